@@ -1,0 +1,1 @@
+//! cento-store

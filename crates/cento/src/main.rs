@@ -1,0 +1,2 @@
+//! cento
+fn main() {}
