@@ -1,0 +1,214 @@
+//! What stops reading, and what the user can do about it.
+
+use std::io;
+
+use crate::{Format, Role};
+
+/// What stops reading an input, or keeps it from being found. A damaged record is no error but a
+/// [`Skipped`](crate::Skipped).
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A path names nothing.
+    #[error("{name}: there is no such file or folder")]
+    NotFound {
+        /// The path, as typed.
+        name: String,
+    },
+    /// A path may not be read.
+    #[error("{name}: permission denied")]
+    Permission {
+        /// The path.
+        name: String,
+    },
+    /// A pattern matches nothing.
+    #[error("{pattern}: no file matches this pattern")]
+    NoMatch {
+        /// The pattern, as typed.
+        pattern: String,
+    },
+    /// A pattern cannot be understood.
+    #[error("{pattern}: not a pattern: {problem}")]
+    BadPattern {
+        /// The pattern, as typed.
+        pattern: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A list names another list that names the first.
+    #[error("@{name}: the list contains itself")]
+    ListLoop {
+        /// The list.
+        name: String,
+    },
+    /// Nothing was named at all.
+    #[error("no input was given")]
+    NoInput,
+    /// A folder, or all inputs together, hold nothing that can be read.
+    #[error("{name}: {problem}")]
+    NothingToRead {
+        /// The folder, or the first input.
+        name: String,
+        /// What was there instead.
+        problem: String,
+    },
+    /// An input is in a format that is known but not read.
+    #[error("{name}: {kind} is not a format that cento reads")]
+    Unsupported {
+        /// The input.
+        name: String,
+        /// The format that it is in.
+        kind: String,
+    },
+    /// A `--format` that does not exist.
+    #[error("`{name}` is not the name of a format")]
+    UnknownFormatName {
+        /// What was typed.
+        name: String,
+    },
+    /// A `--base-url` that is none.
+    #[error("`{typed}` is not an absolute URL")]
+    BadBaseUrl {
+        /// What was typed.
+        typed: String,
+    },
+    /// A `--field` that cannot be understood.
+    #[error("--field {typed}: {problem}")]
+    BadField {
+        /// What was typed.
+        typed: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// No record of a table or of a JSON Lines input has the field that the user named.
+    #[error("{name}: there is no field `{field}` ({role})")]
+    NoSuchField {
+        /// The input.
+        name: String,
+        /// What it was to hold.
+        role: Role,
+        /// The field.
+        field: String,
+        /// The fields that there are.
+        found: Vec<String>,
+    },
+    /// The user named no field for the text, and none has a usual name.
+    #[error("{name}: no field looks like it holds a text")]
+    NoTextField {
+        /// The input.
+        name: String,
+        /// The fields that there are.
+        found: Vec<String>,
+    },
+    /// A column has a type that cannot hold what it is to hold.
+    #[error("{name}: column `{column}` of type {kind} cannot be a {role}")]
+    WrongColumnType {
+        /// The input.
+        name: String,
+        /// The column.
+        column: String,
+        /// Its type.
+        kind: String,
+        /// What it was to hold.
+        role: Role,
+    },
+    /// A format that can only be read from a file comes as a stream.
+    #[error("{name}: {format} cannot be read from a stream")]
+    NeedsFile {
+        /// The input.
+        name: String,
+        /// The format.
+        format: Format,
+    },
+    /// A table cannot be opened.
+    #[error("{name}: not a readable Parquet table: {problem}")]
+    BadTable {
+        /// The input.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The system fails to read.
+    #[error("{name}: {source}")]
+    Io {
+        /// The input.
+        name: String,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// The error that the system gave for `name`, by what the user can do about it.
+    pub(crate) fn from_io(name: &str, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::NotFound => Error::NotFound { name: name.into() },
+            io::ErrorKind::PermissionDenied => Error::Permission { name: name.into() },
+            _ => Error::Io {
+                name: name.into(),
+                source,
+            },
+        }
+    }
+
+    /// What the user can do about it, in one line.
+    pub fn hint(&self) -> Option<String> {
+        let names = |found: &[String]| match found {
+            [] => "it has no fields at all".to_owned(),
+            found => format!("it has: {}", listed(found)),
+        };
+        Some(match self {
+            Error::NotFound { name } => match name.split_once("://") {
+                Some(_) => "only files, folders, patterns, @lists and - are read".into(),
+                None => "check the spelling; paths are taken from the current folder".into(),
+            },
+            Error::Permission { .. } => {
+                "make it readable, or run as a user who may read it".into()
+            }
+            Error::NoMatch { .. } | Error::BadPattern { .. } => {
+                "in a pattern * stands for any characters, ** for any folders, ? for one character".into()
+            }
+            Error::ListLoop { .. } => "take the list out of itself".into(),
+            Error::NoInput => "name a file, a folder, a pattern, @list, or - for standard input".into(),
+            Error::NothingToRead { .. } => format!(
+                "cento reads {}; --format says which when neither name nor content tells",
+                listed(&Format::ALL.map(|format| format.name().to_owned()))
+            ),
+            Error::Unsupported { .. } => "unpack or convert it first".into(),
+            Error::UnknownFormatName { .. } => format!(
+                "the formats are {}",
+                listed(&Format::ALL.map(|format| format.name().to_owned()))
+            ),
+            Error::BadBaseUrl { .. } => "write it with its scheme, like https://example.org/docs/".into(),
+            Error::BadField { .. } => format!(
+                "write it like --field text=body; a field can hold {}",
+                listed(&Role::ALL.map(|role| role.name().to_owned()))
+            ),
+            Error::NoSuchField { found, .. } => names(found),
+            Error::NoTextField { found, .. } => {
+                format!("name it with --field text=NAME or --field html=NAME; {}", names(found))
+            }
+            Error::WrongColumnType { .. } => {
+                "texts come from strings or bytes; dates from strings, dates, timestamps or integers".into()
+            }
+            Error::NeedsFile { .. } => "save it to a file and name that".into(),
+            Error::BadTable { .. } => "check that the file is complete; copy it again if not".into(),
+            Error::Io { .. } => return None,
+        })
+    }
+}
+
+/// `a, b, c`, cut short when there are very many.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 40;
+    let mut list = names
+        .iter()
+        .take(SHOWN)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.len() > SHOWN {
+        list.push_str(&format!(" and {} more", names.len() - SHOWN));
+    }
+    list
+}

@@ -1,0 +1,69 @@
+//! What kinds of files there are.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::Error;
+
+/// What an input holds, once it is unpacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Format {
+    /// A web archive of any version, or the WET and WAT files made from one.
+    Warc,
+    /// One HTML or XML page.
+    Html,
+    /// One plain text.
+    Text,
+    /// One JSON object a line.
+    JsonLines,
+    /// A Parquet table.
+    Parquet,
+}
+
+impl Format {
+    /// Every format, in the order in which help texts list them.
+    pub const ALL: [Format; 5] = [
+        Format::Warc,
+        Format::Html,
+        Format::Text,
+        Format::JsonLines,
+        Format::Parquet,
+    ];
+
+    /// The name that `--format` takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Warc => "warc",
+            Format::Html => "html",
+            Format::Text => "text",
+            Format::JsonLines => "jsonl",
+            Format::Parquet => "parquet",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Format::ALL
+            .into_iter()
+            .find(|format| format.name() == name)
+            .ok_or_else(|| Error::UnknownFormatName { name: name.into() })
+    }
+}
+
+/// How the bytes of an input are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Packing {
+    /// Not at all.
+    Plain,
+    /// gzip, in any number of members.
+    Gzip,
+}

@@ -1,0 +1,30 @@
+//! Reading one input, record by record.
+
+use crate::{Error, Item};
+
+/// Reads one input, record by record, in order.
+pub struct Reader {
+    pub(crate) records: Box<dyn Records + Send>,
+}
+
+/// What each format does.
+pub(crate) trait Records {
+    fn next(&mut self) -> Result<Option<Item>, Error>;
+    fn bytes_read(&self) -> u64;
+}
+
+impl Reader {
+    /// The next record; nothing at the end.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an iterator of results cannot stop at an error"
+    )]
+    pub fn next(&mut self) -> Result<Option<Item>, Error> {
+        self.records.next()
+    }
+
+    /// How many bytes of the input, as stored, have been read so far: for progress.
+    pub fn bytes_read(&self) -> u64 {
+        self.records.bytes_read()
+    }
+}

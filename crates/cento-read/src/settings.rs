@@ -1,0 +1,44 @@
+//! What the user may choose about reading.
+
+use crate::{FieldMap, Format};
+
+/// How inputs are found, read and decoded. The default is what suits most people.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The URL that stands for a walked folder: the URL of a file in it is this joined with the file's path below the
+    /// folder. Without it the URL of a file is its path as given.
+    pub base_url: Option<String>,
+    /// Which fields of JSON objects and which columns of tables hold what.
+    pub fields: FieldMap,
+    /// Read every input as this, whatever its name and its first bytes say.
+    pub format: Option<Format>,
+    /// How much one record may cost.
+    pub limits: Limits,
+    /// Keep the text of HTTP responses that are no success (404 pages, redirects), too.
+    pub keep_status: bool,
+}
+
+/// How much one record may cost. What exceeds a limit is set aside with its reason; it is never held in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The largest page: as stored in its archive, and again after its content coding is undone.
+    pub max_page_bytes: u64,
+    /// The largest header of one archive record, and of one HTTP response.
+    pub max_header_bytes: usize,
+    /// The longest line of a JSON Lines file.
+    pub max_line_bytes: u64,
+    /// How many times larger than its content coding a page may be. Only pages over a megabyte are held to it: short
+    /// ones do no harm, and an empty table can honestly shrink a hundredfold.
+    pub max_ratio: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            max_page_bytes: 64 << 20,
+            max_header_bytes: 256 << 10,
+            max_line_bytes: 64 << 20,
+            max_ratio: 250,
+        }
+    }
+}
