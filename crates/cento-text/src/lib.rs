@@ -1,1 +1,10 @@
-//! cento-text
+//! What a page says, in which words and chunks, at which offsets.
+
+pub mod chunk;
+pub mod date;
+pub mod language;
+pub mod normal;
+pub mod plain;
+pub mod url;
+pub mod words;
+pub mod html;

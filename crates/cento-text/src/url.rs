@@ -1,0 +1,167 @@
+//! Addresses of pages: one spelling for each, and the parts of it that analyses group by.
+//!
+//! - [`PageUrl`] is the address of a page in canonical form, with its host, registered domain, path components and the
+//!   prefixes whose neighbourhoods it belongs to. A file name is an address too: one without a host.
+//! - [`LinkResolver`] tells where the links of a page lead, fast enough for a page that is nothing but links.
+//! - [`Recursion`] tells addresses that a crawler made up by running in circles.
+//!
+//! # The canonical form
+//!
+//! The address as the WHATWG URL standard parses it (which lower-cases the host, takes away the default port and
+//! resolves dot segments), without user name, password and fragment, without a dot at the end of the host, without a
+//! query that is empty; in path and query, percent-encoded letters, digits, `-`, `.`, `_` and `~` are decoded, and the
+//! hexadecimal digits of what remains encoded are capitals. The order of the query and a slash at the end are kept:
+//! servers do tell such addresses apart.
+//!
+//! # The link key
+//!
+//! A page is linked to under `http` and `https`, with and without `www.`, and it is the same page nearly always. So that
+//! a link to `http://www.example.com/a` meets the page `https://example.com/a`, links are compared by their *key*: the
+//! canonical form without its scheme, and without `www.` before a host that has a dot of its own left. The price is that
+//! two pages which differ in nothing but that are taken for one in attribution. Nowhere else.
+
+mod domain;
+mod link;
+mod percent;
+mod recursion;
+
+use std::ops::Range;
+
+pub use domain::registered_domain;
+pub use link::{Link, LinkResolver};
+pub use recursion::{Recursion, RecursionError};
+
+/// The address of a page, in canonical form.
+///
+/// ```
+/// use cento_text::url::PageUrl;
+///
+/// let page = PageUrl::new("HTTPS://user@WWW.Example.co.uk:443/a/./b/%7Ex?q=1#top");
+/// assert_eq!(page.canonical(), "https://www.example.co.uk/a/b/~x?q=1");
+/// assert_eq!(page.host(), Some("www.example.co.uk"));
+/// assert_eq!(page.domain(false), Some("example.co.uk"));
+/// assert_eq!(page.link_key(), "example.co.uk/a/b/~x?q=1");
+/// assert!(page.components().eq(["a", "b", "~x"]));
+/// assert!(page.prefixes().eq([
+///     "www.example.co.uk/",
+///     "www.example.co.uk/a/",
+///     "www.example.co.uk/a/b/",
+/// ]));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PageUrl {
+    canonical: String,
+    /// Where in `canonical` the host stands; empty where there is none.
+    host: Range<usize>,
+    /// Where the path stands. It follows the host, or the port after that.
+    path: Range<usize>,
+    /// Whether the scheme is `http` or `https`.
+    web: bool,
+}
+
+impl PageUrl {
+    /// The canonical form of `name`, which is a URL or else, as it stands, the path of a file.
+    ///
+    /// Any text has one: what does not parse as a URL with a host or a well-known scheme is a path. In particular
+    /// `C:\page.html` is one.
+    pub fn new(name: &str) -> Self {
+        match url::Url::parse(name) {
+            Ok(url) if url.is_special() || url.has_authority() => PageUrl::from_url(&url),
+            _ => PageUrl {
+                canonical: name.to_owned(),
+                host: 0..0,
+                path: 0..name.len(),
+                web: false,
+            },
+        }
+    }
+
+    fn from_url(url: &url::Url) -> Self {
+        let mut canonical = String::with_capacity(url.as_str().len());
+        canonical.push_str(url.scheme());
+        canonical.push_str("://");
+        let host_begin = canonical.len();
+        if let Some(host) = url.host_str() {
+            canonical.push_str(host.strip_suffix('.').unwrap_or(host));
+        }
+        let host = host_begin..canonical.len();
+        if let Some(port) = url.port() {
+            canonical.push(':');
+            canonical.push_str(&port.to_string());
+        }
+        let path_begin = canonical.len();
+        percent::normalise(url.path(), &mut canonical);
+        let path = path_begin..canonical.len();
+        if let Some(query) = url.query().filter(|query| !query.is_empty()) {
+            canonical.push('?');
+            percent::normalise(query, &mut canonical);
+        }
+        PageUrl {
+            canonical,
+            host,
+            path,
+            web: matches!(url.scheme(), "http" | "https"),
+        }
+    }
+
+    /// The whole address.
+    pub fn canonical(&self) -> &str {
+        &self.canonical
+    }
+
+    /// The host, or none for a file.
+    pub fn host(&self) -> Option<&str> {
+        Some(&self.canonical[self.host.clone()]).filter(|host| !host.is_empty())
+    }
+
+    /// The registered domain of the host: see [`registered_domain`].
+    pub fn domain(&self, private: bool) -> Option<&str> {
+        self.host().map(|host| registered_domain(host, private))
+    }
+
+    /// What a link to this page is recognised by: see the [module](self).
+    ///
+    /// The key of what is not on the web is the canonical form.
+    pub fn link_key(&self) -> &str {
+        if !self.web {
+            return &self.canonical;
+        }
+        let host = &self.canonical[self.host.clone()];
+        &self.canonical[self.host.start + bare_host_offset(host)..]
+    }
+
+    /// The components of the path, without empty ones.
+    pub fn components(&self) -> impl Iterator<Item = &str> {
+        self.canonical[self.path.clone()]
+            .split('/')
+            .filter(|component| !component.is_empty())
+    }
+
+    /// The prefixes whose neighbourhoods this page belongs to, from the shortest: host and path up to each slash.
+    ///
+    /// The port belongs to the host where it is not the default; scheme and query do not count. The path of a file
+    /// has prefixes too, without a host.
+    pub fn prefixes(&self) -> impl Iterator<Item = &str> {
+        let begin = if self.host.is_empty() {
+            self.path.start
+        } else {
+            self.host.start
+        };
+        let path = &self.canonical[self.path.clone()];
+        memchr::memchr_iter(b'/', path.as_bytes())
+            .map(move |slash| &self.canonical[begin..=self.path.start + slash])
+    }
+
+    /// Why this looks like an address that a crawler ran into by going in circles, if it does.
+    pub fn recursion_error(&self, limits: &Recursion) -> Option<RecursionError> {
+        limits.check(self.components())
+    }
+}
+
+/// How much of `host` a link key leaves out: the length of `www.` where a name with a dot follows it.
+fn bare_host_offset(host: &str) -> usize {
+    match host.strip_prefix("www.") {
+        Some(rest) if rest.contains('.') => host.len() - rest.len(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,114 @@
+//! Registered domains: the part of a host that somebody paid for.
+
+use psl::{List, Psl, Type};
+
+/// The registered domain of `host`: the public suffix and one label before it, by Mozilla's public suffix list.
+///
+/// By default only the list's ICANN section counts: these are the suffixes under which names are bought, so that
+/// `me.github.io` belongs to `github.io`. With `private`, suffixes of the other section count too, under which companies
+/// give names to their users, and `me.github.io` stands for itself.
+///
+/// A suffix that the list does not know is taken to be one label long. An address is its own domain, and so is a host
+/// that is nothing but a suffix. The host is expected as [`PageUrl::host`](super::PageUrl::host) gives it: in lower case.
+///
+/// ```
+/// use cento_text::url::registered_domain;
+///
+/// assert_eq!(registered_domain("news.bbc.co.uk", false), "bbc.co.uk");
+/// assert_eq!(registered_domain("me.github.io", false), "github.io");
+/// assert_eq!(registered_domain("www.me.github.io", true), "me.github.io");
+/// assert_eq!(registered_domain("192.0.2.1", false), "192.0.2.1");
+/// ```
+pub fn registered_domain(host: &str, private: bool) -> &str {
+    if is_address(host) {
+        return host;
+    }
+    let Some(suffix) = suffix(host, private) else {
+        return host;
+    };
+    let before = &host[..host.len() - suffix.len()];
+    let Some(labels) = before.strip_suffix('.') else {
+        return host;
+    };
+    let begin = labels.rfind('.').map_or(0, |dot| dot + 1);
+    &host[begin..]
+}
+
+fn suffix(host: &str, private: bool) -> Option<&str> {
+    let mut name = host;
+    loop {
+        let found = List.suffix(name.as_bytes())?;
+        let suffix = name.get(name.len().checked_sub(found.as_bytes().len())?..)?;
+        if private || found.typ() != Some(Type::Private) {
+            return Some(suffix);
+        }
+        // A private suffix hides the ICANN suffix that it stands under; the rest of its labels has that.
+        name = suffix.split_once('.')?.1;
+    }
+}
+
+/// Whether the host is an IPv4 or an IPv6 address.
+fn is_address(host: &str) -> bool {
+    host.starts_with('[')
+        || (host.ends_with(|last: char| last.is_ascii_digit())
+            && host.parse::<std::net::Ipv4Addr>().is_ok())
+        || host.contains(':')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn private_suffixes_count_only_where_they_are_asked_for() {
+        for (host, icann, private) in [
+            ("a.b.example.com", "example.com", "example.com"),
+            ("x.blogspot.com", "blogspot.com", "x.blogspot.com"),
+            ("y.x.github.io", "github.io", "x.github.io"),
+            ("b.s3.amazonaws.com", "amazonaws.com", "b.s3.amazonaws.com"),
+            ("github.io", "github.io", "github.io"),
+            ("www.gov.uk", "www.gov.uk", "www.gov.uk"),
+            (
+                "www.city.kawasaki.jp",
+                "city.kawasaki.jp",
+                "city.kawasaki.jp",
+            ),
+            ("a.b.c.kawasaki.jp", "b.c.kawasaki.jp", "b.c.kawasaki.jp"),
+            ("www.ck", "www.ck", "www.ck"),
+        ] {
+            assert_eq!(registered_domain(host, false), icann, "{host}");
+            assert_eq!(registered_domain(host, true), private, "{host}, private");
+        }
+    }
+
+    #[test]
+    fn unknown_suffixes_addresses_and_oddities_have_a_domain_too() {
+        for (host, domain) in [
+            ("a.b.internal", "b.internal"),
+            ("localhost", "localhost"),
+            ("com", "com"),
+            ("co.uk", "co.uk"),
+            ("192.168.0.1", "192.168.0.1"),
+            ("[::1]", "[::1]"),
+            ("", ""),
+            (".", "."),
+            ("..", ".."),
+            (".com", ".com"),
+            ("xn--bcher-kva.example", "xn--bcher-kva.example"),
+        ] {
+            assert_eq!(registered_domain(host, false), domain, "{host}");
+            assert_eq!(registered_domain(host, true), domain, "{host}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_domain_is_the_end_of_its_host_and_its_own_domain(host in "[a-z.]{0,20}|([a-z]{1,3}\\.){0,4}(co\\.uk|github\\.io|com|ck)") {
+            for private in [false, true] {
+                let domain = registered_domain(&host, private);
+                proptest::prop_assert!(host.ends_with(domain));
+                proptest::prop_assert_eq!(registered_domain(domain, private), domain);
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! One spelling for percent-encoded text.
+
+/// Appends `text` to `out`: unreserved characters decoded, the digits of all others in capitals.
+pub(super) fn normalise(text: &str, out: &mut String) {
+    let mut rest = text;
+    while let Some(percent) = memchr::memchr(b'%', rest.as_bytes()) {
+        out.push_str(&rest[..percent]);
+        rest = &rest[percent..];
+        match rest.as_bytes() {
+            [_, high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                let byte = digit(*high) << 4 | digit(*low);
+                if is_unreserved(byte) {
+                    out.push(char::from(byte));
+                } else {
+                    out.push('%');
+                    out.push(char::from(high.to_ascii_uppercase()));
+                    out.push(char::from(low.to_ascii_uppercase()));
+                }
+                rest = &rest[3..];
+            }
+            _ => {
+                out.push('%');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+}
+
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
+}
+
+fn digit(byte: u8) -> u8 {
+    match byte {
+        b'0'..=b'9' => byte - b'0',
+        _ => (byte | 0x20) - b'a' + 10,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn normalised(text: &str) -> String {
+        let mut out = String::new();
+        normalise(text, &mut out);
+        out
+    }
+
+    #[test]
+    fn unreserved_characters_are_decoded_and_others_spelt_in_capitals() {
+        assert_eq!(normalised("/%7euser/%61%2fb%c3%A9"), "/~user/a%2Fb%C3%A9");
+    }
+
+    #[test]
+    fn a_percent_sign_that_encodes_nothing_stays() {
+        assert_eq!(normalised("100%"), "100%");
+        assert_eq!(normalised("%4"), "%4");
+        assert_eq!(normalised("%zz%%41"), "%zz%A");
+    }
+
+    #[test]
+    fn what_is_decoded_is_not_decoded_again() {
+        assert_eq!(normalised("%2541"), "%2541");
+    }
+}
