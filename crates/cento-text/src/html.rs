@@ -1,0 +1,32 @@
+//! From HTML to text.
+//!
+//! [`Extractor`] reads a page and gives its visible text, title, date, language and links in one pass. It stands on
+//! [`token`], a tokenizer that follows the WHATWG standard but searches for the few bytes that matter instead of stepping
+//! through states. No tree is built: the text needs only to know where blocks begin and end, and what is not shown.
+//!
+//! ```
+//! use cento_text::html::{Extractor, Options};
+//!
+//! let mut extractor = Extractor::new();
+//! let page = extractor.extract(
+//!     "<html lang=de-AT><title>Tag &amp; Nacht</title><p>Es  war <b>ein</b>mal<p>ein <a href='/koenig'>K&ouml;nig</a>",
+//!     &Options::default(),
+//! );
+//! assert_eq!(page.text, "Es war einmal\n\nein König");
+//! assert_eq!(page.title.as_deref(), Some("Tag & Nacht"));
+//! assert_eq!(page.language.as_deref(), Some("de"));
+//! assert!(page.links().eq(["/koenig"]));
+//! ```
+
+mod extract;
+mod metadata;
+pub mod outline;
+mod reference;
+mod scan;
+mod tag;
+pub mod token;
+mod write;
+
+pub use extract::{Extract, Extractor, LONGEST_LINK, LONGEST_PAGE, MOST_LINKS, Options};
+pub use outline::{Block, Container, Outline};
+pub use tag::{ContentModel, Edge, Tag};

@@ -1,0 +1,189 @@
+//! The sink that a page is read into: decides what is visible, what is dropped, and what is metadata.
+
+use super::Links;
+use crate::html::metadata::Metadata;
+use crate::html::outline::{Follow, is_container};
+use crate::html::tag::{ContentModel, Edge, Tag};
+use crate::html::token::{Attributes, EndTag, Sink, StartTag, Text};
+use crate::html::write::Writer;
+
+mod drop;
+
+use drop::{Dropping, Taken};
+
+pub(super) struct Page<'a, F> {
+    writer: Writer<'a, F>,
+    links: &'a mut Links,
+    metadata: Metadata,
+    /// The subtree being dropped, if any.
+    dropping: Dropping,
+    /// Whether `datePublished` occurs on the page, so that any element may state it. One search over the page is far cheaper
+    /// than looking at the attributes of every tag.
+    microdata: bool,
+    /// What to do with the text of the element whose content is not markup.
+    raw: Raw,
+    /// Inside `pre` or `listing`.
+    preformatted: bool,
+    /// The length of the text when the last link ended.
+    link_end: usize,
+    in_math: u32,
+}
+
+/// Where the text of raw elements goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Raw {
+    Dropped,
+    Title,
+    JsonLd,
+    Shown,
+}
+
+impl<'a, F: Follow> Page<'a, F> {
+    pub(super) fn new(writer: Writer<'a, F>, links: &'a mut Links, html: &str) -> Self {
+        Page {
+            writer,
+            links,
+            metadata: Metadata::default(),
+            dropping: Dropping::default(),
+            microdata: memchr::memmem::find(html.as_bytes(), b"datePublished").is_some(),
+            raw: Raw::Dropped,
+            preformatted: false,
+            link_end: usize::MAX,
+            in_math: 0,
+        }
+    }
+
+    pub(super) fn finish(self) -> (Metadata, F) {
+        (self.metadata, self.writer.follow)
+    }
+
+    fn anchor(&mut self, attributes: Attributes<'_>) {
+        // Two links that touch are two labels, as in a menu that is spaced out by style: their words are not one word.
+        if self.writer.is_settled() && self.link_end == self.writer.length() {
+            self.writer.edge(Edge::Space);
+        }
+        match attributes.get("href") {
+            Some(href) => {
+                self.links.push(&href);
+                self.writer.follow.link_begins(self.writer.length());
+            }
+            None => self.writer.follow.link_ends(self.writer.length()),
+        }
+    }
+}
+
+impl<F: Follow> Sink for Page<'_, F> {
+    #[inline]
+    fn text(&mut self, text: Text<'_>) {
+        match text.model {
+            ContentModel::Data if self.dropping.is_active() => {}
+            ContentModel::Data if self.preformatted => self.writer.preformatted(text.raw, true),
+            ContentModel::Data => self.writer.flowing(text.raw),
+            // A section of character data.
+            ContentModel::PlainText if self.in_foreign_content() => {
+                if !self.dropping.is_active() {
+                    self.writer.preformatted(text.raw, false);
+                }
+            }
+            model => match self.raw {
+                Raw::Dropped => {}
+                Raw::Shown => self.writer.preformatted(text.raw, model == ContentModel::RcData),
+                Raw::Title => {
+                    self.metadata.title = Some(text.decode().into_owned());
+                }
+                Raw::JsonLd => self.metadata.json_ld(text.raw),
+            },
+        }
+    }
+
+    #[inline]
+    fn wants_attributes(&mut self, tag: Tag) -> bool {
+        if self.dropping.is_active() {
+            return false;
+        }
+        match tag {
+            Tag::A | Tag::Area | Tag::Html | Tag::Base | Tag::Link | Tag::Meta | Tag::Time | Tag::Script => true,
+            _ => self.microdata || (F::ACTIVE && is_container(tag)),
+        }
+    }
+
+    #[inline]
+    fn start_tag(&mut self, start: StartTag<'_>) -> ContentModel {
+        let StartTag { tag, attributes, .. } = start;
+        if self.dropping.is_active() {
+            match self.dropping.start_tag(&start) {
+                Taken::No => {}
+                Taken::Foreign => return ContentModel::Data,
+                Taken::Html => {
+                    self.raw = Raw::Dropped;
+                    return tag.content_model();
+                }
+            }
+        }
+        self.writer.follow.tag();
+        if self.microdata && !attributes.is_empty() {
+            self.metadata.microdata(attributes);
+        }
+        let edge = tag.edge();
+        if edge != Edge::None {
+            self.writer.edge(edge);
+            self.writer.follow.open(tag, attributes);
+        }
+        match tag {
+            Tag::A => self.anchor(attributes),
+            Tag::Area => {
+                if let Some(href) = attributes.get("href") {
+                    self.links.push(&href);
+                }
+            }
+            Tag::Br => self.writer.line_break(),
+            Tag::Pre | Tag::Listing => self.preformatted = true,
+            Tag::Html | Tag::Base | Tag::Link | Tag::Meta | Tag::Time => {
+                self.metadata.start_tag(tag, attributes);
+            }
+            Tag::Script => {
+                let is_json = attributes
+                    .get("type")
+                    .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/ld+json"));
+                self.raw = if is_json && self.microdata { Raw::JsonLd } else { Raw::Dropped };
+            }
+            Tag::Title => {
+                self.raw = if self.metadata.title.is_none() { Raw::Title } else { Raw::Dropped };
+            }
+            Tag::Textarea | Tag::Xmp | Tag::Plaintext => self.raw = Raw::Shown,
+            Tag::Style | Tag::Iframe | Tag::Noembed | Tag::Noframes => self.raw = Raw::Dropped,
+            Tag::Math if !start.self_closing => self.in_math += 1,
+            _ => self.dropping.begin(&start),
+        }
+        tag.content_model()
+    }
+
+    #[inline]
+    fn end_tag(&mut self, end: EndTag<'_>) {
+        let tag = end.tag;
+        if self.dropping.is_active() && self.dropping.end_tag(tag) {
+            return;
+        }
+        self.writer.follow.tag();
+        let edge = tag.edge();
+        if edge != Edge::None {
+            self.writer.edge(edge);
+            self.writer.follow.close(tag);
+        }
+        match tag {
+            Tag::A => {
+                self.link_end = self.writer.length();
+                self.writer.follow.link_ends(self.link_end);
+            }
+            Tag::Pre | Tag::Listing | Tag::Td | Tag::Th | Tag::Body => self.preformatted = false,
+            // A browser reads `</br>` as `<br>`.
+            Tag::Br => self.writer.line_break(),
+            Tag::Math => self.in_math = self.in_math.saturating_sub(1),
+            _ => {}
+        }
+    }
+
+    fn in_foreign_content(&self) -> bool {
+        self.dropping.is_foreign() || self.in_math > 0
+    }
+}

@@ -1,0 +1,129 @@
+//! Looking for bytes: one table of byte classes, and searches that are quick for the short runs that pages are made of.
+
+/// Tab, line feed, form feed, carriage return, space: what HTML calls whitespace (a carriage return is a line feed to it).
+pub(crate) const SPACE: u8 = 1;
+/// Ends a tag name: whitespace, `/`, `>`.
+pub(crate) const TAG_NAME_END: u8 = 1 << 1;
+/// Ends an attribute name: whitespace, `/`, `>`, `=`.
+pub(crate) const ATTRIBUTE_NAME_END: u8 = 1 << 2;
+/// Ends an attribute value without quotes: whitespace, `>`.
+pub(crate) const UNQUOTED_END: u8 = 1 << 3;
+/// Cannot be copied to the text as it stands: whitespace, control characters, `&`, and the first byte of the no-break space.
+pub(crate) const TEXT_SPECIAL: u8 = 1 << 4;
+/// Changes under decoding: `&`, carriage return, NUL.
+pub(crate) const DECODED: u8 = 1 << 5;
+
+static CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut i = 0;
+    while i < 256 {
+        let byte = i as u8;
+        let mut class = 0;
+        if matches!(byte, b'\t' | b'\n' | 0x0C | b'\r' | b' ') {
+            class |= SPACE | TAG_NAME_END | ATTRIBUTE_NAME_END | UNQUOTED_END;
+        }
+        if matches!(byte, b'/' | b'>') {
+            class |= TAG_NAME_END | ATTRIBUTE_NAME_END;
+        }
+        if byte == b'>' {
+            class |= UNQUOTED_END;
+        }
+        if byte == b'=' {
+            class |= ATTRIBUTE_NAME_END;
+        }
+        if byte <= b' ' || matches!(byte, b'&' | 0x7F | 0xC2) {
+            class |= TEXT_SPECIAL;
+        }
+        if matches!(byte, b'&' | b'\r' | 0) {
+            class |= DECODED;
+        }
+        classes[i] = class;
+        i += 1;
+    }
+    classes
+};
+
+/// Whether `byte` is in `class`.
+#[inline]
+pub(crate) fn is(byte: u8, class: u8) -> bool {
+    CLASSES[usize::from(byte)] & class != 0
+}
+
+/// The first position from `from` on whose byte is in `class`.
+#[inline]
+pub(crate) fn find_class(bytes: &[u8], from: usize, class: u8) -> Option<usize> {
+    let rest = bytes.get(from..)?;
+    Some(from + rest.iter().position(|&byte| is(byte, class))?)
+}
+
+/// The first position from `from` on whose byte is not in `class`.
+#[inline]
+pub(crate) fn skip_class(bytes: &[u8], from: usize, class: u8) -> Option<usize> {
+    let rest = bytes.get(from..)?;
+    Some(from + rest.iter().position(|&byte| !is(byte, class))?)
+}
+
+const LOW: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// High bits of the bytes of `word` that are less than `limit`; only the lowest set bit can be relied on, because a borrow
+/// may set bits above it.
+#[inline]
+pub(crate) fn bytes_below(word: u64, limit: u8) -> u64 {
+    word.wrapping_sub(LOW * u64::from(limit)) & !word & HIGH
+}
+
+/// High bits of the bytes of `word` that equal `byte`; again only the lowest is exact.
+#[inline]
+pub(crate) fn bytes_equal(word: u64, byte: u8) -> u64 {
+    bytes_below(word ^ (LOW * u64::from(byte)), 1)
+}
+
+/// Eight bytes from `from` on as a number, the first one lowest.
+#[inline]
+pub(crate) fn load(bytes: &[u8], from: usize) -> Option<u64> {
+    let chunk = bytes.get(from..)?.first_chunk()?;
+    Some(u64::from_le_bytes(*chunk))
+}
+
+/// The first `needle` from `from` on.
+///
+/// Half of the runs between two tags, and most attribute values, are shorter than 16 bytes: for those a call into
+/// [`memchr`], which has to choose an implementation first, costs more than the search. So two words are looked at here.
+#[inline]
+pub(crate) fn find_byte(bytes: &[u8], from: usize, needle: u8) -> Option<usize> {
+    let mut at = from;
+    for _ in 0..2 {
+        let Some(word) = load(bytes, at) else { break };
+        let found = bytes_equal(word, needle);
+        if found != 0 {
+            return Some(at + (found.trailing_zeros() / 8) as usize);
+        }
+        at += 8;
+    }
+    Some(at + memchr::memchr(needle, bytes.get(at..)?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_byte_is_found_where_a_plain_loop_finds_it(
+            bytes in proptest::collection::vec(prop_oneof![Just(b'<'), Just(b';'), Just(b'='), Just(0xBC), any::<u8>()], 0..60),
+            from in 0usize..64,
+        ) {
+            let naive = (from..bytes.len()).find(|&i| bytes[i] == b'<');
+            prop_assert_eq!(find_byte(&bytes, from, b'<'), naive);
+        }
+
+        #[test]
+        fn the_lowest_flag_of_a_word_is_exact(word in any::<[u8; 8]>(), limit in 1u8..0x80) {
+            let flags = bytes_below(u64::from_le_bytes(word), limit);
+            let naive = word.iter().position(|&byte| byte < limit);
+            prop_assert_eq!((flags != 0).then(|| (flags.trailing_zeros() / 8) as usize), naive);
+        }
+    }
+}

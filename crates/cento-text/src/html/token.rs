@@ -1,0 +1,416 @@
+//! The tokenizer: a page as a sequence of text runs, start tags and end tags, by the rules of the WHATWG standard.
+//!
+//! The standard describes eighty states that read one character each. Read over a page that is wholly in memory they come
+//! down to a few searches: text ends at a `<` that a letter, `/`, `!` or `?` follows; a comment ends at `-->` or `--!>`; a tag
+//! ends at the first `>` outside a quoted value. So the tokenizer jumps from one such byte to the next, and hands out slices of
+//! the page. Nothing is decoded or copied until somebody asks: [`Text::decode`] and [`Attributes::get`] do it then.
+//!
+//! The tests hold its output against that of a tokenizer which is written state by state.
+
+use super::reference::{self, Meaning, Place};
+use super::scan::{
+    self, ATTRIBUTE_NAME_END, DECODED, SPACE, TAG_NAME_END, UNQUOTED_END, bytes_below, bytes_equal,
+};
+use super::tag::{ContentModel, Tag, pack};
+use std::borrow::Cow;
+
+mod raw;
+
+/// Receives what the tokenizer finds, in the order of the page.
+pub trait Sink {
+    /// A run of text. Runs may follow one another without a tag between (a comment, say, parts them).
+    fn text(&mut self, text: Text<'_>);
+
+    /// Whether the attributes of this start tag will be looked at. If not, they are skipped at higher speed, and
+    /// [`Sink::start_tag`] sees none.
+    fn wants_attributes(&mut self, tag: Tag) -> bool;
+
+    /// A start tag. The answer says how to read on: [`Tag::content_model`] in HTML, [`ContentModel::Data`] inside SVG and
+    /// MathML, where for instance `<title>` is a tag like any other.
+    fn start_tag(&mut self, start: StartTag<'_>) -> ContentModel;
+
+    /// An end tag.
+    fn end_tag(&mut self, end: EndTag<'_>);
+
+    /// Whether the current place is inside SVG or MathML, so that `<![CDATA[` is one. Asked only where one occurs.
+    fn in_foreign_content(&self) -> bool {
+        false
+    }
+}
+
+/// A run of text as the page has it.
+#[derive(Clone, Copy, Debug)]
+pub struct Text<'a> {
+    /// The bytes of the page.
+    pub raw: &'a str,
+    /// How they are to be read: character references count in [`ContentModel::Data`] and [`ContentModel::RcData`].
+    pub model: ContentModel,
+}
+
+impl<'a> Text<'a> {
+    /// The characters: references resolved, line ends made `\n`, and NUL made U+FFFD where the standard says so.
+    #[must_use]
+    pub fn decode(self) -> Cow<'a, str> {
+        let references = match self.model {
+            ContentModel::Data | ContentModel::RcData => Some(Place::Text),
+            _ => None,
+        };
+        // In data the tokenizer passes NUL on; the tree builder, which is the reader of this text, drops it.
+        let nul = if self.model == ContentModel::Data { "\0" } else { "\u{FFFD}" };
+        decode(self.raw, references, nul)
+    }
+}
+
+/// A start tag with its attributes.
+#[derive(Clone, Copy, Debug)]
+pub struct StartTag<'a> {
+    /// Which element.
+    pub tag: Tag,
+    /// Its name as the page spells it.
+    pub name: &'a str,
+    /// The attributes, if they were wanted.
+    pub attributes: Attributes<'a>,
+    /// Whether it ends in `/>`. HTML gives that no meaning; SVG does.
+    pub self_closing: bool,
+}
+
+/// An end tag.
+#[derive(Clone, Copy, Debug)]
+pub struct EndTag<'a> {
+    /// Which element.
+    pub tag: Tag,
+    /// Its name as the page spells it.
+    pub name: &'a str,
+}
+
+/// The attributes of one start tag, in the order of the page.
+#[derive(Clone, Copy, Debug)]
+pub struct Attributes<'a> {
+    page: &'a str,
+    spans: &'a [AttributeSpan],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct AttributeSpan {
+    name: (usize, usize),
+    value: (usize, usize),
+}
+
+impl<'a> Attributes<'a> {
+    /// Whether there are none (or none were wanted).
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// The decoded value of the attribute called `name` (which must be in lower case), or nothing. Where a tag has several
+    /// of that name, the first counts.
+    #[must_use]
+    pub fn get(self, name: &str) -> Option<Cow<'a, str>> {
+        let span = self.spans.iter().find(|span| {
+            span.name.1 - span.name.0 == name.len()
+                && slice(self.page, span.name).eq_ignore_ascii_case(name)
+        })?;
+        Some(decode_value(slice(self.page, span.value)))
+    }
+
+    /// Name and value of each as the page spells them, repeated names included: [`decode_value`] and [`decode_name`] read
+    /// them.
+    pub fn iter(self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.spans
+            .iter()
+            .map(move |span| (slice(self.page, span.name), slice(self.page, span.value)))
+    }
+}
+
+/// Positions come from searches for ASCII bytes, so they are always on character boundaries.
+#[inline]
+fn slice(page: &str, (begin, end): (usize, usize)) -> &str {
+    page.get(begin..end).unwrap_or_default()
+}
+
+/// A tag or attribute name as the standard reads it: in lower case, NUL as U+FFFD.
+#[must_use]
+pub fn decode_name(raw: &str) -> String {
+    raw.to_ascii_lowercase().replace('\0', "\u{FFFD}")
+}
+
+/// The value of an attribute from its spelling in the page.
+#[must_use]
+pub fn decode_value(raw: &str) -> Cow<'_, str> {
+    decode(raw, Some(Place::Attribute), "\u{FFFD}")
+}
+
+fn decode<'a>(raw: &'a str, references: Option<Place>, nul: &str) -> Cow<'a, str> {
+    let bytes = raw.as_bytes();
+    let Some(first) = scan::find_class(bytes, 0, DECODED) else {
+        return Cow::Borrowed(raw);
+    };
+    let mut out = String::with_capacity(raw.len());
+    let mut done = 0;
+    let mut next = Some(first);
+    while let Some(at) = next {
+        out.push_str(slice(raw, (done, at)));
+        done = at + 1;
+        match bytes.get(at) {
+            Some(b'\r') => {
+                out.push('\n');
+                if bytes.get(done) == Some(&b'\n') {
+                    done += 1;
+                }
+            }
+            Some(0) => out.push_str(nul),
+            _ => {
+                let rest = bytes.get(at..).unwrap_or_default();
+                match references.and_then(|place| reference::read(rest, place)) {
+                    Some((meaning, length)) => {
+                        match meaning {
+                            Meaning::Character(character) => out.push(character),
+                            Meaning::Text(text) => out.push_str(text),
+                        }
+                        done = at + length;
+                    }
+                    None => out.push('&'),
+                }
+            }
+        }
+        next = scan::find_class(bytes, done, DECODED);
+    }
+    out.push_str(slice(raw, (done, raw.len())));
+    Cow::Owned(out)
+}
+
+/// Reads `page` from its beginning to its end.
+pub fn tokenize<S: Sink>(page: &str, sink: &mut S) {
+    let mut tokenizer = Tokenizer {
+        page,
+        bytes: page.as_bytes(),
+        attributes: Vec::new(),
+    };
+    tokenizer.run(sink);
+}
+
+struct Tokenizer<'a> {
+    page: &'a str,
+    bytes: &'a [u8],
+    /// The attributes of the start tag being read; kept for its memory.
+    attributes: Vec<AttributeSpan>,
+}
+
+/// Where a tag ended: the position behind its `>`, and whether a `/` stood before that.
+type TagEnd = Option<(usize, bool)>;
+
+impl<'a> Tokenizer<'a> {
+    fn run<S: Sink>(&mut self, sink: &mut S) {
+        let end = self.bytes.len();
+        // Text from `begin` on has not been handed out; the search for its end is at `at`.
+        let mut begin = 0;
+        let mut at = 0;
+        while let Some(open) = scan::find_byte(self.bytes, at, b'<') {
+            let next = match self.bytes.get(open + 1) {
+                Some(byte) if byte.is_ascii_alphabetic() => {
+                    self.data(begin, open, sink);
+                    self.start_tag(open + 1, sink)
+                }
+                Some(b'/') => match self.bytes.get(open + 2) {
+                    Some(byte) if byte.is_ascii_alphabetic() => {
+                        self.data(begin, open, sink);
+                        self.end_tag(open + 2, sink)
+                    }
+                    Some(_) => {
+                        self.data(begin, open, sink);
+                        // `</>` is nothing, any other is a comment; both end at the next `>`.
+                        self.past_greater(open + 2)
+                    }
+                    // The page ends after `</`, which is then text.
+                    None => break,
+                },
+                Some(b'!') => {
+                    self.data(begin, open, sink);
+                    self.declaration(open + 2, sink)
+                }
+                Some(b'?') => {
+                    self.data(begin, open, sink);
+                    self.past_greater(open + 2)
+                }
+                _ => {
+                    at = open + 1;
+                    continue;
+                }
+            };
+            // Nothing comes after a tag or comment that the page ends in.
+            let Some(next) = next else { return };
+            begin = next;
+            at = next;
+        }
+        self.data(begin, end, sink);
+    }
+
+    #[inline]
+    fn data<S: Sink>(&self, begin: usize, end: usize, sink: &mut S) {
+        self.emit(begin, end, ContentModel::Data, sink);
+    }
+
+    #[inline]
+    fn emit<S: Sink>(&self, begin: usize, end: usize, model: ContentModel, sink: &mut S) {
+        if begin < end {
+            let raw = slice(self.page, (begin, end));
+            sink.text(Text { raw, model });
+        }
+    }
+
+    fn past_greater(&self, from: usize) -> Option<usize> {
+        Some(1 + scan::find_byte(self.bytes, from, b'>')?)
+    }
+
+    /// Behind `<!`: a comment, a doctype, or something that is treated as a comment.
+    fn declaration<S: Sink>(&self, at: usize, sink: &mut S) -> Option<usize> {
+        let rest = self.bytes.get(at..)?;
+        if rest.starts_with(b"--") {
+            return self.comment(at + 2);
+        }
+        if rest.starts_with(b"[CDATA[") && sink.in_foreign_content() {
+            let begin = at + b"[CDATA[".len();
+            let found = memchr::memmem::find(self.bytes.get(begin..)?, b"]]>");
+            let end = found.map_or(self.bytes.len(), |length| begin + length);
+            self.emit(begin, end, ContentModel::PlainText, sink);
+            return Some((end + b"]]>".len()).min(self.bytes.len()));
+        }
+        // A doctype, too, ends at the first `>`, even inside its quotes.
+        self.past_greater(at)
+    }
+
+    /// Behind `<!--`. The comment ends at `-->` or `--!>`, but right here also at `>` or `->`.
+    fn comment(&self, begin: usize) -> Option<usize> {
+        let rest = self.bytes.get(begin..)?;
+        if rest.starts_with(b">") {
+            return Some(begin + 1);
+        }
+        if rest.starts_with(b"->") {
+            return Some(begin + 2);
+        }
+        for greater in memchr::memchr_iter(b'>', rest) {
+            let before = rest.get(..greater)?;
+            if before.ends_with(b"--") || before.ends_with(b"--!") {
+                return Some(begin + greater + 1);
+            }
+        }
+        None
+    }
+
+    fn start_tag<S: Sink>(&mut self, name: usize, sink: &mut S) -> Option<usize> {
+        let (tag, name_end) = self.tag_name(name)?;
+        self.attributes.clear();
+        let (next, self_closing) = if self.bytes.get(name_end) == Some(&b'>') {
+            (name_end + 1, false)
+        } else if sink.wants_attributes(tag) {
+            self.tag_rest::<true>(name_end)?
+        } else {
+            self.tag_rest::<false>(name_end)?
+        };
+        let model = sink.start_tag(StartTag {
+            tag,
+            name: slice(self.page, (name, name_end)),
+            attributes: Attributes {
+                page: self.page,
+                spans: &self.attributes,
+            },
+            self_closing,
+        });
+        match model {
+            ContentModel::Data => Some(next),
+            _ => self.raw(next, slice(self.page, (name, name_end)), model, sink),
+        }
+    }
+
+    fn end_tag<S: Sink>(&mut self, name: usize, sink: &mut S) -> Option<usize> {
+        let (tag, name_end) = self.tag_name(name)?;
+        let next = if self.bytes.get(name_end) == Some(&b'>') {
+            name_end + 1
+        } else {
+            self.tag_rest::<false>(name_end)?.0
+        };
+        sink.end_tag(EndTag {
+            tag,
+            name: slice(self.page, (name, name_end)),
+        });
+        Some(next)
+    }
+
+    /// The tag whose name begins at `begin`, and where the name ends.
+    #[inline]
+    fn tag_name(&self, begin: usize) -> Option<(Tag, usize)> {
+        if let Some(word) = scan::load(self.bytes, begin) {
+            // Bytes up to the space, `/` and `>` end the name, apart from control characters, which are not worth being told
+            // apart here: they take the slow way.
+            let ends =
+                bytes_below(word, b' ' + 1) | bytes_equal(word, b'/') | bytes_equal(word, b'>');
+            if ends != 0 {
+                let bits = ends.trailing_zeros() & !7;
+                let end = begin + (bits / 8) as usize;
+                if self.bytes.get(end).is_some_and(|&byte| scan::is(byte, TAG_NAME_END)) {
+                    let key = (word | 0x2020_2020_2020_2020) & !(u64::MAX << bits);
+                    return Some((Tag::from_key(key), end));
+                }
+            }
+        }
+        let end = scan::find_class(self.bytes, begin, TAG_NAME_END)?;
+        let tag = match pack(self.bytes.get(begin..end)?) {
+            Some(key) => Tag::from_key(key),
+            None => Tag::from_name(slice(self.page, (begin, end))),
+        };
+        Some((tag, end))
+    }
+
+    /// What follows the name of a tag, up to its end.
+    #[inline]
+    fn tag_rest<const RECORD: bool>(&mut self, mut at: usize) -> TagEnd {
+        let bytes = self.bytes;
+        loop {
+            // Before an attribute name.
+            match *bytes.get(at)? {
+                b'>' => return Some((at + 1, false)),
+                b'/' => {
+                    if *bytes.get(at + 1)? == b'>' {
+                        return Some((at + 2, true));
+                    }
+                    at += 1;
+                    continue;
+                }
+                byte if scan::is(byte, SPACE) => {
+                    at += 1;
+                    continue;
+                }
+                _ => {}
+            }
+            // The first character belongs to the name even if it is `=`.
+            let name = at;
+            let name_end = scan::find_class(bytes, at + 1, ATTRIBUTE_NAME_END)?;
+            at = scan::skip_class(bytes, name_end, SPACE)?;
+            let mut value = (name_end, name_end);
+            if *bytes.get(at)? == b'=' {
+                at = scan::skip_class(bytes, at + 1, SPACE)?;
+                match *bytes.get(at)? {
+                    quote @ (b'"' | b'\'') => {
+                        let end = scan::find_byte(bytes, at + 1, quote)?;
+                        value = (at + 1, end);
+                        at = end + 1;
+                    }
+                    // A value that is missing; the loop above finds the end of the tag.
+                    b'>' => {}
+                    _ => {
+                        let end = scan::find_class(bytes, at, UNQUOTED_END)?;
+                        value = (at, end);
+                        at = end;
+                    }
+                }
+            }
+            if RECORD {
+                self.attributes.push(AttributeSpan {
+                    name: (name, name_end),
+                    value,
+                });
+            }
+        }
+    }
+}
