@@ -1,2 +1,56 @@
-//! cento
-fn main() {}
+//! `cento`: finds reused text in any corpus, from a folder to a web crawl.
+//!
+//! This binary parses what was typed, resolves it to settings, calls the library that does the work, and
+//! prints. Logic lives in the crates that it calls.
+
+mod arguments;
+mod cat;
+mod failure;
+mod index;
+mod info;
+mod machine;
+mod meter;
+mod output;
+mod rows;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use arguments::{Arguments, Verb};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match arguments.verb {
+        Verb::Index(arguments) => index::run(arguments),
+        Verb::Info(arguments) => info::run(&arguments),
+        Verb::Cat(arguments) => cat::run(&arguments),
+        Verb::Man => man(),
+        Verb::Completions { shell } => completions(shell),
+    };
+    match outcome {
+        Ok(status) => status,
+        Err(failure) => failure.report(),
+    }
+}
+
+/// The manual: the page of the program, then the page of each verb.
+fn man() -> Result<ExitCode, Failure> {
+    let mut page = Vec::new();
+    let mut command = Arguments::command();
+    command.build();
+    clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    for verb in command.get_subcommands().filter(|verb| !verb.is_hide_set()) {
+        clap_mangen::Man::new(verb.clone()).render(&mut page)?;
+    }
+    output::print_bytes(&page)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "cento", &mut script);
+    output::print_bytes(&script)?;
+    Ok(ExitCode::SUCCESS)
+}

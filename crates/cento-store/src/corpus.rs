@@ -1,0 +1,288 @@
+//! An open corpus: scanning its tables, and finding one page in them.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{UInt32Type, UInt64Type};
+use arrow_array::{Array, RecordBatch};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder, RowSelection, RowSelector,
+};
+use parquet::file::metadata::PageIndexPolicy;
+use parquet::file::statistics::Statistics;
+
+use crate::error::{Error, Result};
+use crate::manifest::{FileEntry, Manifest, Part};
+use crate::parameters::Parameters;
+use crate::part::{file_hash, tail_hash};
+use crate::schema::Table;
+
+/// A corpus that was opened for reading.
+///
+/// What is open is what the manifest named when it was opened: parts that are added meanwhile do not
+/// show, and parts never change.
+pub struct Corpus {
+    path: PathBuf,
+    manifest: Manifest,
+    /// Footers that were read before: the costly part of finding one page.
+    footers: Mutex<HashMap<(usize, Table), ArrowReaderMetadata>>,
+}
+
+/// A chunk of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChunkRow {
+    /// Its hash.
+    pub hash: [u8; 16],
+    /// Its place on the page.
+    pub ordinal: u32,
+    /// Its first byte in the page's text.
+    pub begin: u32,
+    /// The byte behind it.
+    pub end: u32,
+}
+
+impl Corpus {
+    /// Opens the corpus at `path`: reads the manifest, and checks that each file it names is there, has
+    /// its size and ends as it should.
+    pub fn open(path: &Path) -> Result<Corpus> {
+        let manifest = Manifest::load(path)?;
+        for entry in manifest.files() {
+            check(path, entry, |file| tail_hash(file), &entry.tail)?;
+        }
+        Ok(Corpus { path: path.to_owned(), manifest, footers: Mutex::default() })
+    }
+
+    /// Reads every byte of every file and names those that are not what they were.
+    pub fn verify(path: &Path) -> Result<Vec<Error>> {
+        let manifest = Manifest::load(path)?;
+        let damaged = manifest
+            .files()
+            .filter_map(|entry| check(path, entry, |file| file_hash(file), &entry.blake3).err())
+            .collect();
+        Ok(damaged)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it is.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// How it was made.
+    pub fn parameters(&self) -> &Parameters {
+        &self.manifest.parameters
+    }
+
+    /// The rows of `columns` of one table in the order of page ids, a batch at a time.
+    pub fn scan<'a>(
+        &'a self,
+        table: Table,
+        columns: &'a [&'a str],
+    ) -> impl Iterator<Item = Result<RecordBatch>> + 'a {
+        (0..self.manifest.parts.len()).flat_map(move |part| self.scan_part(part, table, columns))
+    }
+
+    /// The same for one part.
+    pub fn scan_part(
+        &self,
+        part: usize,
+        table: Table,
+        columns: &[&str],
+    ) -> impl Iterator<Item = Result<RecordBatch>> + use<> {
+        let path = self.file(part, table);
+        let reader = self.reader(part, table, columns).and_then(|reader| match reader {
+            None => Ok(None),
+            Some(reader) => {
+                reader.build().map(Some).map_err(|error| Error::parquet(&self.path, error))
+            }
+        });
+        let (reader, failure) = match reader {
+            Ok(reader) => (reader, None),
+            Err(error) => (None, Some(Err(error))),
+        };
+        failure.into_iter().chain(reader.into_iter().flatten().map(move |batch| {
+            batch.map_err(|error| Error::parquet(path.as_deref().unwrap_or(Path::new("")), error.into()))
+        }))
+    }
+
+    /// The row of one page, all columns.
+    pub fn page(&self, page_id: u64) -> Result<Option<RecordBatch>> {
+        let columns: Vec<String> =
+            Table::Pages.schema().fields().iter().map(|field| field.name().clone()).collect();
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        Ok(self.rows_of(page_id, Table::Pages, &columns)?.into_iter().next())
+    }
+
+    /// The ids of all pages with this URL: a corpus may hold several captures of one.
+    pub fn pages_at(&self, url: &str) -> Result<Vec<u64>> {
+        let mut found = Vec::new();
+        for batch in self.scan(Table::Pages, &["page_id", "url"]) {
+            let batch = batch?;
+            let urls = batch.column(1).as_string::<i32>();
+            let ids = batch.column(0).as_primitive::<UInt64Type>();
+            for row in (0..urls.len()).filter(|&row| urls.value(row) == url) {
+                found.push(ids.value(row));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The text of one page; none if there is no such page or it was rejected.
+    pub fn text(&self, page_id: u64) -> Result<Option<String>> {
+        if !self.manifest.parameters.text {
+            return Err(Error::NoText(self.path.clone()));
+        }
+        let rows = self.rows_of(page_id, Table::Text, &["text"])?;
+        Ok(rows.first().map(|batch| batch.column(0).as_string::<i32>().value(0).to_owned()))
+    }
+
+    /// The chunks of one page, in order.
+    pub fn chunks(&self, page_id: u64) -> Result<Vec<ChunkRow>> {
+        let mut chunks = Vec::new();
+        for batch in self.rows_of(page_id, Table::Chunks, &["chunk_hash", "ordinal", "begin", "end"])? {
+            let hashes = batch.column(0).as_fixed_size_binary();
+            let [ordinal, begin, end] =
+                [1, 2, 3].map(|column| batch.column(column).as_primitive::<UInt32Type>());
+            for row in 0..batch.num_rows() {
+                chunks.push(ChunkRow {
+                    hash: hashes.value(row).try_into().unwrap_or_default(),
+                    ordinal: ordinal.value(row),
+                    begin: begin.value(row),
+                    end: end.value(row),
+                });
+            }
+        }
+        Ok(chunks)
+    }
+
+    /// The rows of one page in a table. Reads the footer of one file (once), the ids of one row group and
+    /// the blocks that hold the rows.
+    fn rows_of(&self, page_id: u64, table: Table, columns: &[&str]) -> Result<Vec<RecordBatch>> {
+        let parts = &self.manifest.parts;
+        let holds = |part: &Part| {
+            part.first_page.is_some_and(|first| first <= page_id)
+                && part.last_page.is_some_and(|last| page_id <= last)
+        };
+        // Parts ascend, but one without pages has no place in that order; there are few, so: in turn.
+        let Some(part) = parts.iter().position(holds) else { return Ok(Vec::new()) };
+        let path = self.file(part, table).unwrap_or_default();
+        let failed = |error: parquet::errors::ParquetError| Error::parquet(&path, error);
+        let Some(ids) = self.reader(part, table, &["page_id"])? else { return Ok(Vec::new()) };
+        let column = Table::schema(table).index_of("page_id").unwrap_or(0);
+        let group = ids.metadata().row_groups().iter().position(|group| {
+            match group.column(column).statistics() {
+                Some(Statistics::Int64(bounds)) => {
+                    let bound = |bound: Option<&i64>| bound.map(|&bound| bound as u64);
+                    bound(bounds.min_opt()).is_some_and(|least| least <= page_id)
+                        && bound(bounds.max_opt()).is_some_and(|most| page_id <= most)
+                }
+                _ => false,
+            }
+        });
+        let Some(group) = group else { return Ok(Vec::new()) };
+        let mut begin = 0;
+        let mut rows = 0;
+        for batch in ids.with_row_groups(vec![group]).build().map_err(failed)? {
+            let batch = batch.map_err(|error| failed(error.into()))?;
+            let ids = batch.column(0).as_primitive::<UInt64Type>().values();
+            let before = ids.partition_point(|&id| id < page_id);
+            begin += before;
+            rows += ids.partition_point(|&id| id <= page_id) - before;
+            if ids.last().is_some_and(|&last| last > page_id) {
+                break;
+            }
+        }
+        if rows == 0 {
+            return Ok(Vec::new());
+        }
+        let selection = RowSelection::from(vec![RowSelector::skip(begin), RowSelector::select(rows)]);
+        let Some(reader) = self.reader(part, table, columns)? else { return Ok(Vec::new()) };
+        let reader: ParquetRecordBatchReader = reader
+            .with_row_groups(vec![group])
+            .with_row_selection(selection)
+            .build()
+            .map_err(failed)?;
+        reader.map(|batch| batch.map_err(|error| failed(error.into()))).collect()
+    }
+
+    fn file(&self, part: usize, table: Table) -> Option<PathBuf> {
+        let part = &self.manifest.parts[part];
+        let entry = match table {
+            Table::Pages => Some(&part.pages),
+            Table::Text => part.text.as_ref(),
+            Table::Chunks => Some(&part.chunks),
+        };
+        entry.map(|entry| self.path.join(&entry.file))
+    }
+
+    /// A reader of `columns`, in the order of the schema; none if the corpus does not keep the table.
+    fn reader(
+        &self,
+        part: usize,
+        table: Table,
+        columns: &[&str],
+    ) -> Result<Option<ParquetRecordBatchReaderBuilder<File>>> {
+        let Some(path) = self.file(part, table) else { return Ok(None) };
+        let file = File::open(&path).map_err(|error| Error::io(&path, error))?;
+        let mut footers = self.footers.lock().unwrap_or_else(PoisonError::into_inner);
+        let footer = match footers.get(&(part, table)) {
+            Some(footer) => footer.clone(),
+            None => {
+                // The index of blocks is what makes reading one row cheap; bounds of blocks are not kept.
+                let options = ArrowReaderOptions::new()
+                    .with_offset_index_policy(PageIndexPolicy::Optional)
+                    .with_column_index_policy(PageIndexPolicy::Skip);
+                let footer = ArrowReaderMetadata::load(&file, options)
+                    .map_err(|error| Error::parquet(&path, error))?;
+                footers.insert((part, table), footer.clone());
+                footer
+            }
+        };
+        drop(footers);
+        let mask =
+            ProjectionMask::columns(footer.metadata().file_metadata().schema_descr(), columns.iter().copied());
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, footer);
+        Ok(Some(reader.with_projection(mask)))
+    }
+}
+
+impl std::fmt::Debug for Corpus {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Corpus").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// Compares a file with its entry in the manifest.
+fn check(
+    corpus: &Path,
+    entry: &FileEntry,
+    hash: impl Fn(&Path) -> std::io::Result<String>,
+    expected: &str,
+) -> Result<()> {
+    let path = corpus.join(&entry.file);
+    let bytes = match path.metadata() {
+        Ok(metadata) => metadata.len(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(Error::damaged(&path, "it is missing"));
+        }
+        Err(error) => return Err(Error::io(&path, error)),
+    };
+    if bytes != entry.bytes {
+        let detail = format!("it has {bytes} bytes, and should have {}", entry.bytes);
+        return Err(Error::damaged(&path, detail));
+    }
+    let found = hash(&path).map_err(|error| Error::io(&path, error))?;
+    if found != expected {
+        return Err(Error::damaged(&path, "its checksum does not fit its content"));
+    }
+    Ok(())
+}

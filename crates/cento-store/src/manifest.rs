@@ -1,0 +1,349 @@
+//! The manifest: the one file that says what a corpus is and which parts belong to it.
+//!
+//! A part that the manifest does not name does not exist. The manifest is replaced as a whole
+//! (written aside, synced, renamed), so a reader sees the corpus before or after a commit and
+//! nothing between, and a crash costs at most the parts that were not committed yet.
+//!
+//! Nothing in it depends on when, where or on how many threads the corpus was built: the same
+//! inputs and parameters give the same bytes.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::parameters::Parameters;
+
+/// The format version that this program writes.
+pub const FORMAT_NEWEST: u32 = 1;
+/// The oldest format version that this program still reads.
+pub const FORMAT_OLDEST: u32 = 1;
+
+/// The name of the manifest inside a corpus.
+pub const MANIFEST: &str = "manifest.json";
+
+/// What a corpus is, and what it is made of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The version of the layout and of the tables.
+    pub format: u32,
+    /// How pages became text and chunks; the same for every part.
+    pub parameters: Parameters,
+    /// Each `cento index`, the first one and every `--add`, in order.
+    pub runs: Vec<Run>,
+    /// The committed parts, sorted by task and then by sequence, and so by page id.
+    pub parts: Vec<Part>,
+}
+
+/// One run of `cento index`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// The list of inputs that the run reads, a JSON line each, in the order of their ordinals.
+    pub inputs: FileEntry,
+    /// The ordinal of its first input.
+    pub first_input: u32,
+    /// The number of its first task.
+    pub first_task: u32,
+    /// How many tasks it has.
+    pub tasks: u32,
+    /// How the inputs are read: what a resumed run must agree on.
+    pub reading: BTreeMap<String, String>,
+    /// Files in the given folders that are not for reading, by cause.
+    pub passed_over: BTreeMap<String, Tally>,
+    /// Whether every task has ended.
+    pub complete: bool,
+}
+
+/// A set of tables over one range of pages: never changed once it is here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// The task that made it.
+    pub task: u32,
+    /// Its place among the parts of that task.
+    pub sequence: u32,
+    /// The lowest page id in it, if it has pages.
+    pub first_page: Option<u64>,
+    /// The highest page id in it.
+    pub last_page: Option<u64>,
+    /// The table of pages.
+    pub pages: FileEntry,
+    /// The table of texts, unless the corpus keeps none.
+    pub text: Option<FileEntry>,
+    /// The table of chunks.
+    pub chunks: FileEntry,
+    /// What was read to make it, and what became of it.
+    pub counts: Counts,
+    /// Where the task goes on after this part; none if this is its last part.
+    pub next: Option<Cursor>,
+}
+
+/// A place in the input of a task: where a resumed run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cursor {
+    /// The ordinal of the input.
+    pub input: u32,
+    /// The records of that input that are done.
+    pub record: u32,
+    /// The byte offset at which reading can begin.
+    pub offset: u64,
+    /// The records between that offset and the next one.
+    pub skip: u32,
+}
+
+/// A file of the corpus, and how to tell that it is whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileEntry {
+    /// The path within the corpus, with `/` between components.
+    pub file: String,
+    /// The rows in it.
+    pub rows: u64,
+    /// Its size.
+    pub bytes: u64,
+    /// BLAKE3 over all of it, in hex: what `--verify` reads.
+    pub blake3: String,
+    /// BLAKE3 over its last 64 KiB, in hex: what every opening reads.
+    pub tail: String,
+}
+
+/// What was read, kept and turned away.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Physical records read: WARC records of every type, lines, rows, files.
+    pub records: u64,
+    /// Rows in the table of pages.
+    pub pages: u64,
+    /// Pages that analyses use.
+    pub kept: u64,
+    /// Pages turned away, by reason.
+    pub rejected: BTreeMap<String, Tally>,
+    /// Records that could not be read, by cause.
+    pub damaged: BTreeMap<String, Tally>,
+    /// Sound records that are no pages: requests, metadata and the like.
+    pub other_records: u64,
+    /// Bytes of the pages' payloads.
+    pub payload_bytes: u64,
+    /// Bytes of text in the kept pages.
+    pub text_bytes: u64,
+    /// Words in the kept pages.
+    pub words: u64,
+    /// Chunks in the kept pages.
+    pub chunks: u64,
+}
+
+/// How many, and one of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// How many.
+    pub count: u64,
+    /// The first of them in the order of the input.
+    pub example: String,
+}
+
+impl Tally {
+    /// One more, in the order of the input.
+    pub(crate) fn add(tallies: &mut BTreeMap<String, Tally>, cause: &str, example: impl FnOnce() -> String) {
+        match tallies.get_mut(cause) {
+            Some(tally) => tally.count += 1,
+            None => {
+                tallies.insert(cause.to_owned(), Tally { count: 1, example: example() });
+            }
+        }
+    }
+
+    fn merge(into: &mut BTreeMap<String, Tally>, from: &BTreeMap<String, Tally>) {
+        for (cause, tally) in from {
+            into.entry(cause.clone())
+                .and_modify(|known| known.count += tally.count)
+                .or_insert_with(|| tally.clone());
+        }
+    }
+}
+
+impl Counts {
+    /// Adds the counts of what comes next in the order of the input.
+    pub fn add(&mut self, next: &Counts) {
+        self.records += next.records;
+        self.pages += next.pages;
+        self.kept += next.kept;
+        Tally::merge(&mut self.rejected, &next.rejected);
+        Tally::merge(&mut self.damaged, &next.damaged);
+        self.other_records += next.other_records;
+        self.payload_bytes += next.payload_bytes;
+        self.text_bytes += next.text_bytes;
+        self.words += next.words;
+        self.chunks += next.chunks;
+    }
+}
+
+impl Manifest {
+    /// Sums over all parts.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for part in &self.parts {
+            counts.add(&part.counts);
+        }
+        counts
+    }
+
+    /// Every file of the corpus but the manifest itself.
+    pub fn files(&self) -> impl Iterator<Item = &FileEntry> {
+        let inputs = self.runs.iter().map(|run| &run.inputs);
+        let parts = self.parts.iter();
+        inputs.chain(parts.flat_map(|part| {
+            [Some(&part.pages), part.text.as_ref(), Some(&part.chunks)].into_iter().flatten()
+        }))
+    }
+
+    /// The size of the corpus, less that of the manifest.
+    pub fn bytes_on_disk(&self) -> u64 {
+        self.files().map(|entry| entry.bytes).sum()
+    }
+
+    /// Whether the last run ended.
+    pub fn complete(&self) -> bool {
+        self.runs.iter().all(|run| run.complete)
+    }
+
+    /// Where `task` goes on: at its start if it has no part yet, nowhere if it is done.
+    pub(crate) fn last_part_of(&self, task: u32) -> Option<&Part> {
+        self.parts.iter().rev().find(|part| part.task == task)
+    }
+
+    /// Puts a part in its place.
+    pub(crate) fn insert(&mut self, part: Part) {
+        let key = (part.task, part.sequence);
+        let at = self.parts.partition_point(|known| (known.task, known.sequence) < key);
+        self.parts.insert(at, part);
+    }
+
+    /// Reads and checks the manifest of the corpus at `corpus`.
+    pub(crate) fn load(corpus: &Path) -> Result<Manifest> {
+        let path = corpus.join(MANIFEST);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+                ) =>
+            {
+                return Err(Error::NotACorpus(corpus.to_owned()));
+            }
+            Err(error) => return Err(Error::io(&path, error)),
+        };
+        Self::parse(&path, &bytes)
+    }
+
+    /// The first line of the file holds the checksum of all lines after it, so that the check needs no
+    /// agreement on how JSON is written. The version comes before the checksum is judged: a newer
+    /// program may compute another one.
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Manifest> {
+        #[derive(Deserialize)]
+        struct Head {
+            checksum: String,
+            format: u32,
+        }
+        let head: Head = serde_json::from_slice(bytes)
+            .map_err(|error| Error::damaged(path, format!("not a manifest ({error})")))?;
+        if head.format > FORMAT_NEWEST {
+            return Err(Error::TooNew {
+                path: path.to_owned(),
+                found: head.format,
+                newest: FORMAT_NEWEST,
+            });
+        }
+        let body = after_first_line(bytes);
+        if head.checksum != blake3::hash(body).to_hex().as_str() {
+            return Err(Error::damaged(path, "its checksum does not fit its content"));
+        }
+        serde_json::from_slice(bytes)
+            .map_err(|error| Error::damaged(path, format!("not a manifest ({error})")))
+    }
+
+    /// The bytes that [`Manifest::load`] reads.
+    fn render(&self) -> Vec<u8> {
+        // A manifest is maps, strings and integers: there is nothing in it that JSON cannot hold.
+        let json = serde_json::to_string_pretty(self).unwrap_or_default();
+        let body = json.strip_prefix("{\n").unwrap_or(&json);
+        let checksum = blake3::hash(body.as_bytes()).to_hex();
+        format!("{{ \"checksum\": \"{checksum}\",\n{body}\n").into_bytes()
+    }
+
+    /// Replaces the manifest of the corpus at `corpus`, so that a crash leaves the old or the new one.
+    pub(crate) fn save(&self, corpus: &Path) -> Result<()> {
+        let aside = corpus.join("manifest.json.new");
+        let path = corpus.join(MANIFEST);
+        let write = || -> std::io::Result<()> {
+            let mut file = File::create(&aside)?;
+            file.write_all(&self.render())?;
+            file.sync_all()
+        };
+        write().map_err(|error| Error::io(&aside, error))?;
+        fs::rename(&aside, &path).map_err(|error| Error::io(&path, error))?;
+        sync_folder(corpus)
+    }
+}
+
+/// All bytes after the first line, less the line break that ends the file.
+fn after_first_line(bytes: &[u8]) -> &[u8] {
+    let body = match bytes.iter().position(|&byte| byte == b'\n') {
+        Some(end) => &bytes[end + 1..],
+        None => &[],
+    };
+    body.strip_suffix(b"\n").unwrap_or(body)
+}
+
+/// Makes renames within `folder` last through a power cut.
+pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| Error::io(folder, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Manifest {
+        Manifest {
+            format: FORMAT_NEWEST,
+            parameters: Parameters::default(),
+            runs: Vec::new(),
+            parts: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_manifest_comes_back_as_it_was_saved() {
+        let folder = tempfile::tempdir().unwrap();
+        sample().save(folder.path()).unwrap();
+        assert_eq!(Manifest::load(folder.path()).unwrap(), sample());
+        let bytes = fs::read(folder.path().join(MANIFEST)).unwrap();
+        assert!(serde_json::from_slice::<serde_json::Value>(&bytes).is_ok());
+    }
+
+    #[test]
+    fn a_changed_manifest_is_refused() {
+        let text = String::from_utf8(sample().render()).unwrap();
+        let path = Path::new("manifest.json");
+        let changed = text.replace("\"paragraph\"", "\"document\"");
+        assert_ne!(changed, text);
+        assert!(matches!(Manifest::parse(path, changed.as_bytes()), Err(Error::Damaged { .. })));
+        for end in 0..text.len() - 1 {
+            assert!(Manifest::parse(path, &text.as_bytes()[..end]).is_err());
+        }
+    }
+
+    #[test]
+    fn a_newer_format_is_refused_with_advice() {
+        let text = String::from_utf8(sample().render()).unwrap();
+        let newer = text.replace(
+            &format!("\"format\": {FORMAT_NEWEST}"),
+            &format!("\"format\": {}", FORMAT_NEWEST + 1),
+        );
+        let error = Manifest::parse(Path::new("manifest.json"), newer.as_bytes()).unwrap_err();
+        assert!(matches!(error, Error::TooNew { .. }));
+        assert!(error.hint().unwrap().contains("newer cento"));
+    }
+}

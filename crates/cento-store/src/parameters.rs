@@ -1,0 +1,156 @@
+//! The parameters of a corpus: they travel with the data, and unlike ones do not mix.
+
+use std::fmt::Display;
+use std::path::Path;
+use std::str::FromStr;
+
+use cento_print::ChunkHash;
+use cento_text::chunk::ChunkKind;
+use cento_text::content::Selection;
+use cento_text::normal::Normalisation;
+use cento_text::url::Recursion;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::error::{Error, Result};
+
+/// How pages become text, words and chunks.
+///
+/// Everything that changes what a table of the corpus holds is here, and nothing else is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parameters {
+    /// Which text of an HTML page is kept.
+    #[serde(with = "as_text")]
+    pub content: Selection,
+    /// What a chunk is.
+    #[serde(with = "as_text")]
+    pub chunk: ChunkKind,
+    /// What is evened out before a chunk is hashed.
+    #[serde(with = "as_text")]
+    pub normalisation: Normalisation,
+    /// What a chunk is hashed with.
+    #[serde(with = "as_text")]
+    pub hash: ChunkHash,
+    /// Whether the text itself is kept.
+    pub text: bool,
+    /// Whether suffixes such as `github.io`, under which anyone may publish, end a domain too.
+    pub private_suffixes: bool,
+    /// Whether pages with an HTTP status outside 200–299 are kept.
+    pub any_status: bool,
+    /// Most path components of a URL before it counts as a crawler's recursion error.
+    pub recursion_components: u32,
+    /// Times one path component must occur to count as one.
+    pub recursion_repeats: u32,
+    /// Times a cycle of path components must occur to count as one.
+    pub recursion_cycles: u32,
+    /// Bytes of payload after which a part is closed.
+    pub part_bytes: u64,
+}
+
+impl Default for Parameters {
+    fn default() -> Parameters {
+        let recursion = Recursion::default();
+        Parameters {
+            content: Selection::All,
+            chunk: ChunkKind::Paragraph,
+            normalisation: Normalisation::SpaceCase,
+            hash: ChunkHash::Blake3,
+            text: true,
+            private_suffixes: false,
+            any_status: false,
+            recursion_components: recursion.components,
+            recursion_repeats: recursion.repeats,
+            recursion_cycles: recursion.cycles,
+            part_bytes: 512 << 20,
+        }
+    }
+}
+
+impl Parameters {
+    /// The limits beyond which a URL is a recursion error.
+    pub fn recursion(&self) -> Recursion {
+        Recursion {
+            components: self.recursion_components,
+            repeats: self.recursion_repeats,
+            cycles: self.recursion_cycles,
+        }
+    }
+
+    /// Names and values as people read them, in a fixed order.
+    pub fn list(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("content", self.content.to_string()),
+            ("chunk", self.chunk.to_string()),
+            ("normalisation", self.normalisation.to_string()),
+            ("hash", self.hash.to_string()),
+            ("text", yes_no(self.text)),
+            ("private suffixes", yes_no(self.private_suffixes)),
+            ("any status", yes_no(self.any_status)),
+            (
+                "recursion limits",
+                format!(
+                    "{} components, {} repeats, {} cycles",
+                    self.recursion_components, self.recursion_repeats, self.recursion_cycles
+                ),
+            ),
+            ("part size", format!("{} bytes", self.part_bytes)),
+        ]
+    }
+
+    /// An error that names the first difference to `wanted`, if there is one.
+    pub fn check_like(&self, wanted: &Parameters, corpus: &Path) -> Result<()> {
+        for ((name, found), (_, wanted)) in self.list().into_iter().zip(wanted.list()) {
+            if found != wanted {
+                return Err(Error::Unlike { path: corpus.to_owned(), name, found, wanted });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn yes_no(value: bool) -> String {
+    if value { "yes" } else { "no" }.to_owned()
+}
+
+/// Values that are written as the words the command line uses for them.
+mod as_text {
+    use super::*;
+
+    pub(super) fn serialize<T: Display, S: Serializer>(
+        value: &T,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(value)
+    }
+
+    pub(super) fn deserialize<'de, T, D>(deserializer: D) -> std::result::Result<T, D::Error>
+    where
+        T: FromStr<Err: Display>,
+        D: Deserializer<'de>,
+    {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unlike_parameters_are_named() {
+        let corpus = Path::new("a.cento");
+        let ours = Parameters::default();
+        assert!(ours.check_like(&ours, corpus).is_ok());
+        let theirs = Parameters { hash: ChunkHash::Sha1, ..Parameters::default() };
+        let error = ours.check_like(&theirs, corpus).unwrap_err();
+        assert_eq!(error.to_string(), "a.cento was made with hash blake3, not sha1");
+    }
+
+    #[test]
+    fn parameters_survive_json() {
+        let parameters = Parameters { chunk: ChunkKind::Lines(4), ..Parameters::default() };
+        let json = serde_json::to_string(&parameters).unwrap();
+        assert!(json.contains("\"lines:4\""));
+        assert_eq!(serde_json::from_str::<Parameters>(&json).unwrap(), parameters);
+    }
+}

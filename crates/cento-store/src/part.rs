@@ -1,0 +1,291 @@
+//! Writing one part: three Parquet files that appear together or not at all.
+//!
+//! ```text
+//!   worker 1   batch 0 ─ encode ─┐
+//!   worker 2   batch 1 ─ encode ─┼─▶ PartWriter: append bytes ─▶ tmp/ ─ close, sync, rename ─▶ pages/ text/ chunks/
+//!   worker 1   batch 2 ─ encode ─┘                                                            then the manifest
+//! ```
+//!
+//! A batch is one row group of each table. Workers encode and compress their batches on their own; what
+//! is left for the writer, who takes them in order, is to append bytes.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
+use parquet::errors::ParquetError;
+use parquet::file::writer::SerializedFileWriter;
+
+use crate::error::{Error, Result};
+use crate::manifest::{Counts, Cursor, FileEntry, Part};
+use crate::schema::Table;
+
+/// How much of a file's end is checked whenever the file is opened.
+const TAIL: u64 = 64 << 10;
+
+/// Turns record batches into encoded row groups; shared by all workers.
+pub(crate) struct Encoder {
+    factories: [ArrowRowGroupWriterFactory; 3],
+}
+
+/// The row group of one table, encoded and compressed.
+pub(crate) struct RowGroup {
+    rows: u64,
+    columns: Vec<ArrowColumnChunk>,
+}
+
+/// What a worker made of one batch of records.
+pub(crate) struct EncodedBatch {
+    /// In the order of [`Table::ALL`]; `None` where there are no rows or the table is not kept.
+    pub(crate) tables: [Option<RowGroup>; 3],
+    pub(crate) counts: Counts,
+    pub(crate) first_page: Option<u64>,
+    pub(crate) last_page: Option<u64>,
+    /// What the part grows by towards its limit.
+    pub(crate) weight: u64,
+    /// Where reading goes on after this batch.
+    pub(crate) next: Option<Cursor>,
+}
+
+impl Encoder {
+    pub(crate) fn new() -> Result<Encoder> {
+        let factory = |table: Table| -> Result<ArrowRowGroupWriterFactory> {
+            // The factory wants a file to take schema and properties from; nothing is written to it.
+            ArrowWriter::try_new(io::sink(), table.schema(), Some(table.properties()))
+                .and_then(ArrowWriter::into_serialized_writer)
+                .map(|(_, factory)| factory)
+                .map_err(|error| Error::parquet(Path::new(table.name()), error))
+        };
+        Ok(Encoder {
+            factories: [factory(Table::Pages)?, factory(Table::Text)?, factory(Table::Chunks)?],
+        })
+    }
+
+    pub(crate) fn encode(&self, table: Table, batch: &RecordBatch) -> Result<Option<RowGroup>> {
+        if batch.num_rows() == 0 {
+            return Ok(None);
+        }
+        self.try_encode(table, batch)
+            .map(Some)
+            .map_err(|error| Error::parquet(Path::new(table.name()), error))
+    }
+
+    fn try_encode(
+        &self,
+        table: Table,
+        batch: &RecordBatch,
+    ) -> std::result::Result<RowGroup, ParquetError> {
+        let mut writers = self.factories[table as usize].create_column_writers(0)?.into_iter();
+        let mut columns = Vec::with_capacity(batch.num_columns());
+        for (field, array) in batch.schema_ref().fields().iter().zip(batch.columns()) {
+            for leaf in compute_leaves(field, array)? {
+                let mut writer = writers.next().ok_or_else(|| {
+                    ParquetError::General(format!("{} has no column for {field}", table.name()))
+                })?;
+                writer.write(&leaf)?;
+                columns.push(writer.close()?);
+            }
+        }
+        Ok(RowGroup { rows: batch.num_rows() as u64, columns })
+    }
+}
+
+/// The three files of a part while they grow.
+pub(crate) struct PartWriter {
+    corpus: PathBuf,
+    task: u32,
+    sequence: u32,
+    files: Vec<(Table, TableFile)>,
+    counts: Counts,
+    first_page: Option<u64>,
+    last_page: Option<u64>,
+    weight: u64,
+}
+
+impl PartWriter {
+    /// Opens the files of part `sequence` of `task` in the corpus' folder for unfinished work.
+    pub(crate) fn create(
+        corpus: &Path,
+        task: u32,
+        sequence: u32,
+        keep_text: bool,
+    ) -> Result<PartWriter> {
+        let files = Table::ALL
+            .into_iter()
+            .filter(|&table| keep_text || table != Table::Text)
+            .map(|table| {
+                let name = format!("{}-{}", table.name(), file_name(task, sequence));
+                Ok((table, TableFile::create(corpus.join("tmp").join(name), table)?))
+            })
+            .collect::<Result<_>>()?;
+        Ok(PartWriter {
+            corpus: corpus.to_owned(),
+            task,
+            sequence,
+            files,
+            counts: Counts::default(),
+            first_page: None,
+            last_page: None,
+            weight: 0,
+        })
+    }
+
+    /// Appends the next batch in order.
+    pub(crate) fn append(&mut self, batch: EncodedBatch) -> Result<()> {
+        let mut tables = batch.tables;
+        for (table, file) in &mut self.files {
+            if let Some(rows) = tables[*table as usize].take() {
+                file.append(rows)?;
+            }
+        }
+        self.counts.add(&batch.counts);
+        self.first_page = self.first_page.or(batch.first_page);
+        self.last_page = batch.last_page.or(self.last_page);
+        self.weight += batch.weight;
+        Ok(())
+    }
+
+    /// Bytes of payload that went into the part so far.
+    pub(crate) fn weight(&self) -> u64 {
+        self.weight
+    }
+
+    /// Whether nothing at all was appended.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.counts.records == 0
+    }
+
+    /// Closes, syncs and moves the files to their places. They count once the manifest names them.
+    pub(crate) fn finish(self, next: Option<Cursor>) -> Result<Part> {
+        let mut pages = None;
+        let mut text = None;
+        let mut chunks = None;
+        for (table, file) in self.files {
+            let name = format!("{}/{}", table.name(), file_name(self.task, self.sequence));
+            let entry = file.finish(&self.corpus, name)?;
+            match table {
+                Table::Pages => pages = Some(entry),
+                Table::Text => text = Some(entry),
+                Table::Chunks => chunks = Some(entry),
+            }
+        }
+        let missing = || Error::damaged(&self.corpus, "a part without its tables");
+        Ok(Part {
+            task: self.task,
+            sequence: self.sequence,
+            first_page: self.first_page,
+            last_page: self.last_page,
+            pages: pages.ok_or_else(missing)?,
+            text,
+            chunks: chunks.ok_or_else(missing)?,
+            counts: self.counts,
+            next,
+        })
+    }
+}
+
+/// The name of a part's file, the same in the folder of each table.
+fn file_name(task: u32, sequence: u32) -> String {
+    format!("part-{task:05}-{sequence:04}.parquet")
+}
+
+struct TableFile {
+    path: PathBuf,
+    writer: SerializedFileWriter<HashedFile>,
+    rows: u64,
+}
+
+impl TableFile {
+    fn create(path: PathBuf, table: Table) -> Result<TableFile> {
+        let file = File::create(&path).map_err(|error| Error::io(&path, error))?;
+        let file = HashedFile {
+            file: BufWriter::with_capacity(256 << 10, file),
+            hasher: blake3::Hasher::new(),
+            bytes: 0,
+        };
+        let (writer, _) = ArrowWriter::try_new(file, table.schema(), Some(table.properties()))
+            .and_then(ArrowWriter::into_serialized_writer)
+            .map_err(|error| Error::parquet(&path, error))?;
+        Ok(TableFile { path, writer, rows: 0 })
+    }
+
+    fn append(&mut self, group: RowGroup) -> Result<()> {
+        let mut append = || -> std::result::Result<(), ParquetError> {
+            let mut writer = self.writer.next_row_group()?;
+            for column in group.columns {
+                column.append_to_row_group(&mut writer)?;
+            }
+            writer.close()?;
+            Ok(())
+        };
+        append().map_err(|error| Error::parquet(&self.path, error))?;
+        self.rows += group.rows;
+        Ok(())
+    }
+
+    fn finish(self, corpus: &Path, name: String) -> Result<FileEntry> {
+        let file = self.writer.into_inner().map_err(|error| Error::parquet(&self.path, error))?;
+        let (bytes, hash) = file.finish().map_err(|error| Error::io(&self.path, error))?;
+        let tail = tail_hash(&self.path).map_err(|error| Error::io(&self.path, error))?;
+        let place = corpus.join(&name);
+        fs::rename(&self.path, &place).map_err(|error| Error::io(&place, error))?;
+        Ok(FileEntry { file: name, rows: self.rows, bytes, blake3: hash, tail })
+    }
+}
+
+/// A file that knows the hash of what was written to it.
+struct HashedFile {
+    file: BufWriter<File>,
+    hasher: blake3::Hasher,
+    bytes: u64,
+}
+
+impl HashedFile {
+    fn finish(self) -> io::Result<(u64, String)> {
+        let file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.sync_all()?;
+        Ok((self.bytes, self.hasher.finalize().to_hex().to_string()))
+    }
+}
+
+impl Write for HashedFile {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(buffer)?;
+        self.hasher.update(&buffer[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// The hash over the last [`TAIL`] bytes of a file: for Parquet that is the footer, without which the
+/// rest cannot be read.
+pub(crate) fn tail_hash(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let bytes = file.metadata()?.len();
+    file.seek(SeekFrom::Start(bytes.saturating_sub(TAIL)))?;
+    let mut tail = Vec::with_capacity(TAIL as usize);
+    file.take(TAIL).read_to_end(&mut tail)?;
+    Ok(blake3::hash(&tail).to_hex().to_string())
+}
+
+/// The hash over all of a file.
+pub(crate) fn file_hash(path: &Path) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    let mut file = File::open(path)?;
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(hasher.finalize().to_hex().to_string());
+        }
+        hasher.update(&buffer[..read]);
+    }
+}
+

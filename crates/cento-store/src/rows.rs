@@ -1,0 +1,387 @@
+//! From records to rows: what one worker does with one batch.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{
+    FixedSizeBinaryBuilder, ListBuilder, StringBuilder, TimestampMillisecondBuilder, UInt16Builder,
+    UInt32Builder, UInt64Builder,
+};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::ArrowError;
+use cento_print::{link_hash, text_hash};
+use cento_read::{Content, Decoded, Input, Page, Settings};
+use cento_text::content::{self, Selection};
+use cento_text::html::{Extractor, Options};
+use cento_text::url::{LinkResolver, PageUrl};
+use cento_text::{chunk, date, language, normal, plain, words};
+
+use crate::error::{Error, Result};
+use crate::manifest::{Counts, Tally};
+use crate::parameters::Parameters;
+use crate::part::{EncodedBatch, Encoder};
+use crate::schema::Table;
+use crate::task::Batch;
+
+/// A worker's tools; its buffers are kept from page to page.
+pub(crate) struct Worker<'run> {
+    parameters: &'run Parameters,
+    settings: &'run Settings,
+    inputs: &'run [Input],
+    first_input: u32,
+    encoder: &'run Encoder,
+    extractor: Extractor,
+    selected: String,
+    normalised: String,
+    link_domains: Vec<String>,
+    link_hashes: Vec<u64>,
+}
+
+/// What a page says about itself, and what cento makes of it.
+#[derive(Default)]
+struct Facts {
+    title: Option<String>,
+    published: Option<i64>,
+    language: Option<String>,
+    words: u32,
+}
+
+impl<'run> Worker<'run> {
+    pub(crate) fn new(
+        parameters: &'run Parameters,
+        settings: &'run Settings,
+        inputs: &'run [Input],
+        first_input: u32,
+        encoder: &'run Encoder,
+    ) -> Worker<'run> {
+        Worker {
+            parameters,
+            settings,
+            inputs,
+            first_input,
+            encoder,
+            extractor: Extractor::new(),
+            selected: String::new(),
+            normalised: String::new(),
+            link_domains: Vec::new(),
+            link_hashes: Vec::new(),
+        }
+    }
+
+    /// Decodes, reads, cuts, hashes and encodes a batch.
+    pub(crate) fn process(&mut self, batch: Batch) -> Result<EncodedBatch> {
+        let mut rows = Rows::new(batch.records.len());
+        let mut counts = batch.counts;
+        let mut first_page = None;
+        let mut last_page = None;
+        for (position, record) in batch.records {
+            let ordinal = u64::from(self.first_input) + position as u64;
+            let page_id = ordinal << 32 | u64::from(record.place.ordinal);
+            let source = Source {
+                file: &self.inputs[position].name,
+                offset: record.place.offset,
+                length: record.place.length,
+            };
+            let decoded = cento_read::decode(record, self.settings);
+            self.page(page_id, &source, decoded, &mut rows, &mut counts);
+            first_page = first_page.or(Some(page_id));
+            last_page = Some(page_id);
+        }
+        let [pages, text, chunks] =
+            rows.finish().map_err(|error| Error::parquet(std::path::Path::new("rows"), error.into()))?;
+        let text = if self.parameters.text { self.encoder.encode(Table::Text, &text)? } else { None };
+        Ok(EncodedBatch {
+            tables: [
+                self.encoder.encode(Table::Pages, &pages)?,
+                text,
+                self.encoder.encode(Table::Chunks, &chunks)?,
+            ],
+            counts,
+            first_page,
+            last_page,
+            weight: batch.weight,
+            next: batch.next,
+        })
+    }
+
+    fn page(
+        &mut self,
+        page_id: u64,
+        source: &Source<'_>,
+        decoded: Decoded,
+        rows: &mut Rows,
+        counts: &mut Counts,
+    ) {
+        let Decoded { page, reject } = decoded;
+        counts.pages += 1;
+        counts.payload_bytes += page.payload_bytes;
+        self.link_domains.clear();
+        self.link_hashes.clear();
+        self.selected.clear();
+
+        let url = PageUrl::new(&page.url);
+        let mut reject = reject.map(|reject| (reject.reason.name(), reject.detail));
+        if reject.is_none()
+            && let Some(recursion) = url.recursion_error(&self.parameters.recursion())
+        {
+            reject = Some(("recursion", recursion.to_string()));
+        }
+        let mut facts = Facts::default();
+        if reject.is_none() {
+            facts = self.read(&page, &url);
+            if facts.words == 0 {
+                reject = Some(("empty", "no words in it".to_owned()));
+                self.selected.clear();
+            }
+        }
+        let chunks = match &reject {
+            Some((reason, detail)) => {
+                Tally::add(&mut counts.rejected, reason, || format!("{}: {detail}", page.url));
+                0
+            }
+            None => {
+                counts.kept += 1;
+                counts.text_bytes += self.selected.len() as u64;
+                counts.words += u64::from(facts.words);
+                let chunks = self.chunks(page_id, rows);
+                counts.chunks += u64::from(chunks);
+                rows.text(page_id, &self.selected);
+                chunks
+            }
+        };
+        rows.page_id.append_value(page_id);
+        rows.url.append_value(&page.url);
+        rows.host.append_option(url.host());
+        rows.domain.append_option(url.domain(self.parameters.private_suffixes));
+        rows.ip.append_option(page.ip.as_deref());
+        rows.fetched_at.append_option(page.fetched.as_deref().and_then(date::parse));
+        rows.published_at.append_option(facts.published);
+        rows.status.append_option(page.status);
+        rows.mime.append_option(page.mime.as_deref());
+        rows.title.append_option(facts.title.as_deref());
+        rows.language.append_option(facts.language.as_deref());
+        rows.bytes.append_value(page.payload_bytes);
+        rows.source.append_value(source.file);
+        rows.source_offset.append_value(source.offset);
+        rows.source_length.append_value(source.length);
+        append_bytes(&mut rows.payload_sha1, Some(&page.payload_sha1));
+        let text_hash = reject.is_none().then(|| text_hash(&self.selected));
+        append_bytes(&mut rows.text_hash, text_hash.as_ref().map(|hash| &hash[..]));
+        rows.text_bytes.append_value(self.selected.len() as u32);
+        rows.words.append_value(facts.words);
+        rows.chunks.append_value(chunks);
+        for domain in &self.link_domains {
+            rows.link_domains.values().append_value(domain);
+        }
+        rows.link_domains.append(true);
+        rows.link_hashes.values().append_slice(&self.link_hashes);
+        rows.link_hashes.append(true);
+        rows.reject.append_option(reject.as_ref().map(|(reason, _)| *reason));
+        rows.reject_detail.append_option(reject.as_ref().map(|(_, detail)| detail.as_str()));
+    }
+
+    /// Leaves the page's text in `selected` and its links in the link buffers.
+    fn read(&mut self, page: &Page, url: &PageUrl) -> Facts {
+        let mut facts = Facts {
+            title: page.title.clone(),
+            published: page.published.as_deref().and_then(date::parse),
+            language: page.language.clone(),
+            words: 0,
+        };
+        match &page.content {
+            Content::None => {}
+            Content::Text(text) => self.selected.push_str(&plain::plain_text(text)),
+            Content::Html(html) => {
+                let outline = self.parameters.content != Selection::All;
+                let extract = self.extractor.extract(html, &Options { outline });
+                if outline {
+                    let ranges = content::select(extract, self.parameters.content);
+                    content::apply(&extract.text, &ranges, &mut self.selected);
+                } else {
+                    self.selected.push_str(&extract.text);
+                }
+                facts.title = facts.title.or_else(|| extract.title.clone());
+                facts.published =
+                    facts.published.or_else(|| extract.published.as_deref().and_then(date::parse));
+                facts.language = facts.language.or_else(|| extract.language.clone());
+                let own = url.domain(self.parameters.private_suffixes);
+                let mut resolver =
+                    LinkResolver::new(&page.url, extract.base.as_deref(), self.parameters.private_suffixes);
+                for href in extract.links() {
+                    let Some(link) = resolver.resolve(href) else { continue };
+                    self.link_hashes.push(link_hash(link.key));
+                    // Most links of a page lead to one domain after the other, so this finds most repeats.
+                    if own != Some(link.domain)
+                        && self.link_domains.last().map(String::as_str) != Some(link.domain)
+                    {
+                        self.link_domains.push(link.domain.to_owned());
+                    }
+                }
+                self.link_hashes.sort_unstable();
+                self.link_hashes.dedup();
+                self.link_domains.sort_unstable();
+                self.link_domains.dedup();
+            }
+        }
+        facts.words = u32::try_from(words::count_words(&self.selected)).unwrap_or(u32::MAX);
+        facts.language =
+            facts.language.or_else(|| language::detect(&self.selected).map(str::to_owned));
+        facts
+    }
+
+    fn chunks(&mut self, page_id: u64, rows: &mut Rows) -> u32 {
+        let Parameters { chunk: kind, normalisation, hash, .. } = *self.parameters;
+        let mut ordinal = 0;
+        let normalised = &mut self.normalised;
+        chunk::chunks(&self.selected, kind, |range| {
+            normalised.clear();
+            normal::normalise(&self.selected[range.clone()], normalisation, normalised);
+            if normalised.is_empty() {
+                return;
+            }
+            append_bytes(&mut rows.chunk_hash, Some(&hash.hash128(normalised.as_bytes())));
+            rows.chunk_page.append_value(page_id);
+            rows.chunk_ordinal.append_value(ordinal);
+            rows.chunk_begin.append_value(range.start as u32);
+            rows.chunk_end.append_value(range.end as u32);
+            ordinal += 1;
+        });
+        ordinal
+    }
+}
+
+/// Where a record stands in the input.
+struct Source<'a> {
+    file: &'a str,
+    offset: u64,
+    length: u64,
+}
+
+/// Appends bytes of the width the builder was made for: every caller passes an array of that width.
+fn append_bytes(builder: &mut FixedSizeBinaryBuilder, bytes: Option<&[u8]>) {
+    if bytes.is_none_or(|bytes| builder.append_value(bytes).is_err()) {
+        builder.append_null();
+    }
+}
+
+/// The rows of one batch, column by column.
+struct Rows {
+    page_id: UInt64Builder,
+    url: StringBuilder,
+    host: StringBuilder,
+    domain: StringBuilder,
+    ip: StringBuilder,
+    fetched_at: TimestampMillisecondBuilder,
+    published_at: TimestampMillisecondBuilder,
+    status: UInt16Builder,
+    mime: StringBuilder,
+    title: StringBuilder,
+    language: StringBuilder,
+    bytes: UInt64Builder,
+    source: StringBuilder,
+    source_offset: UInt64Builder,
+    source_length: UInt64Builder,
+    payload_sha1: FixedSizeBinaryBuilder,
+    text_hash: FixedSizeBinaryBuilder,
+    text_bytes: UInt32Builder,
+    words: UInt32Builder,
+    chunks: UInt32Builder,
+    link_domains: ListBuilder<StringBuilder>,
+    link_hashes: ListBuilder<UInt64Builder>,
+    reject: StringBuilder,
+    reject_detail: StringBuilder,
+    text_page: UInt64Builder,
+    text: StringBuilder,
+    chunk_hash: FixedSizeBinaryBuilder,
+    chunk_page: UInt64Builder,
+    chunk_ordinal: UInt32Builder,
+    chunk_begin: UInt32Builder,
+    chunk_end: UInt32Builder,
+}
+
+impl Rows {
+    fn new(pages: usize) -> Rows {
+        let text = || StringBuilder::with_capacity(pages, pages * 16);
+        Rows {
+            page_id: UInt64Builder::with_capacity(pages),
+            url: StringBuilder::with_capacity(pages, pages * 64),
+            host: text(),
+            domain: text(),
+            ip: text(),
+            fetched_at: TimestampMillisecondBuilder::with_capacity(pages).with_timezone("UTC"),
+            published_at: TimestampMillisecondBuilder::with_capacity(pages).with_timezone("UTC"),
+            status: UInt16Builder::with_capacity(pages),
+            mime: text(),
+            title: text(),
+            language: text(),
+            bytes: UInt64Builder::with_capacity(pages),
+            source: text(),
+            source_offset: UInt64Builder::with_capacity(pages),
+            source_length: UInt64Builder::with_capacity(pages),
+            payload_sha1: FixedSizeBinaryBuilder::with_capacity(pages, 20),
+            text_hash: FixedSizeBinaryBuilder::with_capacity(pages, 16),
+            text_bytes: UInt32Builder::with_capacity(pages),
+            words: UInt32Builder::with_capacity(pages),
+            chunks: UInt32Builder::with_capacity(pages),
+            link_domains: ListBuilder::new(StringBuilder::new()),
+            link_hashes: ListBuilder::new(UInt64Builder::new()),
+            reject: text(),
+            reject_detail: text(),
+            text_page: UInt64Builder::with_capacity(pages),
+            text: StringBuilder::with_capacity(pages, 4 << 20),
+            chunk_hash: FixedSizeBinaryBuilder::new(16),
+            chunk_page: UInt64Builder::new(),
+            chunk_ordinal: UInt32Builder::new(),
+            chunk_begin: UInt32Builder::new(),
+            chunk_end: UInt32Builder::new(),
+        }
+    }
+
+    fn text(&mut self, page_id: u64, text: &str) {
+        self.text_page.append_value(page_id);
+        self.text.append_value(text);
+    }
+
+    /// The batches of pages, text and chunks.
+    fn finish(mut self) -> std::result::Result<[RecordBatch; 3], ArrowError> {
+        let pages: Vec<ArrayRef> = vec![
+            Arc::new(self.page_id.finish()),
+            Arc::new(self.url.finish()),
+            Arc::new(self.host.finish()),
+            Arc::new(self.domain.finish()),
+            Arc::new(self.ip.finish()),
+            Arc::new(self.fetched_at.finish()),
+            Arc::new(self.published_at.finish()),
+            Arc::new(self.status.finish()),
+            Arc::new(self.mime.finish()),
+            Arc::new(self.title.finish()),
+            Arc::new(self.language.finish()),
+            Arc::new(self.bytes.finish()),
+            Arc::new(self.source.finish()),
+            Arc::new(self.source_offset.finish()),
+            Arc::new(self.source_length.finish()),
+            Arc::new(self.payload_sha1.finish()),
+            Arc::new(self.text_hash.finish()),
+            Arc::new(self.text_bytes.finish()),
+            Arc::new(self.words.finish()),
+            Arc::new(self.chunks.finish()),
+            Arc::new(self.link_domains.finish()),
+            Arc::new(self.link_hashes.finish()),
+            Arc::new(self.reject.finish()),
+            Arc::new(self.reject_detail.finish()),
+        ];
+        let text: Vec<ArrayRef> =
+            vec![Arc::new(self.text_page.finish()), Arc::new(self.text.finish())];
+        let chunks: Vec<ArrayRef> = vec![
+            Arc::new(self.chunk_hash.finish()),
+            Arc::new(self.chunk_page.finish()),
+            Arc::new(self.chunk_ordinal.finish()),
+            Arc::new(self.chunk_begin.finish()),
+            Arc::new(self.chunk_end.finish()),
+        ];
+        Ok([
+            RecordBatch::try_new(Table::Pages.schema(), pages)?,
+            RecordBatch::try_new(Table::Text.schema(), text)?,
+            RecordBatch::try_new(Table::Chunks.schema(), chunks)?,
+        ])
+    }
+}

@@ -1,0 +1,304 @@
+//! The building site: the folder of a corpus while it is written to.
+//!
+//! ```text
+//! NAME.cento/
+//!   manifest.json      what counts
+//!   .lock              held by the one process that writes
+//!   inputs/            the list of inputs of each run
+//!   pages/ text/ chunks/   finished parts
+//!   tmp/               parts that are not finished; swept when a run begins and ends
+//! ```
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{self, File, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use cento_read::{Input, Role, Settings};
+
+use crate::build::Build;
+use crate::error::{Error, Result};
+use crate::manifest::{FORMAT_NEWEST, FileEntry, MANIFEST, Manifest, Run, sync_folder};
+use crate::part::tail_hash;
+use crate::schema::Table;
+
+/// Holds the lock of a corpus for as long as it lives.
+pub(crate) struct Site {
+    path: PathBuf,
+    _lock: File,
+}
+
+/// A run that may begin.
+pub(crate) struct Begun {
+    pub(crate) site: Site,
+    pub(crate) manifest: Manifest,
+    /// Which of the manifest's runs this is.
+    pub(crate) run: usize,
+}
+
+impl Site {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Creates the corpus, or opens it to resume its last run or to add one.
+    pub(crate) fn begin(build: &Build<'_>, tasks: usize) -> Result<Begun> {
+        let path = &build.corpus;
+        let inputs = render_inputs(&build.inputs);
+        let there = path.symlink_metadata().is_ok();
+        if there && !path.join(MANIFEST).exists() && !is_empty_or_ours(path)? {
+            return Err(Error::InTheWay(path.clone()));
+        }
+        if !path.join(MANIFEST).exists() {
+            if build.add {
+                return Err(Error::NothingToAddTo(path.clone()));
+            }
+            return Self::create(build, tasks, &inputs);
+        }
+        let site = Self::open(path)?;
+        let mut manifest = Manifest::load(path)?;
+        manifest.parameters.check_like(&build.parameters, path)?;
+        site.sweep(&manifest)?;
+        let complete = manifest.complete();
+        if complete && !build.add {
+            return Err(Error::Complete(path.clone()));
+        }
+        let run = if complete {
+            let run = site.add_run(build, tasks, &inputs, Some(&manifest))?;
+            manifest.runs.push(run);
+            manifest.save(path)?;
+            manifest.runs.len() - 1
+        } else {
+            site.check_same_run(build, &manifest, &inputs)?
+        };
+        Ok(Begun { site, manifest, run })
+    }
+
+    fn create(build: &Build<'_>, tasks: usize, inputs: &[u8]) -> Result<Begun> {
+        let path = &build.corpus;
+        fs::create_dir_all(path).map_err(|error| Error::io(path, error))?;
+        let create = || -> Result<Begun> {
+            let site = Self::open(path)?;
+            let run = site.add_run(build, tasks, inputs, None)?;
+            let manifest = Manifest {
+                format: FORMAT_NEWEST,
+                parameters: build.parameters.clone(),
+                runs: vec![run],
+                parts: Vec::new(),
+            };
+            manifest.save(path)?;
+            Ok(Begun { site, manifest, run: 0 })
+        };
+        create().inspect_err(|error| {
+            if !matches!(error, Error::Busy(_)) {
+                remove_remains(path);
+            }
+        })
+    }
+
+    /// Takes the lock and makes sure that the folders are there.
+    fn open(path: &Path) -> Result<Site> {
+        let lock_path = path.join(".lock");
+        let lock = File::create(&lock_path).map_err(|error| Error::io(&lock_path, error))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(Error::Busy(path.to_owned())),
+            Err(TryLockError::Error(error)) => return Err(Error::io(&lock_path, error)),
+        }
+        for folder in ["inputs", "tmp"].into_iter().chain(Table::ALL.map(Table::name)) {
+            let folder = path.join(folder);
+            fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, error))?;
+        }
+        Ok(Site { path: path.to_owned(), _lock: lock })
+    }
+
+    fn add_run(
+        &self,
+        build: &Build<'_>,
+        tasks: usize,
+        inputs: &[u8],
+        before: Option<&Manifest>,
+    ) -> Result<Run> {
+        let last = before.and_then(|manifest| manifest.runs.last());
+        let number = before.map_or(0, |manifest| manifest.runs.len());
+        let name = format!("inputs/run-{number:05}.jsonl");
+        let place = self.path.join(&name);
+        let write = || -> std::io::Result<String> {
+            let mut file = File::create(&place)?;
+            file.write_all(inputs)?;
+            file.sync_all()?;
+            tail_hash(&place)
+        };
+        let tail = write().map_err(|error| Error::io(&place, error))?;
+        sync_folder(&self.path.join("inputs"))?;
+        Ok(Run {
+            inputs: FileEntry {
+                file: name,
+                rows: build.inputs.len() as u64,
+                bytes: inputs.len() as u64,
+                blake3: blake3::hash(inputs).to_hex().to_string(),
+                tail,
+            },
+            first_input: last.map_or(0, |run| run.first_input + run.inputs.rows as u32),
+            first_task: last.map_or(0, |run| run.first_task + run.tasks),
+            tasks: tasks as u32,
+            reading: render_settings(&build.settings),
+            passed_over: build.passed_over.clone(),
+            complete: false,
+        })
+    }
+
+    /// The number of the unfinished run, if it is the one that is asked for.
+    fn check_same_run(
+        &self,
+        build: &Build<'_>,
+        manifest: &Manifest,
+        inputs: &[u8],
+    ) -> Result<usize> {
+        let number = manifest.runs.len().saturating_sub(1);
+        let other = |detail: String| Error::OtherInputs { path: self.path.clone(), detail };
+        let Some(run) = manifest.runs.last() else {
+            return Err(other("it has no runs".to_owned()));
+        };
+        if build.add != (number > 0) {
+            let was = if number > 0 { "with --add" } else { "without --add" };
+            return Err(other(format!("its last run is unfinished and was begun {was}")));
+        }
+        let place = self.path.join(&run.inputs.file);
+        let known = fs::read(&place).map_err(|error| Error::io(&place, error))?;
+        if known != inputs {
+            return Err(other(first_difference(&known, inputs)));
+        }
+        let reading = render_settings(&build.settings);
+        if reading != run.reading {
+            return Err(other(format!("read with {:?}, now with {reading:?}", run.reading)));
+        }
+        Ok(number)
+    }
+
+    /// Removes what no manifest names: the leavings of a run that was killed.
+    fn sweep(&self, manifest: &Manifest) -> Result<()> {
+        self.clear_unfinished()?;
+        let named: HashSet<&str> = manifest.files().map(|entry| entry.file.as_str()).collect();
+        for table in Table::ALL {
+            let folder = self.path.join(table.name());
+            for entry in list(&folder)? {
+                let name = format!("{}/{}", table.name(), entry.file_name().to_string_lossy());
+                if !named.contains(name.as_str()) {
+                    remove_file(&entry.path())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes unfinished parts.
+    pub(crate) fn clear_unfinished(&self) -> Result<()> {
+        for entry in list(&self.path.join("tmp"))? {
+            remove_file(&entry.path())?;
+        }
+        Ok(())
+    }
+
+    /// Makes the renames of a part's files last, before the manifest names them.
+    pub(crate) fn sync_tables(&self) -> Result<()> {
+        Table::ALL.into_iter().try_for_each(|table| sync_folder(&self.path.join(table.name())))
+    }
+
+    /// Takes back a run that came to nothing.
+    pub(crate) fn forget_run(&self, manifest: &mut Manifest, run: usize) -> Result<()> {
+        let first_task = manifest.runs[run].first_task;
+        manifest.runs.truncate(run);
+        manifest.parts.retain(|part| part.task < first_task);
+        manifest.save(&self.path)?;
+        self.sweep(manifest)
+    }
+
+    /// Takes back a corpus that came to nothing.
+    pub(crate) fn remove(self) {
+        remove_remains(&self.path);
+    }
+}
+
+/// One line an input: what a resumed run compares.
+fn render_inputs(inputs: &[Input]) -> Vec<u8> {
+    let mut lines = Vec::new();
+    for input in inputs {
+        let line = serde_json::json!({ "name": input.name, "bytes": input.bytes });
+        lines.extend_from_slice(line.to_string().as_bytes());
+        lines.push(b'\n');
+    }
+    lines
+}
+
+/// How the inputs are read, as far as the user can choose it.
+fn render_settings(settings: &Settings) -> BTreeMap<String, String> {
+    let limits = &settings.limits;
+    let mut reading = BTreeMap::from([
+        ("max_page_bytes".to_owned(), limits.max_page_bytes.to_string()),
+        ("max_header_bytes".to_owned(), limits.max_header_bytes.to_string()),
+        ("max_line_bytes".to_owned(), limits.max_line_bytes.to_string()),
+        ("max_ratio".to_owned(), limits.max_ratio.to_string()),
+    ]);
+    if let Some(base_url) = &settings.base_url {
+        reading.insert("base_url".to_owned(), base_url.clone());
+    }
+    if let Some(format) = settings.format {
+        reading.insert("format".to_owned(), format.name().to_owned());
+    }
+    for role in Role::ALL {
+        if let Some(name) = settings.fields.given(role) {
+            reading.insert(format!("field {role}"), name.to_owned());
+        }
+    }
+    reading
+}
+
+fn first_difference(known: &[u8], wanted: &[u8]) -> String {
+    let name = |line: Option<&[u8]>| match line {
+        None | Some([]) => "nothing more".to_owned(),
+        Some(line) => String::from_utf8_lossy(line).into_owned(),
+    };
+    let mut known = known.split(|&byte| byte == b'\n');
+    let mut wanted = wanted.split(|&byte| byte == b'\n');
+    loop {
+        let (old, new) = (known.next(), wanted.next());
+        if old != new || old.is_none() {
+            return format!("it had {}, now there is {}", name(old), name(new));
+        }
+    }
+}
+
+fn list(folder: &Path) -> Result<Vec<fs::DirEntry>> {
+    fs::read_dir(folder)
+        .and_then(|entries| entries.collect())
+        .map_err(|error| Error::io(folder, error))
+}
+
+fn remove_file(path: &Path) -> Result<()> {
+    fs::remove_file(path).map_err(|error| Error::io(path, error))
+}
+
+/// Whether a folder without a manifest may become a corpus: it is empty, or a run was killed in it before
+/// the first manifest was written.
+fn is_empty_or_ours(path: &Path) -> Result<bool> {
+    if !path.is_dir() {
+        return Ok(false);
+    }
+    let ours = ["manifest.json.new", ".lock", "inputs", "tmp", "pages", "text", "chunks"];
+    let entries = list(path)?;
+    let lock = entries.is_empty() || path.join(".lock").exists();
+    Ok(lock && entries.iter().all(|entry| ours.iter().any(|name| entry.file_name() == *name)))
+}
+
+/// Removes the files that a corpus is made of and then its folder, if nothing else is in it. Best effort:
+/// it runs when something has failed already, and that failure is what the user should hear of.
+fn remove_remains(path: &Path) {
+    for folder in ["inputs", "tmp"].into_iter().chain(Table::ALL.map(Table::name)) {
+        let _ = fs::remove_dir_all(path.join(folder));
+    }
+    for file in [MANIFEST, "manifest.json.new", ".lock"] {
+        let _ = fs::remove_file(path.join(file));
+    }
+    let _ = fs::remove_dir(path);
+}

@@ -1,0 +1,127 @@
+//! `cento cat`.
+
+use std::process::ExitCode;
+
+use arrow_array::RecordBatch;
+use cento_store::{ChunkRow, Corpus};
+use cento_text::url::PageUrl;
+use serde_json::{Map, Value, json};
+
+use crate::arguments::CatArguments;
+use crate::failure::Failure;
+use crate::output::{clean, clean_lines, print};
+use crate::rows::row_values;
+
+pub(crate) fn run(arguments: &CatArguments) -> Result<ExitCode, Failure> {
+    let corpus = Corpus::open(&arguments.corpus)?;
+    let page_id = match (&arguments.url, arguments.id) {
+        (Some(url), _) => find(&corpus, url, arguments)?,
+        (None, Some(id)) => id,
+        (None, None) => {
+            return Err(Failure::usage("no page was named".to_owned(), "give --url or --id"));
+        }
+    };
+    let Some(page) = corpus.page(page_id)? else {
+        return Err(Failure::missing(
+            format!("{} has no page {page_id}", arguments.corpus.display()),
+            "ids are in the page_id column of its pages table".to_owned(),
+        ));
+    };
+    let text = if corpus.parameters().text { corpus.text(page_id)? } else { None };
+    let chunks = if arguments.chunks { Some(corpus.chunks(page_id)?) } else { None };
+    let view = View { page: &page, text: text.as_deref(), chunks: chunks.as_deref() };
+    print(&if arguments.json { view.json() } else { view.text() })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The page with this URL, spelt this way or in its canonical form. Of several captures, the first.
+fn find(corpus: &Corpus, url: &str, arguments: &CatArguments) -> Result<u64, Failure> {
+    let mut found = corpus.pages_at(url)?;
+    if found.is_empty() {
+        found = corpus.pages_at(PageUrl::new(url).canonical())?;
+    }
+    let Some((&first, others)) = found.split_first() else {
+        return Err(Failure::missing(
+            format!("{} has no page {url}", arguments.corpus.display()),
+            "write the URL as the pages table has it, scheme and all".to_owned(),
+        ));
+    };
+    if !others.is_empty() {
+        let ids: Vec<String> = others.iter().take(20).map(|id| format!("--id {id}")).collect();
+        eprintln!("the first of {} captures; the others: {}", found.len(), ids.join(", "));
+    }
+    Ok(first)
+}
+
+struct View<'a> {
+    page: &'a RecordBatch,
+    text: Option<&'a str>,
+    chunks: Option<&'a [ChunkRow]>,
+}
+
+impl View<'_> {
+    fn text(&self) -> String {
+        let mut out = String::new();
+        for (name, value) in row_values(self.page, 0) {
+            let value = match value {
+                Value::Null => continue,
+                Value::String(value) => value,
+                Value::Array(list) if list.is_empty() => continue,
+                Value::Array(list) => shortened(&list),
+                other => other.to_string(),
+            };
+            out.push_str(&format!("{name}: {}\n", clean(&value)));
+        }
+        let text = self.text.unwrap_or_default();
+        match self.chunks {
+            None if text.is_empty() => {}
+            None => out.push_str(&format!("\n{}\n", clean_lines(text))),
+            Some(chunks) => {
+                for chunk in chunks {
+                    let ChunkRow { hash, ordinal, begin, end } = chunk;
+                    out.push_str(&format!("\nchunk {ordinal}  {begin}..{end}  {}\n", hex(hash)));
+                    if let Some(chunk) = text.get(*begin as usize..*end as usize) {
+                        out.push_str(&format!("{}\n", clean_lines(chunk)));
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    fn json(&self) -> String {
+        let mut object: Map<String, Value> =
+            row_values(self.page, 0).map(|(name, value)| (name.to_owned(), value)).collect();
+        if let Some(chunks) = self.chunks {
+            let chunks: Vec<Value> = chunks
+                .iter()
+                .map(|chunk| {
+                    let text = self.text.and_then(|text| text.get(chunk.begin as usize..chunk.end as usize));
+                    json!({
+                        "ordinal": chunk.ordinal, "begin": chunk.begin, "end": chunk.end,
+                        "hash": hex(&chunk.hash), "text": text,
+                    })
+                })
+                .collect();
+            object.insert("chunk_list".to_owned(), Value::Array(chunks));
+        }
+        object.insert("text".to_owned(), self.text.map_or(Value::Null, Value::from));
+        format!("{}\n", Value::Object(object))
+    }
+}
+
+/// The first few items of a list, and how many there are.
+fn shortened(list: &[Value]) -> String {
+    const SHOWN: usize = 8;
+    let items: Vec<String> = list
+        .iter()
+        .take(SHOWN)
+        .map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned))
+        .collect();
+    let more = list.len().saturating_sub(SHOWN);
+    if more > 0 { format!("{} … and {more} more", items.join(", ")) } else { items.join(", ") }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

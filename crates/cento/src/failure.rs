@@ -1,0 +1,63 @@
+//! How a command fails: one line that says what was wrong with what, and a hint that says what to do.
+
+use std::process::ExitCode;
+
+use crate::output::clean;
+
+/// Why a command could not do what was asked.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    error: anyhow::Error,
+    hint: Option<String>,
+    status: u8,
+}
+
+/// The status by which shells know that Ctrl-C ended a command.
+const INTERRUPTED: u8 = 130;
+/// The status that clap gives to wrong usage.
+const USAGE: u8 = 2;
+
+impl Failure {
+    /// A mistake in what was typed, found after parsing.
+    pub(crate) fn usage(message: String, hint: &str) -> Failure {
+        Failure { error: anyhow::anyhow!(message), hint: Some(hint.to_owned()), status: USAGE }
+    }
+
+    /// Something that was asked for and is not there.
+    pub(crate) fn missing(message: String, hint: String) -> Failure {
+        Failure { error: anyhow::anyhow!(message), hint: Some(hint), status: 1 }
+    }
+
+    /// Says it and gives the exit status.
+    pub(crate) fn report(&self) -> ExitCode {
+        eprintln!("error: {}", clean(&format!("{:#}", self.error)));
+        if let Some(hint) = &self.hint {
+            eprintln!("hint: {}", clean(hint));
+        }
+        ExitCode::from(self.status)
+    }
+}
+
+impl From<cento_store::Error> for Failure {
+    fn from(error: cento_store::Error) -> Failure {
+        let hint = error.hint();
+        let status = match error {
+            cento_store::Error::Cancelled => INTERRUPTED,
+            _ => 1,
+        };
+        Failure { error: error.into(), hint, status }
+    }
+}
+
+impl From<cento_read::Error> for Failure {
+    fn from(error: cento_read::Error) -> Failure {
+        let hint = error.hint();
+        Failure { error: error.into(), hint, status: 1 }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Failure {
+        Failure { error: error.into(), hint: None, status: 1 }
+    }
+}

@@ -1,0 +1,182 @@
+//! `cento index`.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use cento_read::{FieldMap, Resolved, Settings};
+use cento_store::{Build, Built, Corpus, Parameters, Progress, Tally};
+use cento_text::content::Selection;
+use serde_json::json;
+
+use crate::arguments::IndexArguments;
+use crate::failure::Failure;
+use crate::meter::Meter;
+use crate::output::{Lines, clean, number, print, size};
+
+/// Done, but not all of the input was sound, and the user asked to hear of that.
+const STRICT: u8 = 3;
+
+pub(crate) fn run(arguments: IndexArguments) -> Result<ExitCode, Failure> {
+    let settings = settings(&arguments)?;
+    let parameters = parameters(&arguments)?;
+    let Resolved { inputs, ignored } = cento_read::resolve(&arguments.inputs, &settings)?;
+    let files = inputs.len();
+    let input_bytes: u64 = inputs.iter().filter_map(|input| input.bytes).sum();
+    let passed_over = ignored
+        .into_iter()
+        .map(|kind| (kind.cause.to_owned(), Tally { count: kind.count, example: kind.example }))
+        .collect();
+
+    let progress = Arc::new(Progress::default());
+    let on_interrupt = Arc::clone(&progress);
+    // If no handler can be set, Ctrl-C ends the process at once, which a corpus survives as well.
+    let _ = ctrlc::set_handler(move || on_interrupt.cancel());
+    let begun = Instant::now();
+    let meter = Meter::start(Arc::clone(&progress));
+    let outcome = Build {
+        corpus: arguments.output.clone(),
+        inputs,
+        passed_over,
+        settings,
+        parameters,
+        add: arguments.add,
+        threads: arguments.machine.threads(),
+        memory: arguments.machine.memory(),
+        progress: &progress,
+    }
+    .run();
+    drop(meter);
+    let built = outcome?;
+    let seconds = begun.elapsed().as_secs_f64();
+
+    let summary = Summary { arguments: &arguments, built: &built, files, input_bytes, seconds };
+    print(&if arguments.json { summary.json() } else { summary.text() })?;
+    let unsound = built.counts.damaged.values().map(|tally| tally.count).sum::<u64>()
+        + UNSOUND
+            .iter()
+            .filter_map(|reason| built.counts.rejected.get(*reason))
+            .map(|tally| tally.count)
+            .sum::<u64>();
+    let status = if arguments.strict && unsound > 0 { STRICT } else { 0 };
+    Ok(ExitCode::from(status))
+}
+
+/// Rejections that mean that something is wrong with the input, rather than that it is no text.
+const UNSOUND: [&str; 3] = ["undecodable", "too-large", "bad-http"];
+
+fn settings(arguments: &IndexArguments) -> Result<Settings, Failure> {
+    let mut fields = FieldMap::default();
+    for field in &arguments.fields {
+        fields.assign(field.parse()?);
+    }
+    let mut settings = Settings {
+        base_url: arguments.base_url.clone(),
+        fields,
+        format: arguments.format,
+        keep_status: arguments.any_status,
+        ..Settings::default()
+    };
+    settings.limits.max_page_bytes = arguments.max_page.0;
+    settings.limits.max_line_bytes = settings.limits.max_line_bytes.max(arguments.max_page.0);
+    Ok(settings)
+}
+
+/// The parameters that were typed; what was not typed is as the corpus has it under `--add`, and the
+/// default otherwise.
+fn parameters(arguments: &IndexArguments) -> Result<Parameters, Failure> {
+    let there = if arguments.add { Some(Corpus::open(&arguments.output)?) } else { None };
+    let mut parameters =
+        there.map_or_else(Parameters::default, |corpus| corpus.parameters().clone());
+    if arguments.main {
+        parameters.content = Selection::Main;
+    }
+    parameters.chunk = arguments.chunk.unwrap_or(parameters.chunk);
+    parameters.normalisation = arguments.normalise.unwrap_or(parameters.normalisation);
+    parameters.hash = arguments.hash.unwrap_or(parameters.hash);
+    parameters.text &= !arguments.no_text;
+    parameters.private_suffixes |= arguments.private_suffixes;
+    parameters.any_status |= arguments.any_status;
+    let or = |typed: Option<u32>, known: u32| typed.unwrap_or(known);
+    parameters.recursion_components =
+        or(arguments.recursion_components, parameters.recursion_components);
+    parameters.recursion_repeats = or(arguments.recursion_repeats, parameters.recursion_repeats);
+    parameters.recursion_cycles = or(arguments.recursion_cycles, parameters.recursion_cycles);
+    if let Some(size) = arguments.part_size {
+        parameters.part_bytes = size.0;
+    }
+    Ok(parameters)
+}
+
+struct Summary<'a> {
+    arguments: &'a IndexArguments,
+    built: &'a Built,
+    files: usize,
+    input_bytes: u64,
+    seconds: f64,
+}
+
+impl Summary<'_> {
+    /// Megabytes of payload a second, of the pages that this run itself processed.
+    fn rate(&self) -> Option<f64> {
+        let counts = &self.built.counts;
+        (self.built.resumed_pages == 0)
+            .then(|| counts.payload_bytes as f64 / 1e6 / self.seconds.max(0.001))
+    }
+
+    fn text(&self) -> String {
+        let counts = &self.built.counts;
+        let mut lines = Lines::default();
+        let files = if self.files == 1 { "1 file".to_owned() } else { format!("{} files", number(self.files as u64)) };
+        lines.add_with("input", size(self.input_bytes), files);
+        lines.add("pages kept", number(counts.kept));
+        let resumed = self.built.resumed_pages;
+        if resumed > 0 {
+            lines.add_with("  from before", number(resumed), "pages of the run that was broken off");
+        }
+        tallies(&mut lines, "rejected", &counts.rejected);
+        tallies(&mut lines, "damaged records", &counts.damaged);
+        tallies(&mut lines, "files passed over", &self.built.passed_over);
+        if counts.other_records > 0 {
+            lines.add_with("other records", number(counts.other_records), "requests, metadata and the like");
+        }
+        lines.add("payload", size(counts.payload_bytes));
+        lines.add("text", size(counts.text_bytes));
+        lines.add("words", number(counts.words));
+        lines.add("chunks", number(counts.chunks));
+        lines.add("corpus", size(self.built.corpus_bytes));
+        let rate = self.rate().map_or(String::new(), |rate| format!("{rate:.0} MB/s of payload"));
+        lines.add_with("seconds", format!("{:.1}", self.seconds), rate);
+        let corpus = self.arguments.output.display().to_string();
+        format!("{}\n{}", clean(&corpus), lines.render())
+    }
+
+    fn json(&self) -> String {
+        let object = json!({
+            "corpus": self.arguments.output,
+            "files": self.files,
+            "input_bytes": self.input_bytes,
+            "counts": self.built.counts,
+            "files_passed_over": self.built.passed_over,
+            "resumed_pages": self.built.resumed_pages,
+            "corpus_bytes": self.built.corpus_bytes,
+            "seconds": self.seconds,
+        });
+        format!("{object}\n")
+    }
+}
+
+/// A total and its causes, each with an example; nothing if there are none.
+pub(crate) fn tallies(
+    lines: &mut Lines,
+    name: &str,
+    tallies: &std::collections::BTreeMap<String, Tally>,
+) {
+    if tallies.is_empty() {
+        return;
+    }
+    lines.add(name, number(tallies.values().map(|tally| tally.count).sum()));
+    for (cause, tally) in tallies {
+        lines.add_with(format!("  {cause}"), number(tally.count), format!("e.g. {}", clean(&tally.example)));
+    }
+}

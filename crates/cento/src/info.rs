@@ -1,0 +1,163 @@
+//! `cento info`.
+
+use std::collections::HashMap;
+use std::process::ExitCode;
+
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{UInt32Type, UInt64Type};
+use cento_store::{Corpus, Table};
+use serde_json::json;
+
+use crate::arguments::InfoArguments;
+use crate::failure::Failure;
+use crate::index::tallies;
+use crate::output::{Lines, clean, number, print, size};
+
+/// What is counted for a site or a language.
+#[derive(Default, Clone, Copy)]
+struct Share {
+    pages: u64,
+    words: u64,
+    bytes: u64,
+}
+
+pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitCode, Failure> {
+    if arguments.verify {
+        let damaged = Corpus::verify(&arguments.corpus)?;
+        if let Some(first) = damaged.into_iter().next() {
+            return Err(first.into());
+        }
+    }
+    let corpus = Corpus::open(&arguments.corpus)?;
+    let census = Census::take(&corpus)?;
+    let text = if arguments.json {
+        census.json(&corpus, arguments)
+    } else {
+        census.text(&corpus, arguments)
+    };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Kept pages by site and by language.
+struct Census {
+    sites: Vec<(String, Share)>,
+    languages: Vec<(String, Share)>,
+}
+
+impl Census {
+    fn take(corpus: &Corpus) -> Result<Census, Failure> {
+        let mut sites = HashMap::new();
+        let mut languages = HashMap::new();
+        let columns = ["domain", "language", "bytes", "words", "reject"];
+        for batch in corpus.scan(Table::Pages, &columns) {
+            let batch = batch?;
+            // Columns come in the order of the table.
+            let [domain, language, reject] =
+                [0, 1, 4].map(|column| batch.column(column).as_string::<i32>());
+            let bytes = batch.column(2).as_primitive::<UInt64Type>();
+            let words = batch.column(3).as_primitive::<UInt32Type>();
+            for row in (0..batch.num_rows()).filter(|&row| reject.is_null(row)) {
+                let share =
+                    Share { pages: 1, words: u64::from(words.value(row)), bytes: bytes.value(row) };
+                let value = |column: &arrow_array::StringArray| {
+                    if column.is_null(row) { "(none)".to_owned() } else { column.value(row).to_owned() }
+                };
+                count(&mut sites, value(domain), share);
+                count(&mut languages, value(language), share);
+            }
+        }
+        Ok(Census { sites: ranked(sites), languages: ranked(languages) })
+    }
+
+    fn text(&self, corpus: &Corpus, arguments: &InfoArguments) -> String {
+        let manifest = corpus.manifest();
+        let counts = manifest.counts();
+        let mut text = clean(&arguments.corpus.display().to_string()).into_owned();
+        text.push('\n');
+        if !manifest.complete() {
+            text.push_str("  unfinished: the last `cento index` was broken off; run it again to go on\n");
+        }
+        let mut lines = Lines::default();
+        lines.add("pages kept", number(counts.kept));
+        tallies(&mut lines, "rejected", &counts.rejected);
+        tallies(&mut lines, "damaged records", &counts.damaged);
+        lines.add("sites", number(self.sites.len() as u64));
+        lines.add("payload", size(counts.payload_bytes));
+        lines.add("text", size(counts.text_bytes));
+        lines.add("words", number(counts.words));
+        lines.add("chunks", number(counts.chunks));
+        let parts = manifest.parts.len() as u64;
+        let parts = if parts == 1 { "in 1 part".to_owned() } else { format!("in {} parts", number(parts)) };
+        lines.add_with("corpus", size(manifest.bytes_on_disk()), parts);
+        text.push_str(&lines.render());
+        if arguments.verify {
+            text.push_str("  every checksum fits\n");
+        }
+        for (title, shares) in [("largest sites", &self.sites), ("languages", &self.languages)] {
+            if shares.is_empty() {
+                continue;
+            }
+            text.push_str(&format!("\n{title}\n"));
+            let mut lines = Lines::default();
+            for (name, share) in shares.iter().take(arguments.top) {
+                let words = format!("pages, {} words, {}", number(share.words), size(share.bytes));
+                lines.add_with(clean(name), number(share.pages), words);
+            }
+            text.push_str(&lines.render());
+            let more = shares.len().saturating_sub(arguments.top) as u64;
+            if more > 0 {
+                text.push_str(&format!("  and {} more\n", number(more)));
+            }
+        }
+        text.push_str("\nparameters\n");
+        let mut lines = Lines::default();
+        lines.add_with("format version", String::new(), manifest.format.to_string());
+        for (name, value) in corpus.parameters().list() {
+            lines.add_with(name, String::new(), value);
+        }
+        text.push_str(&lines.render());
+        text
+    }
+
+    fn json(&self, corpus: &Corpus, arguments: &InfoArguments) -> String {
+        let manifest = corpus.manifest();
+        let list = |shares: &[(String, Share)]| -> Vec<serde_json::Value> {
+            let shown = shares.iter().take(arguments.top);
+            shown
+                .map(|(name, share)| {
+                    json!({ "name": name, "pages": share.pages, "words": share.words, "bytes": share.bytes })
+                })
+                .collect()
+        };
+        let object = json!({
+            "corpus": arguments.corpus,
+            "format": manifest.format,
+            "complete": manifest.complete(),
+            "verified": arguments.verify,
+            "counts": manifest.counts(),
+            "parts": manifest.parts.len(),
+            "corpus_bytes": manifest.bytes_on_disk(),
+            "sites": self.sites.len(),
+            "largest_sites": list(&self.sites),
+            "languages": list(&self.languages),
+            "parameters": corpus.parameters(),
+        });
+        format!("{object}\n")
+    }
+}
+
+fn count(shares: &mut HashMap<String, Share>, name: String, share: Share) {
+    let known = shares.entry(name).or_default();
+    known.pages += share.pages;
+    known.words += share.words;
+    known.bytes += share.bytes;
+}
+
+/// Most pages first, names in order where they have as many.
+fn ranked(shares: HashMap<String, Share>) -> Vec<(String, Share)> {
+    let mut shares: Vec<_> = shares.into_iter().collect();
+    shares.sort_by(|(a, x), (b, y)| y.pages.cmp(&x.pages).then_with(|| a.cmp(b)));
+    shares
+}

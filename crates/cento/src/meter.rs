@@ -1,0 +1,88 @@
+//! Showing that long work goes on: a bar on a terminal, plain lines elsewhere.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use cento_store::Progress;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::output::{number, size};
+
+/// How often a bar is drawn, and how often a line is logged where there is no terminal.
+const DRAW: Duration = Duration::from_millis(200);
+const LOG: Duration = Duration::from_secs(10);
+
+/// Watches a run until it is dropped.
+pub(crate) struct Meter {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Meter {
+    /// Starts to watch.
+    pub(crate) fn start(progress: Arc<Progress>) -> Meter {
+        let (stop, stopped) = channel::<()>();
+        let thread = std::thread::spawn(move || {
+            let terminal = std::io::stderr().is_terminal();
+            let bar = terminal.then(new_bar);
+            let begun = Instant::now();
+            let wait = if terminal { DRAW } else { LOG };
+            while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+                match &bar {
+                    Some(bar) => draw(bar, &progress, begun),
+                    None => eprintln!("{}", line(&progress, begun)),
+                }
+            }
+            if let Some(bar) = bar {
+                bar.finish_and_clear();
+            }
+        });
+        Meter { stop: Some(stop), thread: Some(thread) }
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A display that failed has no say in how the run ends.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn new_bar() -> ProgressBar {
+    let bar = ProgressBar::new(0);
+    // A template that does not parse leaves the plain bar, which is no worse than none.
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {percent:>3} %  {msg}") {
+        bar.set_style(style.progress_chars("━╸ "));
+    }
+    bar
+}
+
+fn draw(bar: &ProgressBar, progress: &Progress, begun: Instant) {
+    bar.set_length(progress.total_bytes().max(progress.bytes()).max(1));
+    bar.set_position(progress.bytes());
+    bar.set_message(line(progress, begun));
+}
+
+/// `12,345 pages  1.2 GB of 8.0 GB  110 MB/s  1:02 left`.
+fn line(progress: &Progress, begun: Instant) -> String {
+    let seconds = begun.elapsed().as_secs_f64().max(0.001);
+    let bytes = progress.bytes();
+    let rate = bytes as f64 / seconds;
+    let mut line = format!("{} pages  {}", number(progress.pages()), size(bytes));
+    let total = progress.total_bytes();
+    if total > 0 {
+        line.push_str(&format!(" of {}", size(total)));
+    }
+    line.push_str(&format!("  {}/s", size(rate as u64)));
+    if total > bytes && rate > 0.0 {
+        let left = ((total - bytes) as f64 / rate) as u64;
+        line.push_str(&format!("  {}:{:02} left", left / 60, left % 60));
+    }
+    line
+}

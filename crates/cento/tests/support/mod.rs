@@ -1,0 +1,201 @@
+//! A sandbox in which the real binary runs, and the inputs that tests give it.
+
+#![allow(dead_code, reason = "each test file is a crate of its own and uses its share of this")]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// An empty folder in which commands run; it goes with the test.
+pub struct Sandbox {
+    folder: tempfile::TempDir,
+}
+
+impl Sandbox {
+    pub fn new() -> Sandbox {
+        Sandbox { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file, and the folders above it.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> &Sandbox {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+        self
+    }
+
+    /// `cento` with these arguments, to be run in the sandbox.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cento"));
+        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        command.env("COLUMNS", "100");
+        command
+    }
+
+    /// Runs and returns everything that the user would see, times and places evened out.
+    pub fn run(&self, arguments: &[&str]) -> String {
+        self.transcript(&self.command(arguments).output().unwrap())
+    }
+
+    /// The same with something on standard input.
+    pub fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> String {
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        self.transcript(&child.wait_with_output().unwrap())
+    }
+
+    /// Runs what must succeed.
+    pub fn succeed(&self, arguments: &[&str]) {
+        let output = self.command(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", self.transcript(&output));
+    }
+
+    pub fn transcript(&self, output: &Output) -> String {
+        let status = output.status.code().map_or("killed".to_owned(), |code| code.to_string());
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let mut transcript = format!("status: {status}\n");
+        for (name, content) in [("stdout", text(&output.stdout)), ("stderr", text(&output.stderr))] {
+            if !content.is_empty() {
+                transcript.push_str(&format!("--- {name}\n{content}"));
+            }
+        }
+        let folder = self.folder.path().display().to_string();
+        transcript.replace(&folder, "[FOLDER]").lines().map(without_times).collect()
+    }
+}
+
+/// Seconds and rates differ from run to run.
+fn without_times(line: &str) -> String {
+    match line.trim_start().strip_prefix("seconds") {
+        Some(_) => "  seconds  [TIME]\n".to_owned(),
+        None => format!("{line}\n"),
+    }
+}
+
+/// All files below a folder, by name, with their content; locks aside.
+pub fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    fn walk(root: &Path, folder: &Path, found: &mut Vec<(String, Vec<u8>)>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(root, &path, found);
+            } else {
+                let name = path.strip_prefix(root).unwrap().display().to_string();
+                found.push((name, fs::read(&path).unwrap()));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(folder, folder, &mut found);
+    found.sort();
+    found
+}
+
+/// Asserts that two corpora are the same, byte for byte, and says which file differs.
+pub fn assert_same(left: &Path, right: &Path) {
+    let (left, right) = (contents(left), contents(right));
+    let names = |files: &[(String, Vec<u8>)]| -> Vec<String> {
+        files.iter().map(|(name, _)| name.clone()).collect()
+    };
+    assert_eq!(names(&left), names(&right));
+    for ((name, left), (_, right)) in left.iter().zip(&right) {
+        assert!(left == right, "{name} differs");
+    }
+}
+
+/// Numbers that look random and are the same in every run.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % bound
+    }
+
+    /// A paragraph of made-up words.
+    pub fn paragraph(&mut self, words: u64) -> String {
+        let mut text = String::new();
+        for _ in 0..words {
+            for _ in 0..self.below(3) + 1 {
+                text.push(char::from(b"bdfgklmnprstvz"[self.below(14) as usize]));
+                text.push(char::from(b"aeiou"[self.below(5) as usize]));
+            }
+            text.push(' ');
+        }
+        text
+    }
+
+    /// A page of `paragraphs` paragraphs with a link and some furniture.
+    pub fn page(&mut self, title: &str, paragraphs: u64) -> String {
+        let mut html = format!(
+            "<!doctype html><html lang=en><head><title>{title}</title><style>p {{}}</style></head>\
+             <body><nav><a href=/>Home</a> <a href=http://other.example/x>Other</a></nav>\n"
+        );
+        for _ in 0..paragraphs {
+            let words = self.below(60) + 5;
+            html.push_str(&format!("<p>{}</p>\n", self.paragraph(words)));
+        }
+        html.push_str("<script>var a = '<p>not text</p>';</script></body></html>");
+        html
+    }
+}
+
+/// Writes archives record by record.
+#[derive(Default)]
+pub struct Archive {
+    pub bytes: Vec<u8>,
+    pub gzip: bool,
+}
+
+impl Archive {
+    pub fn gzip() -> Archive {
+        Archive { gzip: true, ..Archive::default() }
+    }
+
+    pub fn record(&mut self, kind: &str, url: &str, content_type: &str, block: &[u8]) -> &mut Archive {
+        let mut record = format!(
+            "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2024-05-01T12:00:00Z\r\n\
+             WARC-IP-Address: 192.0.2.7\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",
+            block.len()
+        )
+        .into_bytes();
+        record.extend_from_slice(block);
+        record.extend_from_slice(b"\r\n\r\n");
+        self.raw(&record)
+    }
+
+    /// Bytes as they are, as a member of their own if the archive is compressed.
+    pub fn raw(&mut self, record: &[u8]) -> &mut Archive {
+        if self.gzip {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(6));
+            encoder.write_all(record).unwrap();
+            self.bytes.extend(encoder.finish().unwrap());
+        } else {
+            self.bytes.extend_from_slice(record);
+        }
+        self
+    }
+
+    pub fn response(&mut self, url: &str, head: &str, body: &[u8]) -> &mut Archive {
+        let mut block = format!("{head}\r\n\r\n").into_bytes();
+        block.extend_from_slice(body);
+        self.record("response", url, "application/http; msgtype=response", &block)
+    }
+
+    /// A page that was found.
+    pub fn page(&mut self, url: &str, html: &str) -> &mut Archive {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8";
+        self.response(url, head, html.as_bytes())
+    }
+}
