@@ -1,0 +1,111 @@
+//! How fast pages are read: tokenized, and extracted with and without outline, beside html5gum in the same run.
+//!
+//! ```text
+//! cargo run --release -p cento-text --example html_speed -- FILE.html… | @LIST
+//! ```
+
+use cento_text::html::token::{EndTag, Sink, StartTag, Text, tokenize};
+use cento_text::html::{ContentModel, Extractor, Options, Tag};
+use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
+use html5gum::{Span, Tokenizer};
+use std::time::Instant;
+
+/// Counts tokens; asks for every attribute, as the other side gives them all.
+struct Counter {
+    tokens: u64,
+    attributes: bool,
+}
+
+impl Sink for Counter {
+    fn text(&mut self, text: Text<'_>) {
+        self.tokens += u64::from(!text.decode().is_empty());
+    }
+
+    fn wants_attributes(&mut self, _: Tag) -> bool {
+        self.attributes
+    }
+
+    fn start_tag(&mut self, start: StartTag<'_>) -> ContentModel {
+        self.tokens += 1;
+        start.tag.content_model()
+    }
+
+    fn end_tag(&mut self, _: EndTag<'_>) {
+        self.tokens += 1;
+    }
+}
+
+/// Seconds of processor time that this thread has had, so that a busy machine does not count; by the clock where the system
+/// does not tell.
+fn seconds(begin: Instant) -> f64 {
+    let nanoseconds = std::fs::read_to_string("/proc/thread-self/schedstat")
+        .ok()
+        .and_then(|stat| stat.split(' ').next()?.parse::<u64>().ok());
+    nanoseconds.map_or_else(|| begin.elapsed().as_secs_f64(), |time| time as f64 / 1e9)
+}
+
+fn measure(name: &str, pages: &[String], bytes: usize, mut run: impl FnMut(&str) -> u64) -> f64 {
+    let mut best = f64::INFINITY;
+    let mut sum = 0;
+    let start = Instant::now();
+    for _ in 0..5 {
+        let begin = seconds(start);
+        sum = pages.iter().map(|page| run(page)).sum();
+        best = best.min(seconds(start) - begin);
+    }
+    let rate = bytes as f64 / best / 1e6;
+    println!("{name:<28} {rate:>8.1} MB/s   ({sum})");
+    rate
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut paths = Vec::new();
+    for argument in std::env::args().skip(1) {
+        match argument.strip_prefix('@') {
+            Some(list) => paths.extend(std::fs::read_to_string(list)?.lines().map(str::to_owned)),
+            None => paths.push(argument),
+        }
+    }
+    let mut pages = Vec::new();
+    for path in paths {
+        pages.push(String::from_utf8_lossy(&std::fs::read(path)?).into_owned());
+    }
+    let bytes: usize = pages.iter().map(String::len).sum();
+    println!("{} pages, {:.1} MB", pages.len(), bytes as f64 / 1e6);
+
+    let gum = measure("html5gum, callbacks", &pages, bytes, |page| {
+        let mut tokens = 0;
+        let mut emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| {
+            match event {
+                CallbackEvent::OpenStartTag { .. }
+                | CallbackEvent::EndTag { .. }
+                | CallbackEvent::String { .. } => tokens += 1,
+                _ => {}
+            }
+            None::<std::convert::Infallible>
+        });
+        emitter.naively_switch_states(true);
+        for token in Tokenizer::new_with_emitter(page, emitter) {
+            match token {}
+        }
+        tokens
+    });
+    let run = |name, run: &mut dyn FnMut(&str) -> u64| {
+        let rate = measure(name, &pages, bytes, run);
+        println!("{:>28} {:>8.2} times", "", rate / gum);
+    };
+    for attributes in [true, false] {
+        let name = if attributes { "tokens with attributes" } else { "tokens" };
+        run(name, &mut |page| {
+            let mut counter = Counter { tokens: 0, attributes };
+            tokenize(page, &mut counter);
+            counter.tokens
+        });
+    }
+    let mut extractor = Extractor::new();
+    for outline in [false, true] {
+        let name = if outline { "extract with outline" } else { "extract" };
+        run(name, &mut |page| extractor.extract(page, &Options { outline }).text.len() as u64);
+    }
+    Ok(())
+}
