@@ -1,6 +1,7 @@
 //! What a page says, in which words and chunks, at which offsets.
 
 pub mod chunk;
+pub mod content;
 pub mod date;
 pub mod language;
 pub mod normal;
