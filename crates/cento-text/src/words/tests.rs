@@ -1,0 +1,347 @@
+//! The definition of a word, spelt out slowly, against what is found fast; and words of many languages.
+
+use icu_properties::props::{GeneralCategory, GeneralCategoryGroup, Script};
+use icu_properties::script::ScriptWithExtensions;
+use icu_properties::{CodePointMapData, CodePointSetData, props::DefaultIgnorableCodePoint};
+use icu_segmenter::WordSegmenter;
+use proptest::prelude::*;
+
+use super::*;
+
+const SCRIPTS: [Script; 7] = [
+    Script::Han,
+    Script::Hiragana,
+    Script::Katakana,
+    Script::Thai,
+    Script::Lao,
+    Script::Khmer,
+    Script::Myanmar,
+];
+
+fn group(character: char, group: GeneralCategoryGroup) -> bool {
+    group.contains(CodePointMapData::<GeneralCategory>::new().get(character))
+}
+
+fn of_a_word(character: char) -> bool {
+    group(character, GeneralCategoryGroup::Letter)
+        || group(character, GeneralCategoryGroup::Mark)
+        || group(character, GeneralCategoryGroup::Number)
+}
+
+fn ignorable(character: char) -> bool {
+    CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(character)
+}
+
+/// Whether the character is of a script without spaces, given whether the one before it in the word was.
+fn spaceless(character: char, before: bool) -> bool {
+    let scripts = ScriptWithExtensions::new();
+    if SCRIPTS.contains(&scripts.get_script_val(character)) {
+        true
+    } else if group(character, GeneralCategoryGroup::Mark) {
+        before
+    } else {
+        let shared =
+            [Script::Common, Script::Inherited].contains(&scripts.get_script_val(character));
+        shared
+            && SCRIPTS
+                .iter()
+                .any(|&script| scripts.has_script(character, script))
+    }
+}
+
+/// The definition.
+fn naive(text: &str) -> Vec<(Range<usize>, String)> {
+    let visible: Vec<(usize, char)> = text
+        .char_indices()
+        .filter(|&(_, character)| !ignorable(character))
+        .collect();
+    let mut words = Vec::new();
+    for run in visible.split(|&(_, character)| !of_a_word(character)) {
+        let mut before = false;
+        let kinds: Vec<bool> = run
+            .iter()
+            .map(|&(_, character)| {
+                before = spaceless(character, before);
+                before
+            })
+            .collect();
+        let numbered: Vec<(bool, (usize, char))> =
+            kinds.into_iter().zip(run.iter().copied()).collect();
+        for part in numbered.chunk_by(|one, other| one.0 == other.0) {
+            let characters: String = part.iter().map(|&(_, (_, character))| character).collect();
+            let breaks: Vec<usize> = if part[0].0 {
+                WordSegmenter::new_dictionary(Default::default())
+                    .segment_str(&characters)
+                    .collect()
+            } else {
+                vec![0, characters.len()]
+            };
+            for pair in breaks.windows(2) {
+                let within: Vec<(usize, char)> = characters
+                    .char_indices()
+                    .zip(part)
+                    .filter(|((offset, _), _)| (pair[0]..pair[1]).contains(offset))
+                    .map(|(_, &(_, positioned))| positioned)
+                    .collect();
+                let (last, character) = *within.last().unwrap();
+                let range = within[0].0..last + character.len_utf8();
+                words.push((range, normal_form(&characters[pair[0]..pair[1]])));
+            }
+        }
+    }
+    words
+}
+
+fn normal_form(word: &str) -> String {
+    let compose = icu_normalizer::ComposingNormalizer::new_nfkc();
+    let fold = icu_casemap::CaseMapper::new();
+    let composed = compose.normalize(word).into_owned();
+    let folded = fold.fold_string(&composed).into_owned();
+    let normal = compose.normalize(&folded).into_owned();
+    normal
+        .chars()
+        .filter(|&character| of_a_word(character) && !ignorable(character))
+        .collect()
+}
+
+fn normals(text: &str) -> Vec<String> {
+    words(text).into_iter().map(|(_, normal)| normal).collect()
+}
+
+fn assert_as_defined(text: &str) {
+    let found = words(text);
+    assert_eq!(found, naive(text), "{text:?}");
+    assert_eq!(count_words(text), found.len(), "{text:?}");
+    let mut ranges = Vec::new();
+    for_each_word_range(text, |range| ranges.push(range));
+    let expected: Vec<Range<usize>> = found.iter().map(|(range, _)| range.clone()).collect();
+    assert_eq!(ranges, expected, "{text:?}");
+    // Gaps and words are the text.
+    let mut rebuilt = String::new();
+    let mut end = 0;
+    for range in ranges {
+        assert!(end <= range.start && range.start < range.end);
+        rebuilt.push_str(&text[end..range.start]);
+        rebuilt.push_str(&text[range.clone()]);
+        end = range.end;
+    }
+    rebuilt.push_str(&text[end..]);
+    assert_eq!(rebuilt, text);
+}
+
+/// Characters that have something to say to each other, mixed with any.
+fn troublesome() -> impl Strategy<Value = String> {
+    let character = prop_oneof![
+        4 => prop::sample::select(" .,-_'\n\t09azAZéßİıǅΣςБёﬁ½Ⅷ²".chars().collect::<Vec<_>>()),
+        2 => prop::sample::select("\u{ad}\u{200b}\u{200d}\u{feff}\u{fe0f}\u{34f}\u{180e}\u{115f}\u{3164}".chars().collect::<Vec<_>>()),
+        2 => prop::sample::select("\u{301}\u{308}\u{323}\u{327}\u{345}\u{5b0}\u{64b}\u{651}\u{654}\u{93c}\u{94d}\u{3099}\u{309a}\u{20e3}\u{316}".chars().collect::<Vec<_>>()),
+        2 => prop::sample::select("中文书读かカーｶﾞ々ไทยำ้ລາວខ្មែរမြန်မာ๓၁〇㈠".chars().collect::<Vec<_>>()),
+        1 => prop::sample::select("ابـהन한한😀👍🏽𝔘𐐀\u{2f800}\u{fdfa}\u{1e9b}\u{1fb7}\u{390}".chars().collect::<Vec<_>>()),
+        1 => any::<char>(),
+    ];
+    prop::collection::vec(character, 0..40).prop_map(|characters| characters.into_iter().collect())
+}
+
+proptest! {
+    #[test]
+    fn words_are_found_as_they_are_defined(text in troublesome()) {
+        assert_as_defined(&text);
+    }
+
+    #[test]
+    fn words_of_ascii_text_are_found_wherever_blocks_and_windows_end(
+        text in "([a-zA-Z0-9]{0,9}[ .,]{1,2}){0,60}", shift in 0usize..2200
+    ) {
+        assert_as_defined(&("x".repeat(shift) + " " + &text));
+        assert_as_defined(&(" ".repeat(shift) + &text + "é" + &text));
+    }
+
+    #[test]
+    fn invisible_characters_change_nothing(text in troublesome()) {
+        let visible: String = text.chars().filter(|&character| !ignorable(character)).collect();
+        prop_assert_eq!(normals(&text), normals(&visible));
+    }
+}
+
+#[test]
+fn chinese_is_split_by_the_dictionary() {
+    assert_eq!(
+        normals("我们在北京大学学习计算机科学，第３章共12页。"),
+        [
+            "我们", "在", "北京", "大学", "学习", "计算", "机", "科学", "第", "3", "章", "共",
+            "12", "页"
+        ]
+    );
+    assert_eq!(normals("iPhone手机"), ["iphone", "手机"]);
+}
+
+#[test]
+fn japanese_is_split_by_the_dictionary() {
+    assert_eq!(
+        normals("日本語の文章を単語に分割するのは難しい。コンピューター"),
+        [
+            "日本語",
+            "の",
+            "文章",
+            "を",
+            "単語",
+            "に",
+            "分割",
+            "する",
+            "の",
+            "は",
+            "難しい",
+            "コンピューター"
+        ]
+    );
+    // Half-width letters, and a voiced sound mark on its own, are another way to write the same.
+    assert_eq!(normals("ﾊﾝｶｸ"), normals("ハンカク"));
+    assert_eq!(normals("カ\u{3099}ラス"), ["ガラス"]);
+}
+
+#[test]
+fn thai_lao_khmer_and_burmese_are_split_by_the_dictionary() {
+    let text = "ภาษาไทยเขียนไม่เว้นวรรคระหว่างคำ";
+    let found: Vec<&str> = words(text)
+        .into_iter()
+        .map(|(range, _)| &text[range])
+        .collect();
+    assert_eq!(
+        found,
+        ["ภาษา", "ไทย", "เขียน", "ไม่", "เว้น", "วรรค", "ระหว่าง", "คำ"]
+    );
+    assert_eq!(normals("๒๕๖๗ ปี"), ["๒๕๖๗", "ปี"]);
+    assert_eq!(normals("ພາສາລາວ"), ["ພາສາ", "ລາວ"]);
+    assert_eq!(normals("ភាសាខ្មែរភាសាខ្មែរ"), ["ភាសាខ្មែរ", "ភាសាខ្មែរ"]);
+    assert_eq!(normals("မြန်မာစာ"), ["မြန်မာ", "စာ"]);
+}
+
+#[test]
+fn arabic_keeps_its_diacritics_and_its_tatweel() {
+    assert_eq!(
+        normals("السَّلَامُ عَلَيْكُم، كتـــاب"),
+        ["السَّلَامُ", "عَلَيْكُم", "كتـــاب"]
+    );
+    // Letters in the forms that they take within a word are the same letters, and so is a ligature.
+    assert_eq!(normals("\u{fedb}\u{fe98}\u{fe8e}\u{fe8f}"), ["كتاب"]);
+    assert_eq!(normals("\u{fefb}"), ["لا"]);
+    // Marks in either order are the same word.
+    assert_eq!(normals("سّ\u{64e}"), normals("س\u{64e}\u{651}"));
+}
+
+#[test]
+fn german_sharp_s_is_two_s() {
+    for text in ["Straße", "STRASSE", "STRAẞE", "strasse"] {
+        assert_eq!(normals(text), ["strasse"]);
+    }
+}
+
+#[test]
+fn turkish_letters_are_folded_as_those_of_no_language() {
+    assert_eq!(
+        normals("İstanbul ISPARTA ısparta"),
+        ["i\u{307}stanbul", "isparta", "ısparta"]
+    );
+}
+
+#[test]
+fn composed_and_decomposed_letters_are_the_same() {
+    for (composed, decomposed) in [
+        ("é", "e\u{301}"),
+        ("Ångström", "A\u{30a}ngstro\u{308}m"),
+        ("đường phố", "đươ\u{300}ng phô\u{301}"),
+        (
+            "한국어",
+            "\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}\u{110b}\u{1165}",
+        ),
+        ("ᾴ", "α\u{345}\u{301}"),
+    ] {
+        assert_eq!(normals(composed), normals(decomposed), "{composed}");
+    }
+}
+
+#[test]
+fn soft_hyphens_and_zero_width_characters_are_as_if_they_were_not_there() {
+    for text in [
+        "Silbentrennung",
+        "Sil\u{ad}ben\u{ad}tren\u{ad}nung",
+        "Silben\u{200b}trennung",
+        "Silben\u{200c}\u{200d}trennung",
+        "\u{feff}Silbentrennung\u{ad}",
+    ] {
+        assert_eq!(normals(text), ["silbentrennung"]);
+    }
+    assert_eq!(words("\u{ad}a\u{ad}b\u{ad}"), [(2..6, "ab".to_owned())]);
+    assert_eq!(normals("می\u{200c}خواهم"), ["میخواهم"]);
+    // Khmer writes zero-width spaces between words or leaves them out.
+    assert_eq!(normals("ភាសា\u{200b}ខ្មែរ"), normals("ភាសាខ្មែរ"));
+    assert_eq!(words("中\u{200b}\u{200b}"), [(0..3, "中".to_owned())]);
+    assert_eq!(words("北\u{200b}京"), [(0..9, "北京".to_owned())]);
+}
+
+#[test]
+fn emoji_are_no_words() {
+    assert_eq!(normals("👨‍👩‍👧‍👦 hi👍🏽there ❤️ 🇩🇪"), ["hi", "there"]);
+}
+
+#[test]
+fn text_from_right_to_left_is_in_the_order_in_which_it_is_read() {
+    assert_eq!(
+        normals("\u{202b}שלום עולם\u{202c} English"),
+        ["שלום", "עולם", "english"]
+    );
+}
+
+#[test]
+fn numbers_symbols_and_ligatures_have_the_form_that_they_stand_for() {
+    assert_eq!(
+        normals("x² ½ Ⅷ ﬁne ⑴ ª 3.14 don't foo_bar"),
+        [
+            "x2", "12", "viii", "fine", "1", "a", "3", "14", "don", "t", "foo", "bar"
+        ]
+    );
+    assert_eq!(normals("ﷺ"), ["صلىاللهعليهوسلم"]);
+}
+
+#[test]
+fn text_without_words_has_none() {
+    for text in ["", " ", "\u{ad}", "…—!", "\u{200b}\u{200b}", "😀", "\0"] {
+        assert_eq!(words(text), [], "{text:?}");
+        assert_eq!(count_words(text), 0, "{text:?}");
+    }
+}
+
+#[test]
+fn long_runs_without_spaces_are_split_in_pieces_as_they_would_be_whole() {
+    let chinese = "我们在北京大学学习计算机科学因为很有意思".repeat(150);
+    assert_as_defined(&chinese);
+    assert_as_defined(&("x".to_owned() + &"ภาษาไทยเขียนไม่เว้นวรรคระหว่างคำ".repeat(100)));
+    assert_as_defined(&"コンピューター".repeat(700));
+    assert_as_defined(&"中\u{200b}文".repeat(1000));
+    assert_as_defined(&("が".to_owned() + &"\u{3099}".repeat(6000) + "ん中文"));
+}
+
+#[test]
+fn hostile_text_takes_linear_time() {
+    let begin = std::time::Instant::now();
+    for text in [
+        "a".repeat(1 << 20),
+        "é".repeat(1 << 19),
+        "ア".repeat(1 << 18),
+        "ก".repeat(1 << 18),
+        "中".repeat(1 << 18),
+        "\u{301}".repeat(1 << 18),
+        "中".to_owned() + &"\u{3099}".repeat(1 << 18),
+        "\u{200b}".repeat(1 << 18),
+        "中\u{200b}".repeat(1 << 17),
+        "\u{fdfa}".repeat(1 << 14),
+        "a\u{301}\u{323}".repeat(1 << 16),
+    ] {
+        let mut bytes = 0;
+        for_each_word(&text, |word| bytes += word.range.len());
+        assert!(bytes <= text.len());
+        assert_eq!(words(&text).len(), count_words(&text));
+    }
+    // Seconds rather than milliseconds because a debug build may run beside others; quadratic would be hours.
+    assert!(begin.elapsed().as_secs() < 60);
+}
