@@ -68,7 +68,11 @@ fn pages(text: &str) -> Vec<&str> {
     let mut pages = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
-        let (page, next) = rest.split_at(rest.floor_char_boundary(16_000));
+        let mut size = rest.len().min(16_000);
+        while !rest.is_char_boundary(size) {
+            size += 1;
+        }
+        let (page, next) = rest.split_at(size);
         pages.push(page);
         rest = next;
     }

@@ -1,5 +1,7 @@
 //! Chunks: the pieces of a page that are hashed and compared.
 
+mod sentence;
+
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -114,7 +116,7 @@ pub fn chunks(text: &str, kind: ChunkKind, mut visit: impl FnMut(Range<usize>)) 
         ChunkKind::Sentences(count) => {
             let mut group = Group::new(count, &mut visit);
             paragraphs(text, &mut |paragraph: Range<usize>| {
-                sentences(text, paragraph, |sentence| group.push(sentence));
+                sentence::sentences(text, paragraph, |sentence| group.push(sentence));
             });
             group.finish();
         }
@@ -200,15 +202,165 @@ fn paragraphs(text: &str, visit: &mut impl FnMut(Range<usize>)) {
     }
 }
 
-fn sentences(text: &str, paragraph: Range<usize>, mut visit: impl FnMut(Range<usize>)) {
-    let joined = text[paragraph.clone()].replace(['\n', '\r'], " ");
-    let segmenter = icu_segmenter::SentenceSegmenter::new(Default::default());
-    let mut begin = 0;
-    for end in segmenter.segment_str(&joined) {
-        let sentence = trim(text, paragraph.start + begin..paragraph.start + end);
-        if !sentence.is_empty() {
-            visit(sentence);
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cut<'text>(text: &'text str, kind: &str) -> Vec<&'text str> {
+        let mut found = Vec::new();
+        chunks(text, kind.parse().unwrap(), |range| {
+            found.push(&text[range])
+        });
+        found
+    }
+
+    /// Blank lines, however blank, split paragraphs: the definition, by way of owned lines.
+    fn naive_paragraphs(text: &str) -> Vec<String> {
+        let lines: Vec<&str> = text.split('\n').collect();
+        lines
+            .split(|line| line.trim().is_empty())
+            .map(|paragraph| paragraph.join("\n").trim().to_owned())
+            .filter(|paragraph| !paragraph.is_empty())
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn paragraphs_are_what_stands_between_blank_lines(text in "([a-zé ]{0,5}[\\n\\r\\t \u{a0}\u{c}]{0,3}){0,12}") {
+            prop_assert_eq!(cut(&text, "paragraph"), naive_paragraphs(&text));
         }
-        begin = end;
+
+        #[test]
+        fn chunks_are_in_order_trimmed_and_lose_nothing_but_space(
+            text in "([a-zéA-Z中文]{0,4}[.!? \\n\u{2029}-]{0,3}){0,30}",
+            kind in prop::sample::select(vec!["paragraph", "lines:1", "lines:3", "sentences:1", "sentences:2", "document"]),
+        ) {
+            let mut end = 0;
+            let mut kept = String::new();
+            chunks(&text, kind.parse().unwrap(), |range| {
+                assert!(end <= range.start && range.start < range.end);
+                let chunk = &text[range.clone()];
+                assert_eq!(chunk, chunk.trim());
+                assert!(text[end..range.start].trim().is_empty());
+                kept.push_str(chunk);
+                end = range.end;
+            });
+            prop_assert!(text[end..].trim().is_empty());
+        }
+
+        #[test]
+        fn chunks_of_words_hold_so_many_words_each(text in "([a-zé中文]{0,4}[ .]{0,2}){0,30}", size in 1u32..7) {
+            let words = crate::words::words(&text);
+            let expected: Vec<Range<usize>> = words
+                .chunks(size as usize)
+                .map(|group| group[0].0.start..group[group.len() - 1].0.end)
+                .collect();
+            let mut found = Vec::new();
+            chunks(&text, ChunkKind::Words(size), |range| found.push(range));
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn lines_are_grouped_without_blank_ones() {
+        let text = "one\r\n\r\n two \nthree\n \nfour\nfive";
+        assert_eq!(
+            cut(text, "lines:2"),
+            ["one\r\n\r\n two", "three\n \nfour", "five"]
+        );
+        assert_eq!(
+            cut(text, "lines:1"),
+            ["one", "two", "three", "four", "five"]
+        );
+    }
+
+    #[test]
+    fn sentences_go_on_across_lines_but_not_across_paragraphs() {
+        let text = "It was the best\nof times. It was the\nworst. Was it?\n\nNo heading here\n\nDr. No said 3.14 is pi! Yes.";
+        assert_eq!(
+            cut(text, "sentences:1"),
+            [
+                "It was the best\nof times.",
+                "It was the\nworst.",
+                "Was it?",
+                "No heading here",
+                "Dr.",
+                "No said 3.14 is pi!",
+                "Yes."
+            ]
+        );
+        assert_eq!(
+            cut(text, "sentences:3")[0],
+            "It was the best\nof times. It was the\nworst. Was it?"
+        );
+        assert_eq!(
+            cut("我来了。你看见了吗？没有！", "sentences:1"),
+            ["我来了。", "你看见了吗？", "没有！"]
+        );
+        assert_eq!(
+            cut("هل رأيت؟ نعم رأيت.", "sentences:1"),
+            ["هل رأيت؟", "نعم رأيت."]
+        );
+    }
+
+    #[test]
+    fn the_empty_chunk_is_no_chunk() {
+        for kind in ["paragraph", "lines:2", "sentences:1", "words:5", "document"] {
+            assert!(cut("", kind).is_empty(), "{kind}");
+            assert!(cut(" \n\t\u{3000}\n\n ", kind).is_empty(), "{kind}");
+        }
+    }
+
+    #[test]
+    fn the_document_is_one_chunk_without_the_space_around_it() {
+        assert_eq!(cut("\n a\n\nb \n", "document"), ["a\n\nb"]);
+    }
+
+    #[test]
+    fn names_read_back_and_others_are_refused_with_the_choice() {
+        for name in [
+            "paragraph",
+            "lines:4",
+            "sentences:1",
+            "words:50",
+            "document",
+        ] {
+            assert_eq!(name.parse::<ChunkKind>().unwrap().to_string(), name);
+        }
+        for name in [
+            "",
+            "lines",
+            "lines:0",
+            "lines:-1",
+            "words:x",
+            "paragraph:2",
+            "page",
+            "words:99999999999",
+        ] {
+            let refused = name.parse::<ChunkKind>().unwrap_err().to_string();
+            assert!(
+                refused.starts_with(&format!("'{name}' is no kind of chunk")),
+                "{refused}"
+            );
+        }
+    }
+
+    #[test]
+    fn hostile_text_takes_linear_time() {
+        let begin = std::time::Instant::now();
+        for text in [
+            "\n".repeat(1 << 20),
+            ". ".repeat(1 << 19),
+            "é. 1 ".repeat(1 << 16),
+            "é".repeat(1 << 18),
+            "é.\n ".repeat(1 << 16),
+        ] {
+            for kind in ["paragraph", "lines:7", "sentences:3", "words:8", "document"] {
+                cut(&text, kind);
+            }
+        }
+        assert!(begin.elapsed().as_secs() < 60);
     }
 }

@@ -60,10 +60,13 @@ impl Scan {
     fn window<S: Sink>(&mut self, text: &str, begin: usize, sink: &mut S) -> usize {
         let size = WINDOW.min(text.len() - begin);
         if S::NORMAL {
-            // The window may end within a character; its last run is then not over, and never read from here.
+            // A window that ends within a character is copied to that character's end.
+            let mut end = begin + size;
+            while !text.is_char_boundary(end) {
+                end += 1;
+            }
             self.lower.clear();
-            self.lower
-                .push_str(&text[begin..text.ceil_char_boundary(begin + size)]);
+            self.lower.push_str(&text[begin..end]);
             self.lower.make_ascii_lowercase();
         }
         // The run that is not over yet: where it began, and whether it has had a byte that is not ASCII.
