@@ -128,6 +128,12 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// An input has more records than can be told apart.
+    #[error("{name}: more than {} records in one input", u32::MAX)]
+    TooManyRecords {
+        /// The input.
+        name: String,
+    },
     /// The system fails to read.
     #[error("{name}: {source}")]
     Io {
@@ -193,6 +199,7 @@ impl Error {
             }
             Error::NeedsFile { .. } => "save it to a file and name that".into(),
             Error::BadTable { .. } => "check that the file is complete; copy it again if not".into(),
+            Error::TooManyRecords { .. } => "split it into several files".into(),
             Error::Io { .. } => return None,
         })
     }

@@ -137,6 +137,24 @@ impl FieldMap {
     }
 }
 
+impl FieldMap {
+    /// The fields to look at for `role`, the best first.
+    pub(crate) fn names(&self, role: Role) -> impl Iterator<Item = &str> {
+        let given = self.given(role);
+        let other = match role {
+            Role::Text => self.given(Role::Html),
+            Role::Html => self.given(Role::Text),
+            _ => None,
+        };
+        // Who names a field for HTML does not want the text beside it, and the other way round.
+        let usual = match (given, other) {
+            (None, None) => role.usual(),
+            _ => &[],
+        };
+        given.into_iter().chain(usual.iter().copied())
+    }
+}
+
 impl FromIterator<FieldAssignment> for FieldMap {
     fn from_iter<T: IntoIterator<Item = FieldAssignment>>(assignments: T) -> Self {
         let mut map = FieldMap::default();

@@ -14,6 +14,12 @@ pub(crate) trait Records {
 }
 
 impl Reader {
+    pub(crate) fn new(records: impl Records + Send + 'static) -> Self {
+        Reader {
+            records: Box::new(records),
+        }
+    }
+
     /// The next record; nothing at the end.
     #[expect(
         clippy::should_implement_trait,
@@ -27,4 +33,11 @@ impl Reader {
     pub fn bytes_read(&self) -> u64 {
         self.records.bytes_read()
     }
+}
+
+/// The ordinal after `ordinal`.
+pub(crate) fn following(ordinal: u32, input: &str) -> Result<u32, Error> {
+    ordinal.checked_add(1).ok_or_else(|| Error::TooManyRecords {
+        name: input.to_owned(),
+    })
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::Cause;
+use crate::json::Plan;
 
 /// Where to begin reading an input: at its start (the default), or after a record that an earlier run has dealt with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub struct Start {
 }
 
 /// Where in its input a record lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// Counts every physical record of the input, of whatever kind, damaged or not, from 0.
     pub ordinal: u32,
@@ -32,6 +33,10 @@ pub struct Place {
 }
 
 /// What a reader found next.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "records are nearly all there is, and one is handed on as soon as it is read"
+)]
 #[derive(Debug)]
 pub enum Item {
     /// A record that may hold a page: [`decode`](crate::decode) it.
@@ -49,6 +54,14 @@ impl Item {
             Item::Record(record) => &record.place,
             Item::Skipped(skipped) => &skipped.place,
             Item::Ignored(ignored) => &ignored.place,
+        }
+    }
+
+    pub(crate) fn place_mut(&mut self) -> &mut Place {
+        match self {
+            Item::Record(record) => &mut record.place,
+            Item::Skipped(skipped) => &mut skipped.place,
+            Item::Ignored(ignored) => &mut ignored.place,
         }
     }
 }
@@ -145,24 +158,36 @@ pub(crate) enum Body {
     Html(String),
     /// A field of a table.
     Text(String),
-    /// A JSON object.
-    Json(Vec<u8>),
+    /// A JSON object, and which of its fields hold what.
+    Json { line: Vec<u8>, plan: Arc<Plan> },
     /// A page too large to hold.
     TooLarge {
         /// Its beginning: for an HTTP response, enough to hold the head.
         head: Vec<u8>,
         http: bool,
         bytes: u64,
-        sha1: Option<[u8; 20]>,
+        sha1: [u8; 20],
     },
 }
 
 impl Record {
+    /// How long the body is: the same whatever buffer it came in, so that what is cut by it is cut at the same places
+    /// in every run.
+    pub fn bytes(&self) -> u64 {
+        let bytes = match &self.body {
+            Body::Http(bytes) | Body::Bytes(bytes) | Body::Json { line: bytes, .. } => bytes.len(),
+            Body::Html(text) | Body::Text(text) => text.len(),
+            Body::TooLarge { head, .. } => head.len(),
+        };
+        bytes as u64
+    }
+
     /// How much memory the record holds, near enough to bound what is under way at one time.
     pub fn memory(&self) -> usize {
         size_of::<Record>()
             + match &self.body {
-                Body::Http(bytes) | Body::Bytes(bytes) | Body::Json(bytes) => bytes.capacity(),
+                Body::Http(bytes) | Body::Bytes(bytes) => bytes.capacity(),
+                Body::Json { line, .. } => line.capacity(),
                 Body::Html(text) | Body::Text(text) => text.capacity(),
                 Body::TooLarge { head, .. } => head.capacity(),
             }

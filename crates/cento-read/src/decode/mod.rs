@@ -1,13 +1,181 @@
 //! From a record to a page.
+//!
+//! ```text
+//!  HTTP head │ transfer coding │ content coding │ type │ character set
+//!  ──────────┴─────────────────┴────────────────┴──────┴──────────────→  UTF-8
+//!                 ↑ the payload that is digested
+//! ```
 
-use crate::{Decoded, Record, Settings, Skipped};
+mod charset;
+mod coding;
+mod http;
+mod mime;
+mod prescan;
+mod row;
+pub(crate) mod sniff;
+
+use charset::Clues;
+use mime::Kind;
+use sha1::{Digest, Sha1};
+
+use crate::record::{Body, Told};
+use crate::warc::header::first_line;
+use crate::{Content, Decoded, Page, Record, Reject, Rejected, Settings, Skipped};
 
 /// Makes a page of a record: undoes HTTP, transfer and content codings, tells what the content is, and turns it into
-/// UTF-8. Pure, so that any thread can do it. The error is a record that turns out to be damaged only here.
-pub fn decode(record: Record, _settings: &Settings) -> Result<Decoded, Skipped> {
-    Err(Skipped {
-        place: record.place,
-        cause: crate::Cause::BadHeader,
-        detail: String::new(),
-    })
+/// UTF-8. Pure, so that any thread can do it. The error is a record that turns out to be damaged only here: a line that is
+/// no JSON object, an object without a text.
+pub fn decode(record: Record, settings: &Settings) -> Result<Decoded, Skipped> {
+    let Record {
+        place,
+        url,
+        ip,
+        fetched,
+        input,
+        told,
+        body,
+    } = record;
+    let Told {
+        published,
+        title,
+        language,
+        mime,
+        sha1: declared_sha1,
+    } = told;
+    let page = Page {
+        url: url.unwrap_or_else(|| format!("{input}#{}", place.ordinal)),
+        ip,
+        fetched,
+        published,
+        title,
+        language,
+        status: None,
+        mime: None,
+        payload_bytes: 0,
+        payload_sha1: [0; 20],
+        content: Content::None,
+    };
+    match body {
+        Body::Http(block) => Ok(http_response(page, block, declared_sha1, settings)),
+        Body::Bytes(bytes) => {
+            let mut page = page;
+            digest(&mut page, &bytes);
+            Ok(finish(page, bytes, mime.as_deref()))
+        }
+        Body::Html(text) => Ok(row::page(page, text, true)),
+        Body::Text(text) => Ok(row::page(page, text, false)),
+        Body::Json { line, plan } => row::json(page, &line, &plan, place, settings),
+        Body::TooLarge {
+            head,
+            http,
+            bytes,
+            sha1,
+        } => {
+            let head = if http { http::parse(&head) } else { None };
+            let mime = head.as_ref().map_or(mime, |head| head.content_type.clone());
+            let page = Page {
+                status: head.map(|head| head.status),
+                mime: mime.as_deref().and_then(mime::essence),
+                payload_bytes: bytes,
+                payload_sha1: sha1,
+                ..page
+            };
+            let limit = settings.limits.max_page_bytes;
+            let detail = format!("{bytes} bytes, the limit is {limit}");
+            Ok(rejected(page, Reject::TooLarge, detail))
+        }
+    }
+}
+
+fn http_response(
+    mut page: Page,
+    mut block: Vec<u8>,
+    declared_sha1: Option<[u8; 20]>,
+    settings: &Settings,
+) -> Decoded {
+    let Some(head) = http::parse(&block) else {
+        digest(&mut page, &block);
+        let detail = format!("it begins with {}", first_line(&block));
+        return rejected(page, Reject::BadHttp, detail);
+    };
+    page.status = Some(head.status);
+    page.mime = head.content_type.as_deref().and_then(mime::essence);
+    page.language = page.language.or(head.language);
+    block.drain(..head.end);
+    digest(&mut page, &block);
+    if head.chunked {
+        // The standard leaves open whether the payload is digested with its transfer coding. Nearly all writers do so,
+        // some do not: whichever digest the archive has is the right one. Where it has none, how a server happened to
+        // cut the page into chunks should not tell two copies apart.
+        let as_stored = declared_sha1 == Some(page.payload_sha1);
+        if coding::dechunk(&mut block) && !as_stored {
+            digest(&mut page, &block);
+        }
+    }
+    if !settings.keep_status && !(200..300).contains(&head.status) {
+        let detail = format!("status {}", head.status);
+        return rejected(page, Reject::Status, detail);
+    }
+    match coding::undo(block, &head.codings, &settings.limits) {
+        Ok(content) => finish(page, content, head.content_type.as_deref()),
+        Err(reject) => Decoded {
+            page,
+            reject: Some(reject),
+        },
+    }
+}
+
+/// Makes text of content that is in no coding any more.
+fn finish(mut page: Page, content: Vec<u8>, content_type: Option<&str>) -> Decoded {
+    let declared = content_type.and_then(mime::essence);
+    if content.is_empty() {
+        page.mime = declared;
+        return rejected(page, Reject::Empty, "no bytes at all".into());
+    }
+    let (kind, mime) = mime::classify(declared.as_deref(), &content);
+    let clues = Clues {
+        label: content_type.and_then(mime::charset),
+        markup: kind == Kind::Html,
+        url: Some(&page.url),
+    };
+    let text = match kind {
+        Kind::Neither => {
+            let detail = mime.clone();
+            page.mime = Some(mime);
+            return rejected(page, Reject::NotText, detail);
+        }
+        Kind::Html | Kind::Text => charset::decode(content, clues),
+    };
+    page.mime = Some(mime);
+    match text {
+        Err(reject) => Decoded {
+            page,
+            reject: Some(reject),
+        },
+        Ok(text) => with_text(page, text, kind == Kind::Html),
+    }
+}
+
+fn with_text(mut page: Page, text: String, markup: bool) -> Decoded {
+    if text.trim_start().is_empty() {
+        return rejected(page, Reject::Empty, "nothing but white space".into());
+    }
+    page.content = if markup {
+        Content::Html(text)
+    } else {
+        Content::Text(text)
+    };
+    Decoded { page, reject: None }
+}
+
+fn rejected(page: Page, reason: Reject, detail: String) -> Decoded {
+    Decoded {
+        page,
+        reject: Some(Rejected { reason, detail }),
+    }
+}
+
+fn digest(page: &mut Page, payload: &[u8]) {
+    page.payload_bytes = payload.len() as u64;
+    page.payload_sha1 = Sha1::digest(payload).into();
 }

@@ -1,0 +1,206 @@
+//! gzip, member by member.
+//!
+//! The header and the trailer of a member are read here rather than by the inflating library: only then is it known to
+//! the byte where a member begins and ends, and the inflater can be used again for the next one without setting it up
+//! anew, which for short records would cost as much as inflating them.
+
+use flate2::{Crc, Decompress, FlushDecompress, Status};
+
+use super::source::Source;
+use super::stream::Trouble;
+
+/// The first bytes of every member.
+pub(crate) const MAGIC: [u8; 3] = [0x1f, 0x8b, 0x08];
+
+const HEADER_CRC: u8 = 2;
+const EXTRA: u8 = 4;
+const NAME: u8 = 8;
+const COMMENT: u8 = 16;
+const RESERVED: u8 = 0xe0;
+
+/// No header that was ever written in earnest is longer.
+const LONGEST_HEADER: usize = 1 << 17;
+
+/// The header of a member, as far as it is there.
+enum Header {
+    /// It ends here.
+    Whole(usize),
+    /// It goes on.
+    Cut,
+    /// It is none.
+    Wrong,
+}
+
+fn header(bytes: &[u8]) -> Header {
+    let known = bytes.len().min(MAGIC.len());
+    if bytes[..known] != MAGIC[..known] {
+        return Header::Wrong;
+    }
+    let Some(&flags) = bytes.get(3) else {
+        return Header::Cut;
+    };
+    if flags & RESERVED != 0 {
+        return Header::Wrong;
+    }
+    let mut end = 10;
+    if flags & EXTRA != 0 {
+        let Some(length) = bytes.get(end..end + 2) else {
+            return Header::Cut;
+        };
+        end += 2 + usize::from(u16::from_le_bytes([length[0], length[1]]));
+    }
+    for text in [NAME, COMMENT] {
+        if flags & text != 0 {
+            let rest = bytes.get(end..).unwrap_or_default();
+            match memchr::memchr(0, rest) {
+                Some(length) => end += length + 1,
+                None => return Header::Cut,
+            }
+        }
+    }
+    if flags & HEADER_CRC != 0 {
+        end += 2;
+    }
+    if end <= bytes.len() {
+        Header::Whole(end)
+    } else {
+        Header::Cut
+    }
+}
+
+/// Unpacks the members of a source, one after the other.
+pub(crate) struct Gunzip {
+    inflate: Decompress,
+    checksum: Crc,
+    inside: bool,
+}
+
+impl Gunzip {
+    pub(crate) fn new() -> Self {
+        Gunzip {
+            inflate: Decompress::new(false),
+            checksum: Crc::new(),
+            inside: false,
+        }
+    }
+
+    /// Whether a member has begun and not ended.
+    pub(crate) fn inside(&self) -> bool {
+        self.inside
+    }
+
+    /// Forgets the member it is in.
+    pub(crate) fn leave(&mut self) {
+        self.inside = false;
+    }
+
+    /// Begins the member whose header is the next thing in `source`.
+    pub(crate) fn begin(&mut self, source: &mut Source) -> Result<(), Trouble> {
+        loop {
+            match header(source.available()) {
+                Header::Whole(length) => {
+                    source.consume(length);
+                    break;
+                }
+                Header::Cut if source.available().len() < LONGEST_HEADER => {
+                    if !source.more()? {
+                        return Err(Trouble::Truncated);
+                    }
+                }
+                Header::Cut => return Err(Trouble::Gzip("the header has no end".into())),
+                Header::Wrong => {
+                    return Err(Trouble::Gzip("no compressed member begins here".into()));
+                }
+            }
+        }
+        self.inflate.reset(false);
+        self.checksum.reset();
+        self.inside = true;
+        Ok(())
+    }
+
+    /// Unpacks into the spare capacity of `output`, of which there must be some. When the member ends, its checksum has
+    /// been found right.
+    pub(crate) fn pull(
+        &mut self,
+        source: &mut Source,
+        output: &mut Vec<u8>,
+    ) -> Result<usize, Trouble> {
+        let before = output.len();
+        loop {
+            if !source.fill()? {
+                return Err(Trouble::Truncated);
+            }
+            let consumed = self.inflate.total_in();
+            let status = self
+                .inflate
+                .decompress_vec(source.available(), output, FlushDecompress::None)
+                .map_err(|error| Trouble::Gzip(error.message().unwrap_or("bad data").into()))?;
+            source.consume((self.inflate.total_in() - consumed) as usize);
+            if status == Status::StreamEnd {
+                self.checksum.update(&output[before..]);
+                self.end(source)?;
+                return Ok(output.len() - before);
+            }
+            if output.len() > before {
+                self.checksum.update(&output[before..]);
+                return Ok(output.len() - before);
+            }
+        }
+    }
+
+    fn end(&mut self, source: &mut Source) -> Result<(), Trouble> {
+        self.inside = false;
+        source.ensure(8)?;
+        let &[a, b, c, d, e, f, g, h] = source
+            .available()
+            .first_chunk::<8>()
+            .ok_or(Trouble::Truncated)?;
+        source.consume(8);
+        if u32::from_le_bytes([a, b, c, d]) != self.checksum.sum() {
+            return Err(Trouble::Gzip("the checksum differs".into()));
+        }
+        if u32::from_le_bytes([e, f, g, h]) != self.checksum.amount() {
+            return Err(Trouble::Gzip("the length differs".into()));
+        }
+        Ok(())
+    }
+
+    /// Whether a member begins with `bytes` that unpacks to something beginning with `expected`.
+    pub(crate) fn begins_with(&mut self, bytes: &[u8], expected: &[u8]) -> bool {
+        self.inside = false;
+        let mut front = [0; 16];
+        let front = &mut front[..expected.len().min(16)];
+        let Header::Whole(length) = header(bytes) else {
+            return false;
+        };
+        self.inflate.reset(false);
+        let done = self
+            .inflate
+            .decompress(&bytes[length..], front, FlushDecompress::None);
+        done.is_ok()
+            && self.inflate.total_out() == front.len() as u64
+            && expected.starts_with(front)
+    }
+}
+
+/// What the member that begins with `bytes` unpacks to, as far as `bytes` reach, at most `limit` bytes of it. Nothing if
+/// no member begins there.
+pub(crate) fn unpack_front(bytes: &[u8], limit: usize) -> Option<Vec<u8>> {
+    let Header::Whole(length) = header(bytes) else {
+        return None;
+    };
+    let mut output = Vec::with_capacity(limit);
+    // An error is no matter: what came before it is wanted just as well.
+    let _ =
+        Decompress::new(false).decompress_vec(&bytes[length..], &mut output, FlushDecompress::None);
+    Some(output)
+}
+
+/// How long the header is that `bytes` begin with; nothing if they begin with none.
+pub(crate) fn header_length(bytes: &[u8]) -> Option<usize> {
+    match header(bytes) {
+        Header::Whole(length) => Some(length),
+        Header::Cut | Header::Wrong => None,
+    }
+}

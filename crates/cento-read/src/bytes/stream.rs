@@ -1,0 +1,319 @@
+//! Unpacked bytes.
+
+use std::io;
+
+use sha1::{Digest, Sha1};
+
+use super::gzip::{Gunzip, MAGIC};
+use super::source::Source;
+use crate::Packing;
+
+/// The window's size at first. Most records fit whole, and it stays in the second-level cache.
+const WINDOW: usize = 64 << 10;
+
+/// Enough of a member to unpack its beginning: a header, the code tables, a few symbols.
+const FRONT: usize = 4 << 10;
+
+/// What keeps the next bytes from being unpacked.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// The system fails.
+    Io(io::Error),
+    /// The compressed data are damaged.
+    Gzip(String),
+    /// The input ends within a member.
+    Truncated,
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Trouble::Io(error)
+    }
+}
+
+/// What filling the window came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Filled {
+    /// There is more in the window.
+    Bytes,
+    /// The compressed member is at its end; whether to go on into the next is for the caller to say.
+    MemberEnd,
+    /// The input is at its end.
+    End,
+}
+
+/// Unpacked bytes, seen through a window that the caller moves.
+///
+/// The window never reaches from one compressed member into the next unless the caller says so with
+/// [`next_member`](Stream::next_member): archives keep one record a member, and the border is the one thing in a damaged
+/// file that can still be relied upon.
+pub(crate) struct Stream {
+    source: Source,
+    gunzip: Option<Box<Gunzip>>,
+    window: Vec<u8>,
+    start: usize,
+    /// Where the present member begins, as stored.
+    member: u64,
+    /// Whether nothing of the present member has been taken yet.
+    fresh: bool,
+}
+
+impl Stream {
+    pub(crate) fn new(source: Source, packing: Packing) -> Self {
+        Stream {
+            member: source.position(),
+            source,
+            gunzip: match packing {
+                Packing::Plain => None,
+                Packing::Gzip => Some(Box::new(Gunzip::new())),
+            },
+            window: Vec::new(),
+            start: 0,
+            fresh: true,
+        }
+    }
+
+    /// The bytes at hand.
+    pub(crate) fn window(&self) -> &[u8] {
+        &self.window[self.start..]
+    }
+
+    /// Moves the window's start on.
+    pub(crate) fn advance(&mut self, count: usize) {
+        self.start = (self.start + count).min(self.window.len());
+        self.fresh &= count == 0;
+    }
+
+    /// Moves the window's start over line ends, which count as nothing.
+    pub(crate) fn skip_line_ends(&mut self) {
+        while let Some(b'\r' | b'\n') = self.window.get(self.start) {
+            self.start += 1;
+        }
+    }
+
+    /// Brings more bytes into the window, after those that are there.
+    pub(crate) fn fill(&mut self) -> Result<Filled, Trouble> {
+        self.make_room();
+        let Some(gunzip) = &mut self.gunzip else {
+            if !self.source.fill()? {
+                return Ok(Filled::End);
+            }
+            let room = self.window.capacity() - self.window.len();
+            let count = room.min(self.source.available().len());
+            self.window
+                .extend_from_slice(&self.source.available()[..count]);
+            self.source.consume(count);
+            return Ok(Filled::Bytes);
+        };
+        if gunzip.inside() && gunzip.pull(&mut self.source, &mut self.window)? > 0 {
+            return Ok(Filled::Bytes);
+        }
+        Ok(Filled::MemberEnd)
+    }
+
+    fn make_room(&mut self) {
+        if self.start == self.window.len() {
+            self.window.clear();
+            self.start = 0;
+        }
+        if self.window.len() == self.window.capacity() {
+            if self.start > self.window.len() / 2 {
+                self.window.drain(..self.start);
+                self.start = 0;
+            } else {
+                self.window.reserve(self.window.len().max(WINDOW));
+            }
+        }
+    }
+
+    /// Goes on into the next compressed member. Answers whether there is one.
+    pub(crate) fn next_member(&mut self) -> Result<bool, Trouble> {
+        let Some(gunzip) = &mut self.gunzip else {
+            return Ok(false);
+        };
+        self.source.mark();
+        if !self.source.fill()? {
+            return Ok(false);
+        }
+        self.member = self.source.position();
+        // Zeros after the last member are what tapes and block devices leave behind; gzip ignores them as well.
+        while self.member > 0 && self.source.fill()? {
+            match self.source.available().iter().position(|&byte| byte != 0) {
+                Some(0) if self.source.position() == self.member => break,
+                Some(_) => return Err(Trouble::Gzip("no compressed member begins here".into())),
+                None => self.source.consume(self.source.available().len()),
+            }
+        }
+        if !self.source.fill()? {
+            return Ok(false);
+        }
+        self.fresh = self.start == self.window.len();
+        gunzip.begin(&mut self.source)?;
+        Ok(true)
+    }
+
+    /// At the end of a member, in the middle of something: goes on into the next member, unless that begins with
+    /// `beginning` and so begins something of its own. Answers whether it went on.
+    pub(crate) fn cross(&mut self, beginning: &[u8]) -> Result<bool, Trouble> {
+        let Some(gunzip) = &mut self.gunzip else {
+            return Ok(false);
+        };
+        self.source.ensure(FRONT)?;
+        if gunzip.begins_with(self.source.available(), beginning) {
+            return Ok(false);
+        }
+        self.next_member()
+    }
+
+    /// Where what is in the window lies in the input: to the byte if it is not compressed, else its member.
+    pub(crate) fn offset(&self) -> u64 {
+        match &self.gunzip {
+            None => self.source.position() - self.window().len() as u64,
+            Some(_) => self.member,
+        }
+    }
+
+    /// Where reading could begin afresh, if the window starts at such a place.
+    pub(crate) fn border(&self) -> Option<u64> {
+        match &self.gunzip {
+            None => Some(self.offset()),
+            Some(gunzip) if gunzip.inside() || !self.window().is_empty() => {
+                self.fresh.then_some(self.member)
+            }
+            Some(_) => Some(self.source.position()),
+        }
+    }
+
+    /// How far the input has been read.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        match &self.gunzip {
+            None => self.offset(),
+            Some(_) => self.source.position(),
+        }
+    }
+
+    /// Appends to `output` until it has `want` bytes, or as many as the member has. Answers whether it has them.
+    pub(crate) fn take(&mut self, output: &mut Vec<u8>, want: usize) -> Result<bool, Trouble> {
+        let count = self.window().len().min(want.saturating_sub(output.len()));
+        output.extend_from_slice(&self.window()[..count]);
+        self.advance(count);
+        while output.len() < want {
+            match &mut self.gunzip {
+                None => {
+                    if !self.source.fill()? {
+                        return Ok(false);
+                    }
+                    let available = self.source.available();
+                    let count = available.len().min(want - output.len());
+                    output.extend_from_slice(&available[..count]);
+                    self.source.consume(count);
+                }
+                Some(gunzip) => {
+                    if !gunzip.inside() {
+                        return Ok(false);
+                    }
+                    if output.len() == output.capacity() {
+                        output.reserve(WINDOW.min(want - output.len()));
+                    }
+                    gunzip.pull(&mut self.source, output)?;
+                }
+            }
+            self.fresh = false;
+        }
+        if output.len() > want {
+            // The capacity was larger than asked for: the surplus belongs to what comes next. The window is empty here.
+            self.window.clear();
+            self.start = 0;
+            self.window.extend_from_slice(&output[want..]);
+            output.truncate(want);
+        }
+        Ok(true)
+    }
+
+    /// Passes over `count` bytes, or as many as the member has, and digests them on the way if asked to. Answers how many
+    /// are missing.
+    pub(crate) fn skip(
+        &mut self,
+        count: u64,
+        mut digest: Option<&mut Sha1>,
+    ) -> Result<u64, Trouble> {
+        let mut left = count;
+        loop {
+            let step = left.min(self.window().len() as u64);
+            if let Some(digest) = &mut digest {
+                digest.update(&self.window()[..step as usize]);
+            }
+            self.advance(step as usize);
+            left -= step;
+            if left == 0 {
+                return Ok(0);
+            }
+            if self.gunzip.is_none() && digest.is_none() && self.source.seeks() {
+                let end = self.source.length().unwrap_or(u64::MAX);
+                let here = self.source.position();
+                let step = left.min(end.saturating_sub(here));
+                self.source.seek(here + step)?;
+                return Ok(left - step);
+            }
+            if self.fill()? != Filled::Bytes {
+                return Ok(left);
+            }
+        }
+    }
+
+    /// Puts bytes that were taken back in front of the window.
+    pub(crate) fn give_back(&mut self, bytes: Vec<u8>) {
+        let mut window = bytes;
+        window.extend_from_slice(self.window());
+        self.window = window;
+        self.start = 0;
+    }
+
+    /// After damage: looks for the next place, after the beginning of the damaged member, at which a member begins that
+    /// unpacks to something beginning with `expected`. Answers whether there is one; [`next_member`](Stream::next_member)
+    /// then begins it.
+    pub(crate) fn find_member(&mut self, expected: &[u8]) -> Result<bool, Trouble> {
+        let Some(gunzip) = &mut self.gunzip else {
+            return Ok(false);
+        };
+        gunzip.leave();
+        self.window.clear();
+        self.start = 0;
+        self.source.seek(self.member + 1)?;
+        loop {
+            match memchr::memmem::find(self.source.available(), &MAGIC) {
+                Some(at) => {
+                    self.source.consume(at);
+                    self.source.mark();
+                    self.source.ensure(FRONT)?;
+                    if gunzip.begins_with(self.source.available(), expected) {
+                        return Ok(true);
+                    }
+                    self.source.consume(1);
+                }
+                None => {
+                    let count = self
+                        .source
+                        .available()
+                        .len()
+                        .saturating_sub(MAGIC.len() - 1);
+                    self.source.consume(count);
+                    self.source.mark();
+                    if !self.source.more()? {
+                        self.source.consume(MAGIC.len());
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Begins to read at `offset`, where a member or a record begins.
+    pub(crate) fn seek(&mut self, offset: u64) -> Result<(), Trouble> {
+        self.window.clear();
+        self.start = 0;
+        self.source.seek(offset)?;
+        self.member = offset;
+        Ok(())
+    }
+}

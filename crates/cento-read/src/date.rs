@@ -1,0 +1,104 @@
+//! Dates that are written as numbers.
+
+use std::borrow::Cow;
+
+/// A date as a table holds it: whatever it is, unless it is a number, which is told apart by its size.
+///
+/// | digits | read as |
+/// |---|---|
+/// | `2019` | a year |
+/// | `20190503` | a day |
+/// | `20190503142530` | a second, as archives write it |
+/// | `1556893530` and longer | seconds, milli-, micro- or nanoseconds since 1970 |
+pub(crate) fn from_text(text: &str) -> Cow<'_, str> {
+    let whole = text.split_once('.').map_or(text, |(whole, _)| whole);
+    let fraction = text.len() - whole.len();
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(&text[text.len() - fraction.saturating_sub(1)..]) {
+        return Cow::Borrowed(text);
+    }
+    from_digits(whole).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+fn from_digits(digits: &str) -> Option<String> {
+    let part = |from: usize, to: usize| digits.get(from..to)?.parse::<u32>().ok();
+    let day = || {
+        let (year, month, day) = (part(0, 4)?, part(4, 6)?, part(6, 8)?);
+        let fits =
+            (1..=12).contains(&month) && (1..=31).contains(&day) && (1000..3000).contains(&year);
+        fits.then(|| format!("{year:04}-{month:02}-{day:02}"))
+    };
+    let number: u64 = digits.parse().ok()?;
+    let second = || {
+        let (hour, minute, second) = (part(8, 10)?, part(10, 12)?, part(12, 14)?);
+        let fits = hour < 24 && minute < 60 && second < 61;
+        Some(day()?)
+            .filter(|_| fits)
+            .map(|day| format!("{day}T{hour:02}:{minute:02}:{second:02}Z"))
+    };
+    match digits.len() {
+        8 => day(),
+        9..=11 => from_seconds(number),
+        12..=14 => second().or_else(|| from_seconds(number / 1_000)),
+        15..=17 => from_seconds(number / 1_000_000),
+        18..=20 => from_seconds(number / 1_000_000_000),
+        _ => None,
+    }
+}
+
+/// The second after the beginning of 1970, in the Gregorian calendar.
+fn from_seconds(seconds: u64) -> Option<String> {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Years that begin in March have their leap day last, so that each month begins at a fixed day of its year.
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let (day, month) = (day - (153 * month + 2) / 5 + 1, (month + 2) % 12 + 1);
+    let year = era * 400 + year + u64::from(month <= 2);
+    let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
+    (year < 10_000)
+        .then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_become_dates_by_their_size() {
+        for (number, date) in [
+            ("2019", "2019"),
+            ("20190503", "2019-05-03"),
+            ("20190503142530", "2019-05-03T14:25:30Z"),
+            ("1556893530", "2019-05-03T14:25:30Z"),
+            ("1556893530.25", "2019-05-03T14:25:30Z"),
+            ("1556893530250", "2019-05-03T14:25:30Z"),
+            ("1556893530250000", "2019-05-03T14:25:30Z"),
+            ("1556893530250000000", "2019-05-03T14:25:30Z"),
+            ("951782400", "2000-02-29T00:00:00Z"),
+            ("951868800", "2000-03-01T00:00:00Z"),
+            ("4107542400", "2100-03-01T00:00:00Z"),
+        ] {
+            assert_eq!(from_text(number), date);
+        }
+    }
+
+    #[test]
+    fn whatever_is_no_such_number_stays_as_it_is() {
+        for text in [
+            "",
+            ".",
+            "3 May 2019",
+            "2019-05-03",
+            "20191399",
+            "-5",
+            "7",
+            "99999999999999999999999",
+            "12.a",
+        ] {
+            assert_eq!(from_text(text), text);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! From any character set to UTF-8.
+
+use std::borrow::Cow;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+use super::prescan::prescan;
+use super::sniff::utf16_without_mark;
+use crate::{Reject, Rejected};
+
+/// As much of a page as is looked at to guess its character set. More makes no better guess.
+const GUESSED_FROM: usize = 64 << 10;
+
+/// What is known about a page's character set without looking at the page.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Clues<'a> {
+    /// The label in the HTTP header.
+    pub(crate) label: Option<&'a str>,
+    /// Whether the page is markup, and may name its character set.
+    pub(crate) markup: bool,
+    /// The page's URL, whose country makes one guess likelier than another.
+    pub(crate) url: Option<&'a str>,
+}
+
+/// Decodes `content`. UTF-8, which most of it is, stays where it is.
+pub(crate) fn decode(content: Vec<u8>, clues: Clues<'_>) -> Result<String, Rejected> {
+    let content = match Encoding::for_bom(&content) {
+        Some((encoding, length)) if encoding == UTF_8 => without_front(content, length),
+        Some((encoding, length)) => {
+            let (text, _) = encoding.decode_without_bom_handling(&content[length..]);
+            return accept(text.into_owned(), encoding);
+        }
+        None => content,
+    };
+    let declared = declared(&content, clues);
+    let Some(encoding) = declared else {
+        return match String::from_utf8(content) {
+            Ok(text) => Ok(text),
+            Err(error) => {
+                let content = error.into_bytes();
+                let encoding = guess(&content, clues.url);
+                let (text, _) = encoding.decode_without_bom_handling(&content);
+                accept(text.into_owned(), encoding)
+            }
+        };
+    };
+    let content = if encoding == UTF_8 {
+        match String::from_utf8(content) {
+            Ok(text) => return Ok(text),
+            Err(error) => error.into_bytes(),
+        }
+    } else {
+        content
+    };
+    let (text, malformed) = match encoding.decode_without_bom_handling(&content) {
+        // Nothing but ASCII: the bytes are the text.
+        (Cow::Borrowed(_), _) => {
+            return String::from_utf8(content).map_err(|_| undecodable(encoding, 0));
+        }
+        (Cow::Owned(text), malformed) => (text, malformed),
+    };
+    if malformed && is_mostly_broken(&text) {
+        let guessed = guess(&content, clues.url);
+        if guessed != encoding {
+            let (again, _) = guessed.decode_without_bom_handling(&content);
+            if broken(&again) < broken(&text) {
+                return accept(again.into_owned(), guessed);
+            }
+        }
+    }
+    accept(text, encoding)
+}
+
+/// The character set that someone says it is: the server, else the page.
+fn declared(content: &[u8], clues: Clues<'_>) -> Option<&'static Encoding> {
+    let by_server = clues
+        .label
+        .and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()));
+    // Only a page in UTF-16 has zeros in half of its bytes, whatever else is said; and no page without them is in UTF-16.
+    if let Some(encoding) = utf16_without_mark(content) {
+        return Some(match by_server {
+            Some(said) if said == UTF_16LE || said == UTF_16BE => said,
+            _ => encoding,
+        });
+    }
+    let has_zeros = memchr::memchr(0, &content[..content.len().min(GUESSED_FROM)]).is_some();
+    let by_server =
+        by_server.filter(|encoding| has_zeros || !(*encoding == UTF_16LE || *encoding == UTF_16BE));
+    by_server.or_else(|| clues.markup.then(|| prescan(content)).flatten())
+}
+
+fn guess(content: &[u8], url: Option<&str>) -> &'static Encoding {
+    if str::from_utf8(content).is_ok() {
+        return UTF_8;
+    }
+    // Long pages often begin with markup alone: begin where there is something to guess from.
+    let begin = content
+        .iter()
+        .position(|byte| !byte.is_ascii() || *byte == 0x1b);
+    let begin = begin.unwrap_or(0).saturating_sub(1024);
+    let end = content.len().min(begin + GUESSED_FROM);
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
+    detector.feed(&content[begin..end], end == content.len());
+    let country = url.and_then(top_level_domain);
+    detector.guess(country.as_deref().map(str::as_bytes), Utf8Detection::Allow)
+}
+
+/// The last label of the host in `url`, as the detector wants it: lower case ASCII.
+fn top_level_domain(url: &str) -> Option<String> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit('@').next()?.split(':').next()?;
+    let label = host.trim_end_matches('.').rsplit_once('.')?.1;
+    let fits = label
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let named = label.bytes().any(|byte| byte.is_ascii_alphabetic());
+    (fits && named).then(|| label.to_ascii_lowercase())
+}
+
+/// How many characters stand for bytes that made no sense.
+fn broken(text: &str) -> usize {
+    memchr::memmem::find_iter(text.as_bytes(), "\u{fffd}").count()
+}
+
+/// Whether a text was most likely decoded with the wrong character set: of what is not ASCII, half makes no sense.
+fn is_mostly_broken(text: &str) -> bool {
+    let beyond = text
+        .chars()
+        .filter(|character| !character.is_ascii())
+        .count();
+    broken(text) * 2 > beyond
+}
+
+/// Takes the text, unless so little of it makes sense that it is none.
+///
+/// In a page of the wrong character set the markup still is right, and of the text the spaces, so that even a page beyond
+/// reading rarely has every other character broken; and a readable one with a passage in another character set rarely
+/// has one in ten. A quarter lies well between the two.
+fn accept(text: String, encoding: &'static Encoding) -> Result<String, Rejected> {
+    let broken = broken(&text);
+    if broken > 0 && broken * 4 > text.chars().count() {
+        return Err(undecodable(encoding, broken));
+    }
+    Ok(text)
+}
+
+fn undecodable(encoding: &'static Encoding, broken: usize) -> Rejected {
+    Rejected {
+        reason: Reject::Undecodable,
+        detail: format!(
+            "read as {}, {broken} characters make no sense",
+            encoding.name()
+        ),
+    }
+}
+
+fn without_front(mut content: Vec<u8>, length: usize) -> Vec<u8> {
+    content.drain(..length);
+    content
+}

@@ -1,0 +1,178 @@
+//! What a file is: by its name, else by its first bytes.
+
+use std::io::{self, Read};
+
+use serde::de::IgnoredAny;
+
+use super::IgnoredCause;
+use crate::Format;
+use crate::bytes::unpack_front;
+use crate::decode::sniff::{self, Looks};
+use crate::warc::header;
+
+/// What a file seems to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Guess {
+    /// Something that is read.
+    Format(Format),
+    /// `.json`: one object a line, or anything else.
+    MaybeJsonLines,
+    /// Something that is known and not read.
+    Unsupported(&'static str),
+    /// Something that belongs to pages without being one.
+    NotPage,
+    /// Neither text nor anything known.
+    Binary,
+    /// The name does not tell.
+    Unknown,
+}
+
+impl Guess {
+    /// The format, or why there is none.
+    pub(super) fn readable(self) -> Result<Format, IgnoredCause> {
+        match self {
+            Guess::Format(format) => Ok(format),
+            Guess::Unsupported(_) => Err(IgnoredCause::Unsupported),
+            Guess::NotPage => Err(IgnoredCause::NotPage),
+            Guess::Binary | Guess::Unknown | Guess::MaybeJsonLines => Err(IgnoredCause::Binary),
+        }
+    }
+}
+
+/// What the name says. `.gz` at its end says nothing: whether a file is packed, its first bytes tell.
+pub(super) fn by_name(name: &str) -> Guess {
+    let lower = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
+    let unpacked = lower.strip_suffix(".gz").unwrap_or(&lower);
+    let Some((_, extension)) = unpacked.rsplit_once('.') else {
+        return Guess::Unknown;
+    };
+    match extension {
+        "warc" | "wet" | "wat" => Guess::Format(Format::Warc),
+        "html" | "htm" | "xhtml" | "xht" | "shtml" | "xml" => Guess::Format(Format::Html),
+        "txt" | "text" | "md" | "markdown" | "rst" => Guess::Format(Format::Text),
+        "jsonl" | "ndjson" | "jsonlines" => Guess::Format(Format::JsonLines),
+        "json" => Guess::MaybeJsonLines,
+        "parquet" | "pq" => Guess::Format(Format::Parquet),
+        "arc" => Guess::Unsupported("ARC"),
+        "wacz" => Guess::Unsupported("WACZ"),
+        "zst" | "zstd" => Guess::Unsupported("Zstandard"),
+        "lz4" => Guess::Unsupported("LZ4"),
+        "bz2" => Guess::Unsupported("bzip2"),
+        "xz" | "lzma" => Guess::Unsupported("xz"),
+        "zip" | "tar" | "tgz" | "7z" | "rar" => Guess::Unsupported("an archive of files"),
+        "css" | "js" | "mjs" | "map" | "svg" | "png" | "jpg" | "jpeg" | "gif" | "ico" | "webp"
+        | "avif" | "bmp" | "tif" | "tiff" | "woff" | "woff2" | "ttf" | "otf" | "eot" | "mp3"
+        | "mp4" | "m4a" | "webm" | "ogg" | "wav" | "avi" | "mov" | "pdf" | "cdx" | "cdxj" => {
+            Guess::NotPage
+        }
+        _ => Guess::Unknown,
+    }
+}
+
+/// What the first bytes of a file say.
+pub(super) fn by_content(file: impl Read) -> io::Result<Guess> {
+    let mut front = Vec::new();
+    file.take(sniff::LOOKED_AT as u64).read_to_end(&mut front)?;
+    let whole = front.len() < sniff::LOOKED_AT;
+    Ok(by_front(&front, whole))
+}
+
+/// What the first bytes say, or, if that is `whole`, all of them.
+pub(super) fn by_front(front: &[u8], whole: bool) -> Guess {
+    match unpack_front(front, sniff::LOOKED_AT) {
+        Some(unpacked) => by_unpacked(&unpacked, whole && unpacked.len() < sniff::LOOKED_AT),
+        None => by_unpacked(front, whole),
+    }
+}
+
+fn by_unpacked(front: &[u8], whole: bool) -> Guess {
+    let begin = front.trim_ascii_start();
+    if begin.starts_with(header::BEGINNING) {
+        return Guess::Format(Format::Warc);
+    }
+    if begin.starts_with(b"PAR1") {
+        return Guess::Format(Format::Parquet);
+    }
+    if begin.starts_with(b"filedesc:") {
+        return Guess::Unsupported("ARC");
+    }
+    if is_json_lines(begin, whole) {
+        return Guess::Format(Format::JsonLines);
+    }
+    match sniff::looks(front) {
+        Looks::HtmlDocument | Looks::Html | Looks::Xml => Guess::Format(Format::Html),
+        Looks::Text => Guess::Format(Format::Text),
+        Looks::Binary("application/zip") => Guess::Unsupported("an archive of files"),
+        Looks::Binary("application/zstd") => Guess::Unsupported("Zstandard"),
+        Looks::Binary("application/x-lz4") => Guess::Unsupported("LZ4"),
+        Looks::Binary("application/x-bzip2") => Guess::Unsupported("bzip2"),
+        Looks::Binary("application/x-xz") => Guess::Unsupported("xz"),
+        Looks::Binary(_) => Guess::Binary,
+    }
+}
+
+/// Whether the first line is an object, as far as it can be seen.
+fn is_json_lines(front: &[u8], whole: bool) -> bool {
+    let front = front.strip_prefix(b"\xef\xbb\xbf").unwrap_or(front);
+    if !front.starts_with(b"{") {
+        return false;
+    }
+    match memchr::memchr(b'\n', front) {
+        Some(end) => serde_json::from_slice::<IgnoredAny>(&front[..end]).is_ok(),
+        None if whole => serde_json::from_slice::<IgnoredAny>(front).is_ok(),
+        None => front[1..].trim_ascii_start().starts_with(b"\""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_tells_the_format_packed_or_not() {
+        for (name, guess) in [
+            ("a/b.warc.gz", Guess::Format(Format::Warc)),
+            ("a/b.warc.wet.gz", Guess::Format(Format::Warc)),
+            ("INDEX.HTML", Guess::Format(Format::Html)),
+            ("a.html.gz", Guess::Format(Format::Html)),
+            ("notes.md", Guess::Format(Format::Text)),
+            ("a.jsonl.gz", Guess::Format(Format::JsonLines)),
+            ("a.json", Guess::MaybeJsonLines),
+            ("a.parquet", Guess::Format(Format::Parquet)),
+            ("a.warc.zst", Guess::Unsupported("Zstandard")),
+            ("a.css", Guess::NotPage),
+            ("a.gz", Guess::Unknown),
+            ("html", Guess::Unknown),
+            ("folder.html/file", Guess::Unknown),
+        ] {
+            assert_eq!(by_name(name), guess, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_first_bytes_tell_where_the_name_does_not() {
+        for (front, guess) in [
+            (b"WARC/1.0\r\n".as_slice(), Guess::Format(Format::Warc)),
+            (b"PAR1\x15\x04", Guess::Format(Format::Parquet)),
+            (
+                b"{\"text\": \"a\"}\n{\"text",
+                Guess::Format(Format::JsonLines),
+            ),
+            (b"{\"text\": \"a\"}", Guess::Format(Format::JsonLines)),
+            (b"{\n  \"text\": \"a\"\n}", Guess::Format(Format::Text)),
+            (b" <!DOCTYPE html>", Guess::Format(Format::Html)),
+            (b"Once upon a time", Guess::Format(Format::Text)),
+            (b"", Guess::Format(Format::Text)),
+            (b"filedesc://a 1.2.3.4", Guess::Unsupported("ARC")),
+            (b"PK\x03\x04", Guess::Unsupported("an archive of files")),
+            (&[0; 64], Guess::Binary),
+        ] {
+            assert_eq!(
+                by_front(front, true),
+                guess,
+                "{:?}",
+                front.escape_ascii().to_string()
+            );
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! From what the user typed to inputs.
+
+mod kind;
+mod name;
+mod open;
+mod walk;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Format, Settings};
+use kind::Guess;
+
+/// One file, or standard input.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// As shown and stored: the path as given, with `/` between its parts; `-` for standard input.
+    pub name: String,
+    /// How long it is as stored. Nothing for a stream.
+    pub bytes: Option<u64>,
+    /// What it holds. Nothing for a stream, whose first bytes tell when it is opened.
+    pub format: Option<Format>,
+    pub(crate) location: Location,
+    /// The URL of the page that it is, if it is one.
+    pub(crate) url: String,
+}
+
+/// Where the bytes of an input are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Location {
+    /// In a file that can be read from any place.
+    File(PathBuf),
+    /// In something with a path that can only be read once, from the front.
+    Pipe(PathBuf),
+    /// In standard input.
+    Stdin,
+}
+
+/// What the user's words turned out to name.
+#[derive(Clone, Debug, Default)]
+pub struct Resolved {
+    /// The inputs, sorted by name, each once. All of them can be opened, unless that changes meanwhile.
+    pub inputs: Vec<Input>,
+    /// The files that were come across and will not be read, by cause.
+    pub ignored: Vec<IgnoredFiles>,
+}
+
+/// Files of one kind that were come across and will not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IgnoredFiles {
+    /// What they are.
+    pub cause: IgnoredCause,
+    /// How many there are.
+    pub count: u64,
+    /// The name of the first.
+    pub example: String,
+}
+
+/// Why a file is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum IgnoredCause {
+    /// Its name says that it belongs to pages without being one: a style sheet, an image.
+    NotPage,
+    /// It holds neither text nor any format that is known.
+    Binary,
+    /// It holds a format that is known but not read.
+    Unsupported,
+    /// It may not be read.
+    Unreadable,
+    /// It is no file: a socket, a device.
+    Special,
+    /// A folder without any file that is read.
+    EmptyFolder,
+}
+
+impl IgnoredCause {
+    /// A short name that stays the same across versions.
+    pub fn name(self) -> &'static str {
+        match self {
+            IgnoredCause::NotPage => "not-page",
+            IgnoredCause::Binary => "binary",
+            IgnoredCause::Unsupported => "unsupported",
+            IgnoredCause::Unreadable => "unreadable",
+            IgnoredCause::Special => "special",
+            IgnoredCause::EmptyFolder => "empty-folder",
+        }
+    }
+
+    /// A sentence for people.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            IgnoredCause::NotPage => "the file belongs to a page and is none",
+            IgnoredCause::Binary => "the file holds neither text nor a format that is known",
+            IgnoredCause::Unsupported => "the file is in a format that is not read",
+            IgnoredCause::Unreadable => "the file may not be read",
+            IgnoredCause::Special => "it is not a file",
+            IgnoredCause::EmptyFolder => "the folder holds nothing to read",
+        }
+    }
+}
+
+impl fmt::Display for IgnoredCause {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// Finds the inputs that `specs` name.
+///
+/// | spec | names |
+/// |---|---|
+/// | `-` | standard input |
+/// | `@list` | what the lines of the file `list` name; empty lines and those that begin with `#` are passed over |
+/// | a file | that file |
+/// | a folder | the files in it and in the folders below it; what begins with a dot is left out |
+/// | a pattern | what matches it: `*` any characters, `**` any folders, `?` one character, `[a-z]` one of these |
+///
+/// A file is known by its name, else by its first bytes; what cannot be a page or hold pages is counted, not read. The
+/// same file is read once, however often it is named.
+pub fn resolve(specs: &[String], settings: &Settings) -> Result<Resolved, Error> {
+    if let Some(base) = &settings.base_url {
+        name::check_base(base)?;
+    }
+    let mut resolver = Resolver {
+        settings,
+        inputs: HashMap::new(),
+        ignored: BTreeMap::new(),
+        lists: Vec::new(),
+    };
+    for spec in specs {
+        resolver.spec(spec)?;
+    }
+    resolver.finish(specs)
+}
+
+struct Resolver<'a> {
+    settings: &'a Settings,
+    /// By what tells one file from another whatever path led to it.
+    inputs: HashMap<PathBuf, Input>,
+    ignored: BTreeMap<IgnoredCause, IgnoredFiles>,
+    /// The lists being read, to find one that contains itself.
+    lists: Vec<PathBuf>,
+}
+
+impl Resolver<'_> {
+    fn spec(&mut self, spec: &str) -> Result<(), Error> {
+        if spec == "-" {
+            let input = self.stream("-", Location::Stdin);
+            self.add("-".into(), input);
+            return Ok(());
+        }
+        if let Some(list) = spec.strip_prefix('@') {
+            return self.list(list);
+        }
+        let path = Path::new(spec);
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => self.folder(path, spec),
+            Ok(_) => self.named(path, spec),
+            // A name that exists is never taken for a pattern, whatever characters it has.
+            Err(_) if spec.contains(['*', '?', '[']) => self.pattern(spec),
+            Err(error) => Err(Error::from_io(spec, error)),
+        }
+    }
+
+    fn list(&mut self, list: &str) -> Result<(), Error> {
+        let text = if list == "-" {
+            std::io::read_to_string(std::io::stdin())
+                .map_err(|error| Error::from_io("@-", error))?
+        } else {
+            let identity = identity(Path::new(list));
+            if self.lists.contains(&identity) {
+                return Err(Error::ListLoop { name: list.into() });
+            }
+            self.lists.push(identity);
+            fs::read_to_string(list).map_err(|error| Error::from_io(list, error))?
+        };
+        for line in text.lines() {
+            let line = line.trim();
+            if !line.is_empty() && !line.starts_with('#') {
+                self.spec(line)?;
+            }
+        }
+        if list != "-" {
+            self.lists.pop();
+        }
+        Ok(())
+    }
+
+    fn pattern(&mut self, pattern: &str) -> Result<(), Error> {
+        let options = glob::MatchOptions {
+            case_sensitive: true,
+            require_literal_separator: true,
+            require_literal_leading_dot: true,
+        };
+        let matches = glob::glob_with(pattern, options).map_err(|error| Error::BadPattern {
+            pattern: pattern.into(),
+            problem: error.msg.into(),
+        })?;
+        let mut any = false;
+        for path in matches {
+            any = true;
+            match path {
+                Err(error) => self.ignore(IgnoredCause::Unreadable, &name::shown(error.path())),
+                Ok(path) if path.is_dir() => self.folder(&path, &name::shown(&path))?,
+                Ok(path) => self.named(&path, &name::shown(&path))?,
+            }
+        }
+        if any {
+            Ok(())
+        } else {
+            Err(Error::NoMatch {
+                pattern: pattern.into(),
+            })
+        }
+    }
+
+    /// A file that the user named.
+    fn named(&mut self, path: &Path, typed: &str) -> Result<(), Error> {
+        let file = File::open(path).map_err(|error| Error::from_io(typed, error))?;
+        let metadata = file
+            .metadata()
+            .map_err(|error| Error::from_io(typed, error))?;
+        let shown = name::shown(path);
+        if !metadata.is_file() {
+            let input = self.stream(&shown, Location::Pipe(path.into()));
+            self.add(path.into(), input);
+            return Ok(());
+        }
+        let format = match self.settings.format {
+            Some(format) => Ok(format),
+            None => match kind::by_name(&shown) {
+                Guess::Format(format) => Ok(format),
+                Guess::Unsupported(_) => Err(IgnoredCause::Unsupported),
+                Guess::NotPage | Guess::Unknown | Guess::Binary | Guess::MaybeJsonLines => {
+                    kind::by_content(file)
+                        .map_err(|error| Error::from_io(typed, error))?
+                        .readable()
+                }
+            },
+        };
+        match format {
+            Err(cause) => self.ignore(cause, &shown),
+            Ok(format) => {
+                let url = self.url(&shown, &shown);
+                let input = Input {
+                    name: shown,
+                    bytes: Some(metadata.len()),
+                    format: Some(format),
+                    location: Location::File(path.into()),
+                    url,
+                };
+                self.add(identity(path), input);
+            }
+        }
+        Ok(())
+    }
+
+    fn stream(&self, name: &str, location: Location) -> Input {
+        Input {
+            name: name.into(),
+            bytes: None,
+            format: self.settings.format,
+            location,
+            url: self
+                .settings
+                .base_url
+                .clone()
+                .unwrap_or_else(|| name.into()),
+        }
+    }
+
+    /// The URL of a file, which is at `relative` below what the base URL stands for.
+    fn url(&self, shown: &str, relative: &str) -> String {
+        match &self.settings.base_url {
+            Some(base) => name::joined(base, relative),
+            None => shown.into(),
+        }
+    }
+
+    fn add(&mut self, identity: PathBuf, input: Input) {
+        // Of two names for one file the first in the order of names stays, whatever order they were typed in.
+        match self.inputs.get(&identity) {
+            Some(known) if known.name <= input.name => {}
+            _ => {
+                self.inputs.insert(identity, input);
+            }
+        }
+    }
+
+    fn ignore(&mut self, cause: IgnoredCause, name: &str) {
+        let files = self.ignored.entry(cause).or_insert_with(|| IgnoredFiles {
+            cause,
+            count: 0,
+            example: name.into(),
+        });
+        files.count += 1;
+    }
+
+    fn finish(self, specs: &[String]) -> Result<Resolved, Error> {
+        let Some(first) = specs.first() else {
+            return Err(Error::NoInput);
+        };
+        let ignored: Vec<_> = self.ignored.into_values().collect();
+        if self.inputs.is_empty() {
+            let (name, problem) = match ignored.as_slice() {
+                [] => (first.clone(), "it names no input".into()),
+                [only] if only.count == 1 => (only.example.clone(), only.cause.sentence().into()),
+                several => (first.clone(), describe(several)),
+            };
+            return Err(Error::NothingToRead { name, problem });
+        }
+        let mut inputs: Vec<_> = self.inputs.into_values().collect();
+        inputs.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(Resolved { inputs, ignored })
+    }
+}
+
+/// "nothing to read: 3 files of the kind not-page, such as a/b.css; …".
+fn describe(ignored: &[IgnoredFiles]) -> String {
+    let kinds: Vec<_> = ignored
+        .iter()
+        .filter(|files| files.cause != IgnoredCause::EmptyFolder)
+        .map(|files| format!("{} {} ({})", files.count, files.cause, files.example))
+        .collect();
+    match kinds.as_slice() {
+        [] => "the folders hold nothing to read".into(),
+        kinds => format!("nothing to read, only {}", kinds.join(", ")),
+    }
+}
+
+/// What tells one file from another whatever path led to it: its real folder and its name. The file's own real path would
+/// cost a look at each of a million files, and would take two links to one page, which are two pages, for one.
+fn identity(path: &Path) -> PathBuf {
+    let parent = match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => return path.into(),
+    };
+    match (parent.canonicalize(), path.file_name()) {
+        (Ok(parent), Some(name)) => parent.join(name),
+        _ => path.into(),
+    }
+}

@@ -1,0 +1,107 @@
+//! Opening an input.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use super::kind::{self, Guess};
+use super::{IgnoredCause, Input, Location};
+use crate::bytes::{GZIP_MAGIC, Origin, Source, Stream, Trouble};
+use crate::decode::sniff;
+use crate::json::LineReader;
+use crate::reader::Records;
+use crate::single::SingleReader;
+use crate::table::TableReader;
+use crate::warc::WarcReader;
+use crate::warc::header::BEGINNING;
+use crate::{Error, Format, Packing, Reader, Settings, Start};
+
+impl Input {
+    /// Begins to read, at `from`: at once where the format allows it, else after reading and passing over what comes
+    /// before. A stream can be opened once only.
+    pub fn open(&self, settings: &Settings, from: Start) -> Result<Reader, Error> {
+        let failed = |error| Error::from_io(&self.name, error);
+        let name: Arc<str> = self.name.as_str().into();
+        let origin = match &self.location {
+            Location::Stdin => Origin::Stream(Box::new(std::io::stdin())),
+            Location::Pipe(path) => Origin::Stream(Box::new(File::open(path).map_err(failed)?)),
+            Location::File(path) => {
+                let file = File::open(path).map_err(failed)?;
+                let length = file.metadata().map_err(failed)?.len();
+                Origin::File(file, length)
+            }
+        };
+        if let (Some(Format::Parquet), Origin::File(..)) = (self.format, &origin)
+            && let Origin::File(file, length) = origin
+        {
+            let records = TableReader::open(file, length, name, settings, from)?;
+            return Ok(Reader::new(records));
+        }
+        let mut source = Source::new(origin);
+        source.ensure(sniff::LOOKED_AT).map_err(failed)?;
+        let format = match self.format {
+            Some(format) => format,
+            None => self.format_of_stream(source.available())?,
+        };
+        let packing = self.packing(source.available());
+        let mut stream = Stream::new(source, packing);
+        let seek = |stream: &mut Stream| match stream.seek(from.offset) {
+            Err(Trouble::Io(error)) => Err(failed(error)),
+            _ => Ok(()),
+        };
+        let records: Box<dyn Records + Send> = match format {
+            Format::Parquet => {
+                return Err(Error::NeedsFile {
+                    name: self.name.clone(),
+                    format,
+                });
+            }
+            Format::Warc => {
+                seek(&mut stream)?;
+                Box::new(WarcReader::new(stream, name, settings.limits.clone(), from))
+            }
+            Format::JsonLines => {
+                seek(&mut stream)?;
+                let limit = settings.limits.max_line_bytes;
+                let fields = &settings.fields;
+                Box::new(LineReader::new(stream, packing, name, fields, limit, from))
+            }
+            Format::Html | Format::Text => Box::new(SingleReader::new(
+                stream,
+                name,
+                self.url.clone(),
+                self.bytes,
+                format,
+                settings.limits.clone(),
+                from,
+            )),
+        };
+        Ok(Reader { records })
+    }
+
+    fn format_of_stream(&self, front: &[u8]) -> Result<Format, Error> {
+        match kind::by_front(front, front.len() < sniff::LOOKED_AT) {
+            Guess::Format(format) => Ok(format),
+            Guess::Unsupported(kind) => Err(Error::Unsupported {
+                name: self.name.clone(),
+                kind: kind.into(),
+            }),
+            _ => Err(Error::NothingToRead {
+                name: self.name.clone(),
+                problem: IgnoredCause::Binary.sentence().into(),
+            }),
+        }
+    }
+
+    /// How the input is packed: as its first bytes show, whatever its name says. Only when they show nothing at all, as
+    /// in a file damaged from the start, is its name believed.
+    fn packing(&self, front: &[u8]) -> Packing {
+        let named = self.name.to_ascii_lowercase().ends_with(".gz");
+        let shows = front.trim_ascii_start().starts_with(BEGINNING);
+        let is_archive = self.format == Some(Format::Warc);
+        if front.starts_with(&GZIP_MAGIC) || named && is_archive && !shows {
+            Packing::Gzip
+        } else {
+            Packing::Plain
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Folders.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use super::kind::{self, Guess};
+use super::{IgnoredCause, Input, Location, Resolver, name};
+use crate::Error;
+
+impl Resolver<'_> {
+    /// Adds the files in `root` and below.
+    pub(super) fn folder(&mut self, root: &Path, typed: &str) -> Result<(), Error> {
+        let before = self.inputs.len();
+        // A link may lead back up, or many links to one place. Each folder is read once.
+        let mut seen = HashSet::new();
+        let mut waiting = vec![root.to_path_buf()];
+        while let Some(folder) = waiting.pop() {
+            let listed = folder
+                .canonicalize()
+                .and_then(|real| Ok((fs::read_dir(&folder)?, real)));
+            let (entries, real) = match listed {
+                Ok(listed) => listed,
+                Err(error) if folder == root => return Err(Error::from_io(typed, error)),
+                Err(_) => {
+                    self.ignore(IgnoredCause::Unreadable, &name::shown(&folder));
+                    continue;
+                }
+            };
+            if !seen.insert(real.clone()) {
+                continue;
+            }
+            let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+            names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));
+            names.sort();
+            let mut folders = Vec::new();
+            for name in names {
+                let path = folder.join(&name);
+                match fs::metadata(&path) {
+                    Ok(metadata) if metadata.is_dir() => folders.push(path),
+                    Ok(metadata) if metadata.is_file() => {
+                        self.found(root, &path, real.join(&name), metadata.len());
+                    }
+                    Ok(_) => self.ignore(IgnoredCause::Special, &name::shown(&path)),
+                    Err(_) => self.ignore(IgnoredCause::Unreadable, &name::shown(&path)),
+                }
+            }
+            // The first is to be taken first, so that of two links to one folder it is always the same that counts.
+            waiting.extend(folders.into_iter().rev());
+        }
+        if self.inputs.len() == before {
+            self.ignore(IgnoredCause::EmptyFolder, typed);
+        }
+        Ok(())
+    }
+
+    fn found(&mut self, root: &Path, path: &Path, identity: PathBuf, bytes: u64) {
+        let shown = name::shown(path);
+        let Ok(file) = File::open(path) else {
+            return self.ignore(IgnoredCause::Unreadable, &shown);
+        };
+        let format = match (self.settings.format, kind::by_name(&shown)) {
+            (Some(format), _) => Ok(format),
+            (None, Guess::Format(format)) => Ok(format),
+            (None, Guess::NotPage) => Err(IgnoredCause::NotPage),
+            (None, Guess::Unsupported(_)) => Err(IgnoredCause::Unsupported),
+            (None, guess) => match kind::by_content(file) {
+                Err(_) => Err(IgnoredCause::Unreadable),
+                Ok(Guess::Format(format))
+                    if guess == Guess::MaybeJsonLines && format != crate::Format::JsonLines =>
+                {
+                    Err(IgnoredCause::NotPage)
+                }
+                Ok(found) => found.readable(),
+            },
+        };
+        match format {
+            Err(cause) => self.ignore(cause, &shown),
+            Ok(format) => {
+                let relative = path.strip_prefix(root).unwrap_or(path);
+                let url = self.url(&shown, &name::shown(relative));
+                let input = Input {
+                    name: shown,
+                    bytes: Some(bytes),
+                    format: Some(format),
+                    location: Location::File(path.into()),
+                    url,
+                };
+                self.add(identity, input);
+            }
+        }
+    }
+}

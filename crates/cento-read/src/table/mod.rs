@@ -1,0 +1,295 @@
+//! Parquet: one page a row.
+//!
+//! Only the columns that hold something wanted are read, a few megabytes of rows at a time. Strings are read as views into
+//! the decoded pages: a long text that a dictionary shares among a million rows is then held once, not a million times.
+
+mod column;
+
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use column::{Cell, Column};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+
+use crate::reader::{Records, following};
+use crate::record::{Body, Told};
+use crate::{Cause, Error, Item, Place, Record, Role, Settings, Skipped, Start};
+use sha1::{Digest, Sha1};
+
+/// As many bytes of values are decoded at a time.
+const BATCH_BYTES: u64 = 4 << 20;
+
+/// And no more rows than this.
+const BATCH_ROWS: u64 = 1024;
+
+/// Reads a Parquet file.
+pub(crate) struct TableReader {
+    file: File,
+    bytes: u64,
+    input: Arc<str>,
+    metadata: ArrowReaderMetadata,
+    projection: ProjectionMask,
+    columns: Vec<Column>,
+    max_page_bytes: u64,
+    /// The row group being read, and the first row of the one after it.
+    group: usize,
+    group_end: u64,
+    reader: Option<ParquetRecordBatchReader>,
+    batch: Option<RecordBatch>,
+    /// The row in the batch, and in the table.
+    at: usize,
+    row: u64,
+}
+
+impl TableReader {
+    /// Opens `file`, of this many bytes, at the row that `from` says.
+    pub(crate) fn open(
+        file: File,
+        bytes: u64,
+        input: Arc<str>,
+        settings: &Settings,
+        from: Start,
+    ) -> Result<Self, Error> {
+        let bad = |problem: String| Error::BadTable {
+            name: input.to_string(),
+            problem,
+        };
+        let metadata = guarded(|| load(&file)).map_err(bad)?;
+        let columns = column::choose(metadata.schema(), &settings.fields, &input)?;
+        let projection = ProjectionMask::columns(
+            metadata.parquet_schema(),
+            columns.iter().map(|column| column.name.as_str()),
+        );
+        Ok(TableReader {
+            file,
+            bytes,
+            input,
+            metadata,
+            projection,
+            columns,
+            max_page_bytes: settings.limits.max_page_bytes,
+            group: 0,
+            group_end: 0,
+            reader: None,
+            batch: None,
+            at: 0,
+            row: u64::from(from.ordinal),
+        })
+    }
+
+    /// The rows of one row group. A file that lies about them is found out while reading.
+    fn rows_of(&self, group: usize) -> u64 {
+        let rows = self.metadata.metadata().row_group(group).num_rows();
+        u64::try_from(rows).unwrap_or(0)
+    }
+
+    /// Goes on to the row group that holds the present row. Answers whether there is one.
+    fn next_group(&mut self) -> Result<bool, String> {
+        let groups = self.metadata.metadata().num_row_groups();
+        while self.group_end <= self.row {
+            if self.group == groups {
+                return Ok(false);
+            }
+            self.group_end = self.group_end.saturating_add(self.rows_of(self.group));
+            self.group += 1;
+        }
+        let group = self.group - 1;
+        let begin = self.group_end - self.rows_of(group);
+        let sizes = self.metadata.metadata().row_group(group).columns();
+        let size: u64 = sizes
+            .iter()
+            .enumerate()
+            .filter(|(leaf, _)| self.projection.leaf_included(*leaf))
+            .map(|(_, column)| u64::try_from(column.uncompressed_size()).unwrap_or(0))
+            .sum();
+        let each = size / self.rows_of(group).max(1);
+        let rows = (BATCH_BYTES / each.max(1)).clamp(1, BATCH_ROWS);
+        let reader = guarded(|| {
+            ParquetRecordBatchReaderBuilder::new_with_metadata(
+                self.file.try_clone()?,
+                self.metadata.clone(),
+            )
+            .with_row_groups(vec![group])
+            .with_offset((self.row - begin) as usize)
+            .with_projection(self.projection.clone())
+            .with_batch_size(rows as usize)
+            .build()
+        })?;
+        self.reader = Some(reader);
+        Ok(true)
+    }
+
+    /// Makes a batch ready that holds the present row. Answers whether there is one.
+    fn next_batch(&mut self) -> Result<bool, String> {
+        loop {
+            if let Some(batch) = &self.batch
+                && self.at < batch.num_rows()
+            {
+                return Ok(true);
+            }
+            self.batch = None;
+            self.at = 0;
+            match &mut self.reader {
+                None => {
+                    if !self.next_group()? {
+                        return Ok(false);
+                    }
+                }
+                Some(reader) => {
+                    let batch = guarded(|| reader.next().transpose())?;
+                    let present = batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
+                    if batch.is_none() {
+                        self.reader = None;
+                        if self.row < self.group_end {
+                            return Err(format!("{} rows are missing", self.group_end - self.row));
+                        }
+                    } else if present > self.group_end.saturating_sub(self.row) {
+                        return Err("there are more rows than there should be".into());
+                    }
+                    self.batch = batch
+                        .map(|batch| column::normalised(&batch, &self.columns))
+                        .transpose()?;
+                }
+            }
+        }
+    }
+
+    fn place(&self, next: u64) -> Result<Place, Error> {
+        let ordinal = |row: u64| {
+            u32::try_from(row).map_err(|_| Error::TooManyRecords {
+                name: self.input.to_string(),
+            })
+        };
+        Ok(Place {
+            ordinal: ordinal(self.row)?,
+            offset: self.row,
+            length: 0,
+            next: Start {
+                ordinal: ordinal(next)?,
+                offset: next,
+                skip: 0,
+            },
+        })
+    }
+
+    fn record(&self, batch: &RecordBatch, place: Place) -> Item {
+        let cell = |role: Role| {
+            self.columns
+                .iter()
+                .enumerate()
+                .filter(|(_, column)| column.role == role)
+                .find_map(|(at, column)| column.cell(batch, at, self.at))
+        };
+        let said = |role: Role| cell(role).map(Cell::into_text);
+        let (role, body) = match (cell(Role::Text), cell(Role::Html)) {
+            (Some(cell), _) => (Role::Text, cell),
+            (None, Some(cell)) => (Role::Html, cell),
+            (None, None) => {
+                let names = self
+                    .columns
+                    .iter()
+                    .filter(|column| matches!(column.role, Role::Text | Role::Html));
+                let names: Vec<_> = names.map(|column| column.name.as_str()).collect();
+                return Item::Skipped(Skipped {
+                    place,
+                    cause: Cause::MissingField,
+                    detail: format!("{} is null", names.join(" and ")),
+                });
+            }
+        };
+        let mime = match role {
+            Role::Html => "text/html",
+            _ => "text/plain",
+        };
+        let bytes = body.bytes();
+        let body = if bytes.len() as u64 > self.max_page_bytes {
+            Body::TooLarge {
+                head: Vec::new(),
+                http: false,
+                bytes: bytes.len() as u64,
+                sha1: Sha1::digest(bytes).into(),
+            }
+        } else {
+            match (body, role) {
+                (Cell::Text(text), Role::Html) => Body::Html(text.into_owned()),
+                (Cell::Text(text), _) => Body::Text(text.into_owned()),
+                (Cell::Bytes(bytes), _) => Body::Bytes(bytes.to_vec()),
+            }
+        };
+        Item::Record(Record {
+            place,
+            url: said(Role::Url).or_else(|| said(Role::Id)),
+            ip: said(Role::Ip),
+            fetched: None,
+            input: self.input.clone(),
+            told: Told {
+                published: said(Role::Date),
+                title: said(Role::Title),
+                language: said(Role::Language),
+                mime: Some(mime.to_owned()),
+                sha1: None,
+            },
+            body,
+        })
+    }
+}
+
+impl Records for TableReader {
+    fn next(&mut self) -> Result<Option<Item>, Error> {
+        match self.next_batch() {
+            Ok(false) => Ok(None),
+            Ok(true) => {
+                let place = self.place(self.row + 1)?;
+                following(place.ordinal, &self.input)?;
+                let item = self.batch.as_ref().map(|batch| self.record(batch, place));
+                self.at += 1;
+                self.row += 1;
+                Ok(item)
+            }
+            // What a damaged page is followed by cannot be told apart: the rest of its row group is lost.
+            Err(detail) => {
+                let next = self.group_end.max(self.row + 1);
+                let place = self.place(next)?;
+                self.reader = None;
+                self.batch = None;
+                self.at = 0;
+                self.row = next;
+                Ok(Some(Item::Skipped(Skipped {
+                    place,
+                    cause: Cause::BadTable,
+                    detail: format!("{detail} ({} rows lost)", next - place.offset),
+                })))
+            }
+        }
+    }
+
+    fn bytes_read(&self) -> u64 {
+        let rows = self.metadata.metadata().file_metadata().num_rows();
+        let part = self.row as f64 / (rows.max(1) as f64);
+        (self.bytes as f64 * part.min(1.0)) as u64
+    }
+}
+
+/// Reads the footer, and asks for every string as a view.
+fn load(file: &File) -> Result<ArrowReaderMetadata, parquet::errors::ParquetError> {
+    // What the writer's own types were is of no interest, and would have to be undone: dictionaries, wide offsets.
+    let plain = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let metadata = ArrowReaderMetadata::load(file, plain.clone())?;
+    let schema = Arc::new(column::with_views(metadata.schema()));
+    ArrowReaderMetadata::try_new(metadata.metadata().clone(), plain.with_schema(schema))
+}
+
+/// Runs what reads a file that may be hostile. The library is careful, but it is large, and a panic over one bad file must
+/// not end a run over thousands.
+fn guarded<T, E: std::fmt::Display>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(_) => Err("it cannot be made sense of".into()),
+    }
+}

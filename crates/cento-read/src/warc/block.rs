@@ -1,0 +1,164 @@
+//! The block of a WARC record: what the header is about.
+
+use sha1::{Digest, Sha1};
+
+use super::header::{self, BEGINNING, Header, Kind};
+use super::{Failure, WarcReader};
+use crate::record::{Body, Told};
+use crate::{Cause, Place, Record};
+
+/// No more than this is set aside for a block on the word of its header alone.
+const TRUSTED_LENGTH: usize = 4 << 20;
+
+/// The two line ends after a block. Unpacked together with it, so that the end of the member is found in the same call.
+const LINE_ENDS: usize = 4;
+
+impl WarcReader {
+    /// Reads the block of a record that may hold a page.
+    pub(super) fn read_page(&mut self, header: Header) -> Result<Record, Failure> {
+        let body = if header.length > self.limits.max_page_bytes {
+            self.read_large(&header)?
+        } else {
+            let length = usize::try_from(header.length).unwrap_or(usize::MAX);
+            let mut block = Vec::with_capacity(length.min(TRUSTED_LENGTH) + LINE_ENDS);
+            self.read_block(&mut block, length)?;
+            if is_http(&header, &block) {
+                Body::Http(block)
+            } else {
+                Body::Bytes(block)
+            }
+        };
+        Ok(Record {
+            place: Place::default(),
+            url: header.url,
+            ip: header.ip,
+            fetched: header.date,
+            input: self.input.clone(),
+            told: Told {
+                mime: header.mime,
+                sha1: header.payload_sha1,
+                ..Told::default()
+            },
+            body,
+        })
+    }
+
+    /// Reads a block that is of no further interest.
+    pub(super) fn pass_block(&mut self, length: u64) -> Result<(), Failure> {
+        if length > self.limits.max_page_bytes {
+            return self.pass_large(length, None);
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        let read = self.read_block(&mut scratch, usize::try_from(length).unwrap_or(usize::MAX));
+        self.scratch = scratch;
+        read
+    }
+
+    fn read_block(&mut self, block: &mut Vec<u8>, length: usize) -> Result<(), Failure> {
+        let problem = loop {
+            match self.stream.take(block, length) {
+                Err(trouble) => return Err(self.failure(trouble)),
+                Ok(false) => {
+                    let crossed = self.stream.cross(BEGINNING);
+                    if !crossed.map_err(|trouble| self.failure(trouble))? {
+                        let problem = format!("only {} of {length} bytes are there", block.len());
+                        break (Cause::Truncated, problem);
+                    }
+                }
+                Ok(true) => match self.at_end_of_record() {
+                    Err(trouble) => return Err(self.failure(trouble)),
+                    Ok(true) => return Ok(()),
+                    Ok(false) => {
+                        let after = header::first_line(self.stream.window());
+                        let problem = format!("after {length} bytes comes {after}, not a record");
+                        break (Cause::BadLength, problem);
+                    }
+                },
+            }
+        };
+        // The next record may well begin within what was taken for this one.
+        self.stream.give_back(std::mem::take(block));
+        Err(Failure::Record(problem.0, problem.1))
+    }
+
+    /// Reads the block of a page that is too large to hold: its beginning, and its digest if the header has none.
+    fn read_large(&mut self, header: &Header) -> Result<Body, Failure> {
+        let mut head = Vec::new();
+        let enough = self
+            .limits
+            .max_header_bytes
+            .min(usize::try_from(header.length).unwrap_or(usize::MAX));
+        while !self
+            .stream
+            .take(&mut head, enough)
+            .map_err(|trouble| self.failure(trouble))?
+        {
+            let crossed = self.stream.cross(BEGINNING);
+            if !crossed.map_err(|trouble| self.failure(trouble))? {
+                let problem = format!("only {} of {} bytes are there", head.len(), header.length);
+                self.stream.give_back(head);
+                return Err(Failure::Record(Cause::Truncated, problem));
+            }
+        }
+        let http = is_http(header, &head);
+        let payload = if http {
+            header::end(&head).unwrap_or(0)
+        } else {
+            0
+        };
+        let mut digest = Sha1::new();
+        digest.update(&head[payload..]);
+        let rest = header.length - head.len() as u64;
+        let declared = header.payload_sha1;
+        self.pass_large(rest, declared.is_none().then_some(&mut digest))?;
+        Ok(Body::TooLarge {
+            head,
+            http,
+            bytes: header.length - payload as u64,
+            sha1: declared.unwrap_or_else(|| digest.finalize().into()),
+        })
+    }
+
+    fn pass_large(&mut self, length: u64, mut digest: Option<&mut Sha1>) -> Result<(), Failure> {
+        let begin = self.stream.border();
+        let mut left = length;
+        let problem = loop {
+            match self.stream.skip(left, digest.as_deref_mut()) {
+                Err(trouble) => return Err(self.failure(trouble)),
+                Ok(0) => match self.at_end_of_record() {
+                    Err(trouble) => return Err(self.failure(trouble)),
+                    Ok(true) => return Ok(()),
+                    Ok(false) => break (Cause::BadLength, "no record comes after it"),
+                },
+                Ok(missing) => {
+                    left = missing;
+                    let crossed = self.stream.cross(BEGINNING);
+                    if !crossed.map_err(|trouble| self.failure(trouble))? {
+                        break (Cause::Truncated, "it is longer than what is there");
+                    }
+                }
+            }
+        };
+        // A length that is wrong is often absurdly so. Too much went by to have been kept, but a plain file can be read
+        // again; a stream, or a compressed member of such size, is searched from here on.
+        if let Some(begin) = begin {
+            self.stream
+                .seek(begin)
+                .map_err(|trouble| self.failure(trouble))?;
+        }
+        Err(Failure::Record(problem.0, problem.1.into()))
+    }
+}
+
+/// Whether a block is an HTTP response: said or seen to be.
+fn is_http(header: &Header, block: &[u8]) -> bool {
+    let said = header.mime.as_deref().unwrap_or_default();
+    let said = said.get(..16).unwrap_or(said);
+    match header.kind {
+        Kind::Response => {
+            said.eq_ignore_ascii_case("application/http") || block.starts_with(b"HTTP/")
+        }
+        _ => false,
+    }
+}
