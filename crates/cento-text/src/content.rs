@@ -10,8 +10,8 @@
 //! - [`Selection::Main`] asks the same question of the page's elements instead of its stretches: which element holds most of
 //!   the page's running text and least of everything else? What is not part of the text is then taken out of it: captions,
 //!   bars of links, comments. It needs no dictionary and no language; text counts by its bytes, which makes a Chinese
-//!   character worth about what it says. Measured on labelled news and blog pages it is right where the slope curve is
-//!   half right; `cargo run --release --example content_score` prints the figures.
+//!   character worth about what it says. On 90 labelled news and blog pages that it was not tuned on, it has an F1 of 0.967,
+//!   the slope curve 0.878, and all text 0.679; the example `content_score` measures it.
 //!
 //! A page on which nothing looks like running text (an index, a form, a page of pictures) is kept whole by
 //! [`Selection::Main`]: it is better to compare too much than to lose a page without a word. A forum page keeps its posts.
@@ -121,7 +121,10 @@ pub fn select(page: &Extract, selection: Selection) -> Vec<Range<usize>> {
             .into_iter()
             .filter_map(|blocks| text_of(page, blocks))
             .collect(),
-        None => vec![0..page.text.len()],
+        None => {
+            let whole = 0..page.text.len();
+            vec![whole]
+        }
     };
     debug_assert!(
         ranges.is_sorted_by(|one, next| one.end <= next.start),

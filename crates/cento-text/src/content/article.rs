@@ -15,7 +15,7 @@ use super::hint::{self, Aside};
 use crate::html::{Block, Container, Outline, Tag};
 use std::ops::Range;
 
-/// What a block must bring to be worth its markup, in bytes of text, and what is lost with one that brings nothing. On the
+/// What a block must bring to be worth its markup, in bytes of text, and what is lost with one that is out of place. On the
 /// slope curve it is the tags around a block (four, as a rule) against words (of six or seven bytes).
 const BLOCK_COST: i64 = 30;
 
@@ -33,8 +33,11 @@ const LOSS_WEIGHT: u64 = 2;
 /// A place with this much running text is no bar of buttons, whatever its name.
 const BAR_PROSE_BYTES: u64 = 400;
 
-/// With less running text than this, a page has no main content.
+/// With less running text than this, a page has no main content; half of it is enough where the author named the place.
 const LEAST_PROSE_BYTES: u64 = 250;
+
+/// Nor has it, if what is found is less than this part of its text (one tenth): such a page is an index or a table.
+const LEAST_PART: u64 = 10;
 
 /// The runs of blocks that make up the main content, ascending; `None` if nothing on the page qualifies.
 pub(super) fn blocks(outline: &Outline) -> Option<Vec<Range<usize>>> {
@@ -43,8 +46,9 @@ pub(super) fn blocks(outline: &Outline) -> Option<Vec<Range<usize>>> {
         .into_iter()
         .find_map(|names| {
             let page = Page::weigh(outline, names);
-            let kept = page.clear(page.choose()?);
-            (page.prose_of(&kept) >= LEAST_PROSE_BYTES).then(|| runs(&kept))
+            let (index, container) = page.choose()?;
+            let kept = page.clear(container);
+            page.stands_out(index, &kept).then(|| runs(&kept))
         })
 }
 
@@ -77,12 +81,18 @@ struct Page<'a> {
     outline: &'a Outline,
     /// For each element, whether it stands aside or is inside one that does.
     aside: Vec<bool>,
+    /// For each element, how much its text counts for.
+    weights: Vec<i64>,
     /// One more than blocks.
     balances: Vec<Balance>,
 }
 
 fn bytes(block: &Block) -> u64 {
     u64::from(block.end.saturating_sub(block.begin))
+}
+
+fn unlinked(block: &Block) -> u64 {
+    bytes(block).saturating_sub(block.link_bytes.into())
 }
 
 /// Less than a third of it is links.
@@ -95,15 +105,16 @@ fn is_links(block: &Block) -> bool {
     5 * u64::from(block.link_bytes) > 3 * bytes(block)
 }
 
-/// What a block brings, from `-BLOCK_COST` up. A byte of link takes away one of text. Cells and code are short by nature: they
-/// do not pay, or a table in an article would outweigh it.
+/// What a block brings. A byte of link takes away one of text; a block with more links than text is lost. A short one without
+/// links is neither gain nor loss, or a table in an article would outweigh it.
 fn gain(block: &Block) -> i64 {
-    let length = i64::from(block.end.saturating_sub(block.begin));
-    let cost = match block.tag {
-        Tag::Td | Tag::Th | Tag::Dd | Tag::Dt | Tag::Pre => 0,
-        _ => BLOCK_COST,
-    };
-    (length - 2 * i64::from(block.link_bytes) - cost).max(-BLOCK_COST)
+    let unlinked =
+        i64::from(block.end.saturating_sub(block.begin)) - 2 * i64::from(block.link_bytes);
+    if unlinked < 0 {
+        -BLOCK_COST
+    } else {
+        (unlinked - BLOCK_COST).max(0)
+    }
 }
 
 /// Elements that can be the place of the text. A list or a quotation is part of one.
@@ -167,9 +178,10 @@ impl<'a> Page<'a> {
         balances.push(balance);
         balances.extend(outline.blocks.iter().map(|block| {
             let container = block.container as usize;
-            let gain = match aside.get(container) {
-                Some(false) => gain(block),
-                _ => -BLOCK_COST,
+            let gain = if aside.get(container) == Some(&false) {
+                gain(block)
+            } else {
+                -BLOCK_COST
             };
             if gain > 0 {
                 let weight = weights.get(container).copied().unwrap_or(1);
@@ -182,8 +194,14 @@ impl<'a> Page<'a> {
         Page {
             outline,
             aside,
+            weights,
             balances,
         }
+    }
+
+    /// Whether a block does not stand aside.
+    fn is_open(&self, block: &Block) -> bool {
+        self.aside.get(block.container as usize) == Some(&false)
     }
 
     fn balance(&self, container: &Container) -> Balance {
@@ -207,18 +225,18 @@ impl<'a> Page<'a> {
     }
 
     /// The element that holds the content; `None` if there is none to hold.
-    fn choose(&self) -> Option<&'a Container> {
+    fn choose(&self) -> Option<(usize, &'a Container)> {
         let total = self.balances.last()?.gain;
+        // Cross-multiplied, as fractions in integers are compared.
+        let value = |this: Balance, that: Balance| {
+            u128::from(this.gain) * u128::from(total + LOSS_WEIGHT * that.loss)
+        };
         let mut best: Option<(usize, &Container, Balance)> = None;
         for (index, container) in self.candidates() {
             let balance = self.balance(container);
-            // Cross-multiplied, as fractions in integers are compared; ties go to the inner element.
-            let value = |this: Balance, that: Balance| {
-                u128::from(this.gain) * u128::from(total + LOSS_WEIGHT * that.loss)
-            };
-            let better = best
-                .as_ref()
-                .is_none_or(|&(_, _, best)| value(balance, best) >= value(best, balance));
+            // Of equals, the inner one.
+            let better =
+                best.is_none_or(|(_, _, best)| value(balance, best) >= value(best, balance));
             if balance.gain > 0 && better {
                 best = Some((index, container, balance));
             }
@@ -227,55 +245,61 @@ impl<'a> Page<'a> {
         // Of two elements with nine tenths, one is inside the other; so the last is the innermost.
         self.candidates()
             .skip_while(|&(inner, _)| inner <= index)
-            .map(|(_, container)| container)
-            .take_while(|container| container.blocks.start < best.blocks.end)
-            .filter(|container| 10 * self.balance(container).gain >= 9 * balance.gain)
+            .take_while(|(_, inner)| inner.blocks.start < best.blocks.end)
+            .filter(|(_, inner)| 10 * self.balance(inner).gain >= 9 * balance.gain)
             .last()
-            .or(Some(best))
+            .or(Some((index, best)))
     }
 
     /// The blocks of `container` that belong to the text, by their index.
     fn clear(&self, container: &Container) -> Vec<usize> {
-        let end = self.outline.blocks.len().min(container.blocks.end as usize);
-        let numbered = (container.blocks.start as usize..end).zip(
-            self.outline
-                .blocks
-                .get(container.blocks.start as usize..end)
-                .unwrap_or_default(),
-        );
-        let mut kept: Vec<usize> = Vec::with_capacity(numbered.len());
-        let mut before_text = true;
-        let mut through_text = 0;
-        for (index, block) in numbered {
-            let in_aside = self.aside.get(block.container as usize) != Some(&false);
-            if in_aside || is_links(block) {
-                continue;
-            }
-            if before_text && block.tag != Tag::H1 && bytes(block) >= PROSE_BYTES {
-                before_text = false;
-                // The headline is the title, which is kept elsewhere. Later ones are the parts of a document.
-                kept.retain(|&kept| {
-                    self.outline
-                        .blocks
-                        .get(kept)
-                        .is_some_and(|block| block.tag != Tag::H1)
-                });
-            }
-            kept.push(index);
-            if !is_heading(block.tag) {
-                through_text = kept.len();
-            }
+        let blocks = &self.outline.blocks;
+        let tag = |index: usize| blocks.get(index).map_or(Tag::Other, |block| block.tag);
+        let begin = container.blocks.start as usize;
+        let inside = blocks
+            .get(begin..container.blocks.end as usize)
+            .unwrap_or_default();
+        let mut kept: Vec<usize> = (begin..)
+            .zip(inside)
+            .filter(|(_, block)| self.is_open(block) && !is_links(block))
+            .map(|(index, _)| index)
+            .collect();
+        while kept.pop_if(|&mut last| is_heading(tag(last))).is_some() {}
+        // The headline is the title, which is kept elsewhere. First-level headings after the text has begun are its parts.
+        let begins = |index: usize| {
+            blocks
+                .get(index)
+                .is_some_and(|block| block.tag != Tag::H1 && bytes(block) >= PROSE_BYTES)
+        };
+        if let Some(text) = kept.iter().copied().find(|&index| begins(index)) {
+            kept.retain(|&index| index >= text || tag(index) != Tag::H1);
         }
-        kept.truncate(through_text);
         kept
     }
 
-    fn prose_of(&self, kept: &[usize]) -> u64 {
-        kept.iter()
-            .filter_map(|&index| self.outline.blocks.get(index))
+    /// Whether so much is kept that it is the content, and not the longest of many small texts.
+    fn stands_out(&self, container: usize, kept: &[usize]) -> bool {
+        let kept = || {
+            kept.iter()
+                .filter_map(|&index| self.outline.blocks.get(index))
+        };
+        let prose: u64 = kept()
             .map(bytes)
             .filter(|&bytes| bytes >= PROSE_BYTES)
-            .sum()
+            .sum();
+        let unlinked: u64 = kept().map(unlinked).sum();
+        let open = self
+            .outline
+            .blocks
+            .iter()
+            .filter(|block| self.is_open(block));
+        let named = self.weights.get(container) == Some(&NAMED_WEIGHT);
+        let least = if named {
+            LEAST_PROSE_BYTES / 2
+        } else {
+            LEAST_PROSE_BYTES
+        };
+        prose >= least && LEAST_PART * unlinked >= open.map(self::unlinked).sum()
     }
 }
 
@@ -335,7 +359,8 @@ fn stands_aside(
     let by_tag = match tag {
         Tag::Html | Tag::Body | Tag::Main | Tag::Article => return false,
         Tag::Footer => Aside::Foreign,
-        Tag::Nav | Tag::Aside => Aside::Area,
+        // No author takes these for the place of the text.
+        Tag::Nav | Tag::Aside => return true,
         Tag::Form | Tag::Menu | Tag::Dialog | Tag::Search | Tag::Figcaption
             if names == Names::Heeded =>
         {

@@ -40,7 +40,9 @@ enum Sign {
     ContentFirst,
     /// The second of two.
     ContentSecond,
-    /// Something shown as part of the text: what is embedded is quoted.
+    /// A row of buttons, unless something is embedded.
+    Social,
+    /// Something from elsewhere, quoted in the text.
     Embedded,
 }
 
@@ -50,6 +52,7 @@ const LONGEST_WORD: usize = 16;
 /// Reads the names of an element.
 pub(super) fn read(names: &str) -> Hint {
     let mut hint = Hint::default();
+    let mut social = false;
     let mut embedded = false;
     let mut after_first = false;
     each_word(names, |word| {
@@ -58,13 +61,14 @@ pub(super) fn read(names: &str) -> Hint {
             Some(Sign::Aside(aside)) => hint.aside = hint.aside.max(aside),
             Some(Sign::Content) => hint.content = true,
             Some(Sign::ContentSecond) if after_first => hint.content = true,
+            Some(Sign::Social) => social = true,
             Some(Sign::Embedded) => embedded = true,
             _ => {}
         }
         after_first = sign == Some(Sign::ContentFirst);
     });
-    if embedded && hint.aside < Aside::Foreign {
-        hint.aside = Aside::No;
+    if social && !embedded {
+        hint.aside = hint.aside.max(Aside::Bar);
     }
     hint
 }
@@ -73,8 +77,8 @@ fn sign(word: &[u8]) -> Option<Sign> {
     Some(match word {
         b"nav" | b"navbar" | b"navigation" | b"menu" | b"breadcrumb" | b"breadcrumbs"
         | b"pagination" | b"pager" | b"toolbar" | b"toc" | b"skip" => Sign::Aside(Aside::Bar),
-        b"share" | b"sharing" | b"social" | b"follow" | b"subscribe" | b"subscription"
-        | b"signup" | b"login" | b"print" | b"rating" | b"ratings" | b"tag" | b"tags" => {
+        b"share" | b"sharing" | b"follow" | b"subscribe" | b"subscription" | b"signup"
+        | b"login" | b"print" | b"rating" | b"ratings" | b"tag" | b"tags" => {
             Sign::Aside(Aside::Bar)
         }
         b"ad" | b"ads" | b"advert" | b"advertisement" | b"copyright" => Sign::Aside(Aside::Bar),
@@ -91,6 +95,7 @@ fn sign(word: &[u8]) -> Option<Sign> {
         }
         b"comment" | b"comments" | b"commentlist" | b"disqus" | b"replies" | b"respond"
         | b"footer" | b"cookie" | b"consent" | b"gdpr" => Sign::Aside(Aside::Foreign),
+        b"social" => Sign::Social,
         b"embed" => Sign::Embedded,
         b"articlebody" | b"articlecontent" | b"entrycontent" | b"maincontent" | b"postbody"
         | b"postcontent" | b"storybody" => Sign::Content,
@@ -141,7 +146,7 @@ mod tests {
     fn words(names: &str) -> Vec<String> {
         let mut words = Vec::new();
         each_word(names, |word| {
-            words.push(String::from_utf8_lossy(word).into_owned())
+            words.push(String::from_utf8_lossy(word).into_owned());
         });
         words
     }
@@ -178,9 +183,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_embedded_is_part_of_the_text() {
+    fn a_post_quoted_from_a_social_network_is_part_of_the_text() {
+        assert_eq!(read("social-buttons").aside, Aside::Bar);
         assert_eq!(read("social-media-embed").aside, Aside::No);
-        assert_eq!(read("comment-embed").aside, Aside::Foreign);
+        assert_eq!(read("embed-caption").aside, Aside::Bar);
     }
 
     #[test]
