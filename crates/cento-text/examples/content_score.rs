@@ -7,7 +7,7 @@
 //! `FOLDER` has `html/ID.html.gz` and `ground-truth.json`, which maps each id to its `articleBody`. Each page's text is cut
 //! into shingles of four words, which are compared as multisets. Precision and recall are means over pages, and `F1` is made
 //! of these two means; `page F1` is the mean of the pages' own. Constants were tuned on the pages with an even place in
-//! the order of ids and never on the others, which are the ones to report. `--pages` adds a line for each page.
+//! the order of ids; the others are the ones to report. `--pages` adds a line for each page.
 
 use cento_text::content::{Selection, apply, select};
 use cento_text::html::{Extractor, Options};
