@@ -8,7 +8,7 @@
 //! # The canonical form
 //!
 //! The address as the WHATWG URL standard parses it (which lower-cases the host, takes away the default port and
-//! resolves dot segments), without user name, password and fragment, without a dot at the end of the host, without a
+//! resolves dot segments), without user name, password and fragment, without dots at the end of the host, without a
 //! query that is empty; in path and query, percent-encoded letters, digits, `-`, `.`, `_` and `~` are decoded, and the
 //! hexadecimal digits of what remains encoded are capitals. The order of the query and a slash at the end are kept:
 //! servers do tell such addresses apart.
@@ -65,8 +65,12 @@ impl PageUrl {
     /// Any text has one: what does not parse as a URL with a host or a well-known scheme is a path. In particular
     /// `C:\page.html` is one.
     pub fn new(name: &str) -> Self {
-        match url::Url::parse(name) {
-            Ok(url) if url.is_special() || url.has_authority() => PageUrl::from_url(&url),
+        PageUrl::from_parsed(name, url::Url::parse(name).ok().as_ref())
+    }
+
+    fn from_parsed(name: &str, url: Option<&url::Url>) -> Self {
+        match url {
+            Some(url) if url.is_special() || url.has_authority() => PageUrl::from_url(url),
             _ => PageUrl {
                 canonical: name.to_owned(),
                 host: 0..0,
@@ -82,7 +86,8 @@ impl PageUrl {
         canonical.push_str("://");
         let host_begin = canonical.len();
         if let Some(host) = url.host_str() {
-            canonical.push_str(host.strip_suffix('.').unwrap_or(host));
+            let name = host.trim_end_matches('.');
+            canonical.push_str(if name.is_empty() { host } else { name });
         }
         let host = host_begin..canonical.len();
         if let Some(port) = url.port() {
@@ -163,5 +168,126 @@ fn bare_host_offset(host: &str) -> usize {
     match host.strip_prefix("www.") {
         Some(rest) if rest.contains('.') => host.len() - rest.len(),
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn addresses_that_mean_the_same_have_one_canonical_form() {
+        for (name, canonical) in [
+            ("http://example.com", "http://example.com/"),
+            ("http://EXAMPLE.com:80/", "http://example.com/"),
+            ("https://example.com:443", "https://example.com/"),
+            ("https://example.com:80/", "https://example.com:80/"),
+            ("http://example.com./a", "http://example.com/a"),
+            ("http://user:secret@example.com/a#b", "http://example.com/a"),
+            ("http://example.com/a/../b/./c/..", "http://example.com/b/"),
+            (
+                "http://example.com/%7ea%2fb%c3%a9?%41=%zz",
+                "http://example.com/~a%2Fb%C3%A9?A=%zz",
+            ),
+            ("http://example.com/a?", "http://example.com/a"),
+            (
+                "http://example.com/a?b=1&a=2",
+                "http://example.com/a?b=1&a=2",
+            ),
+            ("http://example.com/a/", "http://example.com/a/"),
+            (
+                "http://bücher.example/ä b",
+                "http://xn--bcher-kva.example/%C3%A4%20b",
+            ),
+            ("http:\\\\example.com\\a", "http://example.com/a"),
+            ("  http://example.com/a\n", "http://example.com/a"),
+            ("http://0x7f.1/", "http://127.0.0.1/"),
+            ("ftp://example.com/a", "ftp://example.com/a"),
+            ("file:///home/a/../b", "file:///home/b"),
+        ] {
+            assert_eq!(PageUrl::new(name).canonical(), canonical, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_file_has_a_path_but_no_host() {
+        for (name, components, prefixes) in [
+            (
+                "docs/a/b.html",
+                vec!["docs", "a", "b.html"],
+                vec!["docs/", "docs/a/"],
+            ),
+            ("/docs/b.html", vec!["docs", "b.html"], vec!["/", "/docs/"]),
+            (
+                "file:///docs/b.html",
+                vec!["docs", "b.html"],
+                vec!["/", "/docs/"],
+            ),
+            ("C:\\docs\\b.html", vec!["C:\\docs\\b.html"], vec![]),
+            ("part-1.jsonl:17", vec!["part-1.jsonl:17"], vec![]),
+            ("", vec![], vec![]),
+        ] {
+            let page = PageUrl::new(name);
+            assert_eq!((page.host(), page.domain(false)), (None, None), "{name}");
+            assert_eq!(page.components().collect::<Vec<_>>(), components, "{name}");
+            assert_eq!(page.prefixes().collect::<Vec<_>>(), prefixes, "{name}");
+            assert_eq!(page.link_key(), page.canonical());
+        }
+    }
+
+    #[test]
+    fn a_page_belongs_to_the_neighbourhood_of_every_prefix() {
+        let prefixes = |name| {
+            PageUrl::new(name)
+                .prefixes()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        let expected = [
+            "arxiv.org/",
+            "arxiv.org/archive/",
+            "arxiv.org/archive/physics/",
+        ];
+        assert_eq!(prefixes("https://arxiv.org/archive/physics/x"), expected);
+        assert_eq!(
+            prefixes("https://arxiv.org/archive/physics/x?a=/b/"),
+            expected
+        );
+        assert_eq!(prefixes("https://arxiv.org/archive/physics/"), expected);
+        assert_eq!(prefixes("https://arxiv.org"), ["arxiv.org/"]);
+        assert_eq!(
+            prefixes("http://arxiv.org:8080/a/b"),
+            ["arxiv.org:8080/", "arxiv.org:8080/a/"]
+        );
+    }
+
+    #[test]
+    fn link_keys_are_the_same_with_and_without_www_and_for_both_schemes() {
+        let key = |name| PageUrl::new(name).link_key().to_owned();
+        assert_eq!(key("http://www.example.com/a"), "example.com/a");
+        assert_eq!(key("https://example.com/a"), "example.com/a");
+        assert_eq!(key("https://www.example.com:8443/a"), "example.com:8443/a");
+        // Here `www` is the name itself.
+        assert_eq!(key("https://www.com/a"), "www.com/a");
+        assert_eq!(key("https://wwwexample.com/a"), "wwwexample.com/a");
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_has_parts_and_the_canonical_form_is_its_own(
+            name in "\\PC{0,20}|[a-z]{1,5}://[a-zA-Z0-9./?#%:@\\[\\]-]{0,30}|https?://[a-z0-9.:-]{1,9}/[ -~]{0,20}"
+        ) {
+            let page = PageUrl::new(&name);
+            let again = PageUrl::new(page.canonical());
+            prop_assert_eq!(again.canonical(), page.canonical());
+            prop_assert_eq!(again.link_key(), page.link_key());
+            prop_assert!(page.host().is_none_or(|host| page.canonical().contains(host)));
+            prop_assert!(page.components().all(|component| !component.is_empty()));
+            prop_assert!(page.prefixes().all(|prefix| prefix.ends_with('/')));
+            prop_assert!(page.domain(true).is_none_or(|domain| page.host().is_some_and(|host| host.ends_with(domain))));
+            page.recursion_error(&Recursion::default());
+        }
     }
 }

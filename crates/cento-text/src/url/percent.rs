@@ -27,6 +27,16 @@ pub(super) fn normalise(text: &str, out: &mut String) {
     out.push_str(rest);
 }
 
+/// Whether `text` has a percent-encoded dot, which the URL standard takes for a dot in `.` and `..`.
+pub(super) fn encodes_dot(text: &str) -> bool {
+    memchr::memchr_iter(b'%', text.as_bytes()).any(|percent| {
+        matches!(
+            text.as_bytes().get(percent + 1..percent + 3),
+            Some(b"2e" | b"2E")
+        )
+    })
+}
+
 fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }

@@ -126,3 +126,145 @@ impl Recursion {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(path: &str) -> Option<RecursionError> {
+        Recursion::default().check(path.split('/').filter(|component| !component.is_empty()))
+    }
+
+    /// Whether some two or more components follow each other so often: the definition.
+    fn has_cycle(components: &[String], times: usize) -> bool {
+        (0..components.len()).any(|begin| {
+            (2..=components.len()).any(|length| {
+                components
+                    .get(begin..begin + times * length)
+                    .is_some_and(|stretch| {
+                        stretch
+                            .chunks(length)
+                            .all(|round| round == &stretch[..length])
+                    })
+            })
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn cycles_are_found_as_defined(components in prop::collection::vec("[ab]", 0..24), cycles in 2u32..5) {
+            let limits = Recursion { components: 0, repeats: 0, cycles };
+            let found = limits.check(components.iter().map(String::as_str));
+            prop_assert_eq!(found.is_some(), has_cycle(&components, cycles as usize));
+        }
+    }
+
+    #[test]
+    fn long_repetitive_and_circular_paths_are_errors() {
+        let long = |count: usize| {
+            (0..count)
+                .map(|number| format!("/{number}"))
+                .collect::<String>()
+        };
+        assert_eq!(check(&long(96)), None);
+        assert_eq!(check(&long(97)), Some(RecursionError::Components(97)));
+        assert_eq!(check("/a/b/a/c/a/d"), None);
+        assert_eq!(
+            check("/a/b/a/c/a/d/a"),
+            Some(RecursionError::Repeats {
+                component: "a".to_owned(),
+                times: 4
+            })
+        );
+        assert_eq!(check("/x/a/b/a/b/y"), None);
+        assert_eq!(
+            check("/x/a/b/a/b/a/b/y"),
+            Some(RecursionError::Cycle {
+                length: 2,
+                times: 3
+            })
+        );
+        assert_eq!(
+            check("/a/b/c/a/b/c/a/b/c"),
+            Some(RecursionError::Cycle {
+                length: 3,
+                times: 3
+            })
+        );
+        // One component three times in a row is neither a cycle of several nor often enough to be a repeat.
+        assert_eq!(check("/2024/a/a/a"), None);
+        assert_eq!(check(""), None);
+    }
+
+    #[test]
+    fn a_limit_of_zero_turns_its_test_off() {
+        let path = "/a/b".repeat(100);
+        let components = || path.split('/').filter(|component| !component.is_empty());
+        let check = |components_, repeats, cycles| {
+            Recursion {
+                components: components_,
+                repeats,
+                cycles,
+            }
+            .check(components())
+        };
+        assert_eq!(check(0, 0, 0), None);
+        assert!(matches!(
+            check(0, 0, 3),
+            Some(RecursionError::Cycle {
+                length: 2,
+                times: 100
+            })
+        ));
+        assert!(matches!(
+            check(0, 4, 0),
+            Some(RecursionError::Repeats { times: 100, .. })
+        ));
+        assert!(matches!(
+            check(96, 0, 0),
+            Some(RecursionError::Components(200))
+        ));
+        // A cycle of one round is no cycle.
+        assert_eq!(
+            Recursion {
+                components: 0,
+                repeats: 0,
+                cycles: 1
+            }
+            .check(["a", "b"].into_iter()),
+            None
+        );
+    }
+
+    #[test]
+    fn a_megabyte_of_path_takes_linear_time() {
+        let begin = std::time::Instant::now();
+        let limits = Recursion {
+            components: 0,
+            repeats: 0,
+            cycles: 3,
+        };
+        let distinct: String = (0..150_000).map(|number| format!("/{number}")).collect();
+        for path in [
+            distinct,
+            "/a".repeat(500_000),
+            "/a/b/c/d".repeat(125_000) + "/x",
+        ] {
+            limits.check(path.split('/'));
+        }
+        assert!(begin.elapsed().as_secs() < 60);
+    }
+
+    #[test]
+    fn an_error_says_what_it_saw() {
+        let shown = check("/a/b/a/b/a/b").map(|error| error.to_string());
+        assert_eq!(
+            shown.as_deref(),
+            Some("a cycle of 2 path components 3 times")
+        );
+        let shown = check("/a/a/a/a").map(|error| error.to_string());
+        assert_eq!(shown.as_deref(), Some("path component 'a' 4 times"));
+    }
+}
