@@ -1,13 +1,9 @@
-//! What a page looks like as text, and what it says about itself.
+//! What a page looks like as text: whitespace, blocks, references, and what is not shown.
 
-use cento_text::html::{Extract, Extractor, Options};
-
-fn extract(html: &str) -> Extract {
-    Extractor::new().extract(html, &Options::default()).clone()
-}
+use cento_text::html::{Extractor, Options};
 
 fn text(html: &str) -> String {
-    extract(html).text
+    Extractor::new().extract(html, &Options::default()).text.clone()
 }
 
 #[test]
@@ -17,14 +13,152 @@ fn whitespace_collapses_across_elements() {
     assert_eq!(text("  <p> a </p>  "), "a");
     assert_eq!(text("a&nbsp;&nbsp; \u{a0}b"), "a b");
     assert_eq!(text("a\r\n\r\nb\x0Cc"), "a b c");
+    assert_eq!(text("a<!-- x -->b <!-- y --> c"), "ab c");
 }
 
 #[test]
 fn blocks_part_lines_and_paragraphs() {
     assert_eq!(text("<p>a<p>b"), "a\n\nb");
+    assert_eq!(text("a<p>b</p>c"), "a\n\nb\n\nc");
     assert_eq!(text("<h1>a</h1>b<ul><li>c<li>d</ul>e"), "a\n\nb\n\nc\nd\n\ne");
-    assert_eq!(text("a<br>b<br><br>c<br><br><br>d"), "a\nb\n\nc\n\nd");
-    assert_eq!(text("<table><tr><td>a<td>b<tr><td><td>c</table>"), "a\tb\nc");
-    assert_eq!(text("<div>a<br></div><div>b</div>"), "a\n\nb");
     assert_eq!(text("<dl><dt>a<dd>b<dt>c<dd>d</dl>"), "a\nb\nc\nd");
+    assert_eq!(text("a<hr>b"), "a\n\nb");
+    assert_eq!(text("<div>a</div><div><div>b</div></div>"), "a\n\nb");
+    assert_eq!(text("<select><option>a<option>b</select>"), "a\nb");
+    assert_eq!(text("<fieldset><legend>a</legend><label>b</label> <button>c</button><button>d</button></fieldset>"), "a\nb c d");
+    assert_eq!(text("<custom-element>a</custom-element>b"), "ab");
+}
+
+#[test]
+fn two_line_breaks_in_a_row_make_a_paragraph() {
+    assert_eq!(text("a<br>b<br><br>c<br> <br>\n<br>d"), "a\nb\n\nc\n\nd");
+    assert_eq!(text("<div>a<br></div>b"), "a\n\nb");
+    assert_eq!(text("<li>a<br></li><li>b"), "a\nb");
+    assert_eq!(text("a</br>b"), "a\nb");
+    assert_eq!(text("<br><br>a<br><br>"), "a");
+}
+
+#[test]
+fn table_cells_do_not_weld() {
+    assert_eq!(text("<table><tr><td>a<td>b<tr><td><td>c</table>"), "a\tb\nc");
+    assert_eq!(text("<table><thead><tr><th>a</th>\n<th>b</th></tr></thead><tbody><tr><td>c</td></tr></tbody></table>d"), "a\tb\nc\n\nd");
+    assert_eq!(text("<td><p>a</p></td><td>b</td>"), "a\n\nb");
+}
+
+#[test]
+fn links_that_touch_are_two_words() {
+    assert_eq!(text("<nav><a href=1>Home</a><a href=2>About</a></nav>"), "Home About");
+    assert_eq!(text("<a href=1>Home</a>s"), "Homes");
+    assert_eq!(text("un<a href=1>do</a>"), "undo");
+}
+
+#[test]
+fn preformatted_text_keeps_its_spaces() {
+    assert_eq!(text("x<pre>\n  a  b\n\tc  \n\n\n\nd\n</pre>y"), "x\n\n  a  b\n\tc\n\nd\n\ny");
+    assert_eq!(text("<pre>  a</pre>"), "a");
+    assert_eq!(text("<pre>a\r\nb\rc&#10;d</pre>"), "a\nb\nc\nd");
+    assert_eq!(text("<pre><b>a</b>  <b>b</b>\n  <i>c</i></pre> d  e"), "a  b\n  c\n\nd e");
+    assert_eq!(text("<p>x</p><textarea>\n a &lt;b>  c\n</textarea>"), "x\n\n a <b>  c");
+    assert_eq!(text("<xmp><b>&amp;</b></xmp>"), "<b>&amp;</b>");
+    assert_eq!(text("a<plaintext>b</plaintext><p>  c"), "a\n\nb</plaintext><p>  c");
+    // The cell ends, and with it a `pre` that was never closed.
+    assert_eq!(text("<table><td><pre>a  b</td><td>c  d</td></table>"), "a  b\tc d");
+}
+
+#[test]
+fn references_become_characters() {
+    assert_eq!(text("&lt;p&gt; &amp;amp; &ampamp; &eacute;&eacute &notit; &#8364;&#x20AC;&#128;"), "<p> &amp; &amp; éé ¬it; €€€");
+    assert_eq!(text("AT&T R&D &nosuch; & &#; &#xg;"), "AT&T R&D &nosuch; & &#; &#xg;");
+    assert_eq!(text("&#xD800;&#x110000;&#0;"), "\u{FFFD}\u{FFFD}\u{FFFD}");
+    assert_eq!(text("a&#32;&#9;&#10;&#13;&nbsp;b&NewLine;&Tab;c"), "a b c");
+}
+
+#[test]
+fn control_characters_are_left_out() {
+    assert_eq!(text("a\0b\x01\x1B\x7Fc\u{85}\u{9C}d&#1;&#x81;e"), "abcde");
+    assert_eq!(text("<textarea>a\0b</textarea>"), "ab");
+    assert_eq!(text("©\u{AD}®"), "©\u{AD}®");
+}
+
+#[test]
+fn scripts_styles_and_fallbacks_are_not_shown() {
+    for hidden in [
+        "<script>if (a<b) '</p>'</script>",
+        "<script><!-- <script> </script> --></script>",
+        "<SCRIPT>x</SCRIPT >",
+        "<style>p > a {}</style>",
+        "<template><p>x</p><template>y</template>z</template>",
+        "<noscript><p>x</p><img></noscript>",
+        "<iframe><p>x</p></iframe>",
+        "<object><param><p>x</p></object>",
+        "<video><source>x</video>",
+        "<audio>x</audio>",
+        "<canvas>x</canvas>",
+        "<svg><title>x</title><text>y</text><style>a > b</style><![CDATA[ </svg> ]]></svg>",
+        "<svg><foreignObject><div>x</div></foreignObject><a>y</a></svg>",
+        "<noembed>x</noembed>",
+        "<noframes><p>x</p></noframes>",
+        "<datalist><option>x</datalist>",
+        "<title>x</title>",
+        "<!-- x --><!DOCTYPE x><?x?></ x>",
+        "<svg/>",
+    ] {
+        assert_eq!(text(&format!("a{hidden}b")), "ab", "{hidden}");
+    }
+    assert_eq!(text("<p hidden>a</p><img alt=b><input value=c>d"), "a\n\nd");
+}
+
+#[test]
+fn formulas_are_shown_without_their_source() {
+    let html = "<math><mi>x</mi><mo>=</mo><mn>1</mn><annotation encoding=tex>x=1</annotation></math> holds";
+    assert_eq!(text(html), "x=1 holds");
+    assert_eq!(text("<math><annotation>x=1</math> holds"), "holds");
+}
+
+#[test]
+fn an_unclosed_element_does_not_swallow_the_page() {
+    assert_eq!(text("<div><video>x</div>a"), "a");
+    assert_eq!(text("<td><canvas><td>x</table>a"), "a");
+    assert_eq!(text("<svg><path>x<p>a"), "a");
+    assert_eq!(text("<body><template>x<div></body>a"), "a");
+    assert_eq!(text("<noscript><p>x</html>a"), "a");
+    // Here browsers show nothing, and neither do we.
+    assert_eq!(text("a<object><div>x</div></p>y"), "a");
+    assert_eq!(text("a<template></div>y"), "a");
+    assert_eq!(text("a<script>y"), "a");
+    assert_eq!(text("a<!-- y"), "a");
+    assert_eq!(text("a<p class='y>z"), "a");
+    assert_eq!(text("a<style>y</styl"), "a");
+}
+
+#[test]
+fn pages_in_many_languages_keep_their_characters() {
+    for words in [
+        "中文网页没有空格",
+        "日本語のページ　全角スペース",
+        "ภาษาไทยไม่เว้นวรรค",
+        "مرحبا بالعالم",
+        "שלום \u{200F}עולם",
+        "Straße İstanbul ışık",
+        "e\u{301}tude na\u{AD}ïve zero\u{200B}width",
+        "👩\u{200D}👩\u{200D}👧 🏳️\u{200D}🌈",
+        "Â£ Ââ Ã",
+    ] {
+        assert_eq!(text(&format!("<p>{words}<p><b>{words}</b>")), format!("{words}\n\n{words}"));
+    }
+}
+
+#[test]
+fn an_extractor_forgets_the_page_before() {
+    let mut extractor = Extractor::new();
+    let first = "<html lang=de><base href=b><link rel=canonical href=c><title>t</title><meta name=date content=2020>\
+        <a href=x>y</a><pre>z";
+    let page = extractor.extract(first, &Options { outline: true });
+    assert_eq!((page.text.as_str(), page.links().count()), ("y\n\nz", 1));
+    let page = extractor.extract("", &Options::default());
+    assert_eq!(page.text, "");
+    assert_eq!(page.links().count(), 0);
+    assert_eq!((&page.title, &page.published, &page.language), (&None, &None, &None));
+    assert_eq!((&page.base, &page.canonical), (&None, &None));
+    assert!(page.outline.blocks.is_empty() && page.outline.containers.is_empty());
 }

@@ -53,9 +53,9 @@ impl Sink for Collector {
     }
 
     fn start_tag(&mut self, start: StartTag<'_>) -> ContentModel {
-        assert_eq!(start.tag, Tag::from_name(start.name));
+        assert_eq!(start.tag, Tag::from_name(start.name()));
         self.tokens.push(Token::Start {
-            name: decode_name(start.name),
+            name: decode_name(start.name()),
             attributes: attribute_map(start.attributes),
             self_closing: start.self_closing,
         });
@@ -63,8 +63,8 @@ impl Sink for Collector {
     }
 
     fn end_tag(&mut self, end: EndTag<'_>) {
-        assert_eq!(end.tag, Tag::from_name(end.name));
-        self.tokens.push(Token::End(decode_name(end.name)));
+        assert_eq!(end.tag, Tag::from_name(end.name()));
+        self.tokens.push(Token::End(decode_name(end.name())));
     }
 }
 

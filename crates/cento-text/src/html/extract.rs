@@ -1,6 +1,7 @@
 //! From a page to its text, what it says about itself, and its links.
 
 use super::metadata::{Metadata, collapse};
+use super::scan;
 use super::outline::{Follow, Outline, OutlineBuilder};
 use super::token::tokenize;
 use super::write::Writer;
@@ -133,7 +134,7 @@ impl Extractor {
     /// Of a page longer than [`LONGEST_PAGE`] the beginning is read. Time is linear in the length of the page, memory
     /// at most a small multiple of it.
     pub fn extract(&mut self, html: &str, options: &Options) -> &Extract {
-        let html = html.get(..html.floor_char_boundary(LONGEST_PAGE)).unwrap_or(html);
+        let html = scan::prefix(html, LONGEST_PAGE);
         self.extract.clear();
         let mut outline = std::mem::take(&mut self.extract.outline);
         if options.outline {

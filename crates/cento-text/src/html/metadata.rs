@@ -1,7 +1,9 @@
 //! What a page says about itself: its language, date, address, and the links it makes.
 
-use super::token::Attributes;
+use super::extract::LONGEST_LINK;
+use super::scan;
 use super::tag::Tag;
+use super::token::Attributes;
 
 /// Which of several statements of the publication date to believe, best first. Of equals the first on the page counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,6 +44,9 @@ pub(crate) struct Metadata {
     pub(crate) base: Option<String>,
     pub(crate) canonical: Option<String>,
 }
+
+/// A title that was never closed takes in the page; so much of it is kept.
+const LONGEST_TITLE: usize = 1_024;
 
 /// No date takes more characters than this, whatever its format.
 const LONGEST_DATE: usize = 64;
@@ -194,21 +199,25 @@ fn json_string(rest: &str) -> Option<String> {
     None
 }
 
-/// An address as it may be handed on: without the whitespace around it, and not empty.
+/// An address as it may be handed on: without the whitespace around it, neither empty nor overlong.
 fn address(value: &str) -> Option<String> {
     let value = value.trim_matches(|c: char| c.is_ascii_whitespace());
-    (!value.is_empty()).then(|| value.to_owned())
+    (1..=LONGEST_LINK).contains(&value.len()).then(|| value.to_owned())
 }
 
-/// `text` with whitespace collapsed; nothing if there is nothing else.
+/// A title with whitespace collapsed; nothing if there is nothing else.
 pub(crate) fn collapse(text: &str) -> Option<String> {
-    let mut out = String::with_capacity(text.len());
+    let mut out = String::new();
     let is_space = |c: char| c.is_whitespace() || c.is_control();
     for word in text.split(is_space).filter(|word| !word.is_empty()) {
         if !out.is_empty() {
             out.push(' ');
         }
         out.push_str(word);
+        if out.len() > LONGEST_TITLE {
+            out.truncate(scan::prefix(&out, LONGEST_TITLE).trim_end().len());
+            break;
+        }
     }
     (!out.is_empty()).then_some(out)
 }

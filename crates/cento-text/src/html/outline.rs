@@ -97,8 +97,8 @@ pub(crate) trait Follow {
     fn begin(&mut self, length: usize);
     /// Characters were written.
     fn written(&mut self);
-    /// A link begins.
-    fn link_begins(&mut self, length: usize);
+    /// A link begins: the text is `length` bytes long, and the link's first character goes to `position`.
+    fn link_begins(&mut self, length: usize, position: usize);
     /// A link ends.
     fn link_ends(&mut self, length: usize);
 }
@@ -119,7 +119,7 @@ impl Follow for () {
     #[inline]
     fn written(&mut self) {}
     #[inline]
-    fn link_begins(&mut self, _: usize) {}
+    fn link_begins(&mut self, _: usize, _: usize) {}
     #[inline]
     fn link_ends(&mut self, _: usize) {}
 }

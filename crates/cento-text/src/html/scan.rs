@@ -10,8 +10,6 @@ pub(crate) const ATTRIBUTE_NAME_END: u8 = 1 << 2;
 pub(crate) const UNQUOTED_END: u8 = 1 << 3;
 /// Cannot be copied to the text as it stands: whitespace, control characters, `&`, and the first byte of the no-break space.
 pub(crate) const TEXT_SPECIAL: u8 = 1 << 4;
-/// Changes under decoding: `&`, carriage return, NUL.
-pub(crate) const DECODED: u8 = 1 << 5;
 
 static CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
@@ -33,9 +31,6 @@ static CLASSES: [u8; 256] = {
         }
         if byte <= b' ' || matches!(byte, b'&' | 0x7F | 0xC2) {
             class |= TEXT_SPECIAL;
-        }
-        if matches!(byte, b'&' | b'\r' | 0) {
-            class |= DECODED;
         }
         classes[i] = class;
         i += 1;
@@ -89,19 +84,71 @@ pub(crate) fn load(bytes: &[u8], from: usize) -> Option<u64> {
 /// The first `needle` from `from` on.
 ///
 /// Half of the runs between two tags, and most attribute values, are shorter than 16 bytes: for those a call into
-/// [`memchr`], which has to choose an implementation first, costs more than the search. So two words are looked at here.
+/// [`memchr`], which has to choose an implementation first, costs more than the search. So 16 bytes are looked at here, with
+/// one branch for all of them, since where in them the needle is cannot be predicted.
 #[inline]
 pub(crate) fn find_byte(bytes: &[u8], from: usize, needle: u8) -> Option<usize> {
     let mut at = from;
-    for _ in 0..2 {
-        let Some(word) = load(bytes, at) else { break };
-        let found = bytes_equal(word, needle);
+    if let (Some(first), Some(second)) = (load(bytes, from), load(bytes, from + 8)) {
+        let found = (bytes_equal(first, needle), bytes_equal(second, needle));
+        if found.0 | found.1 != 0 {
+            let (skip, found) = if found.0 != 0 { (0, found.0) } else { (8, found.1) };
+            return Some(from + skip + (found.trailing_zeros() / 8) as usize);
+        }
+        at += 16;
+    }
+    Some(at + memchr::memchr(needle, bytes.get(at..)?)?)
+}
+
+/// The first byte of class [`ATTRIBUTE_NAME_END`] from `from` on.
+#[inline]
+pub(crate) fn find_attribute_name_end(bytes: &[u8], from: usize) -> Option<usize> {
+    if let Some(word) = load(bytes, from) {
+        let found = bytes_below(word, b' ' + 1)
+            | bytes_equal(word, b'/')
+            | bytes_equal(word, b'=')
+            | bytes_equal(word, b'>');
         if found != 0 {
-            return Some(at + (found.trailing_zeros() / 8) as usize);
+            let at = from + (found.trailing_zeros() / 8) as usize;
+            // Control characters, which the first test finds too, belong to the name.
+            if bytes.get(at).is_some_and(|&byte| is(byte, ATTRIBUTE_NAME_END)) {
+                return Some(at);
+            }
+        }
+    }
+    find_class(bytes, from, ATTRIBUTE_NAME_END)
+}
+
+/// The first byte that changes under decoding, from `from` on: `&`, carriage return or NUL.
+#[inline]
+pub(crate) fn find_decoded(bytes: &[u8], from: usize) -> Option<usize> {
+    Some(from + memchr::memchr3(b'&', b'\r', 0, bytes.get(from..)?)?)
+}
+
+/// The first byte of class [`TEXT_SPECIAL`] from `from` on, or the end.
+#[inline]
+pub(crate) fn find_special(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(word) = load(bytes, at) {
+        let found = bytes_below(word, b' ' + 1)
+            | bytes_equal(word, b'&')
+            | bytes_equal(word, 0x7F)
+            | bytes_equal(word, 0xC2);
+        if found != 0 {
+            return at + (found.trailing_zeros() / 8) as usize;
         }
         at += 8;
     }
-    Some(at + memchr::memchr(needle, bytes.get(at..)?)?)
+    while bytes.get(at).is_some_and(|&byte| !is(byte, TEXT_SPECIAL)) {
+        at += 1;
+    }
+    at
+}
+
+/// The longest prefix of `text` that has at most `most` bytes.
+pub(crate) fn prefix(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
+    text.get(..end.unwrap_or(0)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -117,6 +164,23 @@ mod tests {
         ) {
             let naive = (from..bytes.len()).find(|&i| bytes[i] == b'<');
             prop_assert_eq!(find_byte(&bytes, from, b'<'), naive);
+        }
+
+        #[test]
+        fn classes_are_found_where_a_plain_loop_finds_them(
+            bytes in proptest::collection::vec(prop_oneof![Just(b'a'), Just(b'&'), Just(b'='), Just(b' '), 0u8..0x21, any::<u8>()], 0..40),
+            from in 0usize..42,
+        ) {
+            let naive = |class| (from..bytes.len()).find(|&i| is(bytes[i], class));
+            prop_assert_eq!(find_attribute_name_end(&bytes, from), naive(ATTRIBUTE_NAME_END));
+            prop_assert_eq!(find_special(&bytes, from), naive(TEXT_SPECIAL).unwrap_or(bytes.len().max(from)));
+        }
+
+        #[test]
+        fn a_prefix_is_as_long_as_characters_allow(text in ".{0,12}", most in 0usize..40) {
+            let prefix = prefix(&text, most);
+            prop_assert!(text.starts_with(prefix) && prefix.len() <= most);
+            prop_assert!(text[prefix.len()..].chars().next().is_none_or(|next| prefix.len() + next.len_utf8() > most));
         }
 
         #[test]

@@ -176,6 +176,9 @@ tags! {
 }
 
 impl Tag {
+    /// All tags, each at its [`Tag::index`].
+    pub const ALL: &[Tag] = TAGS;
+
     /// How many tags there are: an array of this length can be indexed by [`Tag::index`].
     pub const COUNT: usize = TAGS.len();
 
@@ -218,9 +221,10 @@ impl Tag {
 
     /// What the element's start and its end do to the text around them.
     ///
-    /// `div` ends a paragraph, as `p` does: today's pages put paragraphs, bylines, teasers and menu entries into divs, and
-    /// a chunk that welds all of them together is never found again on another page. The price is that a few listings that
-    /// use one div for each line fall apart into lines.
+    /// `div` ends a paragraph, as `p` does: today's pages put paragraphs, bylines, teasers and menu entries into divs, and a
+    /// chunk that welds several of them together is not found again on another page. On 181 labelled news pages, 0.9 % of
+    /// the words stand in chunks that mix article and surroundings this way, and 2.4 % in chunks of over 300 words; with
+    /// divs as mere lines it is 1.1 % and 3.1 %. The price is that listings with one div for each line fall apart into lines.
     #[inline]
     #[must_use]
     pub fn edge(self) -> Edge {

@@ -9,7 +9,7 @@
 
 use super::reference::{self, Meaning, Place};
 use super::scan::{
-    self, ATTRIBUTE_NAME_END, DECODED, SPACE, TAG_NAME_END, UNQUOTED_END, bytes_below, bytes_equal,
+    self, SPACE, TAG_NAME_END, UNQUOTED_END, bytes_below, bytes_equal,
 };
 use super::tag::{ContentModel, Tag, pack};
 use std::borrow::Cow;
@@ -66,12 +66,19 @@ impl<'a> Text<'a> {
 pub struct StartTag<'a> {
     /// Which element.
     pub tag: Tag,
-    /// Its name as the page spells it.
-    pub name: &'a str,
     /// The attributes, if they were wanted.
     pub attributes: Attributes<'a>,
     /// Whether it ends in `/>`. HTML gives that no meaning; SVG does.
     pub self_closing: bool,
+    name: (usize, usize),
+}
+
+impl<'a> StartTag<'a> {
+    /// Its name as the page spells it.
+    #[must_use]
+    pub fn name(&self) -> &'a str {
+        slice(self.attributes.page, self.name)
+    }
 }
 
 /// An end tag.
@@ -79,8 +86,16 @@ pub struct StartTag<'a> {
 pub struct EndTag<'a> {
     /// Which element.
     pub tag: Tag,
+    page: &'a str,
+    name: (usize, usize),
+}
+
+impl<'a> EndTag<'a> {
     /// Its name as the page spells it.
-    pub name: &'a str,
+    #[must_use]
+    pub fn name(&self) -> &'a str {
+        slice(self.page, self.name)
+    }
 }
 
 /// The attributes of one start tag, in the order of the page.
@@ -143,7 +158,7 @@ pub fn decode_value(raw: &str) -> Cow<'_, str> {
 
 fn decode<'a>(raw: &'a str, references: Option<Place>, nul: &str) -> Cow<'a, str> {
     let bytes = raw.as_bytes();
-    let Some(first) = scan::find_class(bytes, 0, DECODED) else {
+    let Some(first) = scan::find_decoded(bytes, 0) else {
         return Cow::Borrowed(raw);
     };
     let mut out = String::with_capacity(raw.len());
@@ -174,7 +189,7 @@ fn decode<'a>(raw: &'a str, references: Option<Place>, nul: &str) -> Cow<'a, str
                 }
             }
         }
-        next = scan::find_class(bytes, done, DECODED);
+        next = scan::find_decoded(bytes, done);
     }
     out.push_str(slice(raw, (done, raw.len())));
     Cow::Owned(out)
@@ -310,12 +325,12 @@ impl<'a> Tokenizer<'a> {
         };
         let model = sink.start_tag(StartTag {
             tag,
-            name: slice(self.page, (name, name_end)),
             attributes: Attributes {
                 page: self.page,
                 spans: &self.attributes,
             },
             self_closing,
+            name: (name, name_end),
         });
         match model {
             ContentModel::Data => Some(next),
@@ -332,13 +347,14 @@ impl<'a> Tokenizer<'a> {
         };
         sink.end_tag(EndTag {
             tag,
-            name: slice(self.page, (name, name_end)),
+            page: self.page,
+            name: (name, name_end),
         });
         Some(next)
     }
 
     /// The tag whose name begins at `begin`, and where the name ends.
-    #[inline]
+    #[inline(always)]
     fn tag_name(&self, begin: usize) -> Option<(Tag, usize)> {
         if let Some(word) = scan::load(self.bytes, begin) {
             // Bytes up to the space, `/` and `>` end the name, apart from control characters, which are not worth being told
@@ -385,11 +401,18 @@ impl<'a> Tokenizer<'a> {
             }
             // The first character belongs to the name even if it is `=`.
             let name = at;
-            let name_end = scan::find_class(bytes, at + 1, ATTRIBUTE_NAME_END)?;
-            at = scan::skip_class(bytes, name_end, SPACE)?;
+            let name_end = scan::find_attribute_name_end(bytes, at + 1)?;
+            at = name_end;
+            // Hardly anybody puts spaces around the equals sign, so they are looked for only where there is one.
+            if scan::is(*bytes.get(at)?, SPACE) {
+                at = scan::skip_class(bytes, at + 1, SPACE)?;
+            }
             let mut value = (name_end, name_end);
             if *bytes.get(at)? == b'=' {
-                at = scan::skip_class(bytes, at + 1, SPACE)?;
+                at += 1;
+                if scan::is(*bytes.get(at)?, SPACE) {
+                    at = scan::skip_class(bytes, at + 1, SPACE)?;
+                }
                 match *bytes.get(at)? {
                     quote @ (b'"' | b'\'') => {
                         let end = scan::find_byte(bytes, at + 1, quote)?;

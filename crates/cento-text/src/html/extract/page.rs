@@ -9,7 +9,7 @@ use crate::html::write::Writer;
 
 mod drop;
 
-use drop::{Dropping, Taken};
+use drop::{Dropping, Taken, is_dropped};
 
 pub(super) struct Page<'a, F> {
     writer: Writer<'a, F>,
@@ -27,6 +27,37 @@ pub(super) struct Page<'a, F> {
     /// The length of the text when the last link ended.
     link_end: usize,
     in_math: u32,
+}
+
+/// Whether a start tag means nothing beyond its edge. A table lookup, because it is asked for every tag.
+#[inline]
+fn is_ordinary(tag: Tag) -> bool {
+    static ORDINARY: [bool; Tag::COUNT] = {
+        let mut ordinary = [true; Tag::COUNT];
+        let mut i = 0;
+        while i < Tag::COUNT {
+            let tag = Tag::ALL[i];
+            ordinary[i] = !(is_dropped(tag)
+                || !matches!(tag.content_model(), ContentModel::Data)
+                || matches!(
+                    tag,
+                    Tag::A
+                        | Tag::Area
+                        | Tag::Base
+                        | Tag::Br
+                        | Tag::Html
+                        | Tag::Link
+                        | Tag::Listing
+                        | Tag::Math
+                        | Tag::Meta
+                        | Tag::Pre
+                        | Tag::Time
+                ));
+            i += 1;
+        }
+        ordinary
+    };
+    ORDINARY[tag.index()]
 }
 
 /// Where the text of raw elements goes.
@@ -65,7 +96,7 @@ impl<'a, F: Follow> Page<'a, F> {
         match attributes.get("href") {
             Some(href) => {
                 self.links.push(&href);
-                self.writer.follow.link_begins(self.writer.length());
+                self.writer.follow.link_begins(self.writer.length(), self.writer.position());
             }
             None => self.writer.follow.link_ends(self.writer.length()),
         }
@@ -129,8 +160,15 @@ impl<F: Follow> Sink for Page<'_, F> {
             self.writer.edge(edge);
             self.writer.follow.open(tag, attributes);
         }
+        // Few tags go on from here. One test for all others is easier to predict than the jump of the match below.
+        if tag == Tag::A {
+            self.anchor(attributes);
+            return ContentModel::Data;
+        }
+        if is_ordinary(tag) {
+            return ContentModel::Data;
+        }
         match tag {
-            Tag::A => self.anchor(attributes),
             Tag::Area => {
                 if let Some(href) = attributes.get("href") {
                     self.links.push(&href);

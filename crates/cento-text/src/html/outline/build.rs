@@ -188,6 +188,8 @@ impl Follow for OutlineBuilder<'_> {
             return;
         }
         self.imply_ends(tag);
+        // A link that was never closed does not reach into another cell.
+        self.link &= !is_cell(tag);
         if self.stack.len() >= DEPTH {
             self.overflow = self.overflow.saturating_add(1);
             return;
@@ -226,6 +228,7 @@ impl Follow for OutlineBuilder<'_> {
             self.overflow -= 1;
             return;
         }
+        self.link &= !is_cell(tag);
         // An end tag inside a table cell does not reach outside the table, but those of the table's own parts do.
         let own = matches!(
             tag,
@@ -246,7 +249,7 @@ impl Follow for OutlineBuilder<'_> {
             return;
         }
         self.in_block = false;
-        let link_bytes = if self.link { length - self.link_from } else { 0 };
+        let link_bytes = if self.link { length.saturating_sub(self.link_from) } else { 0 };
         if let Some(block) = self.outline.blocks.last_mut() {
             block.end = narrow(length);
             block.link_bytes += narrow(link_bytes);
@@ -277,16 +280,16 @@ impl Follow for OutlineBuilder<'_> {
         self.tags_at_text = self.tags;
     }
 
-    fn link_begins(&mut self, length: usize) {
+    fn link_begins(&mut self, length: usize, position: usize) {
         self.link_ends(length);
         self.link = true;
-        self.link_from = length;
+        self.link_from = position;
     }
 
     fn link_ends(&mut self, length: usize) {
         if self.link && self.in_block {
             if let Some(block) = self.outline.blocks.last_mut() {
-                block.link_bytes += narrow(length - self.link_from);
+                block.link_bytes += narrow(length.saturating_sub(self.link_from));
             }
         }
         self.link = false;

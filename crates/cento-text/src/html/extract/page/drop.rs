@@ -1,7 +1,7 @@
 //! Subtrees that are not shown: which elements begin one, and where it ends although its end tag is missing.
 
 use crate::html::outline::is_container;
-use crate::html::tag::Tag;
+use crate::html::tag::{Edge, Tag};
 use crate::html::token::StartTag;
 
 /// Deeper elements are not followed; that can only end a dropped part early.
@@ -92,6 +92,10 @@ impl Dropping {
 
     /// An end tag inside; whether it belongs to the part.
     pub(super) fn end_tag(&mut self, tag: Tag) -> bool {
+        // Inline end tags are the most, and never on the stack.
+        if tag.edge() < Edge::Cell && !is_dropped(tag) && !may_end(tag) {
+            return true;
+        }
         if let Some(depth) = self.stack.iter().rposition(|&open| open == tag) {
             self.stack.truncate(depth);
             return true;
@@ -109,13 +113,17 @@ impl Dropping {
     }
 }
 
+/// Elements without an edge whose end tags matter all the same.
+fn may_end(tag: Tag) -> bool {
+    matches!(tag, Tag::Html | Tag::Math | Tag::Title | Tag::Desc | Tag::ForeignObject)
+}
+
 /// Elements of which nothing is shown, or only where something else fails. Those whose content is raw text, such as `style`,
 /// are not among them: the page drops that text itself.
 ///
 /// SVG is dropped, because most of it is icons and their titles. `hidden` is not looked at: what is hidden now is shown at a
 /// click, and what is hidden by style cannot be known here either.
-#[inline]
-fn is_dropped(tag: Tag) -> bool {
+pub(super) const fn is_dropped(tag: Tag) -> bool {
     matches!(
         tag,
         Tag::Svg
