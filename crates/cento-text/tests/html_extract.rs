@@ -3,7 +3,10 @@
 use cento_text::html::{Extractor, Options};
 
 fn text(html: &str) -> String {
-    Extractor::new().extract(html, &Options::default()).text.clone()
+    Extractor::new()
+        .extract(html, &Options::default())
+        .text
+        .clone()
 }
 
 #[test]
@@ -20,12 +23,20 @@ fn whitespace_collapses_across_elements() {
 fn blocks_part_lines_and_paragraphs() {
     assert_eq!(text("<p>a<p>b"), "a\n\nb");
     assert_eq!(text("a<p>b</p>c"), "a\n\nb\n\nc");
-    assert_eq!(text("<h1>a</h1>b<ul><li>c<li>d</ul>e"), "a\n\nb\n\nc\nd\n\ne");
+    assert_eq!(
+        text("<h1>a</h1>b<ul><li>c<li>d</ul>e"),
+        "a\n\nb\n\nc\nd\n\ne"
+    );
     assert_eq!(text("<dl><dt>a<dd>b<dt>c<dd>d</dl>"), "a\nb\nc\nd");
     assert_eq!(text("a<hr>b"), "a\n\nb");
     assert_eq!(text("<div>a</div><div><div>b</div></div>"), "a\n\nb");
     assert_eq!(text("<select><option>a<option>b</select>"), "a\nb");
-    assert_eq!(text("<fieldset><legend>a</legend><label>b</label> <button>c</button><button>d</button></fieldset>"), "a\nb c d");
+    assert_eq!(
+        text(
+            "<fieldset><legend>a</legend><label>b</label> <button>c</button><button>d</button></fieldset>"
+        ),
+        "a\nb c d"
+    );
     assert_eq!(text("<custom-element>a</custom-element>b"), "ab");
 }
 
@@ -40,35 +51,67 @@ fn two_line_breaks_in_a_row_make_a_paragraph() {
 
 #[test]
 fn table_cells_do_not_weld() {
-    assert_eq!(text("<table><tr><td>a<td>b<tr><td><td>c</table>"), "a\tb\nc");
-    assert_eq!(text("<table><thead><tr><th>a</th>\n<th>b</th></tr></thead><tbody><tr><td>c</td></tr></tbody></table>d"), "a\tb\nc\n\nd");
+    assert_eq!(
+        text("<table><tr><td>a<td>b<tr><td><td>c</table>"),
+        "a\tb\nc"
+    );
+    assert_eq!(
+        text(
+            "<table><thead><tr><th>a</th>\n<th>b</th></tr></thead><tbody><tr><td>c</td></tr></tbody></table>d"
+        ),
+        "a\tb\nc\n\nd"
+    );
     assert_eq!(text("<td><p>a</p></td><td>b</td>"), "a\n\nb");
 }
 
 #[test]
 fn links_that_touch_are_two_words() {
-    assert_eq!(text("<nav><a href=1>Home</a><a href=2>About</a></nav>"), "Home About");
+    assert_eq!(
+        text("<nav><a href=1>Home</a><a href=2>About</a></nav>"),
+        "Home About"
+    );
     assert_eq!(text("<a href=1>Home</a>s"), "Homes");
     assert_eq!(text("un<a href=1>do</a>"), "undo");
 }
 
 #[test]
 fn preformatted_text_keeps_its_spaces() {
-    assert_eq!(text("x<pre>\n  a  b\n\tc  \n\n\n\nd\n</pre>y"), "x\n\n  a  b\n\tc\n\nd\n\ny");
+    assert_eq!(
+        text("x<pre>\n  a  b\n\tc  \n\n\n\nd\n</pre>y"),
+        "x\n\n  a  b\n\tc\n\nd\n\ny"
+    );
     assert_eq!(text("<pre>  a</pre>"), "a");
     assert_eq!(text("<pre>a\r\nb\rc&#10;d</pre>"), "a\nb\nc\nd");
-    assert_eq!(text("<pre><b>a</b>  <b>b</b>\n  <i>c</i></pre> d  e"), "a  b\n  c\n\nd e");
-    assert_eq!(text("<p>x</p><textarea>\n a &lt;b>  c\n</textarea>"), "x\n\n a <b>  c");
+    assert_eq!(
+        text("<pre><b>a</b>  <b>b</b>\n  <i>c</i></pre> d  e"),
+        "a  b\n  c\n\nd e"
+    );
+    assert_eq!(
+        text("<p>x</p><textarea>\n a &lt;b>  c\n</textarea>"),
+        "x\n\n a <b>  c"
+    );
     assert_eq!(text("<xmp><b>&amp;</b></xmp>"), "<b>&amp;</b>");
-    assert_eq!(text("a<plaintext>b</plaintext><p>  c"), "a\n\nb</plaintext><p>  c");
+    assert_eq!(
+        text("a<plaintext>b</plaintext><p>  c"),
+        "a\n\nb</plaintext><p>  c"
+    );
     // The cell ends, and with it a `pre` that was never closed.
-    assert_eq!(text("<table><td><pre>a  b</td><td>c  d</td></table>"), "a  b\tc d");
+    assert_eq!(
+        text("<table><td><pre>a  b</td><td>c  d</td></table>"),
+        "a  b\tc d"
+    );
 }
 
 #[test]
 fn references_become_characters() {
-    assert_eq!(text("&lt;p&gt; &amp;amp; &ampamp; &eacute;&eacute &notit; &#8364;&#x20AC;&#128;"), "<p> &amp; &amp; éé ¬it; €€€");
-    assert_eq!(text("AT&T R&D &nosuch; & &#; &#xg;"), "AT&T R&D &nosuch; & &#; &#xg;");
+    assert_eq!(
+        text("&lt;p&gt; &amp;amp; &ampamp; &eacute;&eacute &notit; &#8364;&#x20AC;&#128;"),
+        "<p> &amp; &amp; éé ¬it; €€€"
+    );
+    assert_eq!(
+        text("AT&T R&D &nosuch; & &#; &#xg;"),
+        "AT&T R&D &nosuch; & &#; &#xg;"
+    );
     assert_eq!(text("&#xD800;&#x110000;&#0;"), "\u{FFFD}\u{FFFD}\u{FFFD}");
     assert_eq!(text("a&#32;&#9;&#10;&#13;&nbsp;b&NewLine;&Tab;c"), "a b c");
 }
@@ -144,7 +187,10 @@ fn pages_in_many_languages_keep_their_characters() {
         "👩\u{200D}👩\u{200D}👧 🏳️\u{200D}🌈",
         "Â£ Ââ Ã",
     ] {
-        assert_eq!(text(&format!("<p>{words}<p><b>{words}</b>")), format!("{words}\n\n{words}"));
+        assert_eq!(
+            text(&format!("<p>{words}<p><b>{words}</b>")),
+            format!("{words}\n\n{words}")
+        );
     }
 }
 
@@ -158,7 +204,10 @@ fn an_extractor_forgets_the_page_before() {
     let page = extractor.extract("", &Options::default());
     assert_eq!(page.text, "");
     assert_eq!(page.links().count(), 0);
-    assert_eq!((&page.title, &page.published, &page.language), (&None, &None, &None));
+    assert_eq!(
+        (&page.title, &page.published, &page.language),
+        (&None, &None, &None)
+    );
     assert_eq!((&page.base, &page.canonical), (&None, &None));
     assert!(page.outline.blocks.is_empty() && page.outline.containers.is_empty());
 }

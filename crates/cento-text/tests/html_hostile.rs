@@ -4,7 +4,9 @@ use cento_text::html::{Extract, Extractor, Options};
 
 fn extract(html: &str) -> Extract {
     let plain = Extractor::new().extract(html, &Options::default()).clone();
-    let outlined = Extractor::new().extract(html, &Options { outline: true }).clone();
+    let outlined = Extractor::new()
+        .extract(html, &Options { outline: true })
+        .clone();
     assert_eq!(plain.text, outlined.text);
     // References may make a text longer than its page, but only a little.
     assert!(plain.text.len() <= html.len() / 2 * 3);
@@ -17,7 +19,10 @@ fn text(html: &str) -> String {
 
 #[test]
 fn one_byte_over_and_over() {
-    for byte in ["<", ">", "&", "\"", "'", "/", "=", "!", "-", " ", "\0", "\r", "\t", "\u{a0}", "&#", "&#x", "</", "<!", "<?", "<!-", "<a", "<a "] {
+    for byte in [
+        "<", ">", "&", "\"", "'", "/", "=", "!", "-", " ", "\0", "\r", "\t", "\u{a0}", "&#", "&#x",
+        "</", "<!", "<?", "<!-", "<a", "<a ",
+    ] {
         let page = byte.repeat(1 << 15);
         extract(&page);
         extract(&format!("<p {page}"));
@@ -36,20 +41,64 @@ fn one_byte_over_and_over() {
 #[test]
 fn elements_that_are_opened_and_never_closed() {
     for piece in [
-        "<a>", "<a href=x>y", "<p>", "<div>", "<li>", "<ul>", "<ul><li>", "<table>", "<table><tr><td>", "<td>", "<b>", "<svg>",
-        "<svg><foreignObject><div>", "<math>", "<math><annotation>", "<template>", "<noscript>", "<object>", "<video>",
-        "<select><option>", "<pre>", "<h1>", "<dl><dt>", "<body>", "<html lang=x>", "<title>", "<textarea>", "<xmp>", "<!--",
-        "<![CDATA[", "<base>", "<meta content=x>", "<script type=application/ld+json>",
+        "<a>",
+        "<a href=x>y",
+        "<p>",
+        "<div>",
+        "<li>",
+        "<ul>",
+        "<ul><li>",
+        "<table>",
+        "<table><tr><td>",
+        "<td>",
+        "<b>",
+        "<svg>",
+        "<svg><foreignObject><div>",
+        "<math>",
+        "<math><annotation>",
+        "<template>",
+        "<noscript>",
+        "<object>",
+        "<video>",
+        "<select><option>",
+        "<pre>",
+        "<h1>",
+        "<dl><dt>",
+        "<body>",
+        "<html lang=x>",
+        "<title>",
+        "<textarea>",
+        "<xmp>",
+        "<!--",
+        "<![CDATA[",
+        "<base>",
+        "<meta content=x>",
+        "<script type=application/ld+json>",
     ] {
         extract(&piece.repeat(20_000));
-        extract(&format!("{}</p></x></div></section>{}", piece.repeat(1_000), "</p></x></div></section>".repeat(5_000)));
+        extract(&format!(
+            "{}</p></x></div></section>{}",
+            piece.repeat(1_000),
+            "</p></x></div></section>".repeat(5_000)
+        ));
     }
 }
 
 #[test]
 fn pages_of_end_tags() {
-    for opened in ["", "<object>", "<template>", "<table><td>", "<svg>", "<section><table>"] {
-        let page = format!("{opened}{}{}", "<div>".repeat(600), "</x></p></td></section></li>".repeat(5_000));
+    for opened in [
+        "",
+        "<object>",
+        "<template>",
+        "<table><td>",
+        "<svg>",
+        "<section><table>",
+    ] {
+        let page = format!(
+            "{opened}{}{}",
+            "<div>".repeat(600),
+            "</x></p></td></section></li>".repeat(5_000)
+        );
         extract(&page);
     }
 }
@@ -65,21 +114,46 @@ fn tags_of_very_many_attributes() {
 
 #[test]
 fn references_by_the_million() {
-    for reference in ["&nGt;", "&acE", "&CounterClockwiseContourIntegra", "&#x10FFFF;", "&#9999999999", "&notnotnot", "&amp"] {
+    for reference in [
+        "&nGt;",
+        "&acE",
+        "&CounterClockwiseContourIntegra",
+        "&#x10FFFF;",
+        "&#9999999999",
+        "&notnotnot",
+        "&amp",
+    ] {
         extract(&reference.repeat(20_000));
     }
-    assert_eq!(text(&format!("&{}", "a".repeat(1 << 20))).len(), (1 << 20) + 1);
+    assert_eq!(
+        text(&format!("&{}", "a".repeat(1 << 20))).len(),
+        (1 << 20) + 1
+    );
     assert_eq!(text(&format!("&#{};", "9".repeat(1 << 20))), "\u{FFFD}");
 }
 
 #[test]
 fn scripts_that_open_and_close_their_escapes() {
-    for piece in ["<!--", "<!--<script>", "<script>", "</scrip", "</script", "-->", "<!--<script>-->", "<!--</"] {
+    for piece in [
+        "<!--",
+        "<!--<script>",
+        "<script>",
+        "</scrip",
+        "</script",
+        "-->",
+        "<!--<script>-->",
+        "<!--</",
+    ] {
         extract(&format!("<script>{}", piece.repeat(20_000)));
     }
     let dates = "\"datePublished\"".repeat(20_000);
-    extract(&format!("<script type=application/ld+json>{dates}</script>"));
-    extract(&format!("<script type=application/ld+json>{}</script>", "\"datePublished\": \"".repeat(20_000)));
+    extract(&format!(
+        "<script type=application/ld+json>{dates}</script>"
+    ));
+    extract(&format!(
+        "<script type=application/ld+json>{}</script>",
+        "\"datePublished\": \"".repeat(20_000)
+    ));
 }
 
 #[test]
@@ -87,7 +161,10 @@ fn preformatted_whitespace_without_end() {
     let spaces = " ".repeat(1 << 20);
     assert_eq!(text(&format!("<pre>a{spaces}</pre>")), "a");
     assert_eq!(text(&format!("<pre>a{spaces}b</pre>")).len(), (1 << 20) + 2);
-    assert_eq!(text(&format!("<pre>a{}b</pre>", "\n \t".repeat(1 << 18))), "a\n\n \tb");
+    assert_eq!(
+        text(&format!("<pre>a{}b</pre>", "\n \t".repeat(1 << 18))),
+        "a\n\n \tb"
+    );
     extract(&format!("<pre>a{}", " <b>".repeat(20_000)));
     extract(&format!("<pre>a{}", "\n <div>".repeat(20_000)));
 }

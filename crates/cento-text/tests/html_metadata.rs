@@ -21,10 +21,22 @@ fn links(html: &str) -> Vec<String> {
 #[test]
 fn the_first_title_counts_and_open_graph_stands_in_for_it() {
     let title = |html: &str| extract(html).title;
-    assert_eq!(title("<title>\n a &amp;  b\u{a0}</title><title>c</title>").as_deref(), Some("a & b"));
-    assert_eq!(title("<svg><title>icon</title></svg><title>page</title>").as_deref(), Some("page"));
-    assert_eq!(title("<meta property=og:title content=' o  g '><title> </title>").as_deref(), Some("o g"));
-    assert_eq!(title("<meta property=og:title content=og><title>t</title>").as_deref(), Some("t"));
+    assert_eq!(
+        title("<title>\n a &amp;  b\u{a0}</title><title>c</title>").as_deref(),
+        Some("a & b")
+    );
+    assert_eq!(
+        title("<svg><title>icon</title></svg><title>page</title>").as_deref(),
+        Some("page")
+    );
+    assert_eq!(
+        title("<meta property=og:title content=' o  g '><title> </title>").as_deref(),
+        Some("o g")
+    );
+    assert_eq!(
+        title("<meta property=og:title content=og><title>t</title>").as_deref(),
+        Some("t")
+    );
     assert_eq!(title("<template><title>x</title></template>"), None);
     assert_eq!(title("<p>x"), None);
     // Never closed: browsers take the rest of the page for the title too.
@@ -50,7 +62,11 @@ fn each_way_to_state_the_date_is_understood() {
         "<meta name=dc.date content=2021-05-04T10:00Z>",
         "<time pubdate datetime=2021-05-04T10:00Z>May</time>",
     ] {
-        assert_eq!(published(html).as_deref(), Some("2021-05-04T10:00Z"), "{html}");
+        assert_eq!(
+            published(html).as_deref(),
+            Some("2021-05-04T10:00Z"),
+            "{html}"
+        );
     }
 }
 
@@ -67,10 +83,19 @@ fn the_most_telling_statement_of_the_date_wins() {
     for better in 1..statements.len() {
         let both = [statements[better - 1], statements[better]];
         let expected = (6 - better).to_string();
-        assert_eq!(published(&both.concat()).as_deref(), Some(expected.as_str()));
-        assert_eq!(published(&[both[1], both[0]].concat()).as_deref(), Some(expected.as_str()));
+        assert_eq!(
+            published(&both.concat()).as_deref(),
+            Some(expected.as_str())
+        );
+        assert_eq!(
+            published(&[both[1], both[0]].concat()).as_deref(),
+            Some(expected.as_str())
+        );
     }
-    assert_eq!(published("<meta name=date content=1><meta name=date content=2>").as_deref(), Some("1"));
+    assert_eq!(
+        published("<meta name=date content=1><meta name=date content=2>").as_deref(),
+        Some("1")
+    );
 }
 
 #[test]
@@ -89,7 +114,10 @@ fn what_is_no_date_is_none() {
     ] {
         assert_eq!(published(html), None, "{html}");
     }
-    assert_eq!(published(&format!("<meta name=date content={}>", "1".repeat(65))), None);
+    assert_eq!(
+        published(&format!("<meta name=date content={}>", "1".repeat(65))),
+        None
+    );
 }
 
 #[test]
@@ -100,9 +128,15 @@ fn the_language_is_a_bare_subtag() {
         ("<html xml:lang=EN_us>", Some("en")),
         ("<html xml:lang=fr lang=it>", Some("it")),
         ("<html lang='' xml:lang=fr>", Some("fr")),
-        ("<meta http-equiv=Content-Language content='nl, en'>", Some("nl")),
+        (
+            "<meta http-equiv=Content-Language content='nl, en'>",
+            Some("nl"),
+        ),
         ("<meta property=og:locale content=ja_JP>", Some("ja")),
-        ("<meta property=og:locale content=ja_JP><meta http-equiv=content-language content=ko>", Some("ko")),
+        (
+            "<meta property=og:locale content=ja_JP><meta http-equiv=content-language content=ko>",
+            Some("ko"),
+        ),
         ("<html lang=gsw>", Some("gsw")),
         ("<html lang=deutsch>", None),
         ("<html lang=x-default>", None),
@@ -128,7 +162,9 @@ fn base_and_canonical_are_the_first_of_their_kind() {
 #[test]
 fn links_are_decoded_trimmed_and_in_order() {
     assert_eq!(
-        links("<a href=' /a?b=1&amp;c=2&copy=3\n'>x</a><A rel=nofollow HREF=/d>y</A><map><area href=\"e#f\"></map><a href=/g href=/h>"),
+        links(
+            "<a href=' /a?b=1&amp;c=2&copy=3\n'>x</a><A rel=nofollow HREF=/d>y</A><map><area href=\"e#f\"></map><a href=/g href=/h>"
+        ),
         ["/a?b=1&c=2&copy=3", "/d", "e#f", "/g"]
     );
 }
@@ -147,7 +183,10 @@ fn links_that_lead_nowhere_are_left_out() {
 
 #[test]
 fn a_page_of_links_is_cut_off() {
-    assert_eq!(links(&"<a href=x>".repeat(MOST_LINKS + 10)).len(), MOST_LINKS);
+    assert_eq!(
+        links(&"<a href=x>".repeat(MOST_LINKS + 10)).len(),
+        MOST_LINKS
+    );
     let long = |length: usize| links(&format!("<a href={}>", "x".repeat(length))).len();
     assert_eq!((long(LONGEST_LINK), long(LONGEST_LINK + 1)), (1, 0));
 }

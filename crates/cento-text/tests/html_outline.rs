@@ -4,7 +4,9 @@ use cento_text::html::{Extract, Extractor, Options, Tag};
 use proptest::prelude::*;
 
 fn outlined(html: &str) -> Extract {
-    Extractor::new().extract(html, &Options { outline: true }).clone()
+    Extractor::new()
+        .extract(html, &Options { outline: true })
+        .clone()
 }
 
 /// Each block as its text, its tag, and the path of containers down to it.
@@ -27,11 +29,17 @@ fn blocks(html: &str) -> Vec<(String, Tag, String)> {
 }
 
 fn paths(html: &str) -> Vec<(String, String)> {
-    blocks(html).into_iter().map(|(text, _, path)| (text, path)).collect()
+    blocks(html)
+        .into_iter()
+        .map(|(text, _, path)| (text, path))
+        .collect()
 }
 
 fn expect(html: &str, expected: &[(&str, &str)]) {
-    let expected: Vec<_> = expected.iter().map(|&(text, path)| (text.to_owned(), path.to_owned())).collect();
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|&(text, path)| (text.to_owned(), path.to_owned()))
+        .collect();
     assert_eq!(paths(html), expected, "{html}");
 }
 
@@ -59,48 +67,98 @@ fn a_line_break_parts_a_block_only_where_it_makes_a_blank_line() {
 
 #[test]
 fn elements_that_may_go_unclosed_are_closed() {
-    expect("<p>a<p>b<div>c</div>", &[("a", "p"), ("b", "p"), ("c", "div")]);
-    expect("<ul><li>a<li>b<ul><li>c</ul>d<li>e</ul>", &[
-        ("a", "ul li"),
-        ("b", "ul li"),
-        ("c", "ul li ul li"),
-        ("d", "ul li"),
-        ("e", "ul li"),
-    ]);
-    expect("<dl><dt>a<dd>b<p>c<dt>d</dl>e", &[("a", "dl dt"), ("b", "dl dd"), ("c", "dl dd p"), ("d", "dl dt"), ("e", "")]);
-    expect("<table><tr><td>a<td>b<table><td>c</table>d<tr><th>e</table>f", &[
-        ("a", "table tr td"),
-        ("b", "table tr td"),
-        ("c", "table tr td table td"),
-        ("d", "table tr td"),
-        ("e", "table tr th"),
-        ("f", ""),
-    ]);
-    expect("<table><thead><tr><td>a<tbody><tr><td>b</table>", &[("a", "table thead tr td"), ("b", "table tbody tr td")]);
+    expect(
+        "<p>a<p>b<div>c</div>",
+        &[("a", "p"), ("b", "p"), ("c", "div")],
+    );
+    expect(
+        "<ul><li>a<li>b<ul><li>c</ul>d<li>e</ul>",
+        &[
+            ("a", "ul li"),
+            ("b", "ul li"),
+            ("c", "ul li ul li"),
+            ("d", "ul li"),
+            ("e", "ul li"),
+        ],
+    );
+    expect(
+        "<dl><dt>a<dd>b<p>c<dt>d</dl>e",
+        &[
+            ("a", "dl dt"),
+            ("b", "dl dd"),
+            ("c", "dl dd p"),
+            ("d", "dl dt"),
+            ("e", ""),
+        ],
+    );
+    expect(
+        "<table><tr><td>a<td>b<table><td>c</table>d<tr><th>e</table>f",
+        &[
+            ("a", "table tr td"),
+            ("b", "table tr td"),
+            ("c", "table tr td table td"),
+            ("d", "table tr td"),
+            ("e", "table tr th"),
+            ("f", ""),
+        ],
+    );
+    expect(
+        "<table><thead><tr><td>a<tbody><tr><td>b</table>",
+        &[("a", "table thead tr td"), ("b", "table tbody tr td")],
+    );
     expect("<h1>a<h2>b</h2>c", &[("a", "h1"), ("b", "h2"), ("c", "")]);
-    expect("<select><option>a<option>b</select>c", &[("a", "select option"), ("b", "select option"), ("c", "")]);
+    expect(
+        "<select><option>a<option>b</select>c",
+        &[("a", "select option"), ("b", "select option"), ("c", "")],
+    );
 }
 
 #[test]
 fn stray_end_tags_close_nothing_else() {
-    expect("<div>a</section>b</p>c</div>d", &[("a", "div"), ("b", "div"), ("c", "div"), ("d", "")]);
-    expect("<div><table><td>a</div>b</td></table>c</div>", &[("a", "div table td"), ("b", "div table td"), ("c", "div")]);
-    expect("<section><div>a</section>b", &[("a", "section div"), ("b", "")]);
+    expect(
+        "<div>a</section>b</p>c</div>d",
+        &[("a", "div"), ("b", "div"), ("c", "div"), ("d", "")],
+    );
+    expect(
+        "<div><table><td>a</div>b</td></table>c</div>",
+        &[("a", "div table td"), ("b", "div table td"), ("c", "div")],
+    );
+    expect(
+        "<section><div>a</section>b",
+        &[("a", "section div"), ("b", "")],
+    );
 }
 
 #[test]
 fn hints_name_the_container() {
-    let page = outlined("<div id=i class='a &amp; b' style=x ROLE=main>t<p itemprop=p itemtype=q class=''>u<p>v");
-    let hints: Vec<_> = page.outline.containers.iter().map(|container| page.outline.hint(container)).collect();
+    let page = outlined(
+        "<div id=i class='a &amp; b' style=x ROLE=main>t<p itemprop=p itemtype=q class=''>u<p>v",
+    );
+    let hints: Vec<_> = page
+        .outline
+        .containers
+        .iter()
+        .map(|container| page.outline.hint(container))
+        .collect();
     assert_eq!(hints, ["", "a & b i main", "p q", ""]);
 }
 
 #[test]
 fn link_bytes_are_those_between_the_link_tags() {
-    let links = |html: &str| -> Vec<u32> { outlined(html).outline.blocks.iter().map(|block| block.link_bytes).collect() };
+    let links = |html: &str| -> Vec<u32> {
+        outlined(html)
+            .outline
+            .blocks
+            .iter()
+            .map(|block| block.link_bytes)
+            .collect()
+    };
     assert_eq!(links("<p>ab <a href=x>cde</a> f <a name=y>g</a>"), [3]);
     assert_eq!(links("<p>ab<a href=x> cde </a>f"), [4]);
-    assert_eq!(links("<a href=x><div>abc</div><div>de</div></a><p>f"), [3, 2, 0]);
+    assert_eq!(
+        links("<a href=x><div>abc</div><div>de</div></a><p>f"),
+        [3, 2, 0]
+    );
     assert_eq!(links("<p><a href=x>a<a href=y>b</a>c"), [2]);
     assert_eq!(links("<p><a href=x></a>c"), [0]);
     assert_eq!(links("<table><td><a href=x>a<td>b"), [1, 0]);
@@ -109,7 +167,12 @@ fn link_bytes_are_those_between_the_link_tags() {
 #[test]
 fn tags_are_counted_up_to_each_block() {
     let page = outlined("<body><p>a<b>b</b>c <i></i></p><svg><g><path></svg><p>d");
-    let counts: Vec<_> = page.outline.blocks.iter().map(|block| (block.tags_before, block.tags_inside)).collect();
+    let counts: Vec<_> = page
+        .outline
+        .blocks
+        .iter()
+        .map(|block| (block.tags_before, block.tags_inside))
+        .collect();
     // body p | b /b | i /i /p svg p
     assert_eq!(counts, [(2, 2), (9, 0)]);
     assert_eq!(page.outline.tags, 9);
@@ -122,21 +185,43 @@ fn containers_know_their_text() {
         .outline
         .containers
         .iter()
-        .map(|container| (&page.text[container.begin as usize..container.end as usize], container.blocks.clone()))
+        .map(|container| {
+            (
+                &page.text[container.begin as usize..container.end as usize],
+                container.blocks.clone(),
+            )
+        })
         .collect();
     assert_eq!(
         texts,
-        [("a\n\nbc\n\nd", 0..3), ("a\n\nbc", 0..2), ("bc", 1..2), ("", 2..2), ("", 2..2), ("d", 2..3)]
+        [
+            ("a\n\nbc\n\nd", 0..3),
+            ("a\n\nbc", 0..2),
+            ("bc", 1..2),
+            ("", 2..2),
+            ("", 2..2),
+            ("d", 2..3)
+        ]
     );
 }
 
 #[test]
 fn deep_nesting_is_flattened_and_unwinds() {
-    let page = outlined(&format!("{}x{}<p>y", "<div>".repeat(100_000), "</div>".repeat(100_000)));
+    let page = outlined(&format!(
+        "{}x{}<p>y",
+        "<div>".repeat(100_000),
+        "</div>".repeat(100_000)
+    ));
     assert_eq!(page.text, "x\n\ny");
     assert_eq!(page.outline.containers.len(), 1 + 511 + 1);
     let last = page.outline.blocks.last().unwrap();
-    assert_eq!((last.tag, page.outline.containers[last.container as usize].parent), (Tag::P, 0));
+    assert_eq!(
+        (
+            last.tag,
+            page.outline.containers[last.container as usize].parent
+        ),
+        (Tag::P, 0)
+    );
 }
 
 fn check(page: &Extract) -> Result<(), TestCaseError> {
@@ -147,10 +232,14 @@ fn check(page: &Extract) -> Result<(), TestCaseError> {
         let index = index as u32;
         // Between two blocks there is whitespace, and nothing is left out.
         let gap = page.text.get(end..block.begin as usize);
-        prop_assert!(gap.is_some_and(|gap| gap.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n'))));
+        prop_assert!(
+            gap.is_some_and(|gap| gap.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n')))
+        );
         prop_assert_eq!(end == 0, block.begin == 0);
         let text = page.text.get(block.begin as usize..block.end as usize);
-        prop_assert!(text.is_some_and(|text| !text.is_empty() && !text.ends_with([' ', '\t', '\n'])));
+        prop_assert!(
+            text.is_some_and(|text| !text.is_empty() && !text.ends_with([' ', '\t', '\n']))
+        );
         prop_assert!(block.link_bytes <= block.end - block.begin);
         prop_assert!(tags <= block.tags_before);
         let container = &outline.containers[block.container as usize];
@@ -164,12 +253,17 @@ fn check(page: &Extract) -> Result<(), TestCaseError> {
     for (index, container) in outline.containers.iter().enumerate().skip(1) {
         prop_assert!((container.parent as usize) < index);
         let parent = &outline.containers[container.parent as usize];
-        prop_assert!(parent.blocks.start <= container.blocks.start && container.blocks.end <= parent.blocks.end);
-        let inside = outline.blocks.get(container.blocks.start as usize..container.blocks.end as usize).unwrap();
-        match (inside.first(), inside.last()) {
-            (Some(first), Some(last)) => prop_assert_eq!((container.begin, container.end), (first.begin, last.end)),
-            _ => prop_assert_eq!(container.begin, container.end),
-        }
+        prop_assert!(
+            parent.blocks.start <= container.blocks.start
+                && container.blocks.end <= parent.blocks.end
+        );
+        let inside =
+            &outline.blocks[container.blocks.start as usize..container.blocks.end as usize];
+        let (begin, end) = match (inside.first(), inside.last()) {
+            (Some(first), Some(last)) => (first.begin, last.end),
+            _ => (container.begin, container.begin),
+        };
+        prop_assert_eq!((container.begin, container.end), (begin, end));
     }
     Ok(())
 }
@@ -197,12 +291,87 @@ proptest! {
 }
 
 const PIECES: &[&str] = &[
-    "a", "word ", " ", "\n", "\n\n", "  ", "\t", "&nbsp;", "&amp;", "é", "\u{a0}", "\0", "<p>", "</p>", "<p class=x>", "<div>",
-    "</div>", "<div id=y>", "<br>", "<br><br>", "<hr>", "<b>", "</b>", "<a href=x>", "<a>", "</a>", "<ul>", "</ul>", "<li>",
-    "</li>", "<dl>", "<dt>", "<dd>", "</dl>", "<table>", "</table>", "<tr>", "</tr>", "<td>", "</td>", "<th>", "<tbody>",
-    "<h1>", "</h1>", "<h2>", "<pre>", "</pre>", "<pre>\n  x\n\n  y  \n", "<textarea> x\n</textarea>", "<section>",
-    "</section>", "<article>", "</article>", "<body>", "</body>", "</html>", "<button>", "</button>", "<select>", "<option>",
-    "</select>", "<svg>", "</svg>", "<svg><title>", "<foreignObject>", "</foreignObject>", "<math>", "</math>",
-    "<annotation>", "<![CDATA[x > y]]>", "<template>", "</template>", "<noscript>", "</noscript>", "<video>", "</video>",
-    "<object>", "</object>", "<script>x</script>", "<style>y</style>", "<title>t</title>", "<!-- c -->", "<xmp> & </xmp>",
+    "a",
+    "word ",
+    " ",
+    "\n",
+    "\n\n",
+    "  ",
+    "\t",
+    "&nbsp;",
+    "&amp;",
+    "é",
+    "\u{a0}",
+    "\0",
+    "<p>",
+    "</p>",
+    "<p class=x>",
+    "<div>",
+    "</div>",
+    "<div id=y>",
+    "<br>",
+    "<br><br>",
+    "<hr>",
+    "<b>",
+    "</b>",
+    "<a href=x>",
+    "<a>",
+    "</a>",
+    "<ul>",
+    "</ul>",
+    "<li>",
+    "</li>",
+    "<dl>",
+    "<dt>",
+    "<dd>",
+    "</dl>",
+    "<table>",
+    "</table>",
+    "<tr>",
+    "</tr>",
+    "<td>",
+    "</td>",
+    "<th>",
+    "<tbody>",
+    "<h1>",
+    "</h1>",
+    "<h2>",
+    "<pre>",
+    "</pre>",
+    "<pre>\n  x\n\n  y  \n",
+    "<textarea> x\n</textarea>",
+    "<section>",
+    "</section>",
+    "<article>",
+    "</article>",
+    "<body>",
+    "</body>",
+    "</html>",
+    "<button>",
+    "</button>",
+    "<select>",
+    "<option>",
+    "</select>",
+    "<svg>",
+    "</svg>",
+    "<svg><title>",
+    "<foreignObject>",
+    "</foreignObject>",
+    "<math>",
+    "</math>",
+    "<annotation>",
+    "<![CDATA[x > y]]>",
+    "<template>",
+    "</template>",
+    "<noscript>",
+    "</noscript>",
+    "<video>",
+    "</video>",
+    "<object>",
+    "</object>",
+    "<script>x</script>",
+    "<style>y</style>",
+    "<title>t</title>",
+    "<!-- c -->",
+    "<xmp> & </xmp>",
 ];

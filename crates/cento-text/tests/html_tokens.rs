@@ -13,7 +13,11 @@ use std::collections::BTreeMap;
 #[derive(Debug, PartialEq, Eq)]
 enum Token {
     Text(String),
-    Start { name: String, attributes: BTreeMap<String, String>, self_closing: bool },
+    Start {
+        name: String,
+        attributes: BTreeMap<String, String>,
+        self_closing: bool,
+    },
     End(String),
 }
 
@@ -33,7 +37,8 @@ struct Collector {
 fn attribute_map(attributes: Attributes<'_>) -> BTreeMap<String, String> {
     let mut map = BTreeMap::new();
     for (name, value) in attributes.iter() {
-        map.entry(decode_name(name)).or_insert_with(|| decode_value(value).into_owned());
+        map.entry(decode_name(name))
+            .or_insert_with(|| decode_value(value).into_owned());
     }
     for (name, value) in &map {
         if !name.contains('\u{FFFD}') {
@@ -69,7 +74,10 @@ impl Sink for Collector {
 }
 
 fn ours(html: &str, wants: fn(Tag) -> bool) -> Vec<Token> {
-    let mut collector = Collector { tokens: Vec::new(), wants };
+    let mut collector = Collector {
+        tokens: Vec::new(),
+        wants,
+    };
     tokenize(html, &mut collector);
     collector.tokens
 }
@@ -124,10 +132,11 @@ impl ForwardingEmitter for Switching {
 }
 
 fn theirs(html: &str) -> Vec<Token> {
-    let string = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8 in, UTF-8 out");
+    let string = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut tokens = Vec::new();
     for token in Tokenizer::new_with_emitter(html, Switching::default()) {
-        match token.expect("reading from memory") {
+        let Ok(token) = token;
+        match token {
             html5gum::Token::StartTag(start) => tokens.push(Token::Start {
                 name: string(&start.name),
                 attributes: start
@@ -139,7 +148,9 @@ fn theirs(html: &str) -> Vec<Token> {
             }),
             html5gum::Token::EndTag(end) => tokens.push(Token::End(string(&end.name))),
             html5gum::Token::String(text) => push_text(&mut tokens, &string(&text.value)),
-            html5gum::Token::Comment(_) | html5gum::Token::Doctype(_) | html5gum::Token::Error(_) => {}
+            html5gum::Token::Comment(_)
+            | html5gum::Token::Doctype(_)
+            | html5gum::Token::Error(_) => {}
         }
     }
     tokens
@@ -152,9 +163,13 @@ fn assert_same(html: &str) {
     let bare: Vec<Token> = theirs
         .into_iter()
         .map(|token| match token {
-            Token::Start { name, self_closing, .. } => {
-                Token::Start { name, attributes: BTreeMap::new(), self_closing }
-            }
+            Token::Start {
+                name, self_closing, ..
+            } => Token::Start {
+                name,
+                attributes: BTreeMap::new(),
+                self_closing,
+            },
             other => other,
         })
         .collect();
@@ -163,19 +178,144 @@ fn assert_same(html: &str) {
 
 /// Pieces that mean something to one state or another, in or out of place.
 const PIECES: &[&str] = &[
-    "<", ">", "/", "=", "\"", "'", "&", ";", "#", "-", "!", "?", "[", "]", " ", "\n", "\r", "\r\n", "\t", "\x0C",
-    "\0", "`", "a", "x", "é", "漢", "\u{a0}", "\u{85}", "\x0B", "\x7f", "😀", "</", "/>", "<!", "<!-", "<!--", "-->",
-    "--!>", "->", "--", "--!", "<!-->", "<!--->", "<!---->", "<?", "</>", "</ ", "<![CDATA[", "]]>", "<!doctype ",
-    "<!DOCTYPE html PUBLIC \"", "<a", "<a ", "<a href=", "<a href=\"", "<A HREF='", " href=x", " b=\"c\"", " B='d'",
-    " b", " =", " b = ", "<p>", "</p>", "</P >", "<br/>", "<br / x>", "<title>", "</title>", "</title", "</TITLE ",
-    "</titlex>", "<textarea>", "</textarea/>", "<script>", "<script ", "</script>", "</script", "</SCRIPT/", "</script\t",
-    "<scriptx>", "<style>", "</style>", "<xmp>", "</xmp>", "<iframe>", "</iframe>", "<noembed>", "</noembed>",
-    "<noframes>", "</noframes>", "<noscript>", "</noscript>", "<svg>", "</svg>", "<plaintext>", "<Custom-Tag>",
-    "<blockquote ", "</foreignObject>", "<h1>", "<h7>", "<h\u{11}>", "<a\0b>", "<a \0=\0>", "&amp;", "&amp", "&ampamp;",
-    "&lt", "&gt;", "&quot;", "&nbsp;", "&notit;", "&notin;", "&not", "&copy=1", "&copy;", "&eacute;", "&eacute",
-    "&xyzzy;", "&CounterClockwiseContourIntegral;", "&CounterClockwiseContourIntegrall;", "&nGt;", "&acE;", "&#65;",
-    "&#65", "&#x41;", "&#X4a", "&#", "&#x", "&#0;", "&#13;", "&#128;", "&#x9f;", "&#xD800;", "&#x10FFFF;", "&#x110000;",
-    "&#99999999999999999999;", "&#xFFFE;",
+    "<",
+    ">",
+    "/",
+    "=",
+    "\"",
+    "'",
+    "&",
+    ";",
+    "#",
+    "-",
+    "!",
+    "?",
+    "[",
+    "]",
+    " ",
+    "\n",
+    "\r",
+    "\r\n",
+    "\t",
+    "\x0C",
+    "\0",
+    "`",
+    "a",
+    "x",
+    "é",
+    "漢",
+    "\u{a0}",
+    "\u{85}",
+    "\x0B",
+    "\x7f",
+    "😀",
+    "</",
+    "/>",
+    "<!",
+    "<!-",
+    "<!--",
+    "-->",
+    "--!>",
+    "->",
+    "--",
+    "--!",
+    "<!-->",
+    "<!--->",
+    "<!---->",
+    "<?",
+    "</>",
+    "</ ",
+    "<![CDATA[",
+    "]]>",
+    "<!doctype ",
+    "<!DOCTYPE html PUBLIC \"",
+    "<a",
+    "<a ",
+    "<a href=",
+    "<a href=\"",
+    "<A HREF='",
+    " href=x",
+    " b=\"c\"",
+    " B='d'",
+    " b",
+    " =",
+    " b = ",
+    "<p>",
+    "</p>",
+    "</P >",
+    "<br/>",
+    "<br / x>",
+    "<title>",
+    "</title>",
+    "</title",
+    "</TITLE ",
+    "</titlex>",
+    "<textarea>",
+    "</textarea/>",
+    "<script>",
+    "<script ",
+    "</script>",
+    "</script",
+    "</SCRIPT/",
+    "</script\t",
+    "<scriptx>",
+    "<style>",
+    "</style>",
+    "<xmp>",
+    "</xmp>",
+    "<iframe>",
+    "</iframe>",
+    "<noembed>",
+    "</noembed>",
+    "<noframes>",
+    "</noframes>",
+    "<noscript>",
+    "</noscript>",
+    "<svg>",
+    "</svg>",
+    "<plaintext>",
+    "<Custom-Tag>",
+    "<blockquote ",
+    "</foreignObject>",
+    "<h1>",
+    "<h7>",
+    "<h\u{11}>",
+    "<a\0b>",
+    "<a \0=\0>",
+    "&amp;",
+    "&amp",
+    "&ampamp;",
+    "&lt",
+    "&gt;",
+    "&quot;",
+    "&nbsp;",
+    "&notit;",
+    "&notin;",
+    "&not",
+    "&copy=1",
+    "&copy;",
+    "&eacute;",
+    "&eacute",
+    "&xyzzy;",
+    "&CounterClockwiseContourIntegral;",
+    "&CounterClockwiseContourIntegrall;",
+    "&nGt;",
+    "&acE;",
+    "&#65;",
+    "&#65",
+    "&#x41;",
+    "&#X4a",
+    "&#",
+    "&#x",
+    "&#0;",
+    "&#13;",
+    "&#128;",
+    "&#x9f;",
+    "&#xD800;",
+    "&#x10FFFF;",
+    "&#x110000;",
+    "&#99999999999999999999;",
+    "&#xFFFE;",
 ];
 
 fn soup() -> impl Strategy<Value = String> {
@@ -190,8 +330,32 @@ fn soup() -> impl Strategy<Value = String> {
 /// Scripts have eighteen states of their own, which general soup seldom gets far into.
 fn script() -> impl Strategy<Value = String> {
     let pieces = &[
-        "<!--", "-->", "--", "-", ">", "<", "!", "<!", "<!-", "<script", "<SCRIPT>", "<script ", "</script", "</script>",
-        "</script ", "</Script/", "/", "script", " ", "\n", "x", "\0", "</scriptx>", "<!-->", "--->", "<!--<script>",
+        "<!--",
+        "-->",
+        "--",
+        "-",
+        ">",
+        "<",
+        "!",
+        "<!",
+        "<!-",
+        "<script",
+        "<SCRIPT>",
+        "<script ",
+        "</script",
+        "</script>",
+        "</script ",
+        "</Script/",
+        "/",
+        "script",
+        " ",
+        "\n",
+        "x",
+        "\0",
+        "</scriptx>",
+        "<!-->",
+        "--->",
+        "<!--<script>",
     ];
     prop::collection::vec(prop::sample::select(pieces.as_slice()), 0..30)
         .prop_map(|pieces| format!("<script>{}</script><p>after", pieces.concat()))
@@ -200,15 +364,17 @@ fn script() -> impl Strategy<Value = String> {
 /// Attributes in every state of disorder.
 fn tag() -> impl Strategy<Value = String> {
     let pieces = &[
-        " ", "\n", "\r", "/", ">", "=", "\"", "'", "a", "B", "href", "=\"", "='", "\" ", "' ", "\0", "&amp;", "&copy=",
-        "&copy", "<", "`", "é", "\x0B", " = ", "value", "\t=\r\n",
+        " ", "\n", "\r", "/", ">", "=", "\"", "'", "a", "B", "href", "=\"", "='", "\" ", "' ",
+        "\0", "&amp;", "&copy=", "&copy", "<", "`", "é", "\x0B", " = ", "value", "\t=\r\n",
     ];
     prop::collection::vec(prop::sample::select(pieces.as_slice()), 0..30)
         .prop_map(|pieces| format!("x<a {}>y</a>z", pieces.concat()))
 }
 
 fn comment() -> impl Strategy<Value = String> {
-    let pieces = &["-", "--", "!", ">", "<", "<!", "<!--", "->", "x", " ", "\0", "--!", "[CDATA[", "]]>"];
+    let pieces = &[
+        "-", "--", "!", ">", "<", "<!", "<!--", "->", "x", " ", "\0", "--!", "[CDATA[", "]]>",
+    ];
     prop::collection::vec(prop::sample::select(pieces.as_slice()), 0..20)
         .prop_map(|pieces| format!("a<!--{}b<i>c", pieces.concat()))
 }

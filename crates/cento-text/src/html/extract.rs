@@ -1,8 +1,8 @@
 //! From a page to its text, what it says about itself, and its links.
 
 use super::metadata::{Metadata, collapse};
-use super::scan;
 use super::outline::{Follow, Outline, OutlineBuilder};
+use super::scan;
 use super::token::tokenize;
 use super::write::Writer;
 
@@ -89,7 +89,8 @@ impl Links {
         }
         self.arena.push_str(href);
         // 65,536 links of 8 KiB are the most, so the sum fits.
-        self.ends.push(u32::try_from(self.arena.len()).unwrap_or(u32::MAX));
+        self.ends
+            .push(u32::try_from(self.arena.len()).unwrap_or(u32::MAX));
     }
 
     fn iter(&self) -> impl Iterator<Item = &str> {
@@ -106,11 +107,13 @@ fn leads_nowhere(href: &str) -> bool {
     if href.starts_with('#') {
         return true;
     }
-    ["javascript:", "mailto:", "data:", "tel:", "about:"].iter().any(|scheme| {
-        href.as_bytes()
-            .get(..scheme.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(scheme.as_bytes()))
-    })
+    ["javascript:", "mailto:", "data:", "tel:", "about:"]
+        .iter()
+        .any(|scheme| {
+            href.as_bytes()
+                .get(..scheme.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(scheme.as_bytes()))
+        })
 }
 
 /// Turns pages into [`Extract`]s, one after the other, in the same memory.
@@ -158,7 +161,14 @@ impl Extractor {
     }
 
     fn take(&mut self, metadata: Metadata) {
-        let Metadata { title, open_graph_title, published, language, base, canonical } = metadata;
+        let Metadata {
+            title,
+            open_graph_title,
+            published,
+            language,
+            base,
+            canonical,
+        } = metadata;
         self.extract.title = title.as_deref().and_then(collapse).or(open_graph_title);
         self.extract.published = published.map(|(_, date)| date);
         self.extract.language = language.map(|(_, language)| language);

@@ -56,7 +56,10 @@ impl Metadata {
     pub(crate) fn start_tag(&mut self, tag: Tag, attributes: Attributes<'_>) {
         match tag {
             Tag::Html => {
-                for (source, name) in [(LanguageSource::Html, "lang"), (LanguageSource::Xml, "xml:lang")] {
+                for (source, name) in [
+                    (LanguageSource::Html, "lang"),
+                    (LanguageSource::Xml, "xml:lang"),
+                ] {
                     if let Some(value) = attributes.get(name) {
                         self.offer_language(source, &value);
                     }
@@ -67,7 +70,8 @@ impl Metadata {
             }
             Tag::Link if self.canonical.is_none() => {
                 let is_canonical = attributes.get("rel").is_some_and(|rel| {
-                    rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("canonical"))
+                    rel.split_ascii_whitespace()
+                        .any(|word| word.eq_ignore_ascii_case("canonical"))
                 });
                 if is_canonical {
                     self.canonical = attributes.get("href").and_then(|href| address(&href));
@@ -85,13 +89,19 @@ impl Metadata {
 
     /// Looks for `itemprop="datePublished"`, which may stand on any element.
     pub(crate) fn microdata(&mut self, attributes: Attributes<'_>) {
-        let states_date = attributes
-            .get("itemprop")
-            .is_some_and(|names| names.split_ascii_whitespace().any(|name| name == "datePublished"));
-        if states_date {
-            if let Some(date) = attributes.get("datetime").or_else(|| attributes.get("content")) {
-                self.offer_date(DateSource::Microdata, &date);
-            }
+        let states_date = attributes.get("itemprop").is_some_and(|names| {
+            names
+                .split_ascii_whitespace()
+                .any(|name| name == "datePublished")
+        });
+        if !states_date {
+            return;
+        }
+        let date = attributes
+            .get("datetime")
+            .or_else(|| attributes.get("content"));
+        if let Some(date) = date {
+            self.offer_date(DateSource::Microdata, &date);
         }
     }
 
@@ -118,13 +128,26 @@ impl Metadata {
                     self.offer_date(DateSource::OpenGraph, &content);
                 }
                 "datepublished" => self.offer_date(DateSource::Microdata, &content),
-                "citation_publication_date" | "citation_online_date" | "citation_date" | "dc.date.issued"
-                | "dcterms.issued" | "dcterms.date.issued" | "prism.publicationdate" | "pubdate" | "publishdate"
-                | "publish-date" | "publish_date" | "publication_date" | "parsely-pub-date" | "sailthru.date"
-                | "article.published" | "article_date_original" => {
+                "citation_publication_date"
+                | "citation_online_date"
+                | "citation_date"
+                | "dc.date.issued"
+                | "dcterms.issued"
+                | "dcterms.date.issued"
+                | "prism.publicationdate"
+                | "pubdate"
+                | "publishdate"
+                | "publish-date"
+                | "publish_date"
+                | "publication_date"
+                | "parsely-pub-date"
+                | "sailthru.date"
+                | "article.published"
+                | "article_date_original" => {
                     self.offer_date(DateSource::Library, &content);
                 }
-                "date" | "dc.date" | "dcterms.date" | "dc.date.created" | "dcterms.created" | "og:pubdate" => {
+                "date" | "dc.date" | "dcterms.date" | "dc.date.created" | "dcterms.created"
+                | "og:pubdate" => {
                     self.offer_date(DateSource::Vague, &content);
                 }
                 _ => {}
@@ -139,7 +162,10 @@ impl Metadata {
     pub(crate) fn json_ld(&mut self, script: &str) {
         const KEY: &str = "\"datePublished\"";
         for found in memchr::memmem::find_iter(script.as_bytes(), KEY) {
-            let after = script.get(found + KEY.len()..).unwrap_or_default().trim_start();
+            let after = script
+                .get(found + KEY.len()..)
+                .unwrap_or_default()
+                .trim_start();
             let Some(value) = after.strip_prefix(':').map(str::trim_start) else {
                 continue;
             };
@@ -152,19 +178,24 @@ impl Metadata {
 
     fn offer_date(&mut self, source: DateSource, value: &str) {
         let value = value.trim();
-        let is_better = self.published.as_ref().is_none_or(|(known, _)| source < *known);
-        let is_date = value.len() <= LONGEST_DATE && value.bytes().any(|byte| byte.is_ascii_digit());
+        let is_better = self
+            .published
+            .as_ref()
+            .is_none_or(|(known, _)| source < *known);
+        let is_date =
+            value.len() <= LONGEST_DATE && value.bytes().any(|byte| byte.is_ascii_digit());
         if is_better && is_date {
             self.published = Some((source, value.to_owned()));
         }
     }
 
     fn offer_language(&mut self, source: LanguageSource, value: &str) {
-        let is_better = self.language.as_ref().is_none_or(|(known, _)| source < *known);
-        if is_better {
-            if let Some(language) = primary_subtag(value) {
-                self.language = Some((source, language));
-            }
+        let is_better = self
+            .language
+            .as_ref()
+            .is_none_or(|(known, _)| source < *known);
+        if is_better && let Some(language) = primary_subtag(value) {
+            self.language = Some((source, language));
         }
     }
 }
@@ -173,7 +204,8 @@ impl Metadata {
 fn primary_subtag(value: &str) -> Option<String> {
     let value = value.trim();
     let subtag = value.split(|c: char| !c.is_ascii_alphanumeric()).next()?;
-    let is_language = matches!(subtag.len(), 2 | 3) && subtag.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_language =
+        matches!(subtag.len(), 2 | 3) && subtag.bytes().all(|byte| byte.is_ascii_alphabetic());
     let language = subtag.to_ascii_lowercase();
     // "Undetermined", "several" and "no linguistic content" name no language.
     (is_language && !matches!(language.as_str(), "und" | "mul" | "zxx")).then_some(language)
@@ -202,7 +234,9 @@ fn json_string(rest: &str) -> Option<String> {
 /// An address as it may be handed on: without the whitespace around it, neither empty nor overlong.
 fn address(value: &str) -> Option<String> {
     let value = value.trim_matches(|c: char| c.is_ascii_whitespace());
-    (1..=LONGEST_LINK).contains(&value.len()).then(|| value.to_owned())
+    (1..=LONGEST_LINK)
+        .contains(&value.len())
+        .then(|| value.to_owned())
 }
 
 /// A title with whitespace collapsed; nothing if there is nothing else.

@@ -42,7 +42,10 @@ fn read_number(rest: &[u8]) -> Option<(Meaning, usize)> {
     };
     let mut code: u32 = 0;
     let mut at = digits;
-    while let Some(digit) = rest.get(at).and_then(|&byte| char::from(byte).to_digit(radix)) {
+    while let Some(digit) = rest
+        .get(at)
+        .and_then(|&byte| char::from(byte).to_digit(radix))
+    {
         // Saturation keeps a number that is too large too large.
         code = code.saturating_mul(radix).saturating_add(digit);
         at += 1;
@@ -82,7 +85,9 @@ const LONGEST: usize = 32;
 const OLD: std::ops::RangeInclusive<usize> = 2..=6;
 
 fn read_name(rest: &[u8], place: Place) -> Option<(Meaning, usize)> {
-    let window = rest.get(1..).map(|tail| tail.get(..LONGEST).unwrap_or(tail))?;
+    let window = rest
+        .get(1..)
+        .map(|tail| tail.get(..LONGEST).unwrap_or(tail))?;
     let length = window
         .iter()
         .position(|byte| !byte.is_ascii_alphanumeric())
@@ -166,7 +171,11 @@ mod tests {
     }
 
     fn means(reference: &str, expected: &str, length: usize) {
-        assert_eq!(text(reference), Some((expected.to_owned(), length)), "{reference}");
+        assert_eq!(
+            text(reference),
+            Some((expected.to_owned(), length)),
+            "{reference}"
+        );
     }
 
     #[test]
@@ -175,7 +184,11 @@ mod tests {
             means(entity.entity, entity.characters, entity.entity.len());
             // Nothing that follows a semicolon changes the reading.
             if entity.entity.ends_with(';') {
-                means(&format!("{};x", entity.entity), entity.characters, entity.entity.len());
+                means(
+                    &format!("{};x", entity.entity),
+                    entity.characters,
+                    entity.entity.len(),
+                );
             }
         }
     }

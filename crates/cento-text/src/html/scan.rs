@@ -92,7 +92,11 @@ pub(crate) fn find_byte(bytes: &[u8], from: usize, needle: u8) -> Option<usize> 
     if let (Some(first), Some(second)) = (load(bytes, from), load(bytes, from + 8)) {
         let found = (bytes_equal(first, needle), bytes_equal(second, needle));
         if found.0 | found.1 != 0 {
-            let (skip, found) = if found.0 != 0 { (0, found.0) } else { (8, found.1) };
+            let (skip, found) = if found.0 != 0 {
+                (0, found.0)
+            } else {
+                (8, found.1)
+            };
             return Some(from + skip + (found.trailing_zeros() / 8) as usize);
         }
         at += 16;
@@ -111,7 +115,10 @@ pub(crate) fn find_attribute_name_end(bytes: &[u8], from: usize) -> Option<usize
         if found != 0 {
             let at = from + (found.trailing_zeros() / 8) as usize;
             // Control characters, which the first test finds too, belong to the name.
-            if bytes.get(at).is_some_and(|&byte| is(byte, ATTRIBUTE_NAME_END)) {
+            if bytes
+                .get(at)
+                .is_some_and(|&byte| is(byte, ATTRIBUTE_NAME_END))
+            {
                 return Some(at);
             }
         }
@@ -147,7 +154,9 @@ pub(crate) fn find_special(bytes: &[u8], from: usize) -> usize {
 
 /// The longest prefix of `text` that has at most `most` bytes.
 pub(crate) fn prefix(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
+    let end = (0..=most.min(text.len()))
+        .rev()
+        .find(|&end| text.is_char_boundary(end));
     text.get(..end.unwrap_or(0)).unwrap_or_default()
 }
 

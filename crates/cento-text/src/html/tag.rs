@@ -355,7 +355,9 @@ const MULTIPLIER: u64 = {
         if !clash {
             break multiplier;
         }
-        multiplier = multiplier.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(2);
+        multiplier = multiplier
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(2);
     }
 };
 
@@ -386,7 +388,19 @@ mod tests {
 
     #[test]
     fn names_that_only_look_alike_are_other() {
-        for name in ["", "x", "dIvv", "di", "h7", "ſ", "\u{12}", "h\u{11}", "pr\u{45}e", "custom-tag", "annotation-xm\u{c}"] {
+        for name in [
+            "",
+            "x",
+            "dIvv",
+            "di",
+            "h7",
+            "ſ",
+            "\u{12}",
+            "h\u{11}",
+            "pr\u{45}e",
+            "custom-tag",
+            "annotation-xm\u{c}",
+        ] {
             assert_eq!(Tag::from_name(name), Tag::Other, "{name:?}");
         }
     }

@@ -96,7 +96,9 @@ impl<'a, F: Follow> Page<'a, F> {
         match attributes.get("href") {
             Some(href) => {
                 self.links.push(&href);
-                self.writer.follow.link_begins(self.writer.length(), self.writer.position());
+                self.writer
+                    .follow
+                    .link_begins(self.writer.length(), self.writer.position());
             }
             None => self.writer.follow.link_ends(self.writer.length()),
         }
@@ -118,7 +120,9 @@ impl<F: Follow> Sink for Page<'_, F> {
             }
             model => match self.raw {
                 Raw::Dropped => {}
-                Raw::Shown => self.writer.preformatted(text.raw, model == ContentModel::RcData),
+                Raw::Shown => self
+                    .writer
+                    .preformatted(text.raw, model == ContentModel::RcData),
                 Raw::Title => {
                     self.metadata.title = Some(text.decode().into_owned());
                 }
@@ -133,14 +137,23 @@ impl<F: Follow> Sink for Page<'_, F> {
             return false;
         }
         match tag {
-            Tag::A | Tag::Area | Tag::Html | Tag::Base | Tag::Link | Tag::Meta | Tag::Time | Tag::Script => true,
+            Tag::A
+            | Tag::Area
+            | Tag::Html
+            | Tag::Base
+            | Tag::Link
+            | Tag::Meta
+            | Tag::Time
+            | Tag::Script => true,
             _ => self.microdata || (F::ACTIVE && is_container(tag)),
         }
     }
 
     #[inline]
     fn start_tag(&mut self, start: StartTag<'_>) -> ContentModel {
-        let StartTag { tag, attributes, .. } = start;
+        let StartTag {
+            tag, attributes, ..
+        } = start;
         if self.dropping.is_active() {
             match self.dropping.start_tag(&start) {
                 Taken::No => {}
@@ -183,10 +196,18 @@ impl<F: Follow> Sink for Page<'_, F> {
                 let is_json = attributes
                     .get("type")
                     .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/ld+json"));
-                self.raw = if is_json && self.microdata { Raw::JsonLd } else { Raw::Dropped };
+                self.raw = if is_json && self.microdata {
+                    Raw::JsonLd
+                } else {
+                    Raw::Dropped
+                };
             }
             Tag::Title => {
-                self.raw = if self.metadata.title.is_none() { Raw::Title } else { Raw::Dropped };
+                self.raw = if self.metadata.title.is_none() {
+                    Raw::Title
+                } else {
+                    Raw::Dropped
+                };
             }
             Tag::Textarea | Tag::Xmp | Tag::Plaintext => self.raw = Raw::Shown,
             Tag::Style | Tag::Iframe | Tag::Noembed | Tag::Noframes => self.raw = Raw::Dropped,

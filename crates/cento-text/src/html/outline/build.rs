@@ -83,7 +83,9 @@ impl<'a> OutlineBuilder<'a> {
 
     /// Writes down where a container's text ended.
     fn seal(&mut self, index: u32) -> Tag {
-        let Outline { containers, blocks, .. } = &mut *self.outline;
+        let Outline {
+            containers, blocks, ..
+        } = &mut *self.outline;
         let Some(container) = containers.get_mut(index as usize) else {
             return Tag::Html;
         };
@@ -117,18 +119,25 @@ impl<'a> OutlineBuilder<'a> {
     /// Closes what a start tag closes without being told: an open `p` before a block, an `li` before the next `li` …
     fn imply_ends(&mut self, tag: Tag) {
         let found = match tag {
-            Tag::Li => self.is_open(Tag::Li).then(|| self.find(|open| open == Tag::Li, is_list_wall)),
+            Tag::Li => self
+                .is_open(Tag::Li)
+                .then(|| self.find(|open| open == Tag::Li, is_list_wall)),
             Tag::Dt | Tag::Dd => (self.is_open(Tag::Dt) || self.is_open(Tag::Dd))
                 .then(|| self.find(|open| matches!(open, Tag::Dt | Tag::Dd), is_list_wall)),
             Tag::Td | Tag::Th => (self.is_open(Tag::Td) || self.is_open(Tag::Th))
                 .then(|| self.find(is_cell, |open| matches!(open, Tag::Table | Tag::Tr))),
-            Tag::Tr => self.is_open(Tag::Tr).then(|| self.find(|open| open == Tag::Tr, is_table)),
-            Tag::Tbody | Tag::Thead | Tag::Tfoot => (self.is_open(Tag::Tbody)
-                || self.is_open(Tag::Thead)
-                || self.is_open(Tag::Tfoot))
-            .then(|| {
-                self.find(|open| matches!(open, Tag::Tbody | Tag::Thead | Tag::Tfoot), is_table)
-            }),
+            Tag::Tr => self
+                .is_open(Tag::Tr)
+                .then(|| self.find(|open| open == Tag::Tr, is_table)),
+            Tag::Tbody | Tag::Thead | Tag::Tfoot => {
+                (self.is_open(Tag::Tbody) || self.is_open(Tag::Thead) || self.is_open(Tag::Tfoot))
+                    .then(|| {
+                        self.find(
+                            |open| matches!(open, Tag::Tbody | Tag::Thead | Tag::Tfoot),
+                            is_table,
+                        )
+                    })
+            }
             Tag::Option | Tag::Optgroup => self
                 .is_open(Tag::Option)
                 .then(|| self.find(|open| open == Tag::Option, |open| open == Tag::Select)),
@@ -139,13 +148,24 @@ impl<'a> OutlineBuilder<'a> {
         }
         let ends_paragraph = !matches!(
             tag,
-            Tag::Td | Tag::Th | Tag::Tr | Tag::Tbody | Tag::Thead | Tag::Tfoot | Tag::Caption | Tag::Select
-                | Tag::Option | Tag::Optgroup | Tag::Textarea | Tag::Legend
+            Tag::Td
+                | Tag::Th
+                | Tag::Tr
+                | Tag::Tbody
+                | Tag::Thead
+                | Tag::Tfoot
+                | Tag::Caption
+                | Tag::Select
+                | Tag::Option
+                | Tag::Optgroup
+                | Tag::Textarea
+                | Tag::Legend
         );
-        if ends_paragraph && self.is_open(Tag::P) {
-            if let Some(depth) = self.find(|open| open == Tag::P, is_cell_or_table) {
-                self.pop_to(depth);
-            }
+        if ends_paragraph
+            && self.is_open(Tag::P)
+            && let Some(depth) = self.find(|open| open == Tag::P, is_cell_or_table)
+        {
+            self.pop_to(depth);
         }
         if is_heading(tag) && is_heading(self.tag_at(self.stack.len() - 1)) {
             self.pop_to(self.stack.len() - 1);
@@ -154,7 +174,10 @@ impl<'a> OutlineBuilder<'a> {
 }
 
 fn is_heading(tag: Tag) -> bool {
-    matches!(tag, Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6)
+    matches!(
+        tag,
+        Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6
+    )
 }
 
 fn is_cell(tag: Tag) -> bool {
@@ -232,10 +255,20 @@ impl Follow for OutlineBuilder<'_> {
         // An end tag inside a table cell does not reach outside the table, but those of the table's own parts do.
         let own = matches!(
             tag,
-            Tag::Td | Tag::Th | Tag::Tr | Tag::Tbody | Tag::Thead | Tag::Tfoot | Tag::Table | Tag::Body
+            Tag::Td
+                | Tag::Th
+                | Tag::Tr
+                | Tag::Tbody
+                | Tag::Thead
+                | Tag::Tfoot
+                | Tag::Table
+                | Tag::Body
         );
         let found = if own {
-            self.find(|open| open == tag, |open| open == Tag::Table && tag != Tag::Body)
+            self.find(
+                |open| open == tag,
+                |open| open == Tag::Table && tag != Tag::Body,
+            )
         } else {
             self.find(|open| open == tag, is_cell_or_table)
         };
@@ -249,7 +282,11 @@ impl Follow for OutlineBuilder<'_> {
             return;
         }
         self.in_block = false;
-        let link_bytes = if self.link { length.saturating_sub(self.link_from) } else { 0 };
+        let link_bytes = if self.link {
+            length.saturating_sub(self.link_from)
+        } else {
+            0
+        };
         if let Some(block) = self.outline.blocks.last_mut() {
             block.end = narrow(length);
             block.link_bytes += narrow(link_bytes);
@@ -287,10 +324,11 @@ impl Follow for OutlineBuilder<'_> {
     }
 
     fn link_ends(&mut self, length: usize) {
-        if self.link && self.in_block {
-            if let Some(block) = self.outline.blocks.last_mut() {
-                block.link_bytes += narrow(length.saturating_sub(self.link_from));
-            }
+        if self.link
+            && self.in_block
+            && let Some(block) = self.outline.blocks.last_mut()
+        {
+            block.link_bytes += narrow(length.saturating_sub(self.link_from));
         }
         self.link = false;
     }

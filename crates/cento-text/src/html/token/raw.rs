@@ -36,7 +36,10 @@ impl Tokenizer<'_> {
     fn names(&self, at: usize, name: &str) -> bool {
         let end = at + name.len();
         slice(self.page, (at, end)).eq_ignore_ascii_case(name)
-            && self.bytes.get(end).is_some_and(|&byte| scan::is(byte, TAG_NAME_END))
+            && self
+                .bytes
+                .get(end)
+                .is_some_and(|&byte| scan::is(byte, TAG_NAME_END))
     }
 
     /// The `<` of the end tag that ends a script.

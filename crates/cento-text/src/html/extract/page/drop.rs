@@ -100,10 +100,12 @@ impl Dropping {
             self.stack.truncate(depth);
             return true;
         }
-        let is_sealed = self
-            .stack
-            .iter()
-            .any(|open| matches!(open, Tag::Object | Tag::Applet | Tag::Template | Tag::Noscript));
+        let is_sealed = self.stack.iter().any(|open| {
+            matches!(
+                open,
+                Tag::Object | Tag::Applet | Tag::Template | Tag::Noscript
+            )
+        });
         let ends = matches!(tag, Tag::Body | Tag::Html)
             || (!is_sealed && (is_container(tag) || tag == Tag::Math));
         if ends {
@@ -115,7 +117,10 @@ impl Dropping {
 
 /// Elements without an edge whose end tags matter all the same.
 fn may_end(tag: Tag) -> bool {
-    matches!(tag, Tag::Html | Tag::Math | Tag::Title | Tag::Desc | Tag::ForeignObject)
+    matches!(
+        tag,
+        Tag::Html | Tag::Math | Tag::Title | Tag::Desc | Tag::ForeignObject
+    )
 }
 
 /// Elements of which nothing is shown, or only where something else fails. Those whose content is raw text, such as `style`,
