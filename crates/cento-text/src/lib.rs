@@ -3,9 +3,9 @@
 pub mod chunk;
 pub mod content;
 pub mod date;
+pub mod html;
 pub mod language;
 pub mod normal;
 pub mod plain;
 pub mod url;
 pub mod words;
-pub mod html;

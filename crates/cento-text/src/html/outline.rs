@@ -9,6 +9,7 @@ use super::token::Attributes;
 use std::ops::Range;
 
 mod build;
+mod stack;
 
 pub(crate) use build::OutlineBuilder;
 

@@ -1,7 +1,7 @@
 //! Subtrees that are not shown: which elements begin one, and where it ends although its end tag is missing.
 
 use crate::html::outline::is_container;
-use crate::html::tag::{Edge, Tag};
+use crate::html::tag::Tag;
 use crate::html::token::StartTag;
 
 /// Deeper elements are not followed; that can only end a dropped part early.
@@ -18,10 +18,21 @@ const DEPTH: usize = 512;
 /// - in SVG at a start tag that cannot stand there, such as `<p>`, by the standard's own rule;
 /// - at `</body>` and `</html>` in any case. Browsers drop on, but a page that goes on after those is rather one that
 ///   something was pasted into.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Dropping {
     /// The dropped element, and those of its open descendants that end tags are matched against.
     stack: Vec<Tag>,
+    /// How many of each are on the stack, so that a stray end tag costs no search.
+    open: [u16; Tag::COUNT],
+}
+
+impl Default for Dropping {
+    fn default() -> Self {
+        Dropping {
+            stack: Vec::new(),
+            open: [0; Tag::COUNT],
+        }
+    }
 }
 
 /// How the dropped part took a start tag.
@@ -51,7 +62,7 @@ impl Dropping {
     pub(super) fn begin(&mut self, start: &StartTag<'_>) {
         let is_foreign = matches!(start.tag, Tag::Svg | Tag::Annotation | Tag::AnnotationXml);
         if is_dropped(start.tag) && !(is_foreign && start.self_closing) {
-            self.stack.push(start.tag);
+            self.push(start.tag);
         }
     }
 
@@ -62,7 +73,7 @@ impl Dropping {
             if breaks_out(tag) {
                 // To the nearest HTML: inside the part if there is some, else the part is over.
                 while self.is_foreign() {
-                    self.stack.pop();
+                    self.pop();
                 }
                 if self.stack.is_empty() {
                     return Taken::No;
@@ -87,40 +98,36 @@ impl Dropping {
         };
         if matters && self.stack.len() < DEPTH {
             self.stack.push(tag);
+            self.open[tag.index()] += 1;
         }
+    }
+
+    fn pop(&mut self) -> Option<Tag> {
+        let tag = self.stack.pop()?;
+        self.open[tag.index()] -= 1;
+        Some(tag)
+    }
+
+    fn is_open(&self, tag: Tag) -> bool {
+        self.open[tag.index()] > 0
     }
 
     /// An end tag inside; whether it belongs to the part.
     pub(super) fn end_tag(&mut self, tag: Tag) -> bool {
-        // Inline end tags are the most, and never on the stack.
-        if tag.edge() < Edge::Cell && !is_dropped(tag) && !may_end(tag) {
+        if self.is_open(tag) {
+            while self.pop().is_some_and(|open| open != tag) {}
             return true;
         }
-        if let Some(depth) = self.stack.iter().rposition(|&open| open == tag) {
-            self.stack.truncate(depth);
-            return true;
-        }
-        let is_sealed = self.stack.iter().any(|open| {
-            matches!(
-                open,
-                Tag::Object | Tag::Applet | Tag::Template | Tag::Noscript
-            )
-        });
+        let is_sealed = [Tag::Object, Tag::Applet, Tag::Template, Tag::Noscript]
+            .iter()
+            .any(|&sealed| self.is_open(sealed));
         let ends = matches!(tag, Tag::Body | Tag::Html)
             || (!is_sealed && (is_container(tag) || tag == Tag::Math));
         if ends {
-            self.stack.clear();
+            while self.pop().is_some() {}
         }
         !ends
     }
-}
-
-/// Elements without an edge whose end tags matter all the same.
-fn may_end(tag: Tag) -> bool {
-    matches!(
-        tag,
-        Tag::Html | Tag::Math | Tag::Title | Tag::Desc | Tag::ForeignObject
-    )
 }
 
 /// Elements of which nothing is shown, or only where something else fails. Those whose content is raw text, such as `style`,
