@@ -279,7 +279,7 @@ impl<'run> Shared<'run> {
         }
     }
 
-    fn retire(&self, task: &TaskSlot<'_>) {
+    fn retire(&self, task: &'run TaskSlot<'run>) {
         lock(&self.active).retain(|other| !std::ptr::eq(*other, task));
     }
 }

@@ -12,6 +12,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
+use cento_read::{Place, Skipped};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -163,6 +164,14 @@ impl Tally {
 }
 
 impl Counts {
+    /// One more record that could not be read.
+    pub(crate) fn damage(&mut self, input: &str, skipped: &Skipped) {
+        Tally::add(&mut self.damaged, skipped.cause.name(), || {
+            let Place { ordinal, offset, .. } = skipped.place;
+            format!("{input}, record {ordinal} at {offset}: {}", skipped.detail)
+        });
+    }
+
     /// Adds the counts of what comes next in the order of the input.
     pub fn add(&mut self, next: &Counts) {
         self.records += next.records;

@@ -153,11 +153,6 @@ impl PartWriter {
         self.weight
     }
 
-    /// Whether nothing at all was appended.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.counts.records == 0
-    }
-
     /// Closes, syncs and moves the files to their places. They count once the manifest names them.
     pub(crate) fn finish(self, next: Option<Cursor>) -> Result<Part> {
         let mut pages = None;
@@ -213,7 +208,7 @@ impl TableFile {
     }
 
     fn append(&mut self, group: RowGroup) -> Result<()> {
-        let mut append = || -> std::result::Result<(), ParquetError> {
+        let append = || -> std::result::Result<(), ParquetError> {
             let mut writer = self.writer.next_row_group()?;
             for column in group.columns {
                 column.append_to_row_group(&mut writer)?;

@@ -81,10 +81,14 @@ impl<'run> Worker<'run> {
                 offset: record.place.offset,
                 length: record.place.length,
             };
-            let decoded = cento_read::decode(record, self.settings);
-            self.page(page_id, &source, decoded, &mut rows, &mut counts);
-            first_page = first_page.or(Some(page_id));
-            last_page = Some(page_id);
+            match cento_read::decode(record, self.settings) {
+                Ok(decoded) => {
+                    self.page(page_id, &source, decoded, &mut rows, &mut counts);
+                    first_page = first_page.or(Some(page_id));
+                    last_page = Some(page_id);
+                }
+                Err(skipped) => counts.damage(source.file, &skipped),
+            }
         }
         let [pages, text, chunks] =
             rows.finish().map_err(|error| Error::parquet(std::path::Path::new("rows"), error.into()))?;
@@ -204,8 +208,8 @@ impl<'run> Worker<'run> {
                     facts.published.or_else(|| extract.published.as_deref().and_then(date::parse));
                 facts.language = facts.language.or_else(|| extract.language.clone());
                 let own = url.domain(self.parameters.private_suffixes);
-                let mut resolver =
-                    LinkResolver::new(&page.url, extract.base.as_deref(), self.parameters.private_suffixes);
+                let base = extract.base.as_deref();
+                let mut resolver = LinkResolver::new(&page.url, base, self.parameters.private_suffixes);
                 for href in extract.links() {
                     let Some(link) = resolver.resolve(href) else { continue };
                     self.link_hashes.push(link_hash(link.key));

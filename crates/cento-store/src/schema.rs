@@ -13,7 +13,7 @@ use parquet::file::properties::{
 use parquet::schema::types::ColumnPath;
 
 /// A table of a part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Table {
     /// One row a page, rejected ones too.
     Pages,

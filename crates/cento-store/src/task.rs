@@ -168,12 +168,7 @@ impl<'run> TaskReader<'run> {
                 }
                 Ok(Some(Item::Skipped(skipped))) => {
                     batch.counts.records += 1;
-                    Tally::add(&mut batch.counts.damaged, skipped.cause.name(), || {
-                        let name = &self.inputs[position].name;
-                        let place = skipped.place;
-                        let (ordinal, offset) = (place.ordinal, place.offset);
-                        format!("{name}, record {ordinal} at {offset}: {}", skipped.detail)
-                    });
+                    batch.counts.damage(&self.inputs[position].name, &skipped);
                 }
                 Ok(Some(Item::Ignored(_))) => {
                     batch.counts.records += 1;

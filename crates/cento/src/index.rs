@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: IndexArguments) -> Result<ExitCode, Failure> {
     let input_bytes: u64 = inputs.iter().filter_map(|input| input.bytes).sum();
     let passed_over = ignored
         .into_iter()
-        .map(|kind| (kind.cause.to_owned(), Tally { count: kind.count, example: kind.example }))
+        .map(|kind| (kind.cause.name().to_owned(), Tally { count: kind.count, example: kind.example }))
         .collect();
 
     let progress = Arc::new(Progress::default());

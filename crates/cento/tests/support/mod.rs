@@ -8,21 +8,21 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// An empty folder in which commands run; it goes with the test.
-pub struct Sandbox {
+pub(crate) struct Sandbox {
     folder: tempfile::TempDir,
 }
 
 impl Sandbox {
-    pub fn new() -> Sandbox {
+    pub(crate) fn new() -> Sandbox {
         Sandbox { folder: tempfile::tempdir().unwrap() }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// Writes a file, and the folders above it.
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> &Sandbox {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> &Sandbox {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
@@ -30,7 +30,7 @@ impl Sandbox {
     }
 
     /// `cento` with these arguments, to be run in the sandbox.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cento"));
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
         command.env("COLUMNS", "100");
@@ -38,12 +38,12 @@ impl Sandbox {
     }
 
     /// Runs and returns everything that the user would see, times and places evened out.
-    pub fn run(&self, arguments: &[&str]) -> String {
+    pub(crate) fn run(&self, arguments: &[&str]) -> String {
         self.transcript(&self.command(arguments).output().unwrap())
     }
 
     /// The same with something on standard input.
-    pub fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> String {
+    pub(crate) fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> String {
         let mut child = self
             .command(arguments)
             .stdin(Stdio::piped())
@@ -56,12 +56,12 @@ impl Sandbox {
     }
 
     /// Runs what must succeed.
-    pub fn succeed(&self, arguments: &[&str]) {
+    pub(crate) fn succeed(&self, arguments: &[&str]) {
         let output = self.command(arguments).output().unwrap();
         assert!(output.status.success(), "{}", self.transcript(&output));
     }
 
-    pub fn transcript(&self, output: &Output) -> String {
+    pub(crate) fn transcript(&self, output: &Output) -> String {
         let status = output.status.code().map_or("killed".to_owned(), |code| code.to_string());
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let mut transcript = format!("status: {status}\n");
@@ -84,7 +84,7 @@ fn without_times(line: &str) -> String {
 }
 
 /// All files below a folder, by name, with their content; locks aside.
-pub fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     fn walk(root: &Path, folder: &Path, found: &mut Vec<(String, Vec<u8>)>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -103,7 +103,7 @@ pub fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 /// Asserts that two corpora are the same, byte for byte, and says which file differs.
-pub fn assert_same(left: &Path, right: &Path) {
+pub(crate) fn assert_same(left: &Path, right: &Path) {
     let (left, right) = (contents(left), contents(right));
     let names = |files: &[(String, Vec<u8>)]| -> Vec<String> {
         files.iter().map(|(name, _)| name.clone()).collect()
@@ -115,16 +115,16 @@ pub fn assert_same(left: &Path, right: &Path) {
 }
 
 /// Numbers that look random and are the same in every run.
-pub struct Random(pub u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 33) % bound
     }
 
     /// A paragraph of made-up words.
-    pub fn paragraph(&mut self, words: u64) -> String {
+    pub(crate) fn paragraph(&mut self, words: u64) -> String {
         let mut text = String::new();
         for _ in 0..words {
             for _ in 0..self.below(3) + 1 {
@@ -137,7 +137,7 @@ impl Random {
     }
 
     /// A page of `paragraphs` paragraphs with a link and some furniture.
-    pub fn page(&mut self, title: &str, paragraphs: u64) -> String {
+    pub(crate) fn page(&mut self, title: &str, paragraphs: u64) -> String {
         let mut html = format!(
             "<!doctype html><html lang=en><head><title>{title}</title><style>p {{}}</style></head>\
              <body><nav><a href=/>Home</a> <a href=http://other.example/x>Other</a></nav>\n"
@@ -153,17 +153,17 @@ impl Random {
 
 /// Writes archives record by record.
 #[derive(Default)]
-pub struct Archive {
-    pub bytes: Vec<u8>,
-    pub gzip: bool,
+pub(crate) struct Archive {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) gzip: bool,
 }
 
 impl Archive {
-    pub fn gzip() -> Archive {
+    pub(crate) fn gzip() -> Archive {
         Archive { gzip: true, ..Archive::default() }
     }
 
-    pub fn record(&mut self, kind: &str, url: &str, content_type: &str, block: &[u8]) -> &mut Archive {
+    pub(crate) fn record(&mut self, kind: &str, url: &str, content_type: &str, block: &[u8]) -> &mut Archive {
         let mut record = format!(
             "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2024-05-01T12:00:00Z\r\n\
              WARC-IP-Address: 192.0.2.7\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",
@@ -176,7 +176,7 @@ impl Archive {
     }
 
     /// Bytes as they are, as a member of their own if the archive is compressed.
-    pub fn raw(&mut self, record: &[u8]) -> &mut Archive {
+    pub(crate) fn raw(&mut self, record: &[u8]) -> &mut Archive {
         if self.gzip {
             let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(6));
             encoder.write_all(record).unwrap();
@@ -187,14 +187,14 @@ impl Archive {
         self
     }
 
-    pub fn response(&mut self, url: &str, head: &str, body: &[u8]) -> &mut Archive {
+    pub(crate) fn response(&mut self, url: &str, head: &str, body: &[u8]) -> &mut Archive {
         let mut block = format!("{head}\r\n\r\n").into_bytes();
         block.extend_from_slice(body);
         self.record("response", url, "application/http; msgtype=response", &block)
     }
 
     /// A page that was found.
-    pub fn page(&mut self, url: &str, html: &str) -> &mut Archive {
+    pub(crate) fn page(&mut self, url: &str, html: &str) -> &mut Archive {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8";
         self.response(url, head, html.as_bytes())
     }

@@ -1,0 +1,193 @@
+//! `cento index`, `info` and `cat` as users see them: everything the real binary prints.
+
+mod support;
+
+use support::{Archive, Random, Sandbox, assert_same, contents};
+
+use insta::assert_snapshot;
+
+/// A small folder in several languages, with what folders have in them.
+fn folder() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox
+        .write("docs/en.html", "<html lang=en><title>Patchwork</title><body><h1>Patchwork</h1><p>A garment stitched from patches.\
+            <p>A poem made of other poets&rsquo; lines. <a href='de.html'>German</a> <a href='https://www.example.co.uk/x#y'>UK</a>")
+        .write("docs/de.html", "<html lang=de-AT><meta charset=utf-8><meta property='article:published_time' content='2024-03-05T08:00:00+01:00'>\
+            <title>Flickwerk</title><p>Ein Gewand aus Flicken, groß und bunt.</p><div>Noch ein Absatz.</div>")
+        .write("docs/zh.html", "<html lang=zh><meta charset=gb18030><title>\u{b0d9}</title>")
+        .write("docs/zh.html", b"<html lang=zh><meta charset=gb2312><title>\xd6\xd0\xce\xc4</title><p>\xb0\xd9\xbc\xd2\xd2\xc2\xca\xc7\xd3\xc3\xcb\xe9\xb2\xbc\xc6\xb4\xb3\xc9\xb5\xc4\xa1\xa3".as_slice())
+        .write("docs/notes/plain.txt", "First paragraph,\nof two lines.\n\n\nSecond paragraph.\n")
+        .write("docs/notes/empty.txt", " \n\n")
+        .write("docs/picture.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice());
+    sandbox
+}
+
+#[test]
+fn a_folder_becomes_a_corpus() {
+    let sandbox = folder();
+    assert_snapshot!(sandbox.run(&["index", "docs", "-o", "docs.cento"]));
+    assert_snapshot!(sandbox.run(&["info", "docs.cento"]));
+    assert_snapshot!(sandbox.run(&["info", "docs.cento", "--json", "--verify"]));
+    assert_snapshot!(sandbox.run(&["cat", "docs.cento", "--url", "docs/en.html"]));
+    assert_snapshot!(sandbox.run(&["cat", "docs.cento", "--url", "docs/zh.html", "--chunks"]));
+    assert_snapshot!(sandbox.run(&["cat", "docs.cento", "--url", "docs/de.html", "--chunks", "--json"]));
+}
+
+#[test]
+fn a_folder_can_stand_for_a_site() {
+    let sandbox = folder();
+    sandbox.succeed(&["index", "docs", "--base-url", "https://www.example.co.uk/d/", "-o", "docs.cento"]);
+    assert_snapshot!(sandbox.run(&["cat", "docs.cento", "--url", "https://www.example.co.uk/d/en.html"]));
+}
+
+/// One archive with what crawls have in them: redirects, errors, pictures, traps and damage.
+fn crawl() -> Archive {
+    let mut archive = Archive::gzip();
+    let mut random = Random(7);
+    archive.record("warcinfo", "", "application/warc-fields", b"software: test\r\n");
+    archive.record("request", "http://a.example/", "application/http; msgtype=request", b"GET / HTTP/1.1\r\n\r\n");
+    archive.page("http://a.example/", &random.page("First", 3));
+    archive.response("http://a.example/moved", "HTTP/1.1 301 Moved\r\nLocation: /", b"<p>Moved");
+    archive.response("http://a.example/logo.png", "HTTP/1.1 200 OK\r\nContent-Type: image/png", b"\x89PNG\r\n\x1a\n");
+    archive.page("http://a.example/x/y/x/y/x/y/x/y/", &random.page("Trap", 1));
+    archive.page("http://a.example/empty", "<html><body><script>1</script></body></html>");
+    let whole = Archive::gzip().page("http://b.example/damaged", &random.page("Damaged", 9)).bytes.clone();
+    let mut damaged = whole.clone();
+    let middle = damaged.len() / 2;
+    for byte in &mut damaged[middle..middle + 20] {
+        *byte ^= 0x5a;
+    }
+    archive.bytes.extend(damaged);
+    archive.page("http://b.example/after", &random.page("After the damage", 2));
+    archive.record("conversion", "http://c.example/", "text/plain", "Already text.\n\nTwo paragraphs.".as_bytes());
+    archive
+}
+
+#[test]
+fn a_crawl_is_counted_by_cause() {
+    let sandbox = Sandbox::new();
+    sandbox.write("crawl.warc.gz", crawl().bytes);
+    assert_snapshot!(sandbox.run(&["index", "crawl.warc.gz", "-o", "crawl.cento"]));
+    assert_snapshot!(sandbox.run(&["cat", "crawl.cento", "--url", "http://c.example/"]));
+    assert_snapshot!(sandbox.run(&["cat", "crawl.cento", "--url", "http://a.example/moved"]));
+    assert_snapshot!(sandbox.run(&["index", "crawl.warc.gz", "-o", "strict.cento", "--strict", "--any-status"]));
+}
+
+#[test]
+fn tables_are_read_by_named_fields() {
+    let sandbox = Sandbox::new();
+    let lines = "{\"body\": \"One text.\", \"link\": \"http://n.example/1\", \"meta\": {\"when\": \"2024-03-05\"}}\n\
+        not json\n\
+        {\"link\": \"http://n.example/2\"}\n\
+        {\"body\": \"<p>Another \\u2014 text.\", \"link\": \"http://n.example/3\", \"meta\": {\"when\": 1709625600}}\n";
+    sandbox.write("news.jsonl", lines);
+    let fields = ["--field", "text=body", "--field", "url=link", "--field", "date=meta.when"];
+    let arguments: Vec<&str> = ["index", "news.jsonl", "-o", "news.cento"].into_iter().chain(fields).collect();
+    assert_snapshot!(sandbox.run(&arguments));
+    assert_snapshot!(sandbox.run(&["cat", "news.cento", "--url", "http://n.example/1"]));
+    let arguments = ["index", "-", "-o", "piped.cento", "--field", "html=body", "--field", "url=link"];
+    assert_snapshot!(sandbox.run_with_input(&arguments, lines.as_bytes()));
+    assert_snapshot!(sandbox.run(&["cat", "piped.cento", "--url", "http://n.example/3"]));
+}
+
+#[test]
+fn a_list_and_a_pattern_name_the_same_inputs() {
+    let sandbox = folder();
+    sandbox.write("list.txt", "# the pages\ndocs/en.html\ndocs/de.html\ndocs/zh.html\n");
+    sandbox.succeed(&["index", "@list.txt", "-o", "list.cento"]);
+    sandbox.succeed(&["index", "docs/*.html", "-o", "pattern.cento"]);
+    assert_same(&sandbox.path("list.cento"), &sandbox.path("pattern.cento"));
+}
+
+#[test]
+fn chunks_and_hashes_are_as_asked_for() {
+    let sandbox = folder();
+    let arguments = ["--chunk", "words:3", "--hash", "sha1", "--normalise", "none"];
+    let index: Vec<&str> = ["index", "docs/notes/plain.txt", "-o", "w.cento"].into_iter().chain(arguments).collect();
+    sandbox.succeed(&index);
+    assert_snapshot!(sandbox.run(&["cat", "w.cento", "--id", "0", "--chunks"]));
+}
+
+#[test]
+fn main_content_leaves_the_furniture_out() {
+    let sandbox = Sandbox::new();
+    let sentence = "The cento was a garment of patches, worn under armour by those who had no better. ";
+    let menu: String = (0..30).map(|n| format!("<li><a href=/{n}>Menu item {n}</a>")).collect();
+    let page = format!(
+        "<html lang=en><title>Cento</title><body><nav><ul>{menu}</ul></nav><article><h1>Cento</h1><p>{}<p>{}<p>{}</article>\
+         <footer><a href=/terms>Terms</a> <a href=/privacy>Privacy</a></footer>",
+        sentence.repeat(4), sentence.repeat(5), sentence.repeat(3)
+    );
+    sandbox.write("page.html", page);
+    sandbox.succeed(&["index", "page.html", "--main", "-o", "main.cento"]);
+    assert_snapshot!(sandbox.run(&["cat", "main.cento", "--id", "0"]));
+}
+
+#[test]
+fn a_corpus_without_text_says_so() {
+    let sandbox = folder();
+    sandbox.succeed(&["index", "docs", "--no-text", "-o", "bare.cento"]);
+    assert!(!contents(&sandbox.path("bare.cento")).iter().any(|(name, _)| name.starts_with("text/part")));
+    assert_snapshot!(sandbox.run(&["cat", "bare.cento", "--url", "docs/en.html", "--chunks"]));
+}
+
+#[test]
+fn what_is_hostile_stays_harmless_on_a_terminal() {
+    let sandbox = Sandbox::new();
+    let mut archive = Archive::default();
+    archive.page("http://h.example/\u{1b}]0;owned\u{7}", "<title>\u{1b}[2J\u{202e}title</title><p>text \u{9b}31m");
+    sandbox.write("hostile.warc", archive.bytes);
+    sandbox.succeed(&["index", "hostile.warc", "-o", "h.cento"]);
+    let shown = sandbox.run(&["cat", "h.cento", "--id", "0"]);
+    assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "{shown:?}");
+    assert_snapshot!(shown);
+}
+
+#[test]
+fn pages_are_added_under_the_same_parameters_only() {
+    let sandbox = folder();
+    sandbox.succeed(&["index", "docs/en.html", "--chunk", "lines:2", "-o", "grow.cento"]);
+    assert_snapshot!(sandbox.run(&["index", "docs/de.html", "-o", "grow.cento"]));
+    assert_snapshot!(sandbox.run(&["index", "docs/de.html", "-o", "grow.cento", "--add", "--chunk", "paragraph"]));
+    assert_snapshot!(sandbox.run(&["index", "docs/de.html", "docs/zh.html", "-o", "grow.cento", "--add"]));
+    assert_snapshot!(sandbox.run(&["cat", "grow.cento", "--id", "8589934592"]));
+    assert_snapshot!(sandbox.run(&["index", "docs", "-o", "missing.cento", "--add"]));
+}
+
+#[test]
+fn tables_have_the_same_bytes_on_any_number_of_threads() {
+    let sandbox = Sandbox::new();
+    let mut random = Random(1);
+    for file in 0..6 {
+        let mut archive = Archive::gzip();
+        for page in 0..40 {
+            let url = format!("http://site{}.example/{file}/{page}", page % 7);
+            archive.page(&url, &random.page("Page", 12));
+            archive.raw(b"not a record at all");
+        }
+        sandbox.write(&format!("crawl/{file}.warc.gz"), archive.bytes);
+    }
+    for threads in ["1", "2", "7"] {
+        let output = format!("{threads}.cento");
+        sandbox.succeed(&["index", "crawl", "-o", &output, "--threads", threads, "--part-size", "100K"]);
+    }
+    sandbox.succeed(&["index", "crawl", "-o", "small.cento", "--memory", "1M", "--part-size", "100K"]);
+    for other in ["2.cento", "7.cento", "small.cento"] {
+        assert_same(&sandbox.path("1.cento"), &sandbox.path(other));
+    }
+    let parts = contents(&sandbox.path("1.cento"));
+    assert!(parts.iter().filter(|(name, _)| name.starts_with("pages/")).count() > 3);
+}
+
+#[test]
+fn help_is_what_the_reference_says() {
+    let sandbox = Sandbox::new();
+    assert_snapshot!(sandbox.run(&["--help"]));
+    assert_snapshot!(sandbox.run(&["index", "--help"]));
+    assert_snapshot!(sandbox.run(&["info", "--help"]));
+    assert_snapshot!(sandbox.run(&["cat", "--help"]));
+    assert!(sandbox.run(&["man"]).contains(".TH cento-index 1"));
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(sandbox.run(&["completions", shell]).contains("--base-url"));
+    }
+}

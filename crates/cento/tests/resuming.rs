@@ -1,0 +1,135 @@
+//! Runs that are broken off: by kill -9 at any moment, by Ctrl-C.
+
+mod support;
+
+use std::time::Duration;
+
+use support::{Archive, Random, Sandbox, assert_same};
+
+/// A crawl that takes a while to index in a debug build, in many small parts.
+fn crawl(sandbox: &Sandbox, files: u64, pages: u64) {
+    let mut random = Random(11);
+    for file in 0..files {
+        let mut archive = Archive { gzip: file % 2 == 0, ..Archive::default() };
+        for page in 0..pages {
+            archive.page(&format!("http://site{file}.example/{page}"), &random.page("Page", 30));
+        }
+        let ending = if archive.gzip { "warc.gz" } else { "warc" };
+        sandbox.write(&format!("crawl/{file}.{ending}"), archive.bytes);
+    }
+}
+
+const INDEX: [&str; 7] = ["index", "crawl", "--part-size", "400K", "--threads", "2", "-o"];
+
+fn index(output: &str) -> Vec<&str> {
+    INDEX.into_iter().chain([output]).collect()
+}
+
+#[test]
+fn a_run_killed_at_any_moment_resumes_and_ends_like_an_unbroken_one() {
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, 4, 60);
+    let begun = std::time::Instant::now();
+    sandbox.succeed(&index("whole.cento"));
+    let whole = begun.elapsed();
+
+    let rounds = if std::env::var_os("CENTO_LONG_TESTS").is_some() { 40 } else { 4 };
+    let mut random = Random(99);
+    for round in 0..rounds {
+        let output = format!("{round}.cento");
+        let mut kills = 0;
+        loop {
+            let mut child = sandbox.command(&index(&output)).spawn().unwrap();
+            // Spread over the whole run and a little beyond, shorter each time, so that it ends some day.
+            let share = random.below(1000) as u32;
+            std::thread::sleep(whole * share / 1000);
+            if kills < 12 && child.try_wait().unwrap().is_none() {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                kills += 1;
+                let manifest = sandbox.path(&output).join("manifest.json");
+                if manifest.exists() {
+                    // Whatever was committed opens, and all of it is sound.
+                    sandbox.succeed(&["info", &output, "--verify"]);
+                }
+                continue;
+            }
+            assert!(child.wait().unwrap().success() || kills == 0);
+            break;
+        }
+        assert_same(&sandbox.path("whole.cento"), &sandbox.path(&output));
+    }
+}
+
+#[test]
+fn an_interrupted_addition_resumes() {
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, 2, 40);
+    sandbox.write("first.txt", "Some text to begin with.");
+    for output in ["whole.cento", "broken.cento"] {
+        sandbox.succeed(&["index", "first.txt", "-o", output, "--part-size", "400K"]);
+    }
+    let add = |output: &'static str| ["index", "crawl", "--add", "-o", output];
+    sandbox.succeed(&add("whole.cento"));
+    for _ in 0..3 {
+        let mut child = sandbox.command(&add("broken.cento")).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(150));
+        if child.try_wait().unwrap().is_some() {
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let end = sandbox.run(&add("broken.cento"));
+    // The last of the three may have come to its end before it was killed.
+    if sandbox.run(&["info", "broken.cento"]).contains("unfinished") {
+        panic!("{end}");
+    }
+    if end.starts_with("status: 0") {
+        assert_same(&sandbox.path("whole.cento"), &sandbox.path("broken.cento"));
+    }
+}
+
+#[test]
+fn an_unfinished_run_wants_its_own_inputs() {
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, 4, 60);
+    let mut child = sandbox.command(&index("x.cento")).spawn().unwrap();
+    while !sandbox.path("x.cento/manifest.json").exists() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    if sandbox.run(&["info", "x.cento"]).contains("unfinished") {
+        sandbox.write("crawl/more.txt", "One more.");
+        let refused = sandbox.run(&index("x.cento"));
+        assert!(refused.contains("was begun with other inputs"), "{refused}");
+        assert!(refused.contains("crawl/more.txt"), "{refused}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_run_and_says_how_to_go_on() {
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, 6, 200);
+    let child = sandbox
+        .command(&index("x.cento"))
+        .stderr(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Once a part is committed there is something to keep.
+    while !sandbox.path("x.cento/pages/part-00000-0000.parquet").exists() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupt.success());
+    let ended = sandbox.transcript(&child.wait_with_output().unwrap());
+    if ended.starts_with("status: 130") {
+        assert!(ended.contains("error: interrupted\nhint: what was finished is kept"), "{ended}");
+        sandbox.succeed(&index("x.cento"));
+    }
+    sandbox.succeed(&index("whole.cento"));
+    assert_same(&sandbox.path("whole.cento"), &sandbox.path("x.cento"));
+}
