@@ -211,7 +211,7 @@ mod tests {
     fn cut<'text>(text: &'text str, kind: &str) -> Vec<&'text str> {
         let mut found = Vec::new();
         chunks(text, kind.parse().unwrap(), |range| {
-            found.push(&text[range])
+            found.push(&text[range]);
         });
         found
     }

@@ -1,23 +1,308 @@
 //! Dates as people and archives write them.
+//!
+//! Markup states dates in whatever form its author's software had, and archives in theirs. [`parse`] reads those forms
+//! that name one moment without a doubt, and leaves the rest: a date that is wrong by a month misleads whoever asks who
+//! copied from whom, and one that is missing does not.
+//!
+//! | form | example |
+//! |---|---|
+//! | ISO 8601 and RFC 3339, loosely | `2024-03-05T10:30:00.5+01:00`, `2024/3/5 10:30`, `20240305T103000Z`, `2024-03` |
+//! | archive timestamps | `20240305103000`, `20240305` |
+//! | seconds or milliseconds since 1970 | `1709634600`, `1709634600000` |
+//! | mail and HTTP | `Tue, 05 Mar 2024 10:30:00 GMT`, `Tuesday, 05-Mar-24 10:30:00 GMT`, `Tue Mar  5 10:30:00 2024` |
+//! | English | `March 5, 2024`, `5th of March 2024, 10:30 am EST`, `Mar 2024` |
+//! | with dots, or slashes that leave no choice | `5.3.2024`, `25/12/2024`, `12/25/2024` |
+//!
+//! What is not said is the least it can be: a date without a time is midnight, a month its first day; and a time without a
+//! zone is UTC. Years from 1000 to 9999 count.
+
+mod cursor;
+mod zone;
+
+use cursor::Cursor;
+use jiff::civil::DateTime;
+
+/// No date is written longer than this.
+const LONGEST: usize = 100;
 
 /// The moment that `text` names, in milliseconds since 1970 (UTC).
+///
+/// ```
+/// use cento_text::date::parse;
+///
+/// assert_eq!(parse("2024-03-05"), Some(1_709_596_800_000));
+/// assert_eq!(parse("Tue, 05 Mar 2024 01:00:00 +0100"), parse("2024-03-05"));
+/// assert_eq!(parse("03/05/2024"), None); // in March or in May
+/// ```
 pub fn parse(text: &str) -> Option<i64> {
     let text = text.trim();
-    let parser = jiff::fmt::temporal::DateTimeParser::new();
-    if let Ok(moment) = parser.parse_timestamp(text) {
-        return Some(moment.as_millisecond());
+    if text.is_empty() || text.len() > LONGEST || !text.is_ascii() {
+        return None;
     }
-    if let Ok(moment) = parser.parse_datetime(text) {
-        return Some(
-            moment
-                .to_zoned(jiff::tz::TimeZone::UTC)
-                .ok()?
-                .timestamp()
-                .as_millisecond(),
-        );
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return digits(text);
     }
-    let moment = jiff::fmt::rfc2822::DateTimeParser::new()
-        .parse_timestamp(text)
-        .ok()?;
-    Some(moment.as_millisecond())
+    since_1970(text)
+        .or_else(|| year_first(text))
+        .or_else(|| day_first(text))
+        .or_else(|| in_words(text))
 }
+
+/// `millis` since 1970 as RFC 3339 has it, in UTC, with as many digits as it needs.
+///
+/// ```
+/// use cento_text::date::render;
+///
+/// assert_eq!(render(1_709_634_600_000), "2024-03-05T10:30:00Z");
+/// assert_eq!(render(1_709_634_600_500), "2024-03-05T10:30:00.5Z");
+/// ```
+pub fn render(millis: i64) -> String {
+    // What lies beyond the years that can be written so was not made by `parse`.
+    jiff::Timestamp::from_millisecond(millis)
+        .map_or_else(|_| millis.to_string(), |moment| moment.to_string())
+}
+
+/// A moment as it is put together from its parts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moment {
+    year: u32,
+    month: u32,
+    day: u32,
+    hour: u32,
+    minute: u32,
+    second: u32,
+    millis: u32,
+    /// How far local time is ahead of UTC, in seconds.
+    offset: i64,
+}
+
+impl Moment {
+    fn date(year: u32, month: u32, day: u32) -> Self {
+        Moment {
+            year,
+            month,
+            day,
+            ..Moment::default()
+        }
+    }
+
+    /// In milliseconds since 1970; none if there is no such day or time.
+    fn millis(self) -> Option<i64> {
+        if !(1000..=9999).contains(&self.year) {
+            return None;
+        }
+        // Midnight at the end of a day and leap seconds are there, but no calendar has them.
+        let (hour, days) = match (self.hour, self.minute, self.second) {
+            (24, 0, 0) => (0, 1),
+            _ => (self.hour, 0),
+        };
+        let second = if self.second == 60 { 59 } else { self.second };
+        let civil = DateTime::new(
+            self.year.try_into().ok()?,
+            self.month.try_into().ok()?,
+            self.day.try_into().ok()?,
+            hour.try_into().ok()?,
+            self.minute.try_into().ok()?,
+            second.try_into().ok()?,
+            i32::try_from(self.millis).ok()?.checked_mul(1_000_000)?,
+        )
+        .ok()?;
+        let utc = jiff::tz::Offset::UTC.to_timestamp(civil).ok()?;
+        Some(utc.as_millisecond() + (days * 86_400 - self.offset) * 1000)
+    }
+}
+
+/// Nothing but digits: how many there are tells what they are.
+fn digits(text: &str) -> Option<i64> {
+    let number = |begin: usize, end: usize| -> Option<u32> { text.get(begin..end)?.parse().ok() };
+    let mut moment = Moment::date(number(0, 4)?, 1, 1);
+    match text.len() {
+        4 => return moment.millis(),
+        9 | 10 => return text.parse::<i64>().ok()?.checked_mul(1000),
+        13 => return text.parse().ok(),
+        6 | 8 | 12 | 14 | 17 => {}
+        _ => return None,
+    }
+    moment.month = number(4, 6)?;
+    moment.day = number(6, 8).unwrap_or(1);
+    moment.hour = number(8, 10).unwrap_or(0);
+    moment.minute = number(10, 12).unwrap_or(0);
+    moment.second = number(12, 14).unwrap_or(0);
+    moment.millis = number(14, 17).unwrap_or(0);
+    moment.millis()
+}
+
+/// Seconds since 1970 with a fraction.
+fn since_1970(text: &str) -> Option<i64> {
+    let (whole, fraction) = text.split_once('.')?;
+    if !matches!(whole.len(), 9 | 10) {
+        return None;
+    }
+    let mut cursor = Cursor::new(fraction);
+    let millis = cursor.fraction()?;
+    let whole: i64 = whole.parse().ok()?;
+    (cursor.is_done() && whole >= 0).then_some(whole * 1000 + i64::from(millis))
+}
+
+/// Year, month and perhaps day, then perhaps a time: the forms of ISO 8601 and what resembles them.
+fn year_first(text: &str) -> Option<i64> {
+    let mut cursor = Cursor::new(text);
+    let mut moment = Moment::date(cursor.number(4, 4)?, 1, 1);
+    if let Some(separator) = cursor.take_any(b"-/.") {
+        moment.month = cursor.number(1, 2)?;
+        if cursor.take(separator) {
+            moment.day = cursor.number(1, 2)?;
+        }
+    } else {
+        moment.month = cursor.number(2, 2)?;
+        moment.day = cursor.number(2, 2)?;
+    }
+    finish(cursor, moment)
+}
+
+/// Day, month and year as numbers.
+fn day_first(text: &str) -> Option<i64> {
+    let mut cursor = Cursor::new(text);
+    let first = cursor.number(1, 2)?;
+    let separator = cursor.take_any(b"./")?;
+    let second = cursor.number(1, 2)?;
+    let year = cursor.take(separator).then(|| cursor.number(4, 4))??;
+    let (day, month) = match separator {
+        // Whoever writes dots writes the day first.
+        b'.' => (first, second),
+        _ if first > 12 || first == second => (first, second),
+        _ if second > 12 => (second, first),
+        _ => return None,
+    };
+    finish(cursor, Moment::date(year, month, day))
+}
+
+/// What may follow a date: a time, a zone.
+fn finish(mut cursor: Cursor<'_>, mut moment: Moment) -> Option<i64> {
+    let marked = cursor.take_any(b"Tt_").is_some();
+    let spaced = cursor.take_spaces();
+    let comma = cursor.take(b',');
+    if (marked || spaced || comma) && !cursor.is_done() {
+        cursor.take_spaces();
+        cursor.time(&mut moment)?;
+    }
+    moment.offset = zone::offset(&mut cursor)?;
+    cursor.is_done().then_some(moment)?.millis()
+}
+
+/// A date with the month's name in it: every word must be one that dates are made of, and each part be there but once.
+fn in_words(text: &str) -> Option<i64> {
+    let mut cursor = Cursor::new(text);
+    let (mut year, mut month, mut day) = (None, None, None);
+    let mut moment = Moment::default();
+    let (mut timed, mut zoned) = (false, false);
+    loop {
+        // A hyphen after the time is the sign of the zone.
+        let separators: &[u8] = if timed { b" \t\r\n,." } else { b" \t\r\n,.-/" };
+        while cursor.take_any(separators).is_some() {}
+        if cursor.is_done() {
+            break;
+        }
+        let ahead = cursor;
+        if let Some(word) = cursor.word() {
+            if let Some(number) = month_number(word) {
+                if month.replace(number).is_some() {
+                    return None;
+                }
+            } else if !is_filler(word) {
+                cursor = ahead;
+                if !timed || std::mem::replace(&mut zoned, true) {
+                    return None;
+                }
+                moment.offset = zone::offset(&mut cursor)?;
+            }
+            continue;
+        }
+        if timed && !zoned && matches!(cursor.peek(), Some(b'+' | b'-')) {
+            zoned = true;
+            moment.offset = zone::offset(&mut cursor)?;
+            continue;
+        }
+        let (number, length) = cursor.digits()?;
+        if cursor.peek() == Some(b':') || cursor.at_half_day() {
+            if std::mem::replace(&mut timed, true) {
+                return None;
+            }
+            cursor = ahead;
+            cursor.time(&mut moment)?;
+        } else if length == 4 && year.is_none() {
+            year = Some(number);
+        } else if length <= 2 && day.is_none() {
+            day = Some(number);
+            cursor.take_ordinal();
+        } else if length == 2 && year.is_none() {
+            // As RFC 2822 has it.
+            year = Some(if number < 50 {
+                2000 + number
+            } else {
+                1900 + number
+            });
+        } else {
+            return None;
+        }
+    }
+    moment.year = year?;
+    moment.month = month?;
+    moment.day = day.unwrap_or(1);
+    moment.millis()
+}
+
+fn month_number(word: &str) -> Option<u32> {
+    const MONTHS: [&str; 12] = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    let word = word.to_ascii_lowercase();
+    let short = word.len() == 3 || word == "sept";
+    let position = MONTHS
+        .iter()
+        .position(|&month| month == word || (short && month.starts_with(&word)))?;
+    u32::try_from(position + 1).ok()
+}
+
+/// Days of the week, and words that only make a date sound better.
+fn is_filler(word: &str) -> bool {
+    const FILLERS: [&str; 22] = [
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "mon",
+        "tue",
+        "tues",
+        "wed",
+        "thu",
+        "thur",
+        "thurs",
+        "fri",
+        "sat",
+        "sun",
+        "at",
+        "on",
+        "of",
+        "the",
+        "t",
+    ];
+    FILLERS.contains(&word.to_ascii_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,32 +1,193 @@
-//! Plain text pages, as if they had been written by one editor.
+//! Plain text pages, as if one editor had written them all.
 
 use std::borrow::Cow;
 
-/// `text` with one kind of line break, without control characters, trailing spaces and runs of blank lines.
+/// `text` in the form that all text has here: lines that end with `\n` and not with space, at most one blank line in a row,
+/// no space at either end, no control characters but tabs, and no byte order marks.
+///
+/// `\r\n`, `\r`, vertical tabs and U+0085 end a line; a form feed ends a paragraph, because a page break was one. Text that
+/// is like this already, as most is, is not copied.
+///
+/// ```
+/// use cento_text::plain::plain_text;
+///
+/// assert_eq!(plain_text("\u{feff}One\0 \r\ntwo\r\n\r\n\r\nthree\u{c}four\n"), "One\ntwo\n\nthree\n\nfour");
+/// ```
 pub fn plain_text(text: &str) -> Cow<'_, str> {
-    let text = text
-        .replace("\r\n", "\n")
-        .replace('\r', "\n")
-        .replace('\u{c}', "\n\n");
-    let mut out = String::with_capacity(text.len());
-    let mut blank = 0;
-    for line in text.split('\n') {
-        let line: String = line
-            .chars()
-            .filter(|&character| {
-                character == '\t' || (!character.is_control() && character != '\u{feff}')
-            })
-            .collect();
-        let line = line.trim_end();
-        if line.is_empty() {
-            blank += 1;
-            continue;
-        }
-        if !out.is_empty() {
-            out.push_str(if blank > 0 { "\n\n" } else { "\n" });
-        }
-        blank = 0;
-        out.push_str(line);
+    let trimmed = text.trim();
+    if is_plain(trimmed) {
+        Cow::Borrowed(trimmed)
+    } else {
+        Cow::Owned(rewrite(trimmed))
     }
-    Cow::Owned(out)
+}
+
+/// Whether nothing has to be changed in text without space at either end.
+fn is_plain(text: &str) -> bool {
+    if has_suspect(text.as_bytes())
+        && text
+            .chars()
+            .any(|character| is_dropped(character) || breaks_oddly(character))
+    {
+        return false;
+    }
+    let bytes = text.as_bytes();
+    let mut blank = false;
+    let mut begin = 0;
+    for end in memchr::memchr_iter(b'\n', bytes) {
+        if begin == end {
+            if blank {
+                return false;
+            }
+            blank = true;
+        } else {
+            blank = false;
+            let last = bytes[end - 1];
+            let ends_in_space = if last.is_ascii() {
+                matches!(last, b' ' | b'\t')
+            } else {
+                text[begin..end].ends_with(char::is_whitespace)
+            };
+            if ends_in_space {
+                return false;
+            }
+        }
+        begin = end + 1;
+    }
+    true
+}
+
+/// Whether there may be a character that is not allowed: one of the bytes is a control, or could begin one beyond
+/// ASCII, or a byte order mark.
+fn has_suspect(bytes: &[u8]) -> bool {
+    // No early exit within a piece: so the loop is compiled to vector instructions.
+    bytes.chunks(1024).any(|piece| {
+        piece.iter().fold(false, |suspect, &byte| {
+            let control = byte < b' ' && byte != b'\n' && byte != b'\t';
+            suspect | control | (byte == 0x7f) | (byte == 0xc2) | (byte == 0xef)
+        })
+    })
+}
+
+/// Whether the character is left out.
+fn is_dropped(character: char) -> bool {
+    character == '\u{feff}'
+        || (character.is_control() && !matches!(character, '\n' | '\t') && !breaks_oddly(character))
+}
+
+/// Whether the character ends a line, or more, other than as `\n` does.
+fn breaks_oddly(character: char) -> bool {
+    matches!(character, '\r' | '\u{b}' | '\u{c}' | '\u{85}')
+}
+
+fn rewrite(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut blank = false;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = rest.find(|character| character == '\n' || breaks_oddly(character));
+        let (line, after) = rest.split_at(end.unwrap_or(rest.len()));
+        let before = out.len();
+        if !out.is_empty() {
+            out.push_str(if blank { "\n\n" } else { "\n" });
+        }
+        let begin = out.len();
+        out.extend(line.chars().filter(|&character| !is_dropped(character)));
+        let length = out[begin..].trim_end().len();
+        if length == 0 {
+            out.truncate(before);
+            blank = true;
+        } else {
+            out.truncate(begin + length);
+            blank = false;
+        }
+        let mut following = after.chars();
+        blank |= following.next() == Some('\u{c}');
+        rest = after.strip_prefix("\r\n").unwrap_or(following.as_str());
+    }
+    // What was dropped may have stood before the first space.
+    let indented = out.len() - out.trim_start().len();
+    out.drain(..indented);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The definition, one step after the other.
+    fn naive(text: &str) -> String {
+        let text = text
+            .replace("\r\n", "\n")
+            .replace(['\r', '\u{b}', '\u{85}'], "\n")
+            .replace('\u{c}', "\n\n")
+            .replace('\u{feff}', "");
+        let text: String = text
+            .chars()
+            .filter(|&character| matches!(character, '\n' | '\t') || !character.is_control())
+            .collect();
+        let lines: Vec<&str> = text.split('\n').map(str::trim_end).collect();
+        let mut text = lines.join("\n");
+        while text.contains("\n\n\n") {
+            text = text.replace("\n\n\n", "\n\n");
+        }
+        text.trim().to_owned()
+    }
+
+    proptest! {
+        #[test]
+        fn text_becomes_plain_as_defined(
+            text in "([a-zé ]{0,3}[ \\t\\n\\r\\x0b\\x0c\\x00\\x1b\\x7f\u{85}\u{9f}\u{a0}\u{feff}\u{3000}]{0,3}){0,12}|\\PC{0,20}"
+        ) {
+            let plain = plain_text(&text).into_owned();
+            prop_assert_eq!(&plain, &naive(&text));
+            prop_assert!(matches!(plain_text(&plain), Cow::Borrowed(same) if same == plain));
+        }
+    }
+
+    #[test]
+    fn plain_text_is_not_copied() {
+        let text = "One line.\n  An indented one: §§ 1–2, “quoted”, ｆｕｌｌ width.\n\nAnother\tparagraph.";
+        assert!(matches!(plain_text(text), Cow::Borrowed(same) if same == text));
+        // Space around it needs no copy either.
+        assert!(matches!(plain_text("\n\n a \n"), Cow::Borrowed("a")));
+        assert!(matches!(plain_text(""), Cow::Borrowed("")));
+    }
+
+    #[test]
+    fn line_breaks_of_all_systems_are_one() {
+        assert_eq!(plain_text("a\r\nb\rc\nd\u{85}e\u{b}f"), "a\nb\nc\nd\ne\nf");
+        assert_eq!(plain_text("a\r\n\r\n\r\nb\r\rc"), "a\n\nb\n\nc");
+    }
+
+    #[test]
+    fn a_form_feed_ends_a_paragraph() {
+        assert_eq!(
+            plain_text("the end of a page\n\u{c}the next page"),
+            "the end of a page\n\nthe next page"
+        );
+    }
+
+    #[test]
+    fn nothing_is_left_of_nothing() {
+        for text in ["\u{feff}", "\0\0\0", " \u{c}\r\n\t", "\u{feff} \n \u{feff}"] {
+            assert_eq!(plain_text(text), "", "{text:?}");
+        }
+    }
+
+    #[test]
+    fn hostile_text_takes_linear_time() {
+        let begin = std::time::Instant::now();
+        for text in [
+            "\r".repeat(1 << 21),
+            " \n".repeat(1 << 20),
+            "a \0".repeat(1 << 20),
+            "\u{feff} ".repeat(1 << 19),
+        ] {
+            plain_text(&text);
+        }
+        assert!(begin.elapsed().as_secs() < 60);
+    }
 }

@@ -8,9 +8,9 @@
 //! # The canonical form
 //!
 //! The address as the WHATWG URL standard parses it (which lower-cases the host, takes away the default port and
-//! resolves dot segments), without user name, password and fragment, without dots at the end of the host, without a
+//! resolves dot segments), without user name, password and fragment, without a dot at the end of the host, without a
 //! query that is empty; in path and query, percent-encoded letters, digits, `-`, `.`, `_` and `~` are decoded, and the
-//! hexadecimal digits of what remains encoded are capitals. The order of the query and a slash at the end are kept:
+//! hexadecimal digits of what remains encoded are capitals; a percent sign that encodes nothing is encoded. The order of the query and a slash at the end are kept:
 //! servers do tell such addresses apart.
 //!
 //! # The link key
@@ -86,8 +86,11 @@ impl PageUrl {
         canonical.push_str("://");
         let host_begin = canonical.len();
         if let Some(host) = url.host_str() {
-            let name = host.trim_end_matches('.');
-            canonical.push_str(if name.is_empty() { host } else { name });
+            // Of several dots none goes: what is left could be read as another host.
+            let name = host
+                .strip_suffix('.')
+                .filter(|name| !name.is_empty() && !name.ends_with('.'));
+            canonical.push_str(name.unwrap_or(host));
         }
         let host = host_begin..canonical.len();
         if let Some(port) = url.port() {
@@ -189,7 +192,7 @@ mod tests {
             ("http://example.com/a/../b/./c/..", "http://example.com/b/"),
             (
                 "http://example.com/%7ea%2fb%c3%a9?%41=%zz",
-                "http://example.com/~a%2Fb%C3%A9?A=%zz",
+                "http://example.com/~a%2Fb%C3%A9?A=%25zz",
             ),
             ("http://example.com/a?", "http://example.com/a"),
             (

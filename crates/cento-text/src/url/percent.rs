@@ -1,6 +1,7 @@
 //! One spelling for percent-encoded text.
 
-/// Appends `text` to `out`: unreserved characters decoded, the digits of all others in capitals.
+/// Appends `text` to `out`: unreserved characters decoded, the digits of all others in capitals, and percent signs that
+/// encode nothing encoded. Doing it again changes nothing.
 pub(super) fn normalise(text: &str, out: &mut String) {
     let mut rest = text;
     while let Some(percent) = memchr::memchr(b'%', rest.as_bytes()) {
@@ -19,7 +20,8 @@ pub(super) fn normalise(text: &str, out: &mut String) {
                 rest = &rest[3..];
             }
             _ => {
-                out.push('%');
+                // Left alone, it could go together with what is decoded after it.
+                out.push_str("%25");
                 rest = &rest[1..];
             }
         }
@@ -64,10 +66,10 @@ mod tests {
     }
 
     #[test]
-    fn a_percent_sign_that_encodes_nothing_stays() {
-        assert_eq!(normalised("100%"), "100%");
-        assert_eq!(normalised("%4"), "%4");
-        assert_eq!(normalised("%zz%%41"), "%zz%A");
+    fn a_percent_sign_that_encodes_nothing_is_encoded() {
+        assert_eq!(normalised("100%"), "100%25");
+        assert_eq!(normalised("%4"), "%254");
+        assert_eq!(normalised("%zz%%36%31"), "%25zz%2561");
     }
 
     #[test]

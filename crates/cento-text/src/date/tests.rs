@@ -1,0 +1,184 @@
+//! Every form that is read, and what is not.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Half past ten on the fifth of March 2024.
+const MOMENT: i64 = 1_709_634_600_000;
+const DAY: i64 = 1_709_596_800_000;
+const MONTH: i64 = 1_709_251_200_000;
+
+#[test]
+fn one_moment_is_read_from_every_form() {
+    for text in [
+        "2024-03-05T10:30:00Z",
+        "2024-03-05T10:30:00",
+        "2024-03-05t10:30:00z",
+        "2024-03-05 10:30:00",
+        "2024-03-05 10:30",
+        "2024-03-05T10:30Z",
+        "2024-03-05T10:30:00.000Z",
+        "2024-03-05T10:30:00,0004567+00:00",
+        "2024-03-05T11:30:00+01:00",
+        "2024-03-05T11:30:00+0100",
+        "2024-03-05T11:30:00+01",
+        "2024-03-05 05:30:00 -0500",
+        "2024-03-05T11:30:00+01:00[Europe/Paris]",
+        "2024-03-05 10:30:00 UTC",
+        "2024-03-05 10:30:00.000 GMT",
+        "2024-03-05_10:30:00",
+        "2024/03/05 10:30",
+        "2024/3/5, 10:30 am",
+        "2024.03.05 10:30:00",
+        "20240305T103000Z",
+        "20240305T1030",
+        "20240305 103000",
+        "20240305103000",
+        "20240305103000000",
+        "202403051030",
+        "1709634600",
+        "1709634600.0",
+        "1709634600000",
+        "Tue, 05 Mar 2024 10:30:00 GMT",
+        "Tue, 5 Mar 2024 11:30:00 +0100",
+        "Tue, 5 Mar 2024 05:30:00 -0500 (EST)",
+        "5 Mar 2024 10:30 GMT",
+        "Tuesday, 05-Mar-24 10:30:00 GMT",
+        "Tue Mar  5 10:30:00 2024",
+        "Tue Mar 5 10:30:00 UTC 2024",
+        "Tue Mar 05 2024 11:30:00 GMT+0100 (Central European Standard Time)",
+        "March 5, 2024 10:30 AM",
+        "March 5th, 2024 at 5:30 a.m. EST",
+        "the 5th of March 2024, 10:30:00",
+        "Tuesday 5 March 2024 10:30 a.m.",
+        "5.3.2024 10:30",
+        "05.03.2024, 10:30:00",
+        "\n 2024-03-05T10:30:00Z\t",
+    ] {
+        assert_eq!(parse(text), Some(MOMENT), "{text}");
+    }
+}
+
+#[test]
+fn a_date_without_a_time_is_midnight() {
+    for text in [
+        "2024-03-05",
+        "2024-3-5",
+        "2024/03/05",
+        "20240305",
+        "March 5, 2024",
+        "5 March 2024",
+        "Mar. 5, 2024",
+        "05-Mar-2024",
+        "5-Mar-24",
+        "Tuesday, March 5th, 2024",
+        "5.3.2024",
+        "2024-03-05Z",
+        "2024-03-05T",
+    ] {
+        assert_eq!(parse(text), Some(DAY), "{text}");
+    }
+    assert_eq!(parse("2024-03-05+01:00"), Some(DAY - 3_600_000));
+}
+
+#[test]
+fn a_month_without_a_day_is_its_first_and_a_year_without_a_month_its_first() {
+    for text in ["2024-03", "2024/03", "202403", "March 2024", "Mar 2024"] {
+        assert_eq!(parse(text), Some(MONTH), "{text}");
+    }
+    assert_eq!(parse("2024"), parse("2024-01-01"));
+}
+
+#[test]
+fn slashes_count_where_only_one_order_is_possible() {
+    assert_eq!(parse("25/12/2024"), parse("2024-12-25"));
+    assert_eq!(parse("12/25/2024 1:05 pm"), parse("2024-12-25T13:05"));
+    assert_eq!(parse("3/3/2024"), parse("2024-03-03"));
+    assert_eq!(parse("3/5/2024"), None);
+}
+
+#[test]
+fn odd_but_real_times_are_read() {
+    assert_eq!(parse("2024-03-05T24:00:00"), parse("2024-03-06"));
+    assert_eq!(parse("2016-12-31T23:59:60Z"), parse("2016-12-31T23:59:59Z"));
+    assert_eq!(parse("March 5, 2024 12:00 am"), Some(DAY));
+    assert_eq!(parse("March 5, 2024 12 pm"), Some(DAY + 12 * 3_600_000));
+    assert_eq!(parse("2024-03-05T10:30:00.123456Z"), Some(MOMENT + 123));
+    assert_eq!(parse("2024-02-29"), Some(1_709_164_800_000));
+    assert_eq!(parse("1969-12-31T23:59:59Z"), Some(-1000));
+    assert_eq!(parse("1215-06-15"), Some(-23_811_235_200_000));
+    assert_eq!(parse("999999999"), Some(999_999_999_000));
+}
+
+#[test]
+fn what_is_no_date_is_none() {
+    for text in [
+        "",
+        " ",
+        "yesterday",
+        "2024-13-01",
+        "2024-02-30",
+        "2023-02-29",
+        "0999-01-01",
+        "10000-01-01",
+        "2024-03-05T25:00",
+        "2024-03-05T10:61",
+        "2024-03-05T10:30:00+99:00",
+        "2024-03-05 10:30 XYZ",
+        "2024-03-05 and more",
+        "March",
+        "May 5",
+        "12",
+        "123",
+        "12345",
+        "99999999999999",
+        "5 March March 2024",
+        "2024-",
+        "-2024-01-01",
+        "1.2.3.4",
+        "３月５日",
+        "T10:30",
+        "10:30",
+        "2024-03-05T10:30:00Z Z",
+        "March 5, 2024 13:00 pm",
+        "v2024.1",
+        "00000000",
+        "2024-00-00",
+        "(",
+        "2024-03-05 (",
+    ] {
+        assert_eq!(parse(text), None, "{text}");
+    }
+    assert_eq!(parse(&"2024-03-05 ".repeat(20)), None);
+}
+
+#[test]
+fn what_is_rendered_reads_back() {
+    for millis in [0, -1, MOMENT, MOMENT + 1, DAY, 253_402_000_000_000] {
+        assert_eq!(parse(&render(millis)), Some(millis), "{}", render(millis));
+    }
+    assert_eq!(render(i64::MAX), i64::MAX.to_string());
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_not_but_never_panics(text in "\\PC{0,30}|[0-9A-Za-z:/.,+ \\[\\]()-]{0,40}") {
+        if let Some(millis) = parse(&text) {
+            // Years 1000 to 9999, give or take a zone, and seconds since 1970.
+            prop_assert!((-30_610_310_400_000..=253_402_387_200_000).contains(&millis));
+        }
+    }
+
+    #[test]
+    fn agrees_with_jiff_on_what_both_read(millis in -30_000_000_000_000i64..250_000_000_000_000) {
+        let moment = jiff::Timestamp::from_millisecond(millis).unwrap();
+        prop_assert_eq!(parse(&moment.to_string()), Some(millis));
+        let seconds = millis.div_euclid(1000) * 1000;
+        let zoned = moment.to_zoned(jiff::tz::TimeZone::fixed(jiff::tz::offset(-7)));
+        prop_assert_eq!(parse(&zoned.strftime("%Y-%m-%d %H:%M:%S %z").to_string()), Some(seconds));
+        prop_assert_eq!(parse(&zoned.strftime("%a, %d %b %Y %H:%M:%S %z").to_string()), Some(seconds));
+        prop_assert_eq!(parse(&moment.strftime("%A %B %-d, %Y %I:%M:%S %p").to_string()), Some(seconds));
+        prop_assert_eq!(parse(&moment.strftime("%Y%m%d%H%M%S").to_string()), Some(seconds));
+    }
+}

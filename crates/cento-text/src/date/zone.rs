@@ -1,0 +1,51 @@
+//! Time zones, as far as a date can name them without a doubt.
+
+use super::cursor::Cursor;
+
+/// Takes what is left of a date, if that is a zone, and perhaps a remark in brackets: how far it is ahead of UTC, in
+/// seconds. Nothing at all is UTC.
+pub(super) fn offset(cursor: &mut Cursor<'_>) -> Option<i64> {
+    cursor.take_spaces();
+    let mut hours = 0;
+    if let Some(name) = cursor.word() {
+        hours = named(name)?;
+    }
+    // As in `GMT+0100`, or alone.
+    let mut seconds = hours * 3600;
+    if let Some(sign) = cursor.take_any(b"+-") {
+        let ahead = i64::from(cursor.number(1, 2)?) * 60;
+        cursor.take(b':');
+        let minutes = ahead + i64::from(cursor.number(2, 2).unwrap_or(0));
+        if minutes > 24 * 60 {
+            return None;
+        }
+        seconds += 60 * if sign == b'-' { -minutes } else { minutes };
+    }
+    let remark = *cursor;
+    cursor.take_spaces();
+    match cursor.take_any(b"([") {
+        Some(b'(') => cursor.take_until(b')').then_some(seconds),
+        Some(_) => cursor.take_until(b']').then_some(seconds),
+        None => {
+            *cursor = remark;
+            Some(seconds)
+        }
+    }
+}
+
+/// The hours that a zone is ahead of UTC: those that RFC 2822 names, and those of Europe. Other abbreviations stand for
+/// several zones.
+fn named(name: &str) -> Option<i64> {
+    Some(match name.to_ascii_uppercase().as_str() {
+        "Z" | "UT" | "UTC" | "GMT" | "WET" => 0,
+        "CET" | "WEST" => 1,
+        "CEST" | "EET" => 2,
+        "EEST" => 3,
+        "EST" | "CDT" => -5,
+        "EDT" => -4,
+        "CST" | "MDT" => -6,
+        "MST" | "PDT" => -7,
+        "PST" => -8,
+        _ => return None,
+    })
+}
