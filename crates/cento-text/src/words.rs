@@ -3,16 +3,17 @@
 //! # What a word is
 //!
 //! A **word** is a maximal run of letters, marks and numbers, in the sense of Unicode. Soft hyphens, zero-width
-//! characters and whatever else Unicode calls default-ignorable are as if they were not there: words go on across them,
-//! but neither begin nor end with one. A word stands at a byte range of the text, on character boundaries; ranges are in order and do
-//! not overlap, so that words and the gaps between them are the text.
+//! characters and whatever else Unicode calls default-ignorable are as if they were not there: words go on across them, but
+//! neither begin nor end with one. A word stands at a byte range of the text, on character boundaries; ranges are in
+//! order and do not overlap, so that words and the gaps between them are the text.
 //!
 //! Within such a run, characters of scripts that are written without spaces (Han, Hiragana, Katakana, Thai, Lao, Khmer
-//! and Myanmar) are split as ICU's dictionary splits them, and apart from what is not of these scripts: `3月5日` is four words.
+//! and Myanmar) are split as ICU's dictionary splits them, and apart from what is not of these scripts: `3月5日` is four
+//! words.
 //!
-//! The **normal form** is what two words are compared by: NFKC and full case folding (`ﬁ`, `FI` and `fi` are one word, and
-//! so are the two ways to write `é`), without ignorable characters, and without the characters that NFKC brings in but that
-//! words are not made of, such as the stroke in `½`.
+//! The **normal form** is what two words are compared by: NFKC and full case folding (`ﬁ`, `FI` and `fi` are one word,
+//! and so are the two ways to write `é`), without ignorable characters, and without the characters that NFKC brings in
+//! but that words are not made of, such as the stroke in `½`.
 //!
 //! Folding is that of no language in particular: a Turkish dotless `ı` is no `i`, and `İ` becomes `i` with a dot above
 //! it. Diacritics stay, in Arabic too, and so does its tatweel.
@@ -20,8 +21,9 @@
 //! # How to get them
 //!
 //! [`for_each_word`] gives words to a closure, because that is several times as fast as an iterator that owns what it
-//! gives: on Latin text the words come without copying or allocating anything for each. [`WordScanner`] keeps its buffers from text to text.
-//! [`words`] is for tests and small things. [`count_words`] and [`for_each_word_range`] do without normal forms.
+//! gives: on Latin text the words come without copying or allocating anything for each. [`WordScanner`] keeps its
+//! buffers from text to text. [`words`] is for tests and small things. [`count_words`] and [`for_each_word_range`] do
+//! without normal forms.
 
 mod dictionary;
 mod form;

@@ -75,6 +75,7 @@ mod tests {
             ),
             ("a.b.c.kawasaki.jp", "b.c.kawasaki.jp", "b.c.kawasaki.jp"),
             ("www.ck", "www.ck", "www.ck"),
+            ("a.b.xn--55qx5d.cn", "b.xn--55qx5d.cn", "b.xn--55qx5d.cn"),
         ] {
             assert_eq!(registered_domain(host, false), icann, "{host}");
             assert_eq!(registered_domain(host, true), private, "{host}, private");

@@ -113,15 +113,13 @@ struct Target {
     path: usize,
 }
 
-/// What the quick way says of a reference.
-#[derive(PartialEq, Eq)]
-enum Quick {
-    /// The target has been set.
-    Resolved,
-    /// It does not lead to the web.
+/// Why the quick way does not lead to a target.
+#[derive(Debug, PartialEq, Eq)]
+enum Obstacle {
+    /// The reference is plain, and does not lead to the web.
     NotWeb,
-    /// It is not plain.
-    Unknown,
+    /// The reference is not plain.
+    NotPlain,
 }
 
 impl LinkResolver {
@@ -151,9 +149,9 @@ impl LinkResolver {
     #[inline]
     pub fn resolve(&mut self, reference: &str) -> Option<Link<'_>> {
         let resolved = match self.resolve_plain(reference) {
-            Quick::Resolved => true,
-            Quick::NotWeb => false,
-            Quick::Unknown => self.resolve_any(reference),
+            Ok(()) => true,
+            Err(Obstacle::NotWeb) => false,
+            Err(Obstacle::NotPlain) => self.resolve_any(reference),
         };
         if !resolved {
             return None;
@@ -172,7 +170,7 @@ impl LinkResolver {
     }
 
     /// Sets the target if `reference` is plain.
-    fn resolve_plain(&mut self, reference: &str) -> Quick {
+    fn resolve_plain(&mut self, reference: &str) -> Result<(), Obstacle> {
         // Most references with dots climb first and are plain from there on.
         let mut above = 0;
         let mut rest = reference;
@@ -180,90 +178,91 @@ impl LinkResolver {
             above += 1;
             rest = after;
         }
-        let Some(shape) = Shape::of(rest) else {
-            return Quick::Unknown;
-        };
+        let shape = Shape::of(rest).ok_or(Obstacle::NotPlain)?;
         let climbs = above > 0 || shape.seen & DOT_SEGMENT != 0;
         if climbs && (self.base.drives || shape.seen & COLON != 0 || shape.scheme.is_some()) {
-            return Quick::Unknown;
+            return Err(Obstacle::NotPlain);
         }
         let plain = &rest[..shape.length];
-        let after_host = match (shape.scheme, plain.strip_prefix("//")) {
-            _ if above > 0 => match plain.as_bytes().first() {
-                // An empty segment, which is not the root.
-                Some(b'/') => return Quick::Unknown,
-                _ => {
-                    let Some(base) = &self.base.target else {
-                        return Quick::NotWeb;
-                    };
-                    self.target.set_base(base, self.base.directory(above));
-                    plain
-                }
-            },
-            (Some(length), _) => {
-                let scheme = &plain[..length];
-                if !scheme.eq_ignore_ascii_case("https") && !scheme.eq_ignore_ascii_case("http") {
-                    return Quick::NotWeb;
-                }
-                match plain[length + 1..]
-                    .strip_prefix("//")
-                    .and_then(|rest| self.set_host(rest))
-                {
-                    Some(after_host) => after_host,
-                    None => return Quick::Unknown,
-                }
-            }
-            (None, Some(rest)) => {
-                if self.base.target.is_none() {
-                    return Quick::NotWeb;
-                }
-                match self.set_host(rest) {
-                    Some(after_host) => after_host,
-                    None => return Quick::Unknown,
-                }
-            }
-            (None, None) => {
-                let Some(base) = &self.base.target else {
-                    return Quick::NotWeb;
-                };
-                let kept = match plain.as_bytes().first() {
-                    None => base.text.len(),
-                    Some(b'?') => self.base.path_end,
-                    Some(b'/') => base.path + 1,
-                    Some(_) => self.base.directory(0),
-                };
-                self.target.set_base(base, kept);
-                plain
-            }
+        let remainder = if above > 0 {
+            self.start_above(plain, above)?
+        } else if let Some(length) = shape.scheme {
+            self.start_at_scheme(plain, length)?
+        } else if let Some(rest) = plain.strip_prefix("//") {
+            // The scheme is that of the base.
+            self.base.target.as_ref().ok_or(Obstacle::NotWeb)?;
+            self.start_at_host(rest)?
+        } else {
+            self.start_at_base(plain)?
         };
         if shape.seen & PERCENT == 0 {
-            self.target.append(after_host, shape.seen);
-            return Quick::Resolved;
+            self.target.append(remainder, shape.seen);
+        } else if percent::encodes_dot(remainder) {
+            return Err(Obstacle::NotPlain);
+        } else {
+            self.scratch.clear();
+            percent::normalise(remainder, &mut self.scratch);
+            self.target.append(&self.scratch, shape.seen);
         }
-        if percent::encodes_dot(after_host) {
-            return Quick::Unknown;
-        }
-        self.scratch.clear();
-        percent::normalise(after_host, &mut self.scratch);
-        self.target.append(&self.scratch, shape.seen);
-        Quick::Resolved
+        Ok(())
     }
 
-    /// Makes the target the root of the host that `rest` begins with, and returns what follows it; none if that is not
-    /// plainly the name of a host.
-    #[inline]
-    fn set_host<'rest>(&mut self, rest: &'rest str) -> Option<&'rest str> {
+    // Each of these sets the target to where a plain reference starts, and returns what is left to append to it.
+
+    fn start_above<'rest>(
+        &mut self,
+        plain: &'rest str,
+        above: usize,
+    ) -> Result<&'rest str, Obstacle> {
+        // An empty segment would be taken for the root.
+        if plain.starts_with('/') {
+            return Err(Obstacle::NotPlain);
+        }
+        let base = self.base.target.as_ref().ok_or(Obstacle::NotWeb)?;
+        self.target.set_base(base, self.base.directory(above));
+        Ok(plain)
+    }
+
+    fn start_at_base<'rest>(&mut self, plain: &'rest str) -> Result<&'rest str, Obstacle> {
+        let base = self.base.target.as_ref().ok_or(Obstacle::NotWeb)?;
+        let kept = match plain.as_bytes().first() {
+            None => base.text.len(),
+            Some(b'?') => self.base.path_end,
+            Some(b'/') => base.path + 1,
+            Some(_) => self.base.directory(0),
+        };
+        self.target.set_base(base, kept);
+        Ok(plain)
+    }
+
+    fn start_at_scheme<'rest>(
+        &mut self,
+        plain: &'rest str,
+        length: usize,
+    ) -> Result<&'rest str, Obstacle> {
+        let (scheme, rest) = plain.split_at(length);
+        if !scheme.eq_ignore_ascii_case("https") && !scheme.eq_ignore_ascii_case("http") {
+            return Err(Obstacle::NotWeb);
+        }
+        let rest = rest.strip_prefix("://").ok_or(Obstacle::NotPlain)?;
+        self.start_at_host(rest)
+    }
+
+    fn start_at_host<'rest>(&mut self, rest: &'rest str) -> Result<&'rest str, Obstacle> {
         let length = rest
             .bytes()
             .position(|byte| matches!(byte, b'/' | b'?'))
             .unwrap_or(rest.len());
-        let (host, after_host) = rest.split_at(length);
-        let host = self.hosts.get(host, self.private)?;
+        let (host, remainder) = rest.split_at(length);
+        let host = self
+            .hosts
+            .get(host, self.private)
+            .ok_or(Obstacle::NotPlain)?;
         self.target.text.clear();
         self.target.text.push_str(&host.root);
         (self.target.key, self.target.domain) = (host.key, host.domain);
         (self.target.host, self.target.path) = (length, length);
-        Some(after_host)
+        Ok(remainder)
     }
 }
 
