@@ -170,7 +170,8 @@ fn counts_of(manifest: &Manifest, run: usize) -> Counts {
 
 /// Why nothing came of the input, as the end of a sentence.
 fn why_no_pages(counts: &Counts, inputs: usize) -> String {
-    let mut why = format!(": {inputs} {} read", if inputs == 1 { "file" } else { "files" });
+    let (files, them) = if inputs == 1 { ("file", "it") } else { ("files", "them") };
+    let mut why = format!(": {inputs} {files} read");
     match counts.damaged.iter().next() {
         Some((cause, tally)) => {
             why.push_str(&format!(", {} × {cause} ({})", tally.count, tally.example));
@@ -178,7 +179,7 @@ fn why_no_pages(counts: &Counts, inputs: usize) -> String {
         None if counts.other_records > 0 => {
             why.push_str(&format!(", {} records, none of them a page", counts.other_records));
         }
-        None => why.push_str(", nothing in them"),
+        None => why.push_str(&format!(", nothing in {them}")),
     }
     why
 }
@@ -322,7 +323,8 @@ impl<'run> TaskSlot<'run> {
             build.progress.add_bytes(bytes);
         }
         let reader = (!done).then(|| {
-            TaskReader::new(&build.inputs, inputs, &build.settings, build.progress, first_input, from)
+            let how = (&build.settings, &build.parameters);
+            TaskReader::new(&build.inputs, inputs, how, build.progress, first_input, from)
         });
         TaskSlot {
             number,

@@ -26,6 +26,9 @@ pub const FORMAT_OLDEST: u32 = 1;
 /// The name of the manifest inside a corpus.
 pub const MANIFEST: &str = "manifest.json";
 
+/// The name under which the next manifest is written before it takes the place of the last.
+pub(crate) const MANIFEST_ASIDE: &str = "manifest.json.new";
+
 /// What a corpus is, and what it is made of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -283,7 +286,7 @@ impl Manifest {
 
     /// Replaces the manifest of the corpus at `corpus`, so that a crash leaves the old or the new one.
     pub(crate) fn save(&self, corpus: &Path) -> Result<()> {
-        let aside = corpus.join("manifest.json.new");
+        let aside = corpus.join(MANIFEST_ASIDE);
         let path = corpus.join(MANIFEST);
         let write = || -> std::io::Result<()> {
             let mut file = File::create(&aside)?;

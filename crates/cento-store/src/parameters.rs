@@ -92,7 +92,7 @@ impl Parameters {
                     self.recursion_components, self.recursion_repeats, self.recursion_cycles
                 ),
             ),
-            ("part size", format!("{} bytes", self.part_bytes)),
+            ("part size", binary_size(self.part_bytes)),
         ]
     }
 
@@ -104,6 +104,16 @@ impl Parameters {
             }
         }
         Ok(())
+    }
+}
+
+/// In the largest unit that loses nothing, as `--part-size` takes it.
+fn binary_size(bytes: u64) -> String {
+    match bytes {
+        bytes if bytes.is_multiple_of(1 << 30) => format!("{}G", bytes >> 30),
+        bytes if bytes.is_multiple_of(1 << 20) => format!("{}M", bytes >> 20),
+        bytes if bytes.is_multiple_of(1 << 10) => format!("{}K", bytes >> 10),
+        bytes => bytes.to_string(),
     }
 }
 

@@ -18,7 +18,9 @@ use cento_read::{Input, Role, Settings};
 
 use crate::build::Build;
 use crate::error::{Error, Result};
-use crate::manifest::{FORMAT_NEWEST, FileEntry, MANIFEST, Manifest, Run, sync_folder};
+use crate::manifest::{
+    FORMAT_NEWEST, FileEntry, MANIFEST, MANIFEST_ASIDE, Manifest, Run, sync_folder,
+};
 use crate::part::tail_hash;
 use crate::schema::Table;
 
@@ -57,12 +59,12 @@ impl Site {
         }
         let site = Self::open(path)?;
         let mut manifest = Manifest::load(path)?;
-        manifest.parameters.check_like(&build.parameters, path)?;
-        site.sweep(&manifest)?;
         let complete = manifest.complete();
         if complete && !build.add {
             return Err(Error::Complete(path.clone()));
         }
+        manifest.parameters.check_like(&build.parameters, path)?;
+        site.sweep(&manifest)?;
         let run = if complete {
             let run = site.add_run(build, tasks, &inputs, Some(&manifest))?;
             manifest.runs.push(run);
@@ -179,6 +181,10 @@ impl Site {
     /// Removes what no manifest names: the leavings of a run that was killed.
     fn sweep(&self, manifest: &Manifest) -> Result<()> {
         self.clear_unfinished()?;
+        let aside = self.path.join(MANIFEST_ASIDE);
+        if aside.exists() {
+            remove_file(&aside)?;
+        }
         let named: HashSet<&str> = manifest.files().map(|entry| entry.file.as_str()).collect();
         for table in Table::ALL {
             let folder = self.path.join(table.name());
@@ -285,7 +291,7 @@ fn is_empty_or_ours(path: &Path) -> Result<bool> {
     if !path.is_dir() {
         return Ok(false);
     }
-    let ours = ["manifest.json.new", ".lock", "inputs", "tmp", "pages", "text", "chunks"];
+    let ours = [MANIFEST_ASIDE, ".lock", "inputs", "tmp", "pages", "text", "chunks"];
     let entries = list(path)?;
     let lock = entries.is_empty() || path.join(".lock").exists();
     Ok(lock && entries.iter().all(|entry| ours.iter().any(|name| entry.file_name() == *name)))
@@ -297,7 +303,7 @@ fn remove_remains(path: &Path) {
     for folder in ["inputs", "tmp"].into_iter().chain(Table::ALL.map(Table::name)) {
         let _ = fs::remove_dir_all(path.join(folder));
     }
-    for file in [MANIFEST, "manifest.json.new", ".lock"] {
+    for file in [MANIFEST, MANIFEST_ASIDE, ".lock"] {
         let _ = fs::remove_file(path.join(file));
     }
     let _ = fs::remove_dir(path);

@@ -10,10 +10,12 @@ use cento_read::{Input, Item, Reader, Record, Settings, Start};
 
 use crate::error::Result;
 use crate::manifest::{Counts, Cursor, Tally};
+use crate::parameters::Parameters;
 use crate::progress::Progress;
 
 /// Bytes of record bodies after which a batch is full. A batch is one row group, and is in memory as a
 /// whole: small enough that a dozen threads fit in a gigabyte, large enough that DuckDB likes to scan it.
+/// Parts end where batches end, so batches are smaller where parts are small.
 const BATCH_BYTES: u64 = 16 << 20;
 /// Records after which a batch is full, however small they are.
 const BATCH_RECORDS: usize = 1 << 15;
@@ -77,6 +79,7 @@ pub(crate) struct TaskReader<'run> {
     inputs: &'run [Input],
     settings: &'run Settings,
     progress: &'run Progress,
+    batch_bytes: u64,
     /// The ordinal of the run's first input.
     first_input: u32,
     /// Positions of the task's inputs that are not begun yet.
@@ -99,7 +102,7 @@ impl<'run> TaskReader<'run> {
     pub(crate) fn new(
         inputs: &'run [Input],
         task: Range<usize>,
-        settings: &'run Settings,
+        (settings, parameters): (&'run Settings, &Parameters),
         progress: &'run Progress,
         first_input: u32,
         from: Option<Cursor>,
@@ -121,6 +124,7 @@ impl<'run> TaskReader<'run> {
             inputs,
             settings,
             progress,
+            batch_bytes: BATCH_BYTES.min(parameters.part_bytes / 4),
             first_input,
             remaining: begin.clamp(task.start, task.end)..task.end,
             start,
@@ -155,7 +159,7 @@ impl<'run> TaskReader<'run> {
                     batch.weight += record.bytes();
                     let next = record.place.next;
                     batch.records.push((position, record));
-                    if batch.weight >= BATCH_BYTES || batch.records.len() >= BATCH_RECORDS {
+                    if batch.weight >= self.batch_bytes || batch.records.len() >= BATCH_RECORDS {
                         batch.next = Some(Cursor {
                             input: self.first_input + position as u32,
                             record: next.ordinal,

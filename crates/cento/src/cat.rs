@@ -27,9 +27,11 @@ pub(crate) fn run(arguments: &CatArguments) -> Result<ExitCode, Failure> {
             "ids are in the page_id column of its pages table".to_owned(),
         ));
     };
-    let text = if corpus.parameters().text { corpus.text(page_id)? } else { None };
+    let keeps_text = corpus.parameters().text;
+    let text = if keeps_text { corpus.text(page_id)? } else { None };
     let chunks = if arguments.chunks { Some(corpus.chunks(page_id)?) } else { None };
-    let view = View { page: &page, text: text.as_deref(), chunks: chunks.as_deref() };
+    let view =
+        View { page: &page, keeps_text, text: text.as_deref(), chunks: chunks.as_deref() };
     print(&if arguments.json { view.json() } else { view.text() })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -55,6 +57,7 @@ fn find(corpus: &Corpus, url: &str, arguments: &CatArguments) -> Result<u64, Fai
 
 struct View<'a> {
     page: &'a RecordBatch,
+    keeps_text: bool,
     text: Option<&'a str>,
     chunks: Option<&'a [ChunkRow]>,
 }
@@ -71,6 +74,9 @@ impl View<'_> {
                 other => other.to_string(),
             };
             out.push_str(&format!("{name}: {}\n", clean(&value)));
+        }
+        if !self.keeps_text {
+            out.push_str("\n(the corpus keeps no text)\n");
         }
         let text = self.text.unwrap_or_default();
         match self.chunks {

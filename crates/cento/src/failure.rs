@@ -30,7 +30,7 @@ impl Failure {
 
     /// Says it and gives the exit status.
     pub(crate) fn report(&self) -> ExitCode {
-        eprintln!("error: {}", clean(&format!("{:#}", self.error)));
+        eprintln!("error: {}", clean(&self.error.to_string()));
         if let Some(hint) = &self.hint {
             eprintln!("hint: {}", clean(hint));
         }
@@ -51,8 +51,13 @@ impl From<cento_store::Error> for Failure {
 
 impl From<cento_read::Error> for Failure {
     fn from(error: cento_read::Error) -> Failure {
+        use cento_read::Error;
         let hint = error.hint();
-        Failure { error: error.into(), hint, status: 1 }
+        let status = match error {
+            Error::BadField { .. } | Error::BadBaseUrl { .. } | Error::UnknownFormatName { .. } => USAGE,
+            _ => 1,
+        };
+        Failure { error: error.into(), hint, status }
     }
 }
 

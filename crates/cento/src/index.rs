@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cento_read::{FieldMap, Resolved, Settings};
-use cento_store::{Build, Built, Corpus, Parameters, Progress, Tally};
+use cento_store::{Build, Built, Corpus, Error, Parameters, Progress, Tally};
 use cento_text::content::Selection;
 use serde_json::json;
 
@@ -50,6 +50,8 @@ pub(crate) fn run(arguments: IndexArguments) -> Result<ExitCode, Failure> {
     let built = outcome?;
     let seconds = begun.elapsed().as_secs_f64();
 
+    // Of a stream it is known only afterwards how long it was.
+    let input_bytes = input_bytes.max(progress.bytes());
     let summary = Summary { arguments: &arguments, built: &built, files, input_bytes, seconds };
     print(&if arguments.json { summary.json() } else { summary.text() })?;
     let unsound = built.counts.damaged.values().map(|tally| tally.count).sum::<u64>()
@@ -85,9 +87,15 @@ fn settings(arguments: &IndexArguments) -> Result<Settings, Failure> {
 /// The parameters that were typed; what was not typed is as the corpus has it under `--add`, and the
 /// default otherwise.
 fn parameters(arguments: &IndexArguments) -> Result<Parameters, Failure> {
-    let there = if arguments.add { Some(Corpus::open(&arguments.output)?) } else { None };
-    let mut parameters =
-        there.map_or_else(Parameters::default, |corpus| corpus.parameters().clone());
+    let mut parameters = if arguments.add {
+        match Corpus::open(&arguments.output) {
+            Ok(corpus) => corpus.parameters().clone(),
+            Err(Error::NotACorpus(path)) => return Err(Error::NothingToAddTo(path).into()),
+            Err(error) => return Err(error.into()),
+        }
+    } else {
+        Parameters::default()
+    };
     if arguments.main {
         parameters.content = Selection::Main;
     }

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::arguments::InfoArguments;
 use crate::failure::Failure;
 use crate::index::tallies;
-use crate::output::{Lines, clean, number, print, size};
+use crate::output::{Lines, clean, number, print, size, table};
 
 /// What is counted for a site or a language.
 #[derive(Default, Clone, Copy)]
@@ -24,8 +24,11 @@ struct Share {
 
 pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitCode, Failure> {
     if arguments.verify {
-        let damaged = Corpus::verify(&arguments.corpus)?;
-        if let Some(first) = damaged.into_iter().next() {
+        let mut damaged = Corpus::verify(&arguments.corpus)?.into_iter();
+        if let Some(first) = damaged.next() {
+            for other in damaged {
+                eprintln!("error: {}", clean(&other.to_string()));
+            }
             return Err(first.into());
         }
     }
@@ -99,13 +102,16 @@ impl Census {
             if shares.is_empty() {
                 continue;
             }
-            text.push_str(&format!("\n{title}\n"));
-            let mut lines = Lines::default();
-            for (name, share) in shares.iter().take(arguments.top) {
-                let words = format!("pages, {} words, {}", number(share.words), size(share.bytes));
-                lines.add_with(clean(name), number(share.pages), words);
-            }
-            text.push_str(&lines.render());
+            let rows: Vec<Vec<String>> = shares
+                .iter()
+                .take(arguments.top)
+                .map(|(name, share)| {
+                    let name = clean(name).into_owned();
+                    vec![name, number(share.pages), number(share.words), size(share.bytes)]
+                })
+                .collect();
+            text.push('\n');
+            text.push_str(&table(&[title, "pages", "words", "payload"], &rows));
             let more = shares.len().saturating_sub(arguments.top) as u64;
             if more > 0 {
                 text.push_str(&format!("  and {} more\n", number(more)));

@@ -108,6 +108,31 @@ impl Lines {
     }
 }
 
+/// A table with a heading: the first column to the left, the others to the right.
+pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
+    let heading: Vec<String> = heading.iter().map(|&name| name.to_owned()).collect();
+    let width = |column: usize| {
+        let cells = rows.iter().chain([&heading]).filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..heading.len()).map(width).collect();
+    let mut text = String::new();
+    for (index, row) in [&heading].into_iter().chain(rows).enumerate() {
+        let mut line = if index == 0 { String::new() } else { "  ".to_owned() };
+        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            // The heading stands out by two characters; its first column makes up for them.
+            let first = width + if index == 0 { 2 } else { 0 };
+            match column {
+                0 => line.push_str(&format!("{cell:<first$}")),
+                _ => line.push_str(&format!("  {cell:>width$}")),
+            }
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -109,8 +109,13 @@ fn what_is_in_the_way_is_left_alone() {
 fn a_read_only_place_is_refused() {
     let sandbox = Sandbox::new();
     sandbox.write("a.txt", "text");
-    // The kernel's own tree: nobody may write there, not even root.
-    assert_snapshot!(sandbox.run(&["index", "a.txt", "-o", "/proc/x.cento"]));
+    let place = sandbox.path("disk");
+    let Some(disk) = SmallDisk::mount(&place, "1m") else {
+        eprintln!("skipped: this user may not mount a file system");
+        return;
+    };
+    disk.remount("ro");
+    assert_snapshot!(sandbox.run(&["index", "a.txt", "-o", "disk/x.cento"]));
 }
 
 #[test]
@@ -143,8 +148,8 @@ impl SmallDisk<'_> {
         mount.is_ok_and(|output| output.status.success()).then_some(SmallDisk(place))
     }
 
-    fn grow(&self, size: &str) {
-        let options = format!("remount,size={size}");
+    fn remount(&self, options: &str) {
+        let options = format!("remount,{options}");
         assert!(Command::new("mount").args(["-o", &options]).arg(self.0).status().unwrap().success());
     }
 }
@@ -172,7 +177,7 @@ fn a_full_disk_is_told_and_a_rerun_with_room_goes_on() {
     let index = ["index", "crawl.warc.gz", "-o", "disk/x.cento", "--threads", "1"];
     assert_snapshot!(sandbox.run(&index));
     assert!(!left(&sandbox, "disk/x.cento"));
-    disk.grow("100m");
+    disk.remount("size=100m");
     sandbox.succeed(&index);
     assert!(sandbox.run(&["info", "disk/x.cento", "--verify"]).contains("every checksum fits"));
 }

@@ -188,6 +188,6 @@ fn help_is_what_the_reference_says() {
     assert_snapshot!(sandbox.run(&["cat", "--help"]));
     assert!(sandbox.run(&["man"]).contains(".TH cento-index 1"));
     for shell in ["bash", "zsh", "fish"] {
-        assert!(sandbox.run(&["completions", shell]).contains("--base-url"));
+        assert!(sandbox.run(&["completions", shell]).contains("base-url"));
     }
 }
