@@ -1,5 +1,8 @@
 //! What pages are in a file, a folder, an archive or a table.
 
+#[cfg(test)]
+#[path = "../tests/common/archive.rs"]
+mod archive;
 mod bytes;
 mod cause;
 mod date;

@@ -84,11 +84,14 @@ impl Stream {
         self.fresh &= count == 0;
     }
 
-    /// Moves the window's start over line ends, which count as nothing.
-    pub(crate) fn skip_line_ends(&mut self) {
-        while let Some(b'\r' | b'\n') = self.window.get(self.start) {
+    /// Moves the window's start over line ends, which count as nothing. Answers how many there were.
+    pub(crate) fn skip_line_ends(&mut self) -> usize {
+        let mut count = 0;
+        while let Some(byte @ (b'\r' | b'\n')) = self.window.get(self.start) {
+            count += usize::from(*byte == b'\n');
             self.start += 1;
         }
+        count
     }
 
     /// Brings more bytes into the window, after those that are there.

@@ -25,25 +25,28 @@ pub(crate) struct Clues<'a> {
 
 /// Decodes `content`. UTF-8, which most of it is, stays where it is.
 pub(crate) fn decode(content: Vec<u8>, clues: Clues<'_>) -> Result<String, Rejected> {
-    let content = match Encoding::for_bom(&content) {
-        Some((encoding, length)) if encoding == UTF_8 => without_front(content, length),
+    let (content, declared) = match Encoding::for_bom(&content) {
+        Some((encoding, length)) if encoding == UTF_8 => {
+            (without_front(content, length), Some(UTF_8))
+        }
         Some((encoding, length)) => {
             let (text, _) = encoding.decode_without_bom_handling(&content[length..]);
             return accept(text.into_owned(), encoding);
         }
-        None => content,
+        None => {
+            let declared = declared(&content, clues);
+            (content, declared)
+        }
     };
-    let declared = declared(&content, clues);
     let Some(encoding) = declared else {
-        return match String::from_utf8(content) {
-            Ok(text) => Ok(text),
-            Err(error) => {
-                let content = error.into_bytes();
-                let encoding = guess(&content, clues.url);
-                let (text, _) = encoding.decode_without_bom_handling(&content);
-                accept(text.into_owned(), encoding)
-            }
+        let content = match String::from_utf8(content) {
+            Ok(text) if !has_escapes(text.as_bytes()) => return Ok(text),
+            Ok(text) => text.into_bytes(),
+            Err(error) => error.into_bytes(),
         };
+        let encoding = guess(&content, clues.url);
+        let (text, _) = encoding.decode_without_bom_handling(&content);
+        return accept(text.into_owned(), encoding);
     };
     let content = if encoding == UTF_8 {
         match String::from_utf8(content) {
@@ -90,8 +93,13 @@ fn declared(content: &[u8], clues: Clues<'_>) -> Option<&'static Encoding> {
     by_server.or_else(|| clues.markup.then(|| prescan(content)).flatten())
 }
 
+/// Whether there are escapes to Japanese characters, the only sort of text that looks like ASCII and is not.
+fn has_escapes(content: &[u8]) -> bool {
+    memchr::memmem::find(content, b"\x1b$").is_some()
+}
+
 fn guess(content: &[u8], url: Option<&str>) -> &'static Encoding {
-    if str::from_utf8(content).is_ok() {
+    if !has_escapes(content) && str::from_utf8(content).is_ok() {
         return UTF_8;
     }
     // Long pages often begin with markup alone: begin where there is something to guess from.

@@ -141,20 +141,6 @@ fn unpack(
         .max(HARMLESS)
         .min(limits.max_page_bytes);
     loop {
-        if output.len() as u64 > largest {
-            let detail = if largest == limits.max_page_bytes {
-                format!("more than {largest} bytes without its content coding")
-            } else {
-                format!(
-                    "more than {} times as large without its content coding",
-                    limits.max_ratio
-                )
-            };
-            return Err(Rejected {
-                reason: Reject::TooLarge,
-                detail,
-            });
-        }
         if output.len() == output.capacity() {
             // A page is mostly three to eight times as large as its coding.
             output.reserve((whole.saturating_mul(4)).clamp(4 << 10, 1 << 20));
@@ -162,6 +148,18 @@ fn unpack(
         let before = (inflate.total_in(), output.len());
         let status = inflate.decompress_vec(input, output, FlushDecompress::None);
         input = &input[(inflate.total_in() - before.0) as usize..];
+        if output.len() as u64 > largest {
+            let detail = if largest == limits.max_page_bytes {
+                format!("more than {largest} bytes without its content coding")
+            } else {
+                let ratio = limits.max_ratio;
+                format!("more than {ratio} times as large without its content coding")
+            };
+            return Err(Rejected {
+                reason: Reject::TooLarge,
+                detail,
+            });
+        }
         match status {
             Ok(Status::StreamEnd) => return Ok(true),
             Ok(_) if (inflate.total_in(), output.len()) != before => {}

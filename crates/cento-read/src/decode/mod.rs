@@ -13,6 +13,8 @@ mod mime;
 mod prescan;
 mod row;
 pub(crate) mod sniff;
+#[cfg(test)]
+mod tests;
 
 use charset::Clues;
 use mime::Kind;

@@ -218,25 +218,23 @@ impl Resolver<'_> {
 
     /// A file that the user named.
     fn named(&mut self, path: &Path, typed: &str) -> Result<(), Error> {
-        let file = File::open(path).map_err(|error| Error::from_io(typed, error))?;
-        let metadata = file
-            .metadata()
-            .map_err(|error| Error::from_io(typed, error))?;
+        let failed = |error| Error::from_io(typed, error);
+        // A pipe that is opened and closed again is lost to the one who writes to it: look before opening.
+        let metadata = fs::metadata(path).map_err(failed)?;
         let shown = name::shown(path);
         if !metadata.is_file() {
             let input = self.stream(&shown, Location::Pipe(path.into()));
             self.add(path.into(), input);
             return Ok(());
         }
+        let file = File::open(path).map_err(failed)?;
         let format = match self.settings.format {
             Some(format) => Ok(format),
             None => match kind::by_name(&shown) {
                 Guess::Format(format) => Ok(format),
                 Guess::Unsupported(_) => Err(IgnoredCause::Unsupported),
                 Guess::NotPage | Guess::Unknown | Guess::Binary | Guess::MaybeJsonLines => {
-                    kind::by_content(file)
-                        .map_err(|error| Error::from_io(typed, error))?
-                        .readable()
+                    kind::by_content(file).map_err(failed)?.readable()
                 }
             },
         };
@@ -280,9 +278,10 @@ impl Resolver<'_> {
     }
 
     fn add(&mut self, identity: PathBuf, input: Input) {
-        // Of two names for one file the first in the order of names stays, whatever order they were typed in.
+        // Of two names for one file the simpler stays, whatever order they were typed in.
+        let order = |input: &Input| (input.name.len(), input.name.clone());
         match self.inputs.get(&identity) {
-            Some(known) if known.name <= input.name => {}
+            Some(known) if order(known) <= order(&input) => {}
             _ => {
                 self.inputs.insert(identity, input);
             }

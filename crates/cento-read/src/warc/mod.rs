@@ -8,11 +8,13 @@
 //!  HTTP/1.1 200 OK …     block, as long as the header says
 //!  ⏎ ⏎                   two line ends, or none, or more
 //! ```
-//! A record is only believed when what comes after it is another record, the end of its member, or the end of the
-//! input. Otherwise its length is wrong, whatever it holds, and the search for the next record begins within it.
+//! A record is only believed when it is followed by two line ends, another record, the end of its member, or the end of
+//! the input. Otherwise its length is wrong, whatever it holds, and the search for the next record begins within it.
 
 mod block;
 pub(crate) mod header;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -267,15 +269,17 @@ impl WarcReader {
         parsed.map_err(|problem| Failure::Record(Cause::BadHeader, problem))
     }
 
-    /// Whether the stream is where a record may end: before another, at the end of its member, or at that of the input.
+    /// Whether the stream, which is behind a block, is where a record may end: before two line ends, before another
+    /// record, at the end of its member, or at that of the input.
     fn at_end_of_record(&mut self) -> Result<bool, Trouble> {
+        let mut line_ends = 0;
         loop {
-            self.stream.skip_line_ends();
+            line_ends += self.stream.skip_line_ends();
             if self.stream.window().len() >= BEGINNING.len() {
-                return Ok(self.stream.window().starts_with(BEGINNING));
+                return Ok(line_ends >= 2 || self.stream.window().starts_with(BEGINNING));
             }
             if self.stream.fill()? != Filled::Bytes {
-                return Ok(self.stream.window().is_empty());
+                return Ok(line_ends >= 2 || self.stream.window().is_empty());
             }
         }
     }

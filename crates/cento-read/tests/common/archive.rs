@@ -1,0 +1,43 @@
+//! Small archives, written by hand.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+/// One WARC record, with the line ends after it.
+pub(crate) fn record(kind: &str, url: &str, mime: &str, block: &[u8]) -> Vec<u8> {
+    let mut bytes = format!(
+        "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2024-05-03T12:00:00Z\r\n\
+         WARC-IP-Address: 192.0.2.1\r\nContent-Type: {mime}\r\nContent-Length: {}\r\n\r\n",
+        block.len()
+    )
+    .into_bytes();
+    bytes.extend_from_slice(block);
+    bytes.extend_from_slice(b"\r\n\r\n");
+    bytes
+}
+
+/// An HTTP response as a WARC record. `head` is the status line and the headers, without their line ends.
+pub(crate) fn response(url: &str, head: &[&str], body: &[u8]) -> Vec<u8> {
+    let mut block = Vec::new();
+    for line in head {
+        block.extend_from_slice(line.as_bytes());
+        block.extend_from_slice(b"\r\n");
+    }
+    block.extend_from_slice(b"\r\n");
+    block.extend_from_slice(body);
+    record(
+        "response",
+        url,
+        "application/http; msgtype=response",
+        &block,
+    )
+}
+
+/// One gzip member.
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}

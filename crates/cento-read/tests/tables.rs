@@ -1,0 +1,266 @@
+//! Parquet, from files to pages.
+
+mod common;
+
+use std::fs::File;
+use std::sync::Arc;
+
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, Date32Array, DictionaryArray, Int64Array, LargeStringArray,
+    RecordBatch, StringArray, StringViewArray, StructArray, TimestampMillisecondArray,
+};
+use arrow_schema::{DataType, Field, Schema};
+use cento_read::{Cause, Content, Error, Reject, Settings, Start, resolve};
+use common::{Folder, Outcome, pages_of, read_from, settings_with};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, GzipLevel, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+
+fn write(
+    folder: &Folder,
+    name: &str,
+    columns: Vec<(&str, ArrayRef)>,
+    properties: WriterProperties,
+) -> String {
+    let fields: Vec<_> = columns
+        .iter()
+        .map(|(name, array)| Field::new(*name, array.data_type().clone(), true))
+        .collect();
+    let arrays = columns.into_iter().map(|(_, array)| array).collect();
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap();
+    let file = File::create(folder.path(name)).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    folder.name(name)
+}
+
+fn plain() -> WriterProperties {
+    WriterProperties::builder().build()
+}
+
+fn numbered(rows: usize, rows_a_group: usize) -> (Folder, String) {
+    let folder = Folder::new();
+    let texts: Vec<_> = (0..rows).map(|row| format!("row {row}")).collect();
+    let properties = WriterProperties::builder()
+        .set_max_row_group_row_count(Some(rows_a_group))
+        .build();
+    let path = write(
+        &folder,
+        "in.parquet",
+        vec![("text", Arc::new(StringArray::from(texts)))],
+        properties,
+    );
+    (folder, path)
+}
+
+fn text(outcome: &Outcome) -> &str {
+    match &outcome.page().content {
+        Content::Text(text) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn columns_of_every_type_of_string_are_read_with_every_codec() {
+    let words = || vec![Some("one"), None, Some("drei größe"), Some("")];
+    let dictionary: DictionaryArray<Int32Type> = words().into_iter().collect();
+    let arrays: Vec<ArrayRef> = vec![
+        Arc::new(StringArray::from(words())),
+        Arc::new(LargeStringArray::from(words())),
+        Arc::new(StringViewArray::from(words())),
+        Arc::new(dictionary),
+        Arc::new(BinaryArray::from_opt_vec(
+            words()
+                .into_iter()
+                .map(|word| word.map(str::as_bytes))
+                .collect(),
+        )),
+    ];
+    let codecs = [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::GZIP(GzipLevel::default()),
+        Compression::ZSTD(ZstdLevel::default()),
+        Compression::LZ4_RAW,
+    ];
+    let folder = Folder::new();
+    for (array, codec) in arrays.into_iter().zip(codecs) {
+        let properties = WriterProperties::builder().set_compression(codec).build();
+        let kind = array.data_type().to_string();
+        let path = write(&folder, "in.parquet", vec![("body", array)], properties);
+        let outcomes = pages_of(&[path], &settings_with(&["text=body"])).unwrap();
+        assert_eq!(text(&outcomes[0]), "one", "{kind}");
+        assert!(
+            matches!(&outcomes[1], Outcome::Skipped(skipped) if skipped.cause == Cause::MissingField),
+            "{kind}"
+        );
+        assert_eq!(text(&outcomes[2]), "drei größe", "{kind}");
+        match &outcomes[3] {
+            Outcome::Page(decoded) => {
+                assert_eq!(decoded.reject.as_ref().unwrap().reason, Reject::Empty)
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn named_columns_nested_columns_and_dates_of_every_type_are_read() {
+    let folder = Folder::new();
+    let inner = StructArray::from(vec![(
+        Arc::new(Field::new("link", DataType::Utf8, true)),
+        Arc::new(StringArray::from(vec!["http://a/"])) as ArrayRef,
+    )]);
+    let columns = || -> Vec<(&str, ArrayRef)> {
+        vec![
+            ("page", Arc::new(StringArray::from(vec!["<p>words"]))),
+            ("meta", Arc::new(inner.clone())),
+            ("day", Arc::new(Date32Array::from(vec![18_263]))),
+            (
+                "time",
+                Arc::new(TimestampMillisecondArray::from(vec![1_577_923_200_000])),
+            ),
+            ("epoch", Arc::new(Int64Array::from(vec![1_577_923_200]))),
+            (
+                "written",
+                Arc::new(StringArray::from(vec!["2 January 2020"])),
+            ),
+            ("title", Arc::new(StringArray::from(vec!["Title"]))),
+            ("id", Arc::new(Int64Array::from(vec![7]))),
+        ]
+    };
+    let path = write(&folder, "in.parquet", columns(), plain());
+    for (column, date) in [
+        ("day", "2020-01-02"),
+        ("time", "2020-01-02T00:00:00"),
+        ("epoch", "2020-01-02T00:00:00Z"),
+        ("written", "2 January 2020"),
+    ] {
+        let settings = settings_with(&["html=page", "url=meta.link", &format!("date={column}")]);
+        let outcomes = pages_of(std::slice::from_ref(&path), &settings).unwrap();
+        let page = outcomes[0].page();
+        assert_eq!(page.content, Content::Html("<p>words".into()));
+        assert_eq!(page.url, "http://a/");
+        assert_eq!(page.title.as_deref(), Some("Title"));
+        assert_eq!(page.published.as_deref(), Some(date), "{column}");
+    }
+    let outcomes = pages_of(&[path], &settings_with(&["html=page"])).unwrap();
+    assert_eq!(outcomes[0].page().url, "7");
+}
+
+#[test]
+fn a_page_in_bytes_is_decoded_like_any_other() {
+    let folder = Folder::new();
+    let bytes: &[u8] = b"<meta charset=windows-1251><p>\xcf\xf0\xe8\xe2\xe5\xf2";
+    let path = write(
+        &folder,
+        "in.parquet",
+        vec![("html", Arc::new(BinaryArray::from_vec(vec![bytes])))],
+        plain(),
+    );
+    let outcomes = pages_of(&[path], &Settings::default()).unwrap();
+    let expected = "<meta charset=windows-1251><p>Привет";
+    assert_eq!(outcomes[0].page().content, Content::Html(expected.into()));
+}
+
+#[test]
+fn a_column_that_is_not_there_is_an_error_that_names_those_there_are() {
+    let folder = Folder::new();
+    let path = write(
+        &folder,
+        "in.parquet",
+        vec![
+            ("words", Arc::new(StringArray::from(vec!["a"]))),
+            ("n", Arc::new(Int64Array::from(vec![1]))),
+        ],
+        plain(),
+    );
+    let open = |fields: &[&str]| {
+        let settings = settings_with(fields);
+        let inputs = resolve(std::slice::from_ref(&path), &settings)
+            .unwrap()
+            .inputs;
+        inputs[0].open(&settings, Start::default()).err().unwrap()
+    };
+    let error = open(&["text=body"]);
+    assert!(matches!(&error, Error::NoSuchField { field, .. } if field == "body"));
+    assert_eq!(error.hint().unwrap(), "it has: words, n");
+    assert!(matches!(open(&[]), Error::NoTextField { .. }));
+    assert!(matches!(open(&["text=n"]), Error::WrongColumnType { .. }));
+}
+
+#[test]
+fn rows_are_numbered_across_row_groups_and_reading_resumes_at_any() {
+    let (_folder, path) = numbered(25, 10);
+    common::assert_resumes(&path, &Settings::default(), 25);
+    let (_folder, path) = numbered(5_000, 1_700);
+    let outcomes = pages_of(std::slice::from_ref(&path), &Settings::default()).unwrap();
+    for (row, outcome) in outcomes.iter().enumerate() {
+        assert_eq!(text(outcome), format!("row {row}"));
+        assert!(outcome.page().url.ends_with(&format!("#{row}")));
+    }
+}
+
+#[test]
+fn a_damaged_row_group_costs_only_itself() {
+    let (folder, path) = numbered(30, 10);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let at = bytes
+        .windows(6)
+        .position(|window| window == b"row 14")
+        .unwrap();
+    bytes[at - 40..at].fill(0xff);
+    let path = folder.write("damaged.parquet", &bytes);
+    let settings = Settings::default();
+    let inputs = resolve(&[path], &settings).unwrap().inputs;
+    let read = read_from(&inputs[0], &settings, Start::default()).unwrap();
+    let rows: Vec<_> = read.iter().map(|(place, _)| place.ordinal).collect();
+    assert_eq!(rows, (0..=10).chain(20..30).collect::<Vec<_>>());
+    assert!(matches!(&read[10].1, Outcome::Skipped(skipped) if skipped.cause == Cause::BadTable));
+}
+
+#[test]
+fn no_damage_whatever_makes_reading_panic() {
+    let (folder, path) = numbered(30, 10);
+    let whole = std::fs::read(&path).unwrap();
+    let settings = Settings::default();
+    for at in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] = bytes[at].wrapping_add(0x81);
+        let damaged = folder.write("damaged.parquet", &bytes);
+        // An error is as good as fewer rows.
+        let _ = pages_of(&[damaged], &settings);
+        if at % 16 == 0 {
+            let cut = folder.write("cut.parquet", &whole[..at]);
+            assert!(pages_of(&[cut], &settings).is_err());
+        }
+    }
+}
+
+#[test]
+fn a_text_that_is_too_large_is_set_aside() {
+    let folder = Folder::new();
+    let long = "a".repeat(1_000);
+    let path = write(
+        &folder,
+        "in.parquet",
+        vec![(
+            "text",
+            Arc::new(StringArray::from(vec![long.as_str(), "b"])),
+        )],
+        plain(),
+    );
+    let mut settings = Settings::default();
+    settings.limits.max_page_bytes = 999;
+    let outcomes = pages_of(&[path], &settings).unwrap();
+    match &outcomes[0] {
+        Outcome::Page(decoded) => {
+            assert_eq!(decoded.reject.as_ref().unwrap().reason, Reject::TooLarge);
+            assert_eq!(decoded.page.payload_bytes, 1_000);
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(text(&outcomes[1]), "b");
+}
