@@ -61,7 +61,7 @@ impl FromStr for Format {
 
 /// How the bytes of an input are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Packing {
+pub(crate) enum Packing {
     /// Not at all.
     Plain,
     /// gzip, in any number of members.

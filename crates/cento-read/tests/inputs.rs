@@ -1,4 +1,9 @@
 //! From what the user types to inputs.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what goes wrong is to end the test"
+)]
 
 mod common;
 
@@ -337,8 +342,8 @@ fn what_may_not_be_read_is_an_error_if_named_and_counted_if_come_across() {
     use std::fs::{Permissions, set_permissions};
     use std::os::unix::fs::PermissionsExt;
     let folder = site();
-    set_permissions(folder.path("site/a"), Permissions::from_mode(0)).unwrap();
-    set_permissions(folder.path("site/b.html"), Permissions::from_mode(0)).unwrap();
+    set_permissions(folder.path("site/a"), Permissions::from_mode(0o000)).unwrap();
+    set_permissions(folder.path("site/b.html"), Permissions::from_mode(0o000)).unwrap();
     // Who may read everything anyway cannot try this.
     if std::fs::read_dir(folder.path("site/a")).is_ok() {
         return;

@@ -1,4 +1,9 @@
 //! JSON Lines, from files to pages.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what goes wrong is to end the test"
+)]
 
 mod common;
 

@@ -56,6 +56,8 @@ pub(crate) struct Stream {
     member: u64,
     /// Whether nothing of the present member has been taken yet.
     fresh: bool,
+    /// How many bytes have been read again for the sake of damaged ones.
+    reread: u64,
 }
 
 impl Stream {
@@ -70,6 +72,7 @@ impl Stream {
             window: Vec::new(),
             start: 0,
             fresh: true,
+            reread: 0,
         }
     }
 
@@ -84,14 +87,13 @@ impl Stream {
         self.fresh &= count == 0;
     }
 
-    /// Moves the window's start over line ends, which count as nothing. Answers how many there were.
-    pub(crate) fn skip_line_ends(&mut self) -> usize {
-        let mut count = 0;
-        while let Some(byte @ (b'\r' | b'\n')) = self.window.get(self.start) {
-            count += usize::from(*byte == b'\n');
+    /// Moves the window's start over line ends, which count as nothing. Answers with them.
+    pub(crate) fn skip_line_ends(&mut self) -> &[u8] {
+        let begin = self.start;
+        while let Some(b'\r' | b'\n') = self.window.get(self.start) {
             self.start += 1;
         }
-        count
+        &self.window[begin..self.start]
     }
 
     /// Brings more bytes into the window, after those that are there.
@@ -264,8 +266,25 @@ impl Stream {
         }
     }
 
-    /// Puts bytes that were taken back in front of the window.
+    /// Whether `bytes` may be read again to look for something sound in them.
+    ///
+    /// In a file that is damaged by chance, all that is damaged can be. In one that is made to waste time, each header
+    /// claims what the next one claims again; there, the search goes on from where it is, and the work stays in
+    /// proportion to the file.
+    pub(crate) fn may_reread(&mut self, bytes: u64) -> bool {
+        const ALWAYS: u64 = 256 << 20;
+        let may = self.reread < ALWAYS.saturating_add(self.bytes_read().saturating_mul(2));
+        if may {
+            self.reread = self.reread.saturating_add(bytes);
+        }
+        may
+    }
+
+    /// Puts bytes that were taken back in front of the window, if they may be read again.
     pub(crate) fn give_back(&mut self, bytes: Vec<u8>) {
+        if !self.may_reread(bytes.len() as u64) {
+            return;
+        }
         let mut window = bytes;
         window.extend_from_slice(self.window());
         self.window = window;
@@ -276,13 +295,17 @@ impl Stream {
     /// unpacks to something beginning with `expected`. Answers whether there is one; [`next_member`](Stream::next_member)
     /// then begins it.
     pub(crate) fn find_member(&mut self, expected: &[u8]) -> Result<bool, Trouble> {
+        let here = self.source.position();
+        let again = self.may_reread(here.saturating_sub(self.member));
         let Some(gunzip) = &mut self.gunzip else {
             return Ok(false);
         };
         gunzip.leave();
         self.window.clear();
         self.start = 0;
-        self.source.seek(self.member + 1)?;
+        if again || here <= self.member {
+            self.source.seek(self.member + 1)?;
+        }
         loop {
             match memchr::memmem::find(self.source.available(), &MAGIC) {
                 Some(at) => {

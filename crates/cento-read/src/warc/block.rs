@@ -56,6 +56,7 @@ impl WarcReader {
     }
 
     fn read_block(&mut self, block: &mut Vec<u8>, length: usize) -> Result<(), Failure> {
+        let mut passed = Vec::with_capacity(LINE_ENDS);
         let problem = loop {
             match self.stream.take(block, length) {
                 Err(trouble) => return Err(self.failure(trouble)),
@@ -66,7 +67,7 @@ impl WarcReader {
                         break (Cause::Truncated, problem);
                     }
                 }
-                Ok(true) => match self.at_end_of_record() {
+                Ok(true) => match self.at_end_of_record(&mut passed) {
                     Err(trouble) => return Err(self.failure(trouble)),
                     Ok(true) => return Ok(()),
                     Ok(false) => {
@@ -78,6 +79,7 @@ impl WarcReader {
             }
         };
         // The next record may well begin within what was taken for this one.
+        block.append(&mut passed);
         self.stream.give_back(std::mem::take(block));
         Err(Failure::Record(problem.0, problem.1))
     }
@@ -126,7 +128,7 @@ impl WarcReader {
         let problem = loop {
             match self.stream.skip(left, digest.as_deref_mut()) {
                 Err(trouble) => return Err(self.failure(trouble)),
-                Ok(0) => match self.at_end_of_record() {
+                Ok(0) => match self.at_end_of_record(&mut Vec::new()) {
                     Err(trouble) => return Err(self.failure(trouble)),
                     Ok(true) => return Ok(()),
                     Ok(false) => break (Cause::BadLength, "no record comes after it"),
@@ -142,7 +144,9 @@ impl WarcReader {
         };
         // A length that is wrong is often absurdly so. Too much went by to have been kept, but a plain file can be read
         // again; a stream, or a compressed member of such size, is searched from here on.
-        if let Some(begin) = begin {
+        if let Some(begin) = begin
+            && self.stream.may_reread(length)
+        {
             self.stream
                 .seek(begin)
                 .map_err(|trouble| self.failure(trouble))?;

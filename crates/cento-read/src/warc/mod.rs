@@ -242,7 +242,10 @@ impl WarcReader {
                 Some(end) if end <= self.limits.max_header_bytes => break end,
                 None if window.len() <= self.limits.max_header_bytes => {}
                 _ => {
-                    self.stream.advance(BEGINNING.len());
+                    let length = window.len();
+                    let again = self.stream.may_reread(length as u64);
+                    self.stream
+                        .advance(if again { BEGINNING.len() } else { length });
                     let detail = format!("more than {} bytes", self.limits.max_header_bytes);
                     return Err(Failure::Record(Cause::HeaderTooLong, detail));
                 }
@@ -271,10 +274,16 @@ impl WarcReader {
 
     /// Whether the stream, which is behind a block, is where a record may end: before two line ends, before another
     /// record, at the end of its member, or at that of the input.
-    fn at_end_of_record(&mut self) -> Result<bool, Trouble> {
+    ///
+    /// If it is not, the line ends that were passed are in `passed`, to be given back.
+    fn at_end_of_record(&mut self, passed: &mut Vec<u8>) -> Result<bool, Trouble> {
         let mut line_ends = 0;
         loop {
-            line_ends += self.stream.skip_line_ends();
+            let skipped = self.stream.skip_line_ends();
+            if line_ends < 2 {
+                line_ends += memchr::memchr_iter(b'\n', skipped).count();
+                passed.extend_from_slice(skipped);
+            }
             if self.stream.window().len() >= BEGINNING.len() {
                 return Ok(line_ends >= 2 || self.stream.window().starts_with(BEGINNING));
             }

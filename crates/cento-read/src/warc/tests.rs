@@ -548,3 +548,24 @@ fn names_looked_up_and_crawlers_own_files_are_no_pages() {
         ]
     ));
 }
+
+#[test]
+fn a_file_made_to_waste_time_does_not() {
+    // Every header claims a block of a megabyte, which the next one claims again; all of them lie.
+    let line = b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 1000000\r\n\r\nx\r\n";
+    let bytes = line.repeat(100_000);
+    let mut reader = reader_with(
+        &bytes,
+        Packing::Plain,
+        AT_ONCE,
+        Limits::default(),
+        Start::default(),
+    );
+    let mut skipped = 0;
+    while let Some(item) = reader.next().unwrap() {
+        assert!(matches!(item, Item::Skipped(_)));
+        skipped += 1;
+    }
+    // Each was read again until 256 megabytes and twice the file were, and not one more.
+    assert!(skipped < 2_000, "{skipped}");
+}

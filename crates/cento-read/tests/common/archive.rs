@@ -1,4 +1,9 @@
 //! Small archives, written by hand.
+#![allow(dead_code, reason = "each test uses its own part")]
+#![allow(
+    clippy::allow_attributes,
+    reason = "what is unused differs from test to test"
+)]
 
 use std::io::Write;
 
