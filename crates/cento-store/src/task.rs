@@ -23,17 +23,15 @@ const BATCH_RECORDS: usize = 1 << 15;
 /// The cause under which inputs are counted that could not be opened or read to their end.
 const UNREADABLE: &str = "unreadable";
 
-/// Whether an error is about what the user asked for rather than about one input: going on with the next
-/// input would fail in the same way, or silently leave out what was asked for.
+/// Whether an error is about what the user asked for rather than about one input. An input that simply has
+/// no text in it is counted and passed over: folders hold all sorts of things.
 fn is_usage(error: &cento_read::Error) -> bool {
     use cento_read::Error;
     matches!(
         error,
         Error::NoSuchField { .. }
-            | Error::NoTextField { .. }
             | Error::WrongColumnType { .. }
             | Error::NeedsFile { .. }
-            | Error::Unsupported { .. }
     )
 }
 

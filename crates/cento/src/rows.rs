@@ -33,7 +33,7 @@ fn value(column: &dyn Array, row: usize) -> Value {
         DataType::Float64 => column.as_primitive::<Float64Type>().value(row).into(),
         DataType::Timestamp(TimeUnit::Millisecond, _) => {
             let millis = column.as_primitive::<TimestampMillisecondType>().value(row);
-            render_time(millis).map_or(Value::Null, Value::from)
+            cento_text::date::render(millis).into()
         }
         DataType::FixedSizeBinary(_) => {
             let bytes = column.as_fixed_size_binary().value(row);
@@ -45,8 +45,4 @@ fn value(column: &dyn Array, row: usize) -> Value {
         }
         other => Value::String(format!("({other})")),
     }
-}
-
-fn render_time(millis: i64) -> Option<String> {
-    jiff::Timestamp::from_millisecond(millis).ok().map(|time| time.to_string())
 }
