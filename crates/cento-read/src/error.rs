@@ -190,7 +190,9 @@ impl Error {
                 "write it like --field text=body; a field can hold {}",
                 listed(&Role::ALL.map(|role| role.name().to_owned()))
             ),
-            Error::NoSuchField { found, .. } => names(found),
+            Error::NoSuchField { role, found, .. } => {
+                format!("name another with --field {role}=NAME; {}", names(found))
+            }
             Error::NoTextField { found, .. } => {
                 format!("name it with --field text=NAME or --field html=NAME; {}", names(found))
             }

@@ -23,7 +23,7 @@ pub struct Settings {
 pub struct Limits {
     /// The largest page: as stored in its archive, and again after its content coding is undone.
     pub max_page_bytes: u64,
-    /// The largest header of one archive record, and of one HTTP response.
+    /// The largest header of one archive record.
     pub max_header_bytes: usize,
     /// The longest line of a JSON Lines file.
     pub max_line_bytes: u64,

@@ -115,6 +115,7 @@ fn patterns_lists_and_repetitions_come_to_one_sorted_list() {
 fn what_cannot_be_found_is_an_error_with_a_hint() {
     let folder = site();
     folder.write("empty/x/.keep", b"");
+    folder.write("list.json", b"[\n  {\"text\": \"a\"}\n]\n");
     folder.write("loop", format!("@{}", folder.name("loop")).as_bytes());
     for (specs, expected) in [
         (
@@ -133,7 +134,11 @@ fn what_cannot_be_found_is_an_error_with_a_hint() {
         ),
         (
             vec![folder.name("site/pack.zip")],
-            "the file is in a format that is not read",
+            "an archive of files is not a format that cento reads",
+        ),
+        (
+            vec![folder.name("list.json")],
+            "JSON that is not one object a line is not a format that cento reads",
         ),
         (
             vec![format!("@{}", folder.name("missing"))],

@@ -150,7 +150,10 @@ fn a_field_that_no_line_has_is_an_error_that_names_those_there_are() {
     )
     .unwrap_err();
     assert!(matches!(&error, Error::NoSuchField { field, .. } if field == "published"));
-    assert_eq!(error.hint().unwrap(), "it has: meta.url, text");
+    assert_eq!(
+        error.hint().unwrap(),
+        "name another with --field date=NAME; it has: meta.url, text"
+    );
     let error = pages_of(std::slice::from_ref(&path), &settings_with(&["text=text2"])).unwrap_err();
     assert!(matches!(error, Error::NoSuchField { .. }));
 

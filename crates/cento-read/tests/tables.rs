@@ -104,7 +104,7 @@ fn columns_of_every_type_of_string_are_read_with_every_codec() {
         assert_eq!(text(&outcomes[2]), "drei größe", "{kind}");
         match &outcomes[3] {
             Outcome::Page(decoded) => {
-                assert_eq!(decoded.reject.as_ref().unwrap().reason, Reject::Empty)
+                assert_eq!(decoded.reject.as_ref().unwrap().reason, Reject::Empty);
             }
             other => panic!("{other:?}"),
         }
@@ -191,7 +191,10 @@ fn a_column_that_is_not_there_is_an_error_that_names_those_there_are() {
     };
     let error = open(&["text=body"]);
     assert!(matches!(&error, Error::NoSuchField { field, .. } if field == "body"));
-    assert_eq!(error.hint().unwrap(), "it has: words, n");
+    assert_eq!(
+        error.hint().unwrap(),
+        "name another with --field text=NAME; it has: words, n"
+    );
     assert!(matches!(open(&[]), Error::NoTextField { .. }));
     assert!(matches!(open(&["text=n"]), Error::WrongColumnType { .. }));
 }

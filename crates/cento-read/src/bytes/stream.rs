@@ -118,6 +118,10 @@ impl Stream {
 
     fn make_room(&mut self) {
         if self.start == self.window.len() {
+            // After a search through a large damaged record, its memory is not kept.
+            if self.window.capacity() > 16 * WINDOW {
+                self.window = Vec::new();
+            }
             self.window.clear();
             self.start = 0;
         }

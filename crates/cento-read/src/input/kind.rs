@@ -4,7 +4,6 @@ use std::io::{self, Read};
 
 use serde::de::IgnoredAny;
 
-use super::IgnoredCause;
 use crate::Format;
 use crate::bytes::unpack_front;
 use crate::decode::sniff::{self, Looks};
@@ -25,18 +24,6 @@ pub(super) enum Guess {
     Binary,
     /// The name does not tell.
     Unknown,
-}
-
-impl Guess {
-    /// The format, or why there is none.
-    pub(super) fn readable(self) -> Result<Format, IgnoredCause> {
-        match self {
-            Guess::Format(format) => Ok(format),
-            Guess::Unsupported(_) => Err(IgnoredCause::Unsupported),
-            Guess::NotPage => Err(IgnoredCause::NotPage),
-            Guess::Binary | Guess::Unknown | Guess::MaybeJsonLines => Err(IgnoredCause::Binary),
-        }
-    }
 }
 
 /// What the name says. `.gz` at its end says nothing: whether a file is packed, its first bytes tell.

@@ -8,6 +8,7 @@ mod walk;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::{Error, Format, Settings};
@@ -28,7 +29,7 @@ pub struct Input {
 }
 
 /// Where the bytes of an input are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Location {
     /// In a file that can be read from any place.
     File(PathBuf),
@@ -128,6 +129,8 @@ pub fn resolve(specs: &[String], settings: &Settings) -> Result<Resolved, Error>
         inputs: HashMap::new(),
         ignored: BTreeMap::new(),
         lists: Vec::new(),
+        found: 0,
+        unsupported: None,
     };
     for spec in specs {
         resolver.spec(spec)?;
@@ -142,6 +145,10 @@ struct Resolver<'a> {
     ignored: BTreeMap<IgnoredCause, IgnoredFiles>,
     /// The lists being read, to find one that contains itself.
     lists: Vec<PathBuf>,
+    /// How many files were to be read, the same one counted as often as it was found.
+    found: u64,
+    /// What the first file held that is known and not read.
+    unsupported: Option<&'static str>,
 }
 
 impl Resolver<'_> {
@@ -166,8 +173,7 @@ impl Resolver<'_> {
 
     fn list(&mut self, list: &str) -> Result<(), Error> {
         let text = if list == "-" {
-            std::io::read_to_string(std::io::stdin())
-                .map_err(|error| Error::from_io("@-", error))?
+            io::read_to_string(io::stdin()).map_err(|error| Error::from_io("@-", error))?
         } else {
             let identity = identity(Path::new(list));
             if self.lists.contains(&identity) {
@@ -204,7 +210,13 @@ impl Resolver<'_> {
             match path {
                 Err(error) => self.ignore(IgnoredCause::Unreadable, &name::shown(error.path())),
                 Ok(path) if path.is_dir() => self.folder(&path, &name::shown(&path))?,
-                Ok(path) => self.named(&path, &name::shown(&path))?,
+                // A file that cannot be read was not asked for by name: it is counted, as in a folder.
+                Ok(path) => {
+                    let shown = name::shown(&path);
+                    if self.named(&path, &shown).is_err() {
+                        self.ignore(IgnoredCause::Unreadable, &shown);
+                    }
+                }
             }
         }
         if any {
@@ -228,31 +240,49 @@ impl Resolver<'_> {
             return Ok(());
         }
         let file = File::open(path).map_err(failed)?;
-        let format = match self.settings.format {
-            Some(format) => Ok(format),
-            None => match kind::by_name(&shown) {
-                Guess::Format(format) => Ok(format),
-                Guess::Unsupported(_) => Err(IgnoredCause::Unsupported),
-                Guess::NotPage | Guess::Unknown | Guess::Binary | Guess::MaybeJsonLines => {
-                    kind::by_content(file).map_err(failed)?.readable()
-                }
-            },
-        };
-        match format {
-            Err(cause) => self.ignore(cause, &shown),
-            Ok(format) => {
-                let url = self.url(&shown, &shown);
-                let input = Input {
-                    name: shown,
-                    bytes: Some(metadata.len()),
-                    format: Some(format),
-                    location: Location::File(path.into()),
-                    url,
-                };
-                self.add(identity(path), input);
-            }
+        if let Some(format) = self.format_of(&shown, &file, true).map_err(failed)? {
+            let input = Input {
+                url: self.url(&shown, &shown),
+                name: shown,
+                bytes: Some(metadata.len()),
+                format: Some(format),
+                location: Location::File(path.into()),
+            };
+            self.add(identity(path), input);
         }
         Ok(())
+    }
+
+    /// What a file holds. Nothing if it is not to be read, which is then counted. A file that was `named` by the user is
+    /// read as text even if its name is that of a style sheet.
+    fn format_of(&mut self, shown: &str, file: &File, named: bool) -> io::Result<Option<Format>> {
+        if let Some(format) = self.settings.format {
+            return Ok(Some(format));
+        }
+        let by_name = kind::by_name(shown);
+        let guess = match by_name {
+            Guess::Format(_) | Guess::Unsupported(_) => by_name,
+            Guess::NotPage if !named => by_name,
+            _ => kind::by_content(file)?,
+        };
+        let cause = match guess {
+            Guess::Format(format) => {
+                if by_name != Guess::MaybeJsonLines || format == Format::JsonLines {
+                    return Ok(Some(format));
+                }
+                self.unsupported
+                    .get_or_insert("JSON that is not one object a line");
+                IgnoredCause::Unsupported
+            }
+            Guess::Unsupported(kind) => {
+                self.unsupported.get_or_insert(kind);
+                IgnoredCause::Unsupported
+            }
+            Guess::NotPage => IgnoredCause::NotPage,
+            Guess::Binary | Guess::Unknown | Guess::MaybeJsonLines => IgnoredCause::Binary,
+        };
+        self.ignore(cause, shown);
+        Ok(None)
     }
 
     fn stream(&self, name: &str, location: Location) -> Input {
@@ -278,8 +308,11 @@ impl Resolver<'_> {
     }
 
     fn add(&mut self, identity: PathBuf, input: Input) {
+        fn order(input: &Input) -> (usize, &str) {
+            (input.name.len(), &input.name)
+        }
+        self.found += 1;
         // Of two names for one file the simpler stays, whatever order they were typed in.
-        let order = |input: &Input| (input.name.len(), input.name.clone());
         match self.inputs.get(&identity) {
             Some(known) if order(known) <= order(&input) => {}
             _ => {
@@ -305,18 +338,25 @@ impl Resolver<'_> {
         if self.inputs.is_empty() {
             let (name, problem) = match ignored.as_slice() {
                 [] => (first.clone(), "it names no input".into()),
+                [only] if only.count == 1 && only.cause == IgnoredCause::Unsupported => {
+                    return Err(Error::Unsupported {
+                        name: only.example.clone(),
+                        kind: self.unsupported.unwrap_or_default().into(),
+                    });
+                }
                 [only] if only.count == 1 => (only.example.clone(), only.cause.sentence().into()),
                 several => (first.clone(), describe(several)),
             };
             return Err(Error::NothingToRead { name, problem });
         }
         let mut inputs: Vec<_> = self.inputs.into_values().collect();
-        inputs.sort_by(|a, b| a.name.cmp(&b.name));
+        // By location as well: two names that are not text may be shown alike.
+        inputs.sort_by(|a, b| (&a.name, &a.location).cmp(&(&b.name, &b.location)));
         Ok(Resolved { inputs, ignored })
     }
 }
 
-/// "nothing to read: 3 files of the kind not-page, such as a/b.css; …".
+/// "nothing to read, only 3 not-page (a/b.css), 1 binary (a/c)".
 fn describe(ignored: &[IgnoredFiles]) -> String {
     let kinds: Vec<_> = ignored
         .iter()

@@ -4,14 +4,13 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::kind::{self, Guess};
 use super::{IgnoredCause, Input, Location, Resolver, name};
 use crate::Error;
 
 impl Resolver<'_> {
     /// Adds the files in `root` and below.
     pub(super) fn folder(&mut self, root: &Path, typed: &str) -> Result<(), Error> {
-        let before = self.inputs.len();
+        let before = self.found;
         // A link may lead back up, or many links to one place. Each folder is read once.
         let mut seen = HashSet::new();
         let mut waiting = vec![root.to_path_buf()];
@@ -48,7 +47,7 @@ impl Resolver<'_> {
             // The first is to be taken first, so that of two links to one folder it is always the same that counts.
             waiting.extend(folders.into_iter().rev());
         }
-        if self.inputs.len() == before {
+        if self.found == before {
             self.ignore(IgnoredCause::EmptyFolder, typed);
         }
         Ok(())
@@ -59,32 +58,17 @@ impl Resolver<'_> {
         let Ok(file) = File::open(path) else {
             return self.ignore(IgnoredCause::Unreadable, &shown);
         };
-        let format = match (self.settings.format, kind::by_name(&shown)) {
-            (Some(format), _) => Ok(format),
-            (None, Guess::Format(format)) => Ok(format),
-            (None, Guess::NotPage) => Err(IgnoredCause::NotPage),
-            (None, Guess::Unsupported(_)) => Err(IgnoredCause::Unsupported),
-            (None, guess) => match kind::by_content(file) {
-                Err(_) => Err(IgnoredCause::Unreadable),
-                Ok(Guess::Format(format))
-                    if guess == Guess::MaybeJsonLines && format != crate::Format::JsonLines =>
-                {
-                    Err(IgnoredCause::NotPage)
-                }
-                Ok(found) => found.readable(),
-            },
-        };
-        match format {
-            Err(cause) => self.ignore(cause, &shown),
-            Ok(format) => {
+        match self.format_of(&shown, &file, false) {
+            Err(_) => self.ignore(IgnoredCause::Unreadable, &shown),
+            Ok(None) => {}
+            Ok(Some(format)) => {
                 let relative = path.strip_prefix(root).unwrap_or(path);
-                let url = self.url(&shown, &name::shown(relative));
                 let input = Input {
+                    url: self.url(&shown, &name::shown(relative)),
                     name: shown,
                     bytes: Some(bytes),
                     format: Some(format),
                     location: Location::File(path.into()),
-                    url,
                 };
                 self.add(identity, input);
             }
