@@ -36,9 +36,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let corpus = Corpus::open(&path)?;
         corpus.text(pick(n))
     })?;
-    report("open the corpus and read one text", fresh);
+    report("open the corpus and read one text", &fresh);
     let first = measure(LOOKUPS, |n| corpus.text(pick(n)))?;
-    report("read one text, corpus open", first);
+    report("read one text, corpus open", &first);
     let pages = corpus.page(pick(0))?.ok_or("no such page")?;
     assert!(!pages.column(0).is_empty());
     Ok(())
@@ -59,7 +59,7 @@ fn measure(
     Ok(times)
 }
 
-fn report(name: &str, times: Vec<Duration>) {
+fn report(name: &str, times: &[Duration]) {
     let at = |share: usize| times[(times.len() - 1) * share / 100].as_secs_f64() * 1e3;
     println!(
         "{name}: median {:.2} ms, 95 % within {:.2} ms, 99 % within {:.2} ms, worst {:.2} ms",

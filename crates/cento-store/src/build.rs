@@ -79,9 +79,14 @@ impl Build<'_> {
     /// killed at any moment and run again ends with the same bytes as one that was not.
     pub fn run(self) -> Result<Built> {
         let tasks = plan(&self.inputs, self.parameters.part_bytes / 2);
-        let Begun { site, manifest, run } = Site::begin(&self, tasks.len())?;
+        let Begun {
+            site,
+            manifest,
+            run,
+        } = Site::begin(&self, tasks.len())?;
         let resumed_pages = counts_of(&manifest, run).pages;
-        self.progress.set_total_bytes(self.inputs.iter().filter_map(|input| input.bytes).sum());
+        self.progress
+            .set_total_bytes(self.inputs.iter().filter_map(|input| input.bytes).sum());
 
         let outcome = self.work(&site, manifest, run, tasks);
         site.clear_unfinished()?;
@@ -99,7 +104,12 @@ impl Build<'_> {
             return Err(Error::NoPages(why_no_pages(&counts, self.inputs.len())));
         }
         let corpus_bytes = committed.bytes_on_disk();
-        Ok(Built { counts, passed_over: self.passed_over, resumed_pages, corpus_bytes })
+        Ok(Built {
+            counts,
+            passed_over: self.passed_over,
+            resumed_pages,
+            corpus_bytes,
+        })
     }
 
     /// Runs all tasks and marks the run as complete.
@@ -130,7 +140,13 @@ impl Build<'_> {
                 .into_iter()
                 .enumerate()
                 .map(|(index, inputs)| {
-                    TaskSlot::new(self, &manifest, first_input, first_task + index as u32, inputs)
+                    TaskSlot::new(
+                        self,
+                        &manifest,
+                        first_input,
+                        first_task + index as u32,
+                        inputs,
+                    )
                 })
                 .collect()
         };
@@ -148,7 +164,10 @@ impl Build<'_> {
         if self.progress.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        let mut manifest = shared.manifest.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut manifest = shared
+            .manifest
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
         if counts_of(&manifest, run).pages > 0 {
             manifest.runs[run].complete = true;
             manifest.save(site.path())?;
@@ -162,7 +181,11 @@ fn counts_of(manifest: &Manifest, run: usize) -> Counts {
     let run = &manifest.runs[run];
     let tasks = run.first_task..run.first_task + run.tasks;
     let mut counts = Counts::default();
-    for part in manifest.parts.iter().filter(|part| tasks.contains(&part.task)) {
+    for part in manifest
+        .parts
+        .iter()
+        .filter(|part| tasks.contains(&part.task))
+    {
         counts.add(&part.counts);
     }
     counts
@@ -170,14 +193,21 @@ fn counts_of(manifest: &Manifest, run: usize) -> Counts {
 
 /// Why nothing came of the input, as the end of a sentence.
 fn why_no_pages(counts: &Counts, inputs: usize) -> String {
-    let (files, them) = if inputs == 1 { ("file", "it") } else { ("files", "them") };
+    let (files, them) = if inputs == 1 {
+        ("file", "it")
+    } else {
+        ("files", "them")
+    };
     let mut why = format!(": {inputs} {files} read");
     match counts.damaged.iter().next() {
         Some((cause, tally)) => {
             why.push_str(&format!(", {} × {cause} ({})", tally.count, tally.example));
         }
         None if counts.other_records > 0 => {
-            why.push_str(&format!(", {} records, none of them a page", counts.other_records));
+            why.push_str(&format!(
+                ", {} records, none of them a page",
+                counts.other_records
+            ));
         }
         None => why.push_str(&format!(", nothing in {them}")),
     }
@@ -222,7 +252,9 @@ impl<'run> Shared<'run> {
             if build.progress.is_cancelled() || lock(&self.failure).is_some() {
                 return Ok(());
             }
-            let Some((task, batch)) = self.next_batch(&mut own)? else { return Ok(()) };
+            let Some((task, batch)) = self.next_batch(&mut own)? else {
+                return Ok(());
+            };
             let sequence = batch.sequence;
             let pages = batch.records.len() as u64;
             let encoded = worker.process(batch)?;
@@ -244,7 +276,9 @@ impl<'run> Shared<'run> {
             *own = None;
         }
         loop {
-            let Some(task) = lock(&self.waiting).pop_front() else { break };
+            let Some(task) = lock(&self.waiting).pop_front() else {
+                break;
+            };
             lock(&self.active).push(task);
             if let Some(batch) = self.read(task)? {
                 *own = Some(task);
@@ -252,7 +286,9 @@ impl<'run> Shared<'run> {
             }
         }
         loop {
-            let Some(task) = lock(&self.active).first().copied() else { return Ok(None) };
+            let Some(task) = lock(&self.active).first().copied() else {
+                return Ok(None);
+            };
             if let Some(batch) = self.read(task)? {
                 return Ok(Some((task, batch)));
             }
@@ -319,12 +355,22 @@ impl<'run> TaskSlot<'run> {
         let done = last.is_some_and(|part| part.next.is_none());
         let from = last.and_then(|part| part.next);
         if done {
-            let bytes = build.inputs[inputs.clone()].iter().filter_map(|input| input.bytes).sum();
+            let bytes = build.inputs[inputs.clone()]
+                .iter()
+                .filter_map(|input| input.bytes)
+                .sum();
             build.progress.add_bytes(bytes);
         }
         let reader = (!done).then(|| {
             let how = (&build.settings, &build.parameters);
-            TaskReader::new(&build.inputs, inputs, how, build.progress, first_input, from)
+            TaskReader::new(
+                &build.inputs,
+                inputs,
+                how,
+                build.progress,
+                first_input,
+                from,
+            )
         });
         TaskSlot {
             number,
@@ -357,7 +403,9 @@ impl<'run> TaskSlot<'run> {
         writer.early.insert(sequence, batch);
         loop {
             let turn = writer.written;
-            let Some(batch) = writer.early.remove(&turn) else { break };
+            let Some(batch) = writer.early.remove(&turn) else {
+                break;
+            };
             self.write(shared, &mut writer, batch)?;
             writer.written += 1;
             shared.permits.release();
@@ -372,7 +420,12 @@ impl<'run> TaskSlot<'run> {
         self.close_if_ended(shared, &mut writer)
     }
 
-    fn write(&self, shared: &Shared<'_>, writer: &mut TaskWriter, batch: EncodedBatch) -> Result<()> {
+    fn write(
+        &self,
+        shared: &Shared<'_>,
+        writer: &mut TaskWriter,
+        batch: EncodedBatch,
+    ) -> Result<()> {
         let build = shared.build;
         let next = batch.next;
         let mut part = match writer.part.take() {
@@ -422,13 +475,19 @@ struct Permits {
 
 impl Permits {
     fn new(free: usize) -> Permits {
-        Permits { free: Mutex::new(free), freed: Condvar::new() }
+        Permits {
+            free: Mutex::new(free),
+            freed: Condvar::new(),
+        }
     }
 
     fn acquire(&self) -> Permit<'_> {
         let mut free = lock(&self.free);
         while *free == 0 {
-            free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
+            free = self
+                .freed
+                .wait(free)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         *free -= 1;
         Permit { permits: self }

@@ -52,9 +52,13 @@ impl Corpus {
     pub fn open(path: &Path) -> Result<Corpus> {
         let manifest = Manifest::load(path)?;
         for entry in manifest.files() {
-            check(path, entry, |file| tail_hash(file), &entry.tail)?;
+            check(path, entry, tail_hash, &entry.tail)?;
         }
-        Ok(Corpus { path: path.to_owned(), manifest, footers: Mutex::default() })
+        Ok(Corpus {
+            path: path.to_owned(),
+            manifest,
+            footers: Mutex::default(),
+        })
     }
 
     /// Reads every byte of every file and names those that are not what they were.
@@ -62,7 +66,7 @@ impl Corpus {
         let manifest = Manifest::load(path)?;
         let damaged = manifest
             .files()
-            .filter_map(|entry| check(path, entry, |file| file_hash(file), &entry.blake3).err())
+            .filter_map(|entry| check(path, entry, file_hash, &entry.blake3).err())
             .collect();
         Ok(damaged)
     }
@@ -99,27 +103,41 @@ impl Corpus {
         columns: &[&str],
     ) -> impl Iterator<Item = Result<RecordBatch>> + use<> {
         let path = self.file(part, table);
-        let reader = self.reader(part, table, columns).and_then(|reader| match reader {
-            None => Ok(None),
-            Some(reader) => {
-                reader.build().map(Some).map_err(|error| Error::parquet(&self.path, error))
-            }
-        });
+        let reader = self
+            .reader(part, table, columns)
+            .and_then(|reader| match reader {
+                None => Ok(None),
+                Some(reader) => reader
+                    .build()
+                    .map(Some)
+                    .map_err(|error| Error::parquet(&self.path, error)),
+            });
         let (reader, failure) = match reader {
             Ok(reader) => (reader, None),
             Err(error) => (None, Some(Err(error))),
         };
-        failure.into_iter().chain(reader.into_iter().flatten().map(move |batch| {
-            batch.map_err(|error| Error::parquet(path.as_deref().unwrap_or(Path::new("")), error.into()))
-        }))
+        failure
+            .into_iter()
+            .chain(reader.into_iter().flatten().map(move |batch| {
+                batch.map_err(|error| {
+                    Error::parquet(path.as_deref().unwrap_or(Path::new("")), error.into())
+                })
+            }))
     }
 
     /// The row of one page, all columns.
     pub fn page(&self, page_id: u64) -> Result<Option<RecordBatch>> {
-        let columns: Vec<String> =
-            Table::Pages.schema().fields().iter().map(|field| field.name().clone()).collect();
+        let columns: Vec<String> = Table::Pages
+            .schema()
+            .fields()
+            .iter()
+            .map(|field| field.name().clone())
+            .collect();
         let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-        Ok(self.rows_of(page_id, Table::Pages, &columns)?.into_iter().next())
+        Ok(self
+            .rows_of(page_id, Table::Pages, &columns)?
+            .into_iter()
+            .next())
     }
 
     /// The ids of all pages with this URL: a corpus may hold several captures of one.
@@ -142,13 +160,19 @@ impl Corpus {
             return Err(Error::NoText(self.path.clone()));
         }
         let rows = self.rows_of(page_id, Table::Text, &["text"])?;
-        Ok(rows.first().map(|batch| batch.column(0).as_string::<i32>().value(0).to_owned()))
+        Ok(rows
+            .first()
+            .map(|batch| batch.column(0).as_string::<i32>().value(0).to_owned()))
     }
 
     /// The chunks of one page, in order.
     pub fn chunks(&self, page_id: u64) -> Result<Vec<ChunkRow>> {
         let mut chunks = Vec::new();
-        for batch in self.rows_of(page_id, Table::Chunks, &["chunk_hash", "ordinal", "begin", "end"])? {
+        for batch in self.rows_of(
+            page_id,
+            Table::Chunks,
+            &["chunk_hash", "ordinal", "begin", "end"],
+        )? {
             let hashes = batch.column(0).as_fixed_size_binary();
             let [ordinal, begin, end] =
                 [1, 2, 3].map(|column| batch.column(column).as_primitive::<UInt32Type>());
@@ -173,10 +197,14 @@ impl Corpus {
                 && part.last_page.is_some_and(|last| page_id <= last)
         };
         // Parts ascend, but one without pages has no place in that order; there are few, so: in turn.
-        let Some(part) = parts.iter().position(holds) else { return Ok(Vec::new()) };
+        let Some(part) = parts.iter().position(holds) else {
+            return Ok(Vec::new());
+        };
         let path = self.file(part, table).unwrap_or_default();
         let failed = |error: parquet::errors::ParquetError| Error::parquet(&path, error);
-        let Some(ids) = self.reader(part, table, &["page_id"])? else { return Ok(Vec::new()) };
+        let Some(ids) = self.reader(part, table, &["page_id"])? else {
+            return Ok(Vec::new());
+        };
         let column = Table::schema(table).index_of("page_id").unwrap_or(0);
         let group = ids.metadata().row_groups().iter().position(|group| {
             match group.column(column).statistics() {
@@ -188,7 +216,9 @@ impl Corpus {
                 _ => false,
             }
         });
-        let Some(group) = group else { return Ok(Vec::new()) };
+        let Some(group) = group else {
+            return Ok(Vec::new());
+        };
         let mut begin = 0;
         let mut rows = 0;
         for batch in ids.with_row_groups(vec![group]).build().map_err(failed)? {
@@ -204,14 +234,19 @@ impl Corpus {
         if rows == 0 {
             return Ok(Vec::new());
         }
-        let selection = RowSelection::from(vec![RowSelector::skip(begin), RowSelector::select(rows)]);
-        let Some(reader) = self.reader(part, table, columns)? else { return Ok(Vec::new()) };
+        let selection =
+            RowSelection::from(vec![RowSelector::skip(begin), RowSelector::select(rows)]);
+        let Some(reader) = self.reader(part, table, columns)? else {
+            return Ok(Vec::new());
+        };
         let reader: ParquetRecordBatchReader = reader
             .with_row_groups(vec![group])
             .with_row_selection(selection)
             .build()
             .map_err(failed)?;
-        reader.map(|batch| batch.map_err(|error| failed(error.into()))).collect()
+        reader
+            .map(|batch| batch.map_err(|error| failed(error.into())))
+            .collect()
     }
 
     fn file(&self, part: usize, table: Table) -> Option<PathBuf> {
@@ -231,7 +266,9 @@ impl Corpus {
         table: Table,
         columns: &[&str],
     ) -> Result<Option<ParquetRecordBatchReaderBuilder<File>>> {
-        let Some(path) = self.file(part, table) else { return Ok(None) };
+        let Some(path) = self.file(part, table) else {
+            return Ok(None);
+        };
         let file = File::open(&path).map_err(|error| Error::io(&path, error))?;
         let mut footers = self.footers.lock().unwrap_or_else(PoisonError::into_inner);
         let footer = match footers.get(&(part, table)) {
@@ -248,8 +285,10 @@ impl Corpus {
             }
         };
         drop(footers);
-        let mask =
-            ProjectionMask::columns(footer.metadata().file_metadata().schema_descr(), columns.iter().copied());
+        let mask = ProjectionMask::columns(
+            footer.metadata().file_metadata().schema_descr(),
+            columns.iter().copied(),
+        );
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, footer);
         Ok(Some(reader.with_projection(mask)))
     }
@@ -257,7 +296,10 @@ impl Corpus {
 
 impl std::fmt::Debug for Corpus {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Corpus").field("path", &self.path).finish_non_exhaustive()
+        formatter
+            .debug_struct("Corpus")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
     }
 }
 
@@ -282,7 +324,10 @@ fn check(
     }
     let found = hash(&path).map_err(|error| Error::io(&path, error))?;
     if found != expected {
-        return Err(Error::damaged(&path, "its checksum does not fit its content"));
+        return Err(Error::damaged(
+            &path,
+            "its checksum does not fit its content",
+        ));
     }
     Ok(())
 }

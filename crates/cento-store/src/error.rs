@@ -143,7 +143,10 @@ impl Error {
     }
 
     pub(crate) fn io(path: &Path, source: io::Error) -> Error {
-        Error::Io { path: path.to_owned(), source }
+        Error::Io {
+            path: path.to_owned(),
+            source,
+        }
     }
 
     /// A Parquet error at `path`; a full disk beneath it stays a full disk, so that it gets its hint.
@@ -152,15 +155,22 @@ impl Error {
         match source {
             ParquetError::External(inner) => match inner.downcast::<io::Error>() {
                 Ok(io) => Error::io(path, *io),
-                Err(inner) => {
-                    Error::Parquet { path: path.to_owned(), source: ParquetError::External(inner) }
-                }
+                Err(inner) => Error::Parquet {
+                    path: path.to_owned(),
+                    source: ParquetError::External(inner),
+                },
             },
-            source => Error::Parquet { path: path.to_owned(), source },
+            source => Error::Parquet {
+                path: path.to_owned(),
+                source,
+            },
         }
     }
 
     pub(crate) fn damaged(path: &Path, detail: impl Into<String>) -> Error {
-        Error::Damaged { path: path.to_owned(), detail: detail.into() }
+        Error::Damaged {
+            path: path.to_owned(),
+            detail: detail.into(),
+        }
     }
 }

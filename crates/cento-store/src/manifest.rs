@@ -148,11 +148,21 @@ pub struct Tally {
 
 impl Tally {
     /// One more, in the order of the input.
-    pub(crate) fn add(tallies: &mut BTreeMap<String, Tally>, cause: &str, example: impl FnOnce() -> String) {
+    pub(crate) fn add(
+        tallies: &mut BTreeMap<String, Tally>,
+        cause: &str,
+        example: impl FnOnce() -> String,
+    ) {
         match tallies.get_mut(cause) {
             Some(tally) => tally.count += 1,
             None => {
-                tallies.insert(cause.to_owned(), Tally { count: 1, example: example() });
+                tallies.insert(
+                    cause.to_owned(),
+                    Tally {
+                        count: 1,
+                        example: example(),
+                    },
+                );
             }
         }
     }
@@ -170,7 +180,9 @@ impl Counts {
     /// One more record that could not be read.
     pub(crate) fn damage(&mut self, input: &str, skipped: &Skipped) {
         Tally::add(&mut self.damaged, skipped.cause.name(), || {
-            let Place { ordinal, offset, .. } = skipped.place;
+            let Place {
+                ordinal, offset, ..
+            } = skipped.place;
             format!("{input}, record {ordinal} at {offset}: {}", skipped.detail)
         });
     }
@@ -205,7 +217,9 @@ impl Manifest {
         let inputs = self.runs.iter().map(|run| &run.inputs);
         let parts = self.parts.iter();
         inputs.chain(parts.flat_map(|part| {
-            [Some(&part.pages), part.text.as_ref(), Some(&part.chunks)].into_iter().flatten()
+            [Some(&part.pages), part.text.as_ref(), Some(&part.chunks)]
+                .into_iter()
+                .flatten()
         }))
     }
 
@@ -227,7 +241,9 @@ impl Manifest {
     /// Puts a part in its place.
     pub(crate) fn insert(&mut self, part: Part) {
         let key = (part.task, part.sequence);
-        let at = self.parts.partition_point(|known| (known.task, known.sequence) < key);
+        let at = self
+            .parts
+            .partition_point(|known| (known.task, known.sequence) < key);
         self.parts.insert(at, part);
     }
 
@@ -269,7 +285,10 @@ impl Manifest {
         }
         let body = after_first_line(bytes);
         if head.checksum != blake3::hash(body).to_hex().as_str() {
-            return Err(Error::damaged(path, "its checksum does not fit its content"));
+            return Err(Error::damaged(
+                path,
+                "its checksum does not fit its content",
+            ));
         }
         serde_json::from_slice(bytes)
             .map_err(|error| Error::damaged(path, format!("not a manifest ({error})")))
@@ -310,7 +329,9 @@ fn after_first_line(bytes: &[u8]) -> &[u8] {
 
 /// Makes renames within `folder` last through a power cut.
 pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| Error::io(folder, error))
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|error| Error::io(folder, error))
 }
 
 #[cfg(test)]
@@ -341,7 +362,10 @@ mod tests {
         let path = Path::new("manifest.json");
         let changed = text.replace("\"paragraph\"", "\"document\"");
         assert_ne!(changed, text);
-        assert!(matches!(Manifest::parse(path, changed.as_bytes()), Err(Error::Damaged { .. })));
+        assert!(matches!(
+            Manifest::parse(path, changed.as_bytes()),
+            Err(Error::Damaged { .. })
+        ));
         for end in 0..text.len() - 1 {
             assert!(Manifest::parse(path, &text.as_bytes()[..end]).is_err());
         }

@@ -100,7 +100,12 @@ impl Parameters {
     pub fn check_like(&self, wanted: &Parameters, corpus: &Path) -> Result<()> {
         for ((name, found), (_, wanted)) in self.list().into_iter().zip(wanted.list()) {
             if found != wanted {
-                return Err(Error::Unlike { path: corpus.to_owned(), name, found, wanted });
+                return Err(Error::Unlike {
+                    path: corpus.to_owned(),
+                    name,
+                    found,
+                    wanted,
+                });
             }
         }
         Ok(())
@@ -151,16 +156,28 @@ mod tests {
         let corpus = Path::new("a.cento");
         let ours = Parameters::default();
         assert!(ours.check_like(&ours, corpus).is_ok());
-        let theirs = Parameters { hash: ChunkHash::Sha1, ..Parameters::default() };
+        let theirs = Parameters {
+            hash: ChunkHash::Sha1,
+            ..Parameters::default()
+        };
         let error = ours.check_like(&theirs, corpus).unwrap_err();
-        assert_eq!(error.to_string(), "a.cento was made with hash blake3, not sha1");
+        assert_eq!(
+            error.to_string(),
+            "a.cento was made with hash blake3, not sha1"
+        );
     }
 
     #[test]
     fn parameters_survive_json() {
-        let parameters = Parameters { chunk: ChunkKind::Lines(4), ..Parameters::default() };
+        let parameters = Parameters {
+            chunk: ChunkKind::Lines(4),
+            ..Parameters::default()
+        };
         let json = serde_json::to_string(&parameters).unwrap();
         assert!(json.contains("\"lines:4\""));
-        assert_eq!(serde_json::from_str::<Parameters>(&json).unwrap(), parameters);
+        assert_eq!(
+            serde_json::from_str::<Parameters>(&json).unwrap(),
+            parameters
+        );
     }
 }

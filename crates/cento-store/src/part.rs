@@ -60,7 +60,11 @@ impl Encoder {
                 .map_err(|error| Error::parquet(Path::new(table.name()), error))
         };
         Ok(Encoder {
-            factories: [factory(Table::Pages)?, factory(Table::Text)?, factory(Table::Chunks)?],
+            factories: [
+                factory(Table::Pages)?,
+                factory(Table::Text)?,
+                factory(Table::Chunks)?,
+            ],
         })
     }
 
@@ -78,7 +82,9 @@ impl Encoder {
         table: Table,
         batch: &RecordBatch,
     ) -> std::result::Result<RowGroup, ParquetError> {
-        let mut writers = self.factories[table as usize].create_column_writers(0)?.into_iter();
+        let mut writers = self.factories[table as usize]
+            .create_column_writers(0)?
+            .into_iter();
         let mut columns = Vec::with_capacity(batch.num_columns());
         for (field, array) in batch.schema_ref().fields().iter().zip(batch.columns()) {
             for leaf in compute_leaves(field, array)? {
@@ -89,7 +95,10 @@ impl Encoder {
                 columns.push(writer.close()?);
             }
         }
-        Ok(RowGroup { rows: batch.num_rows() as u64, columns })
+        Ok(RowGroup {
+            rows: batch.num_rows() as u64,
+            columns,
+        })
     }
 }
 
@@ -118,7 +127,10 @@ impl PartWriter {
             .filter(|&table| keep_text || table != Table::Text)
             .map(|table| {
                 let name = format!("{}-{}", table.name(), file_name(task, sequence));
-                Ok((table, TableFile::create(corpus.join("tmp").join(name), table)?))
+                Ok((
+                    table,
+                    TableFile::create(corpus.join("tmp").join(name), table)?,
+                ))
             })
             .collect::<Result<_>>()?;
         Ok(PartWriter {
@@ -204,7 +216,11 @@ impl TableFile {
         let (writer, _) = ArrowWriter::try_new(file, table.schema(), Some(table.properties()))
             .and_then(ArrowWriter::into_serialized_writer)
             .map_err(|error| Error::parquet(&path, error))?;
-        Ok(TableFile { path, writer, rows: 0 })
+        Ok(TableFile {
+            path,
+            writer,
+            rows: 0,
+        })
     }
 
     fn append(&mut self, group: RowGroup) -> Result<()> {
@@ -222,12 +238,23 @@ impl TableFile {
     }
 
     fn finish(self, corpus: &Path, name: String) -> Result<FileEntry> {
-        let file = self.writer.into_inner().map_err(|error| Error::parquet(&self.path, error))?;
-        let (bytes, hash) = file.finish().map_err(|error| Error::io(&self.path, error))?;
+        let file = self
+            .writer
+            .into_inner()
+            .map_err(|error| Error::parquet(&self.path, error))?;
+        let (bytes, hash) = file
+            .finish()
+            .map_err(|error| Error::io(&self.path, error))?;
         let tail = tail_hash(&self.path).map_err(|error| Error::io(&self.path, error))?;
         let place = corpus.join(&name);
         fs::rename(&self.path, &place).map_err(|error| Error::io(&place, error))?;
-        Ok(FileEntry { file: name, rows: self.rows, bytes, blake3: hash, tail })
+        Ok(FileEntry {
+            file: name,
+            rows: self.rows,
+            bytes,
+            blake3: hash,
+            tail,
+        })
     }
 }
 
@@ -240,7 +267,10 @@ struct HashedFile {
 
 impl HashedFile {
     fn finish(self) -> io::Result<(u64, String)> {
-        let file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let file = self
+            .file
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?;
         file.sync_all()?;
         Ok((self.bytes, self.hasher.finalize().to_hex().to_string()))
     }
@@ -283,4 +313,3 @@ pub(crate) fn file_hash(path: &Path) -> io::Result<String> {
         hasher.update(&buffer[..read]);
     }
 }
-

@@ -90,9 +90,14 @@ impl<'run> Worker<'run> {
                 Err(skipped) => counts.damage(source.file, &skipped),
             }
         }
-        let [pages, text, chunks] =
-            rows.finish().map_err(|error| Error::parquet(std::path::Path::new("rows"), error.into()))?;
-        let text = if self.parameters.text { self.encoder.encode(Table::Text, &text)? } else { None };
+        let [pages, text, chunks] = rows
+            .finish()
+            .map_err(|error| Error::parquet(std::path::Path::new("rows"), error.into()))?;
+        let text = if self.parameters.text {
+            self.encoder.encode(Table::Text, &text)?
+        } else {
+            None
+        };
         Ok(EncodedBatch {
             tables: [
                 self.encoder.encode(Table::Pages, &pages)?,
@@ -139,7 +144,9 @@ impl<'run> Worker<'run> {
         }
         let chunks = match &reject {
             Some((reason, detail)) => {
-                Tally::add(&mut counts.rejected, reason, || format!("{}: {detail}", page.url));
+                Tally::add(&mut counts.rejected, reason, || {
+                    format!("{}: {detail}", page.url)
+                });
                 0
             }
             None => {
@@ -155,9 +162,11 @@ impl<'run> Worker<'run> {
         rows.page_id.append_value(page_id);
         rows.url.append_value(&page.url);
         rows.host.append_option(url.host());
-        rows.domain.append_option(url.domain(self.parameters.private_suffixes));
+        rows.domain
+            .append_option(url.domain(self.parameters.private_suffixes));
         rows.ip.append_option(page.ip.as_deref());
-        rows.fetched_at.append_option(page.fetched.as_deref().and_then(date::parse));
+        rows.fetched_at
+            .append_option(page.fetched.as_deref().and_then(date::parse));
         rows.published_at.append_option(facts.published);
         rows.status.append_option(page.status);
         rows.mime.append_option(page.mime.as_deref());
@@ -169,7 +178,10 @@ impl<'run> Worker<'run> {
         rows.source_length.append_value(source.length);
         append_bytes(&mut rows.payload_sha1, Some(&page.payload_sha1));
         let text_hash = reject.is_none().then(|| text_hash(&self.selected));
-        append_bytes(&mut rows.text_hash, text_hash.as_ref().map(|hash| &hash[..]));
+        append_bytes(
+            &mut rows.text_hash,
+            text_hash.as_ref().map(|hash| &hash[..]),
+        );
         rows.text_bytes.append_value(self.selected.len() as u32);
         rows.words.append_value(facts.words);
         rows.chunks.append_value(chunks);
@@ -179,8 +191,10 @@ impl<'run> Worker<'run> {
         rows.link_domains.append(true);
         rows.link_hashes.values().append_slice(&self.link_hashes);
         rows.link_hashes.append(true);
-        rows.reject.append_option(reject.as_ref().map(|(reason, _)| *reason));
-        rows.reject_detail.append_option(reject.as_ref().map(|(_, detail)| detail.as_str()));
+        rows.reject
+            .append_option(reject.as_ref().map(|(reason, _)| *reason));
+        rows.reject_detail
+            .append_option(reject.as_ref().map(|(_, detail)| detail.as_str()));
     }
 
     /// Leaves the page's text in `selected` and its links in the link buffers.
@@ -204,14 +218,18 @@ impl<'run> Worker<'run> {
                     self.selected.push_str(&extract.text);
                 }
                 facts.title = facts.title.or_else(|| extract.title.clone());
-                facts.published =
-                    facts.published.or_else(|| extract.published.as_deref().and_then(date::parse));
+                facts.published = facts
+                    .published
+                    .or_else(|| extract.published.as_deref().and_then(date::parse));
                 facts.language = facts.language.or_else(|| extract.language.clone());
                 let own = url.domain(self.parameters.private_suffixes);
                 let base = extract.base.as_deref();
-                let mut resolver = LinkResolver::new(&page.url, base, self.parameters.private_suffixes);
+                let mut resolver =
+                    LinkResolver::new(&page.url, base, self.parameters.private_suffixes);
                 for href in extract.links() {
-                    let Some(link) = resolver.resolve(href) else { continue };
+                    let Some(link) = resolver.resolve(href) else {
+                        continue;
+                    };
                     self.link_hashes.push(link_hash(link.key));
                     // Most links of a page lead to one domain after the other, so this finds most repeats.
                     if own != Some(link.domain)
@@ -227,13 +245,19 @@ impl<'run> Worker<'run> {
             }
         }
         facts.words = u32::try_from(words::count_words(&self.selected)).unwrap_or(u32::MAX);
-        facts.language =
-            facts.language.or_else(|| language::detect(&self.selected).map(str::to_owned));
+        facts.language = facts
+            .language
+            .or_else(|| language::detect(&self.selected).map(str::to_owned));
         facts
     }
 
     fn chunks(&mut self, page_id: u64, rows: &mut Rows) -> u32 {
-        let Parameters { chunk: kind, normalisation, hash, .. } = *self.parameters;
+        let Parameters {
+            chunk: kind,
+            normalisation,
+            hash,
+            ..
+        } = *self.parameters;
         let mut ordinal = 0;
         let normalised = &mut self.normalised;
         chunk::chunks(&self.selected, kind, |range| {
@@ -242,7 +266,10 @@ impl<'run> Worker<'run> {
             if normalised.is_empty() {
                 return;
             }
-            append_bytes(&mut rows.chunk_hash, Some(&hash.hash128(normalised.as_bytes())));
+            append_bytes(
+                &mut rows.chunk_hash,
+                Some(&hash.hash128(normalised.as_bytes())),
+            );
             rows.chunk_page.append_value(page_id);
             rows.chunk_ordinal.append_value(ordinal);
             rows.chunk_begin.append_value(range.start as u32);
@@ -373,8 +400,10 @@ impl Rows {
             Arc::new(self.reject.finish()),
             Arc::new(self.reject_detail.finish()),
         ];
-        let text: Vec<ArrayRef> =
-            vec![Arc::new(self.text_page.finish()), Arc::new(self.text.finish())];
+        let text: Vec<ArrayRef> = vec![
+            Arc::new(self.text_page.finish()),
+            Arc::new(self.text.finish()),
+        ];
         let chunks: Vec<ArrayRef> = vec![
             Arc::new(self.chunk_hash.finish()),
             Arc::new(self.chunk_page.finish()),

@@ -77,7 +77,10 @@ impl Table {
                 let builder = builder
                     .set_column_compression(column("chunk_hash"), Compression::UNCOMPRESSED)
                     .set_column_dictionary_enabled(column("chunk_hash"), false);
-                ["ordinal", "begin", "end"].into_iter().fold(builder, differences).build()
+                ["ordinal", "begin", "end"]
+                    .into_iter()
+                    .fold(builder, differences)
+                    .build()
             }
         }
     }

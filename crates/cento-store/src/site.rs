@@ -73,7 +73,11 @@ impl Site {
         } else {
             site.check_same_run(build, &manifest, &inputs)?
         };
-        Ok(Begun { site, manifest, run })
+        Ok(Begun {
+            site,
+            manifest,
+            run,
+        })
     }
 
     fn create(build: &Build<'_>, tasks: usize, inputs: &[u8]) -> Result<Begun> {
@@ -89,7 +93,11 @@ impl Site {
                 parts: Vec::new(),
             };
             manifest.save(path)?;
-            Ok(Begun { site, manifest, run: 0 })
+            Ok(Begun {
+                site,
+                manifest,
+                run: 0,
+            })
         };
         create().inspect_err(|error| {
             if !matches!(error, Error::Busy(_)) {
@@ -107,11 +115,17 @@ impl Site {
             Err(TryLockError::WouldBlock) => return Err(Error::Busy(path.to_owned())),
             Err(TryLockError::Error(error)) => return Err(Error::io(&lock_path, error)),
         }
-        for folder in ["inputs", "tmp"].into_iter().chain(Table::ALL.map(Table::name)) {
+        for folder in ["inputs", "tmp"]
+            .into_iter()
+            .chain(Table::ALL.map(Table::name))
+        {
             let folder = path.join(folder);
             fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, error))?;
         }
-        Ok(Site { path: path.to_owned(), _lock: lock })
+        Ok(Site {
+            path: path.to_owned(),
+            _lock: lock,
+        })
     }
 
     fn add_run(
@@ -158,13 +172,22 @@ impl Site {
         inputs: &[u8],
     ) -> Result<usize> {
         let number = manifest.runs.len().saturating_sub(1);
-        let other = |detail: String| Error::OtherInputs { path: self.path.clone(), detail };
+        let other = |detail: String| Error::OtherInputs {
+            path: self.path.clone(),
+            detail,
+        };
         let Some(run) = manifest.runs.last() else {
             return Err(other("it has no runs".to_owned()));
         };
         if build.add != (number > 0) {
-            let was = if number > 0 { "with --add" } else { "without --add" };
-            return Err(other(format!("its last run is unfinished and was begun {was}")));
+            let was = if number > 0 {
+                "with --add"
+            } else {
+                "without --add"
+            };
+            return Err(other(format!(
+                "its last run is unfinished and was begun {was}"
+            )));
         }
         let place = self.path.join(&run.inputs.file);
         let known = fs::read(&place).map_err(|error| Error::io(&place, error))?;
@@ -173,7 +196,10 @@ impl Site {
         }
         let reading = render_settings(&build.settings);
         if reading != run.reading {
-            return Err(other(format!("read with {:?}, now with {reading:?}", run.reading)));
+            return Err(other(format!(
+                "read with {:?}, now with {reading:?}",
+                run.reading
+            )));
         }
         Ok(number)
     }
@@ -208,7 +234,9 @@ impl Site {
 
     /// Makes the renames of a part's files last, before the manifest names them.
     pub(crate) fn sync_tables(&self) -> Result<()> {
-        Table::ALL.into_iter().try_for_each(|table| sync_folder(&self.path.join(table.name())))
+        Table::ALL
+            .into_iter()
+            .try_for_each(|table| sync_folder(&self.path.join(table.name())))
     }
 
     /// Takes back a run that came to nothing.
@@ -241,9 +269,18 @@ fn render_inputs(inputs: &[Input]) -> Vec<u8> {
 fn render_settings(settings: &Settings) -> BTreeMap<String, String> {
     let limits = &settings.limits;
     let mut reading = BTreeMap::from([
-        ("max_page_bytes".to_owned(), limits.max_page_bytes.to_string()),
-        ("max_header_bytes".to_owned(), limits.max_header_bytes.to_string()),
-        ("max_line_bytes".to_owned(), limits.max_line_bytes.to_string()),
+        (
+            "max_page_bytes".to_owned(),
+            limits.max_page_bytes.to_string(),
+        ),
+        (
+            "max_header_bytes".to_owned(),
+            limits.max_header_bytes.to_string(),
+        ),
+        (
+            "max_line_bytes".to_owned(),
+            limits.max_line_bytes.to_string(),
+        ),
         ("max_ratio".to_owned(), limits.max_ratio.to_string()),
     ]);
     if let Some(base_url) = &settings.base_url {
@@ -291,16 +328,30 @@ fn is_empty_or_ours(path: &Path) -> Result<bool> {
     if !path.is_dir() {
         return Ok(false);
     }
-    let ours = [MANIFEST_ASIDE, ".lock", "inputs", "tmp", "pages", "text", "chunks"];
+    let ours = [
+        MANIFEST_ASIDE,
+        ".lock",
+        "inputs",
+        "tmp",
+        "pages",
+        "text",
+        "chunks",
+    ];
     let entries = list(path)?;
     let lock = entries.is_empty() || path.join(".lock").exists();
-    Ok(lock && entries.iter().all(|entry| ours.iter().any(|name| entry.file_name() == *name)))
+    Ok(lock
+        && entries
+            .iter()
+            .all(|entry| ours.iter().any(|name| entry.file_name() == *name)))
 }
 
 /// Removes the files that a corpus is made of and then its folder, if nothing else is in it. Best effort:
 /// it runs when something has failed already, and that failure is what the user should hear of.
 fn remove_remains(path: &Path) {
-    for folder in ["inputs", "tmp"].into_iter().chain(Table::ALL.map(Table::name)) {
+    for folder in ["inputs", "tmp"]
+        .into_iter()
+        .chain(Table::ALL.map(Table::name))
+    {
         let _ = fs::remove_dir_all(path.join(folder));
     }
     for file in [MANIFEST, MANIFEST_ASIDE, ".lock"] {

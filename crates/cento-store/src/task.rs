@@ -29,9 +29,7 @@ fn is_usage(error: &cento_read::Error) -> bool {
     use cento_read::Error;
     matches!(
         error,
-        Error::NoSuchField { .. }
-            | Error::WrongColumnType { .. }
-            | Error::NeedsFile { .. }
+        Error::NoSuchField { .. } | Error::WrongColumnType { .. } | Error::NeedsFile { .. }
     )
 }
 
@@ -109,7 +107,11 @@ impl<'run> TaskReader<'run> {
             None => (task.start, Start::default()),
             Some(cursor) => (
                 (cursor.input.saturating_sub(first_input)) as usize,
-                Start { ordinal: cursor.record, offset: cursor.offset, skip: cursor.skip },
+                Start {
+                    ordinal: cursor.record,
+                    offset: cursor.offset,
+                    skip: cursor.skip,
+                },
             ),
         };
         // What is not read again counts as read, so that the bar begins where the last run stopped.
@@ -179,9 +181,7 @@ impl<'run> TaskReader<'run> {
                 Ok(None) => self.close(),
                 Err(error) if is_usage(&error) => return Err(error.into()),
                 Err(error) => {
-                    Tally::add(&mut batch.counts.damaged, UNREADABLE, || {
-                        error.to_string()
-                    });
+                    Tally::add(&mut batch.counts.damaged, UNREADABLE, || error.to_string());
                     self.close();
                 }
             }
@@ -193,14 +193,23 @@ impl<'run> TaskReader<'run> {
     /// The reader that is open, or the next one; an input that cannot be opened is counted and passed.
     fn open_next(&mut self, counts: &mut Counts) -> Result<Option<&mut Open>> {
         while self.current.is_none() {
-            let Some(position) = self.remaining.next() else { return Ok(None) };
+            let Some(position) = self.remaining.next() else {
+                return Ok(None);
+            };
             let start = std::mem::take(&mut self.start);
             match self.inputs[position].open(self.settings, start) {
-                Ok(reader) => self.current = Some(Open { position, reader, reported: 0 }),
+                Ok(reader) => {
+                    self.current = Some(Open {
+                        position,
+                        reader,
+                        reported: 0,
+                    });
+                }
                 Err(error) if is_usage(&error) => return Err(error.into()),
                 Err(error) => {
                     Tally::add(&mut counts.damaged, UNREADABLE, || error.to_string());
-                    self.progress.add_bytes(self.inputs[position].bytes.unwrap_or(0));
+                    self.progress
+                        .add_bytes(self.inputs[position].bytes.unwrap_or(0));
                 }
             }
         }

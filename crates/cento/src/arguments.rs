@@ -14,8 +14,15 @@ use crate::machine::Size;
 
 /// Finds reused text in any corpus, from a folder to a web crawl.
 #[derive(Debug, Parser)]
-#[command(name = "cento", version, max_term_width = 100, disable_help_subcommand = true)]
-#[command(after_help = "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but with damaged input under --strict.")]
+#[command(
+    name = "cento",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
+#[command(
+    after_help = "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but with damaged input under --strict."
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) verb: Verb,
@@ -74,7 +81,12 @@ pub(crate) struct IndexArguments {
     #[arg(long, help_heading = "Reading")]
     pub(crate) any_status: bool,
     /// The largest page; larger ones are rejected
-    #[arg(long, value_name = "SIZE", default_value = "64M", help_heading = "Reading")]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "64M",
+        help_heading = "Reading"
+    )]
     pub(crate) max_page: Size,
     /// End with exit status 3 if records were damaged or pages could not be decoded
     #[arg(long, help_heading = "Reading")]

@@ -18,7 +18,10 @@ pub(crate) fn run(arguments: &CatArguments) -> Result<ExitCode, Failure> {
         (Some(url), _) => find(&corpus, url, arguments)?,
         (None, Some(id)) => id,
         (None, None) => {
-            return Err(Failure::usage("no page was named".to_owned(), "give --url or --id"));
+            return Err(Failure::usage(
+                "no page was named".to_owned(),
+                "give --url or --id",
+            ));
         }
     };
     let Some(page) = corpus.page(page_id)? else {
@@ -28,11 +31,27 @@ pub(crate) fn run(arguments: &CatArguments) -> Result<ExitCode, Failure> {
         ));
     };
     let keeps_text = corpus.parameters().text;
-    let text = if keeps_text { corpus.text(page_id)? } else { None };
-    let chunks = if arguments.chunks { Some(corpus.chunks(page_id)?) } else { None };
-    let view =
-        View { page: &page, keeps_text, text: text.as_deref(), chunks: chunks.as_deref() };
-    print(&if arguments.json { view.json() } else { view.text() })?;
+    let text = if keeps_text {
+        corpus.text(page_id)?
+    } else {
+        None
+    };
+    let chunks = if arguments.chunks {
+        Some(corpus.chunks(page_id)?)
+    } else {
+        None
+    };
+    let view = View {
+        page: &page,
+        keeps_text,
+        text: text.as_deref(),
+        chunks: chunks.as_deref(),
+    };
+    print(&if arguments.json {
+        view.json()
+    } else {
+        view.text()
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -49,8 +68,16 @@ fn find(corpus: &Corpus, url: &str, arguments: &CatArguments) -> Result<u64, Fai
         ));
     };
     if !others.is_empty() {
-        let ids: Vec<String> = others.iter().take(20).map(|id| format!("--id {id}")).collect();
-        eprintln!("the first of {} captures; the others: {}", found.len(), ids.join(", "));
+        let ids: Vec<String> = others
+            .iter()
+            .take(20)
+            .map(|id| format!("--id {id}"))
+            .collect();
+        eprintln!(
+            "the first of {} captures; the others: {}",
+            found.len(),
+            ids.join(", ")
+        );
     }
     Ok(first)
 }
@@ -84,8 +111,16 @@ impl View<'_> {
             None => out.push_str(&format!("\n{}\n", clean_lines(text))),
             Some(chunks) => {
                 for chunk in chunks {
-                    let ChunkRow { hash, ordinal, begin, end } = chunk;
-                    out.push_str(&format!("\nchunk {ordinal}  {begin}..{end}  {}\n", hex(hash)));
+                    let ChunkRow {
+                        hash,
+                        ordinal,
+                        begin,
+                        end,
+                    } = chunk;
+                    out.push_str(&format!(
+                        "\nchunk {ordinal}  {begin}..{end}  {}\n",
+                        hex(hash)
+                    ));
                     if let Some(chunk) = text.get(*begin as usize..*end as usize) {
                         out.push_str(&format!("{}\n", clean_lines(chunk)));
                     }
@@ -96,13 +131,16 @@ impl View<'_> {
     }
 
     fn json(&self) -> String {
-        let mut object: Map<String, Value> =
-            row_values(self.page, 0).map(|(name, value)| (name.to_owned(), value)).collect();
+        let mut object: Map<String, Value> = row_values(self.page, 0)
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
         if let Some(chunks) = self.chunks {
             let chunks: Vec<Value> = chunks
                 .iter()
                 .map(|chunk| {
-                    let text = self.text.and_then(|text| text.get(chunk.begin as usize..chunk.end as usize));
+                    let text = self
+                        .text
+                        .and_then(|text| text.get(chunk.begin as usize..chunk.end as usize));
                     json!({
                         "ordinal": chunk.ordinal, "begin": chunk.begin, "end": chunk.end,
                         "hash": hex(&chunk.hash), "text": text,
@@ -111,7 +149,10 @@ impl View<'_> {
                 .collect();
             object.insert("chunk_list".to_owned(), Value::Array(chunks));
         }
-        object.insert("text".to_owned(), self.text.map_or(Value::Null, Value::from));
+        object.insert(
+            "text".to_owned(),
+            self.text.map_or(Value::Null, Value::from),
+        );
         format!("{}\n", Value::Object(object))
     }
 }
@@ -122,10 +163,17 @@ fn shortened(list: &[Value]) -> String {
     let items: Vec<String> = list
         .iter()
         .take(SHOWN)
-        .map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned))
+        .map(|item| {
+            item.as_str()
+                .map_or_else(|| item.to_string(), str::to_owned)
+        })
         .collect();
     let more = list.len().saturating_sub(SHOWN);
-    if more > 0 { format!("{} … and {more} more", items.join(", ")) } else { items.join(", ") }
+    if more > 0 {
+        format!("{} … and {more} more", items.join(", "))
+    } else {
+        items.join(", ")
+    }
 }
 
 fn hex(bytes: &[u8]) -> String {

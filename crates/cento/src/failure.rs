@@ -20,12 +20,20 @@ const USAGE: u8 = 2;
 impl Failure {
     /// A mistake in what was typed, found after parsing.
     pub(crate) fn usage(message: String, hint: &str) -> Failure {
-        Failure { error: anyhow::anyhow!(message), hint: Some(hint.to_owned()), status: USAGE }
+        Failure {
+            error: anyhow::anyhow!(message),
+            hint: Some(hint.to_owned()),
+            status: USAGE,
+        }
     }
 
     /// Something that was asked for and is not there.
     pub(crate) fn missing(message: String, hint: String) -> Failure {
-        Failure { error: anyhow::anyhow!(message), hint: Some(hint), status: 1 }
+        Failure {
+            error: anyhow::anyhow!(message),
+            hint: Some(hint),
+            status: 1,
+        }
     }
 
     /// Says it and gives the exit status.
@@ -45,7 +53,11 @@ impl From<cento_store::Error> for Failure {
             cento_store::Error::Cancelled => INTERRUPTED,
             _ => 1,
         };
-        Failure { error: error.into(), hint, status }
+        Failure {
+            error: error.into(),
+            hint,
+            status,
+        }
     }
 }
 
@@ -54,15 +66,25 @@ impl From<cento_read::Error> for Failure {
         use cento_read::Error;
         let hint = error.hint();
         let status = match error {
-            Error::BadField { .. } | Error::BadBaseUrl { .. } | Error::UnknownFormatName { .. } => USAGE,
+            Error::BadField { .. } | Error::BadBaseUrl { .. } | Error::UnknownFormatName { .. } => {
+                USAGE
+            }
             _ => 1,
         };
-        Failure { error: error.into(), hint, status }
+        Failure {
+            error: error.into(),
+            hint,
+            status,
+        }
     }
 }
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Failure {
-        Failure { error: error.into(), hint: None, status: 1 }
+        Failure {
+            error: error.into(),
+            hint: None,
+            status: 1,
+        }
     }
 }

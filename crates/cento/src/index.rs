@@ -17,15 +17,23 @@ use crate::output::{Lines, clean, number, print, size};
 /// Done, but not all of the input was sound, and the user asked to hear of that.
 const STRICT: u8 = 3;
 
-pub(crate) fn run(arguments: IndexArguments) -> Result<ExitCode, Failure> {
-    let settings = settings(&arguments)?;
-    let parameters = parameters(&arguments)?;
+pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, Failure> {
+    let settings = settings(arguments)?;
+    let parameters = parameters(arguments)?;
     let Resolved { inputs, ignored } = cento_read::resolve(&arguments.inputs, &settings)?;
     let files = inputs.len();
     let input_bytes: u64 = inputs.iter().filter_map(|input| input.bytes).sum();
     let passed_over = ignored
         .into_iter()
-        .map(|kind| (kind.cause.name().to_owned(), Tally { count: kind.count, example: kind.example }))
+        .map(|kind| {
+            (
+                kind.cause.name().to_owned(),
+                Tally {
+                    count: kind.count,
+                    example: kind.example,
+                },
+            )
+        })
         .collect();
 
     let progress = Arc::new(Progress::default());
@@ -52,15 +60,34 @@ pub(crate) fn run(arguments: IndexArguments) -> Result<ExitCode, Failure> {
 
     // Of a stream it is known only afterwards how long it was.
     let input_bytes = input_bytes.max(progress.bytes());
-    let summary = Summary { arguments: &arguments, built: &built, files, input_bytes, seconds };
-    print(&if arguments.json { summary.json() } else { summary.text() })?;
-    let unsound = built.counts.damaged.values().map(|tally| tally.count).sum::<u64>()
+    let summary = Summary {
+        arguments,
+        built: &built,
+        files,
+        input_bytes,
+        seconds,
+    };
+    print(&if arguments.json {
+        summary.json()
+    } else {
+        summary.text()
+    })?;
+    let unsound = built
+        .counts
+        .damaged
+        .values()
+        .map(|tally| tally.count)
+        .sum::<u64>()
         + UNSOUND
             .iter()
             .filter_map(|reason| built.counts.rejected.get(*reason))
             .map(|tally| tally.count)
             .sum::<u64>();
-    let status = if arguments.strict && unsound > 0 { STRICT } else { 0 };
+    let status = if arguments.strict && unsound > 0 {
+        STRICT
+    } else {
+        0
+    };
     Ok(ExitCode::from(status))
 }
 
@@ -106,8 +133,10 @@ fn parameters(arguments: &IndexArguments) -> Result<Parameters, Failure> {
     parameters.private_suffixes |= arguments.private_suffixes;
     parameters.any_status |= arguments.any_status;
     let or = |typed: Option<u32>, known: u32| typed.unwrap_or(known);
-    parameters.recursion_components =
-        or(arguments.recursion_components, parameters.recursion_components);
+    parameters.recursion_components = or(
+        arguments.recursion_components,
+        parameters.recursion_components,
+    );
     parameters.recursion_repeats = or(arguments.recursion_repeats, parameters.recursion_repeats);
     parameters.recursion_cycles = or(arguments.recursion_cycles, parameters.recursion_cycles);
     if let Some(size) = arguments.part_size {
@@ -135,25 +164,39 @@ impl Summary<'_> {
     fn text(&self) -> String {
         let counts = &self.built.counts;
         let mut lines = Lines::default();
-        let files = if self.files == 1 { "1 file".to_owned() } else { format!("{} files", number(self.files as u64)) };
+        let files = if self.files == 1 {
+            "1 file".to_owned()
+        } else {
+            format!("{} files", number(self.files as u64))
+        };
         lines.add_with("input", size(self.input_bytes), files);
         lines.add("pages kept", number(counts.kept));
         let resumed = self.built.resumed_pages;
         if resumed > 0 {
-            lines.add_with("  from before", number(resumed), "pages of the run that was broken off");
+            lines.add_with(
+                "  from before",
+                number(resumed),
+                "pages of the run that was broken off",
+            );
         }
         tallies(&mut lines, "rejected", &counts.rejected);
         tallies(&mut lines, "damaged records", &counts.damaged);
         tallies(&mut lines, "files passed over", &self.built.passed_over);
         if counts.other_records > 0 {
-            lines.add_with("other records", number(counts.other_records), "requests, metadata and the like");
+            lines.add_with(
+                "other records",
+                number(counts.other_records),
+                "requests, metadata and the like",
+            );
         }
         lines.add("payload", size(counts.payload_bytes));
         lines.add("text", size(counts.text_bytes));
         lines.add("words", number(counts.words));
         lines.add("chunks", number(counts.chunks));
         lines.add("corpus", size(self.built.corpus_bytes));
-        let rate = self.rate().map_or(String::new(), |rate| format!("{rate:.0} MB/s of payload"));
+        let rate = self
+            .rate()
+            .map_or(String::new(), |rate| format!("{rate:.0} MB/s of payload"));
         lines.add_with("seconds", format!("{:.1}", self.seconds), rate);
         let corpus = self.arguments.output.display().to_string();
         format!("{}\n{}", clean(&corpus), lines.render())
@@ -183,8 +226,15 @@ pub(crate) fn tallies(
     if tallies.is_empty() {
         return;
     }
-    lines.add(name, number(tallies.values().map(|tally| tally.count).sum()));
+    lines.add(
+        name,
+        number(tallies.values().map(|tally| tally.count).sum()),
+    );
     for (cause, tally) in tallies {
-        lines.add_with(format!("  {cause}"), number(tally.count), format!("e.g. {}", clean(&tally.example)));
+        lines.add_with(
+            format!("  {cause}"),
+            number(tally.count),
+            format!("e.g. {}", clean(&tally.example)),
+        );
     }
 }

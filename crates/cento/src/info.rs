@@ -62,16 +62,26 @@ impl Census {
             let bytes = batch.column(2).as_primitive::<UInt64Type>();
             let words = batch.column(3).as_primitive::<UInt32Type>();
             for row in (0..batch.num_rows()).filter(|&row| reject.is_null(row)) {
-                let share =
-                    Share { pages: 1, words: u64::from(words.value(row)), bytes: bytes.value(row) };
+                let share = Share {
+                    pages: 1,
+                    words: u64::from(words.value(row)),
+                    bytes: bytes.value(row),
+                };
                 let value = |column: &arrow_array::StringArray| {
-                    if column.is_null(row) { "(none)".to_owned() } else { column.value(row).to_owned() }
+                    if column.is_null(row) {
+                        "(none)".to_owned()
+                    } else {
+                        column.value(row).to_owned()
+                    }
                 };
                 count(&mut sites, value(domain), share);
                 count(&mut languages, value(language), share);
             }
         }
-        Ok(Census { sites: ranked(sites), languages: ranked(languages) })
+        Ok(Census {
+            sites: ranked(sites),
+            languages: ranked(languages),
+        })
     }
 
     fn text(&self, corpus: &Corpus, arguments: &InfoArguments) -> String {
@@ -80,7 +90,9 @@ impl Census {
         let mut text = clean(&arguments.corpus.display().to_string()).into_owned();
         text.push('\n');
         if !manifest.complete() {
-            text.push_str("  unfinished: the last `cento index` was broken off; run it again to go on\n");
+            text.push_str(
+                "  unfinished: the last `cento index` was broken off; run it again to go on\n",
+            );
         }
         let mut lines = Lines::default();
         lines.add("pages kept", number(counts.kept));
@@ -92,13 +104,20 @@ impl Census {
         lines.add("words", number(counts.words));
         lines.add("chunks", number(counts.chunks));
         let parts = manifest.parts.len() as u64;
-        let parts = if parts == 1 { "in 1 part".to_owned() } else { format!("in {} parts", number(parts)) };
+        let parts = if parts == 1 {
+            "in 1 part".to_owned()
+        } else {
+            format!("in {} parts", number(parts))
+        };
         lines.add_with("corpus", size(manifest.bytes_on_disk()), parts);
         text.push_str(&lines.render());
         if arguments.verify {
             text.push_str("  every checksum fits\n");
         }
-        for (title, shares) in [("largest sites", &self.sites), ("languages", &self.languages)] {
+        for (title, shares) in [
+            ("largest sites", &self.sites),
+            ("languages", &self.languages),
+        ] {
             if shares.is_empty() {
                 continue;
             }
@@ -107,7 +126,12 @@ impl Census {
                 .take(arguments.top)
                 .map(|(name, share)| {
                     let name = clean(name).into_owned();
-                    vec![name, number(share.pages), number(share.words), size(share.bytes)]
+                    vec![
+                        name,
+                        number(share.pages),
+                        number(share.words),
+                        size(share.bytes),
+                    ]
                 })
                 .collect();
             text.push('\n');

@@ -21,7 +21,10 @@ impl FromStr for Size {
             "t" | "tb" | "tib" => 4,
             unit => return Err(format!("`{unit}` is no unit of size: use K, M, G or T")),
         };
-        let number: f64 = digits.trim().parse().map_err(|_| format!("`{text}` is no size"))?;
+        let number: f64 = digits
+            .trim()
+            .parse()
+            .map_err(|_| format!("`{text}` is no size"))?;
         if !number.is_finite() || number <= 0.0 {
             return Err(format!("`{text}` is no size"));
         }
@@ -38,7 +41,8 @@ impl MachineArguments {
 
     /// Bytes of memory to use: half of what there is, unless told.
     pub(crate) fn memory(&self) -> u64 {
-        self.memory.map_or_else(|| total_memory().unwrap_or(4 << 30) / 2, |size| size.0)
+        self.memory
+            .map_or_else(|| total_memory().unwrap_or(4 << 30) / 2, |size| size.0)
     }
 }
 
@@ -47,9 +51,16 @@ impl MachineArguments {
 fn total_memory() -> Option<u64> {
     let all = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = all.lines().find(|line| line.starts_with("MemTotal:"))?;
-    let total = line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()?.saturating_mul(1024);
+    let total = line
+        .split_ascii_whitespace()
+        .nth(1)?
+        .parse::<u64>()
+        .ok()?
+        .saturating_mul(1024);
     let allowed = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
-    let allowed = allowed.and_then(|text| text.trim().parse::<u64>().ok()).unwrap_or(u64::MAX);
+    let allowed = allowed
+        .and_then(|text| text.trim().parse::<u64>().ok())
+        .unwrap_or(u64::MAX);
     Some(total.min(allowed))
 }
 
@@ -59,7 +70,12 @@ mod tests {
 
     #[test]
     fn sizes_are_read_as_people_type_them() {
-        for (text, bytes) in [("800", 800), ("64M", 64 << 20), ("1.5g", 3 << 29), ("2GiB", 2 << 30)] {
+        for (text, bytes) in [
+            ("800", 800),
+            ("64M", 64 << 20),
+            ("1.5g", 3 << 29),
+            ("2GiB", 2 << 30),
+        ] {
             assert_eq!(text.parse(), Ok(Size(bytes)));
         }
         for text in ["", "M", "-1", "0", "5 apples", "1e400", "nan", "12Q"] {

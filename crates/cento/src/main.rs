@@ -23,7 +23,7 @@ use failure::Failure;
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.verb {
-        Verb::Index(arguments) => index::run(arguments),
+        Verb::Index(arguments) => index::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Cat(arguments) => cat::run(&arguments),
         Verb::Man => man(),

@@ -40,7 +40,10 @@ impl Meter {
                 bar.finish_and_clear();
             }
         });
-        Meter { stop: Some(stop), thread: Some(thread) }
+        Meter {
+            stop: Some(stop),
+            thread: Some(thread),
+        }
     }
 }
 

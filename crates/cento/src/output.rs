@@ -22,7 +22,11 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     if text.chars().any(dangerous) {
         let spaced = |c: char| if c.is_whitespace() { ' ' } else { '\u{fffd}' };
-        Cow::Owned(text.chars().map(|c| if dangerous(c) { spaced(c) } else { c }).collect())
+        Cow::Owned(
+            text.chars()
+                .map(|c| if dangerous(c) { spaced(c) } else { c })
+                .collect(),
+        )
     } else {
         Cow::Borrowed(text)
     }
@@ -30,11 +34,16 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
 
 /// The same for text of several lines. It is left alone where no terminal reads it.
 pub(crate) fn clean_lines(text: &str) -> Cow<'_, str> {
-    if !io::stdout().is_terminal() || !text.chars().any(|c| dangerous(c) && c != '\n' && c != '\t') {
+    if !io::stdout().is_terminal() || !text.chars().any(|c| dangerous(c) && c != '\n' && c != '\t')
+    {
         return Cow::Borrowed(text);
     }
     let keep = |c: char| c == '\n' || c == '\t' || !dangerous(c);
-    Cow::Owned(text.chars().map(|c| if keep(c) { c } else { '\u{fffd}' }).collect())
+    Cow::Owned(
+        text.chars()
+            .map(|c| if keep(c) { c } else { '\u{fffd}' })
+            .collect(),
+    )
 }
 
 /// Control characters, and the marks that turn the direction of all text after them.
@@ -69,7 +78,11 @@ pub(crate) fn size(bytes: u64) -> String {
         value /= 1000.0;
         unit = next;
     }
-    if value < 9.95 { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") }
+    if value < 9.95 {
+        format!("{value:.1} {unit}")
+    } else {
+        format!("{value:.0} {unit}")
+    }
 }
 
 /// Lines of a name, a number and a remark, the numbers under each other.
@@ -95,7 +108,11 @@ impl Lines {
     /// Names in a column as wide as the widest, numbers right-aligned behind it.
     pub(crate) fn render(&self) -> String {
         let width = |cell: fn(&(String, String, String)) -> &String| {
-            self.rows.iter().map(|row| cell(row).chars().count()).max().unwrap_or(0)
+            self.rows
+                .iter()
+                .map(|row| cell(row).chars().count())
+                .max()
+                .unwrap_or(0)
         };
         let (names, values) = (width(|row| &row.0), width(|row| &row.1));
         let mut text = String::new();
@@ -112,13 +129,20 @@ impl Lines {
 pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
     let heading: Vec<String> = heading.iter().map(|&name| name.to_owned()).collect();
     let width = |column: usize| {
-        let cells = rows.iter().chain([&heading]).filter_map(|row| row.get(column));
+        let cells = rows
+            .iter()
+            .chain([&heading])
+            .filter_map(|row| row.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..heading.len()).map(width).collect();
     let mut text = String::new();
     for (index, row) in [&heading].into_iter().chain(rows).enumerate() {
-        let mut line = if index == 0 { String::new() } else { "  ".to_owned() };
+        let mut line = if index == 0 {
+            String::new()
+        } else {
+            "  ".to_owned()
+        };
         for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
             // The heading stands out by two characters; its first column makes up for them.
             let first = width + if index == 0 { 2 } else { 0 };

@@ -37,11 +37,17 @@ fn value(column: &dyn Array, row: usize) -> Value {
         }
         DataType::FixedSizeBinary(_) => {
             let bytes = column.as_fixed_size_binary().value(row);
-            bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into()
+            bytes
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect::<String>()
+                .into()
         }
         DataType::List(_) => {
             let items = column.as_list::<i32>().value(row);
-            (0..items.len()).map(|item| value(items.as_ref(), item)).collect()
+            (0..items.len())
+                .map(|item| value(items.as_ref(), item))
+                .collect()
         }
         other => Value::String(format!("({other})")),
     }

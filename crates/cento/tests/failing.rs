@@ -1,5 +1,10 @@
 //! Bad input and bad places: one clear line, one hint, nothing half-written.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot set up its sandbox should stop there"
+)]
+
 mod support;
 
 use std::fs;
@@ -36,7 +41,10 @@ fn an_empty_folder_says_that_it_is_empty() {
 #[test]
 fn a_file_of_zeros_is_no_page() {
     let sandbox = Sandbox::new();
-    sandbox.write("zeros", vec![0; 100_000]).write("zeros.warc.gz", vec![0; 100_000]).write("nothing.warc", "");
+    sandbox
+        .write("zeros", vec![0; 100_000])
+        .write("zeros.warc.gz", vec![0; 100_000])
+        .write("nothing.warc", "");
     assert_snapshot!(sandbox.run(&["index", "zeros", "-o", "x.cento"]));
     assert_snapshot!(sandbox.run(&["index", "zeros.warc.gz", "-o", "x.cento"]));
     assert_snapshot!(sandbox.run(&["index", "nothing.warc", "-o", "x.cento"]));
@@ -64,18 +72,39 @@ fn a_table_without_the_named_column_lists_those_it_has() {
     let column = |values: &[&str]| -> ArrayRef { Arc::new(StringArray::from(values.to_vec())) };
     let batch = RecordBatch::try_from_iter([
         ("body", column(&["One text.", "Two texts."])),
-        ("link", column(&["http://t.example/1", "http://t.example/2"])),
+        (
+            "link",
+            column(&["http://t.example/1", "http://t.example/2"]),
+        ),
     ])
     .unwrap();
     let mut bytes = Vec::new();
-    let mut writer = parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+    let mut writer =
+        parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
     writer.write(&batch).unwrap();
     writer.close().unwrap();
     sandbox.write("table.parquet", bytes);
-    assert_snapshot!(sandbox.run(&["index", "table.parquet", "--field", "text=content", "-o", "x.cento"]));
+    assert_snapshot!(sandbox.run(&[
+        "index",
+        "table.parquet",
+        "--field",
+        "text=content",
+        "-o",
+        "x.cento"
+    ]));
     assert!(!left(&sandbox, "x.cento"));
-    sandbox.write("lines.jsonl", "{\"body\": \"text\"}\n{\"body\": \"text\"}\n");
-    assert_snapshot!(sandbox.run(&["index", "lines.jsonl", "--field", "text=content", "-o", "x.cento"]));
+    sandbox.write(
+        "lines.jsonl",
+        "{\"body\": \"text\"}\n{\"body\": \"text\"}\n",
+    );
+    assert_snapshot!(sandbox.run(&[
+        "index",
+        "lines.jsonl",
+        "--field",
+        "text=content",
+        "-o",
+        "x.cento"
+    ]));
     assert!(!left(&sandbox, "x.cento"));
     assert_snapshot!(sandbox.run(&["index", "table.parquet", "-o", "t.cento"]));
     assert_snapshot!(sandbox.run(&["cat", "t.cento", "--url", "http://t.example/2"]));
@@ -89,17 +118,30 @@ fn wrong_usage_is_told_apart_from_failure() {
     assert_snapshot!(sandbox.run(&["index", "a.txt", "-o", "x.cento", "--chunk", "pages"]));
     assert_snapshot!(sandbox.run(&["index", "a.txt", "-o", "x.cento", "--memory", "lots"]));
     assert_snapshot!(sandbox.run(&["index", "a.txt", "-o", "x.cento", "--field", "body"]));
-    assert_snapshot!(sandbox.run(&["index", "a.txt", "-o", "x.cento", "--base-url", "example.org"]));
+    assert_snapshot!(sandbox.run(&[
+        "index",
+        "a.txt",
+        "-o",
+        "x.cento",
+        "--base-url",
+        "example.org"
+    ]));
     assert!(!left(&sandbox, "x.cento"));
 }
 
 #[test]
 fn what_is_in_the_way_is_left_alone() {
     let sandbox = Sandbox::new();
-    sandbox.write("a.txt", "text").write("mine/precious.txt", "precious").write("file.cento", "a file");
+    sandbox
+        .write("a.txt", "text")
+        .write("mine/precious.txt", "precious")
+        .write("file.cento", "a file");
     assert_snapshot!(sandbox.run(&["index", "a.txt", "-o", "mine"]));
     assert_snapshot!(sandbox.run(&["index", "a.txt", "-o", "file.cento"]));
-    assert_eq!(fs::read_to_string(sandbox.path("mine/precious.txt")).unwrap(), "precious");
+    assert_eq!(
+        fs::read_to_string(sandbox.path("mine/precious.txt")).unwrap(),
+        "precious"
+    );
     assert_snapshot!(sandbox.run(&["info", "mine"]));
     assert_snapshot!(sandbox.run(&["info", "nowhere.cento"]));
     assert_snapshot!(sandbox.run(&["cat", "file.cento", "--id", "0"]));
@@ -144,13 +186,25 @@ impl SmallDisk<'_> {
     fn mount<'a>(place: &'a Path, size: &str) -> Option<SmallDisk<'a>> {
         fs::create_dir_all(place).unwrap();
         let options = format!("size={size}");
-        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(place).output();
-        mount.is_ok_and(|output| output.status.success()).then_some(SmallDisk(place))
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &options, "tmpfs"])
+            .arg(place)
+            .output();
+        mount
+            .is_ok_and(|output| output.status.success())
+            .then_some(SmallDisk(place))
     }
 
     fn remount(&self, options: &str) {
         let options = format!("remount,{options}");
-        assert!(Command::new("mount").args(["-o", &options]).arg(self.0).status().unwrap().success());
+        assert!(
+            Command::new("mount")
+                .args(["-o", &options])
+                .arg(self.0)
+                .status()
+                .unwrap()
+                .success()
+        );
     }
 }
 
@@ -166,7 +220,10 @@ fn a_full_disk_is_told_and_a_rerun_with_room_goes_on() {
     let mut random = Random(5);
     let mut archive = Archive::gzip();
     for page in 0..300 {
-        archive.page(&format!("http://a.example/{page}"), &random.page("Page", 40));
+        archive.page(
+            &format!("http://a.example/{page}"),
+            &random.page("Page", 40),
+        );
     }
     sandbox.write("crawl.warc.gz", archive.bytes);
     let place = sandbox.path("disk");
@@ -174,10 +231,21 @@ fn a_full_disk_is_told_and_a_rerun_with_room_goes_on() {
         eprintln!("skipped: this user may not mount a file system");
         return;
     };
-    let index = ["index", "crawl.warc.gz", "-o", "disk/x.cento", "--threads", "1"];
+    let index = [
+        "index",
+        "crawl.warc.gz",
+        "-o",
+        "disk/x.cento",
+        "--threads",
+        "1",
+    ];
     assert_snapshot!(sandbox.run(&index));
     assert!(!left(&sandbox, "disk/x.cento"));
     disk.remount("size=100m");
     sandbox.succeed(&index);
-    assert!(sandbox.run(&["info", "disk/x.cento", "--verify"]).contains("every checksum fits"));
+    assert!(
+        sandbox
+            .run(&["info", "disk/x.cento", "--verify"])
+            .contains("every checksum fits")
+    );
 }

@@ -30,36 +30,100 @@ fn a_folder_becomes_a_corpus() {
     assert_snapshot!(sandbox.run(&["info", "docs.cento", "--json", "--verify"]));
     assert_snapshot!(sandbox.run(&["cat", "docs.cento", "--url", "docs/en.html"]));
     assert_snapshot!(sandbox.run(&["cat", "docs.cento", "--url", "docs/zh.html", "--chunks"]));
-    assert_snapshot!(sandbox.run(&["cat", "docs.cento", "--url", "docs/de.html", "--chunks", "--json"]));
+    assert_snapshot!(sandbox.run(&[
+        "cat",
+        "docs.cento",
+        "--url",
+        "docs/de.html",
+        "--chunks",
+        "--json"
+    ]));
+}
+
+#[test]
+fn a_folder_holds_all_sorts_of_things() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .write("mixed/model.json", "{\"weights\": [1, 2, 3]}\n")
+        .write("mixed/notes.md", "# Notes\n\nSome text.")
+        .write("mixed/broken.parquet", "PAR1 and nothing more")
+        .write("mixed/zeros.bin", vec![0; 1000])
+        .write("mixed/.hidden/secret.txt", "not for reading")
+        .write("mixed/main.rs", "fn main() { println!(\"text too\"); }");
+    assert_snapshot!(sandbox.run(&["index", "mixed", "-o", "mixed.cento"]));
 }
 
 #[test]
 fn a_folder_can_stand_for_a_site() {
     let sandbox = folder();
-    sandbox.succeed(&["index", "docs", "--base-url", "https://www.example.co.uk/d/", "-o", "docs.cento"]);
-    assert_snapshot!(sandbox.run(&["cat", "docs.cento", "--url", "https://www.example.co.uk/d/en.html"]));
+    sandbox.succeed(&[
+        "index",
+        "docs",
+        "--base-url",
+        "https://www.example.co.uk/d/",
+        "-o",
+        "docs.cento",
+    ]);
+    assert_snapshot!(sandbox.run(&[
+        "cat",
+        "docs.cento",
+        "--url",
+        "https://www.example.co.uk/d/en.html"
+    ]));
 }
 
 /// One archive with what crawls have in them: redirects, errors, pictures, traps and damage.
 fn crawl() -> Archive {
     let mut archive = Archive::gzip();
     let mut random = Random(7);
-    archive.record("warcinfo", "", "application/warc-fields", b"software: test\r\n");
-    archive.record("request", "http://a.example/", "application/http; msgtype=request", b"GET / HTTP/1.1\r\n\r\n");
+    archive.record(
+        "warcinfo",
+        "",
+        "application/warc-fields",
+        b"software: test\r\n",
+    );
+    archive.record(
+        "request",
+        "http://a.example/",
+        "application/http; msgtype=request",
+        b"GET / HTTP/1.1\r\n\r\n",
+    );
     archive.page("http://a.example/", &random.page("First", 3));
-    archive.response("http://a.example/moved", "HTTP/1.1 301 Moved\r\nLocation: /", b"<p>Moved");
-    archive.response("http://a.example/logo.png", "HTTP/1.1 200 OK\r\nContent-Type: image/png", b"\x89PNG\r\n\x1a\n");
+    archive.response(
+        "http://a.example/moved",
+        "HTTP/1.1 301 Moved\r\nLocation: /",
+        b"<p>Moved",
+    );
+    archive.response(
+        "http://a.example/logo.png",
+        "HTTP/1.1 200 OK\r\nContent-Type: image/png",
+        b"\x89PNG\r\n\x1a\n",
+    );
     archive.page("http://a.example/x/y/x/y/x/y/x/y/", &random.page("Trap", 1));
-    archive.page("http://a.example/empty", "<html><body><script>1</script></body></html>");
-    let whole = Archive::gzip().page("http://b.example/damaged", &random.page("Damaged", 9)).bytes.clone();
-    let mut damaged = whole.clone();
+    archive.page(
+        "http://a.example/empty",
+        "<html><body><script>1</script></body></html>",
+    );
+    let whole = Archive::gzip()
+        .page("http://b.example/damaged", &random.page("Damaged", 9))
+        .bytes
+        .clone();
+    let mut damaged = whole;
     let middle = damaged.len() / 2;
     for byte in &mut damaged[middle..middle + 20] {
         *byte ^= 0x5a;
     }
     archive.bytes.extend(damaged);
-    archive.page("http://b.example/after", &random.page("After the damage", 2));
-    archive.record("conversion", "http://c.example/", "text/plain", "Already text.\n\nTwo paragraphs.".as_bytes());
+    archive.page(
+        "http://b.example/after",
+        &random.page("After the damage", 2),
+    );
+    archive.record(
+        "conversion",
+        "http://c.example/",
+        "text/plain",
+        "Already text.\n\nTwo paragraphs.".as_bytes(),
+    );
     archive
 }
 
@@ -70,7 +134,14 @@ fn a_crawl_is_counted_by_cause() {
     assert_snapshot!(sandbox.run(&["index", "crawl.warc.gz", "-o", "crawl.cento"]));
     assert_snapshot!(sandbox.run(&["cat", "crawl.cento", "--url", "http://c.example/"]));
     assert_snapshot!(sandbox.run(&["cat", "crawl.cento", "--url", "http://a.example/moved"]));
-    assert_snapshot!(sandbox.run(&["index", "crawl.warc.gz", "-o", "strict.cento", "--strict", "--any-status"]));
+    assert_snapshot!(sandbox.run(&[
+        "index",
+        "crawl.warc.gz",
+        "-o",
+        "strict.cento",
+        "--strict",
+        "--any-status"
+    ]));
 }
 
 #[test]
@@ -81,11 +152,30 @@ fn tables_are_read_by_named_fields() {
         {\"link\": \"http://n.example/2\"}\n\
         {\"body\": \"<p>Another \\u2014 text.\", \"link\": \"http://n.example/3\", \"meta\": {\"when\": 1709625600}}\n";
     sandbox.write("news.jsonl", lines);
-    let fields = ["--field", "text=body", "--field", "url=link", "--field", "date=meta.when"];
-    let arguments: Vec<&str> = ["index", "news.jsonl", "-o", "news.cento"].into_iter().chain(fields).collect();
+    let fields = [
+        "--field",
+        "text=body",
+        "--field",
+        "url=link",
+        "--field",
+        "date=meta.when",
+    ];
+    let arguments: Vec<&str> = ["index", "news.jsonl", "-o", "news.cento"]
+        .into_iter()
+        .chain(fields)
+        .collect();
     assert_snapshot!(sandbox.run(&arguments));
     assert_snapshot!(sandbox.run(&["cat", "news.cento", "--url", "http://n.example/1"]));
-    let arguments = ["index", "-", "-o", "piped.cento", "--field", "html=body", "--field", "url=link"];
+    let arguments = [
+        "index",
+        "-",
+        "-o",
+        "piped.cento",
+        "--field",
+        "html=body",
+        "--field",
+        "url=link",
+    ];
     assert_snapshot!(sandbox.run_with_input(&arguments, lines.as_bytes()));
     assert_snapshot!(sandbox.run(&["cat", "piped.cento", "--url", "http://n.example/3"]));
 }
@@ -93,7 +183,10 @@ fn tables_are_read_by_named_fields() {
 #[test]
 fn a_list_and_a_pattern_name_the_same_inputs() {
     let sandbox = folder();
-    sandbox.write("list.txt", "# the pages\ndocs/en.html\ndocs/de.html\ndocs/zh.html\n");
+    sandbox.write(
+        "list.txt",
+        "# the pages\ndocs/en.html\ndocs/de.html\ndocs/zh.html\n",
+    );
     sandbox.succeed(&["index", "@list.txt", "-o", "list.cento"]);
     sandbox.succeed(&["index", "docs/*.html", "-o", "pattern.cento"]);
     assert_same(&sandbox.path("list.cento"), &sandbox.path("pattern.cento"));
@@ -102,8 +195,18 @@ fn a_list_and_a_pattern_name_the_same_inputs() {
 #[test]
 fn chunks_and_hashes_are_as_asked_for() {
     let sandbox = folder();
-    let arguments = ["--chunk", "words:3", "--hash", "sha1", "--normalise", "none"];
-    let index: Vec<&str> = ["index", "docs/notes/plain.txt", "-o", "w.cento"].into_iter().chain(arguments).collect();
+    let arguments = [
+        "--chunk",
+        "words:3",
+        "--hash",
+        "sha1",
+        "--normalise",
+        "none",
+    ];
+    let index: Vec<&str> = ["index", "docs/notes/plain.txt", "-o", "w.cento"]
+        .into_iter()
+        .chain(arguments)
+        .collect();
     sandbox.succeed(&index);
     assert_snapshot!(sandbox.run(&["cat", "w.cento", "--id", "0", "--chunks"]));
 }
@@ -111,12 +214,17 @@ fn chunks_and_hashes_are_as_asked_for() {
 #[test]
 fn main_content_leaves_the_furniture_out() {
     let sandbox = Sandbox::new();
-    let sentence = "The cento was a garment of patches, worn under armour by those who had no better. ";
-    let menu: String = (0..30).map(|n| format!("<li><a href=/{n}>Menu item {n}</a>")).collect();
+    let sentence =
+        "The cento was a garment of patches, worn under armour by those who had no better. ";
+    let menu: String = (0..30)
+        .map(|n| format!("<li><a href=/{n}>Menu item {n}</a>"))
+        .collect();
     let page = format!(
         "<html lang=en><title>Cento</title><body><nav><ul>{menu}</ul></nav><article><h1>Cento</h1><p>{}<p>{}<p>{}</article>\
          <footer><a href=/terms>Terms</a> <a href=/privacy>Privacy</a></footer>",
-        sentence.repeat(4), sentence.repeat(5), sentence.repeat(3)
+        sentence.repeat(4),
+        sentence.repeat(5),
+        sentence.repeat(3)
     );
     sandbox.write("page.html", page);
     sandbox.succeed(&["index", "page.html", "--main", "-o", "main.cento"]);
@@ -127,7 +235,11 @@ fn main_content_leaves_the_furniture_out() {
 fn a_corpus_without_text_says_so() {
     let sandbox = folder();
     sandbox.succeed(&["index", "docs", "--no-text", "-o", "bare.cento"]);
-    assert!(!contents(&sandbox.path("bare.cento")).iter().any(|(name, _)| name.starts_with("text/part")));
+    assert!(
+        !contents(&sandbox.path("bare.cento"))
+            .iter()
+            .any(|(name, _)| name.starts_with("text/part"))
+    );
     assert_snapshot!(sandbox.run(&["cat", "bare.cento", "--url", "docs/en.html", "--chunks"]));
 }
 
@@ -135,21 +247,49 @@ fn a_corpus_without_text_says_so() {
 fn what_is_hostile_stays_harmless_on_a_terminal() {
     let sandbox = Sandbox::new();
     let mut archive = Archive::default();
-    archive.page("http://h.example/\u{1b}]0;owned\u{7}", "<title>\u{1b}[2J\u{202e}title</title><p>text \u{9b}31m");
+    archive.page(
+        "http://h.example/\u{1b}]0;owned\u{7}",
+        "<title>\u{1b}[2J\u{202e}title</title><p>text \u{9b}31m",
+    );
     sandbox.write("hostile.warc", archive.bytes);
     sandbox.succeed(&["index", "hostile.warc", "-o", "h.cento"]);
     let shown = sandbox.run(&["cat", "h.cento", "--id", "0"]);
-    assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "{shown:?}");
+    assert!(
+        !shown.chars().any(|c| c.is_control() && c != '\n'),
+        "{shown:?}"
+    );
     assert_snapshot!(shown);
 }
 
 #[test]
 fn pages_are_added_under_the_same_parameters_only() {
     let sandbox = folder();
-    sandbox.succeed(&["index", "docs/en.html", "--chunk", "lines:2", "-o", "grow.cento"]);
+    sandbox.succeed(&[
+        "index",
+        "docs/en.html",
+        "--chunk",
+        "lines:2",
+        "-o",
+        "grow.cento",
+    ]);
     assert_snapshot!(sandbox.run(&["index", "docs/de.html", "-o", "grow.cento"]));
-    assert_snapshot!(sandbox.run(&["index", "docs/de.html", "-o", "grow.cento", "--add", "--chunk", "paragraph"]));
-    assert_snapshot!(sandbox.run(&["index", "docs/de.html", "docs/zh.html", "-o", "grow.cento", "--add"]));
+    assert_snapshot!(sandbox.run(&[
+        "index",
+        "docs/de.html",
+        "-o",
+        "grow.cento",
+        "--add",
+        "--chunk",
+        "paragraph"
+    ]));
+    assert_snapshot!(sandbox.run(&[
+        "index",
+        "docs/de.html",
+        "docs/zh.html",
+        "-o",
+        "grow.cento",
+        "--add"
+    ]));
     assert_snapshot!(sandbox.run(&["cat", "grow.cento", "--id", "8589934592"]));
     assert_snapshot!(sandbox.run(&["index", "docs", "-o", "missing.cento", "--add"]));
 }
@@ -169,14 +309,38 @@ fn tables_have_the_same_bytes_on_any_number_of_threads() {
     }
     for threads in ["1", "2", "7"] {
         let output = format!("{threads}.cento");
-        sandbox.succeed(&["index", "crawl", "-o", &output, "--threads", threads, "--part-size", "100K"]);
+        sandbox.succeed(&[
+            "index",
+            "crawl",
+            "-o",
+            &output,
+            "--threads",
+            threads,
+            "--part-size",
+            "100K",
+        ]);
     }
-    sandbox.succeed(&["index", "crawl", "-o", "small.cento", "--memory", "1M", "--part-size", "100K"]);
+    sandbox.succeed(&[
+        "index",
+        "crawl",
+        "-o",
+        "small.cento",
+        "--memory",
+        "1M",
+        "--part-size",
+        "100K",
+    ]);
     for other in ["2.cento", "7.cento", "small.cento"] {
         assert_same(&sandbox.path("1.cento"), &sandbox.path(other));
     }
     let parts = contents(&sandbox.path("1.cento"));
-    assert!(parts.iter().filter(|(name, _)| name.starts_with("pages/")).count() > 3);
+    assert!(
+        parts
+            .iter()
+            .filter(|(name, _)| name.starts_with("pages/"))
+            .count()
+            > 3
+    );
 }
 
 #[test]

@@ -10,16 +10,30 @@ use support::{Archive, Random, Sandbox, assert_same};
 fn crawl(sandbox: &Sandbox, files: u64, pages: u64) {
     let mut random = Random(11);
     for file in 0..files {
-        let mut archive = Archive { gzip: file % 2 == 0, ..Archive::default() };
+        let mut archive = Archive {
+            gzip: file % 2 == 0,
+            ..Archive::default()
+        };
         for page in 0..pages {
-            archive.page(&format!("http://site{file}.example/{page}"), &random.page("Page", 30));
+            archive.page(
+                &format!("http://site{file}.example/{page}"),
+                &random.page("Page", 30),
+            );
         }
         let ending = if archive.gzip { "warc.gz" } else { "warc" };
         sandbox.write(&format!("crawl/{file}.{ending}"), archive.bytes);
     }
 }
 
-const INDEX: [&str; 7] = ["index", "crawl", "--part-size", "400K", "--threads", "2", "-o"];
+const INDEX: [&str; 7] = [
+    "index",
+    "crawl",
+    "--part-size",
+    "400K",
+    "--threads",
+    "2",
+    "-o",
+];
 
 fn index(output: &str) -> Vec<&str> {
     INDEX.into_iter().chain([output]).collect()
@@ -39,7 +53,11 @@ fn a_run_killed_at_any_moment_resumes_and_ends_like_an_unbroken_one() {
         assert!(info.contains("every checksum fits"), "{info}");
         !info.contains("unfinished")
     };
-    let rounds = if std::env::var_os("CENTO_LONG_TESTS").is_some() { 40 } else { 4 };
+    let rounds = if std::env::var_os("CENTO_LONG_TESTS").is_some() {
+        40
+    } else {
+        4
+    };
     let mut random = Random(99);
     for round in 0..rounds {
         let output = format!("{round}.cento");
@@ -83,13 +101,20 @@ fn an_interrupted_addition_resumes() {
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        if !sandbox.run(&["info", "broken.cento"]).contains("unfinished") {
+        if !sandbox
+            .run(&["info", "broken.cento"])
+            .contains("unfinished")
+        {
             break;
         }
     }
     // A run that was killed before it noted what it adds has left the corpus as it was, and one that was killed
     // after its end has nothing more to do.
-    if sandbox.run(&["info", "broken.cento", "--json"]) != sandbox.run(&["info", "whole.cento", "--json"]).replace("whole", "broken") {
+    if sandbox.run(&["info", "broken.cento", "--json"])
+        != sandbox
+            .run(&["info", "whole.cento", "--json"])
+            .replace("whole", "broken")
+    {
         sandbox.succeed(&add("broken.cento"));
     }
     assert_same(&sandbox.path("whole.cento"), &sandbox.path("broken.cento"));
@@ -125,14 +150,23 @@ fn ctrl_c_ends_a_run_and_says_how_to_go_on() {
         .spawn()
         .unwrap();
     // Once a part is committed there is something to keep.
-    while !sandbox.path("x.cento/pages/part-00000-0000.parquet").exists() {
+    while !sandbox
+        .path("x.cento/pages/part-00000-0000.parquet")
+        .exists()
+    {
         std::thread::sleep(Duration::from_millis(1));
     }
-    let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let interrupt = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
     assert!(interrupt.success());
     let ended = sandbox.transcript(&child.wait_with_output().unwrap());
     if ended.starts_with("status: 130") {
-        assert!(ended.contains("error: interrupted\nhint: what was finished is kept"), "{ended}");
+        assert!(
+            ended.contains("error: interrupted\nhint: what was finished is kept"),
+            "{ended}"
+        );
         sandbox.succeed(&index("x.cento"));
     }
     sandbox.succeed(&index("whole.cento"));

@@ -1,6 +1,14 @@
 //! A sandbox in which the real binary runs, and the inputs that tests give it.
 
-#![allow(dead_code, reason = "each test file is a crate of its own and uses its share of this")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot set up its sandbox should stop there"
+)]
+#![allow(
+    dead_code,
+    clippy::allow_attributes,
+    reason = "each test file is a crate of its own and uses its share of this"
+)]
 
 use std::fs;
 use std::io::Write;
@@ -14,7 +22,9 @@ pub(crate) struct Sandbox {
 
 impl Sandbox {
     pub(crate) fn new() -> Sandbox {
-        Sandbox { folder: tempfile::tempdir().unwrap() }
+        Sandbox {
+            folder: tempfile::tempdir().unwrap(),
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -32,7 +42,10 @@ impl Sandbox {
     /// `cento` with these arguments, to be run in the sandbox.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cento"));
-        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null());
         command.env("COLUMNS", "100");
         command
     }
@@ -62,16 +75,26 @@ impl Sandbox {
     }
 
     pub(crate) fn transcript(&self, output: &Output) -> String {
-        let status = output.status.code().map_or("killed".to_owned(), |code| code.to_string());
+        let status = output
+            .status
+            .code()
+            .map_or("killed".to_owned(), |code| code.to_string());
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let mut transcript = format!("status: {status}\n");
-        for (name, content) in [("stdout", text(&output.stdout)), ("stderr", text(&output.stderr))] {
+        for (name, content) in [
+            ("stdout", text(&output.stdout)),
+            ("stderr", text(&output.stderr)),
+        ] {
             if !content.is_empty() {
                 transcript.push_str(&format!("--- {name}\n{content}"));
             }
         }
         let folder = self.folder.path().display().to_string();
-        transcript.replace(&folder, "[FOLDER]").lines().map(without_times).collect()
+        transcript
+            .replace(&folder, "[FOLDER]")
+            .lines()
+            .map(without_times)
+            .collect()
     }
 }
 
@@ -119,7 +142,10 @@ pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         (self.0 >> 33) % bound
     }
 
@@ -160,10 +186,19 @@ pub(crate) struct Archive {
 
 impl Archive {
     pub(crate) fn gzip() -> Archive {
-        Archive { gzip: true, ..Archive::default() }
+        Archive {
+            gzip: true,
+            ..Archive::default()
+        }
     }
 
-    pub(crate) fn record(&mut self, kind: &str, url: &str, content_type: &str, block: &[u8]) -> &mut Archive {
+    pub(crate) fn record(
+        &mut self,
+        kind: &str,
+        url: &str,
+        content_type: &str,
+        block: &[u8],
+    ) -> &mut Archive {
         let mut record = format!(
             "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2024-05-01T12:00:00Z\r\n\
              WARC-IP-Address: 192.0.2.7\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",
@@ -178,7 +213,8 @@ impl Archive {
     /// Bytes as they are, as a member of their own if the archive is compressed.
     pub(crate) fn raw(&mut self, record: &[u8]) -> &mut Archive {
         if self.gzip {
-            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(6));
+            let mut encoder =
+                flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(6));
             encoder.write_all(record).unwrap();
             self.bytes.extend(encoder.finish().unwrap());
         } else {
@@ -190,7 +226,12 @@ impl Archive {
     pub(crate) fn response(&mut self, url: &str, head: &str, body: &[u8]) -> &mut Archive {
         let mut block = format!("{head}\r\n\r\n").into_bytes();
         block.extend_from_slice(body);
-        self.record("response", url, "application/http; msgtype=response", &block)
+        self.record(
+            "response",
+            url,
+            "application/http; msgtype=response",
+            &block,
+        )
     }
 
     /// A page that was found.

@@ -53,7 +53,10 @@ fn write_naively(steps: &[Step]) -> String {
             Step::Preformatted(raw, false) => (raw, ContentModel::RawText, true),
         };
         // Line ends are evened out before anything else; NUL is no character of the text in any element.
-        let raw = raw.replace("\r\n", "\n").replace('\r', "\n").replace('\0', "");
+        let raw = raw
+            .replace("\r\n", "\n")
+            .replace('\r', "\n")
+            .replace('\0', "");
         for character in (Text { raw: &raw, model }).decode().chars() {
             items.push(match character {
                 '\n' | '\r' if preformatted => Item::Break,
