@@ -26,9 +26,12 @@ use crate::rows::Worker;
 use crate::site::{Begun, Site};
 use crate::task::{Batch, TaskReader, plan};
 
-/// What a batch may need at most while it is worked on: the bodies of its records, one large page beyond
-/// its limit, their text, their rows, and the same encoded.
-const BATCH_MEMORY: u64 = 160 << 20;
+/// What a batch of small pages needs at most while it is worked on: the bodies of its records, their text, their rows,
+/// and the same encoded.
+const BATCH_MEMORY: u64 = 64 << 20;
+/// How many times its own size the largest page needs on top of that: as it was read, decoded, as text, selected, and in a
+/// column that may have grown to twice what it holds.
+const PAGE_COPIES: u64 = 6;
 
 /// What to build, and with what.
 #[derive(Debug)]
@@ -67,8 +70,9 @@ pub struct Built {
 }
 
 /// How many batches may exist at once.
-fn in_flight(threads: usize, memory: u64) -> usize {
-    let affordable = usize::try_from(memory / BATCH_MEMORY).unwrap_or(usize::MAX);
+fn in_flight(threads: usize, memory: u64, largest_page: u64) -> usize {
+    let batch = BATCH_MEMORY.saturating_add(largest_page.saturating_mul(PAGE_COPIES));
+    let affordable = usize::try_from(memory / batch).unwrap_or(usize::MAX);
     affordable.clamp(1, threads * 2)
 }
 
@@ -130,7 +134,11 @@ impl Build<'_> {
             first_input,
             waiting: Mutex::new(VecDeque::new()),
             active: Mutex::new(Vec::new()),
-            permits: Permits::new(in_flight(self.threads, self.memory)),
+            permits: Permits::new(in_flight(
+                self.threads,
+                self.memory,
+                self.settings.limits.max_page_bytes,
+            )),
             failure: Mutex::new(None),
             manifest: Mutex::new(manifest),
         };

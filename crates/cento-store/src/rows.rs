@@ -22,6 +22,9 @@ use crate::part::{EncodedBatch, Encoder};
 use crate::schema::Table;
 use crate::task::Batch;
 
+/// Buffers that grew beyond this for one huge page are given back after it.
+const LARGE: usize = 4 << 20;
+
 /// A worker's tools; its buffers are kept from page to page.
 pub(crate) struct Worker<'run> {
     parameters: &'run Parameters,
@@ -84,6 +87,7 @@ impl<'run> Worker<'run> {
             match cento_read::decode(record, self.settings) {
                 Ok(decoded) => {
                     self.page(page_id, &source, decoded, &mut rows, &mut counts);
+                    self.give_back();
                     first_page = first_page.or(Some(page_id));
                     last_page = Some(page_id);
                 }
@@ -110,6 +114,14 @@ impl<'run> Worker<'run> {
             weight: batch.weight,
             next: batch.next,
         })
+    }
+
+    fn give_back(&mut self) {
+        if self.selected.capacity() > LARGE || self.normalised.capacity() > LARGE {
+            self.extractor = Extractor::new();
+            self.selected = String::new();
+            self.normalised = String::new();
+        }
     }
 
     fn page(
