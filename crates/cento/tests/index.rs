@@ -54,6 +54,18 @@ fn a_folder_holds_all_sorts_of_things() {
 }
 
 #[test]
+fn a_corpus_within_the_folder_it_reads_does_not_read_itself() {
+    let sandbox = folder();
+    sandbox.succeed(&["index", ".", "-o", "self.cento"]);
+    let again = sandbox.run(&["index", ".", "-o", "again.cento"]);
+    assert!(again.contains("e.g. self.cento\n"), "{again}");
+    assert_same(
+        &sandbox.path("self.cento/pages"),
+        &sandbox.path("again.cento/pages"),
+    );
+}
+
+#[test]
 fn a_folder_can_stand_for_a_site() {
     let sandbox = folder();
     sandbox.succeed(&[

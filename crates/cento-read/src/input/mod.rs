@@ -74,6 +74,8 @@ pub enum IgnoredCause {
     Special,
     /// A folder without any file that is read.
     EmptyFolder,
+    /// A folder that cento itself made, such as the output of an earlier run within the folder that is read.
+    Corpus,
 }
 
 impl IgnoredCause {
@@ -86,6 +88,7 @@ impl IgnoredCause {
             IgnoredCause::Unreadable => "unreadable",
             IgnoredCause::Special => "special",
             IgnoredCause::EmptyFolder => "empty-folder",
+            IgnoredCause::Corpus => "corpus",
         }
     }
 
@@ -98,6 +101,7 @@ impl IgnoredCause {
             IgnoredCause::Unreadable => "the file may not be read",
             IgnoredCause::Special => "it is not a file",
             IgnoredCause::EmptyFolder => "the folder holds nothing to read",
+            IgnoredCause::Corpus => "the folder is a corpus that cento made",
         }
     }
 }

@@ -36,6 +36,9 @@ impl Resolver<'_> {
             for name in names {
                 let path = folder.join(&name);
                 match fs::metadata(&path) {
+                    Ok(metadata) if metadata.is_dir() && is_corpus(&path) => {
+                        self.ignore(IgnoredCause::Corpus, &name::shown(&path));
+                    }
                     Ok(metadata) if metadata.is_dir() => folders.push(path),
                     Ok(metadata) if metadata.is_file() => {
                         self.found(root, &path, real.join(&name), metadata.len());
@@ -74,4 +77,11 @@ impl Resolver<'_> {
             }
         }
     }
+}
+
+/// Whether a folder below the one that is read is a corpus: its tables are no pages, and an index that is written into the
+/// folder it reads must find the same inputs when it is resumed.
+fn is_corpus(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "cento")
 }
