@@ -19,8 +19,11 @@ use cento_text::url::{LinkResolver, PageUrl, Recursion};
 use cento_text::words::{count_words, for_each_word};
 use cento_text::{date, language, plain};
 
+/// Drives one path with bytes; panics if it breaks a promise.
+pub type Target = fn(&[u8]);
+
 /// The name of each target with its function.
-pub const TARGETS: [(&str, fn(&[u8])); 7] = [
+pub const TARGETS: [(&str, Target); 7] = [
     ("archive", archive),
     ("lines", lines),
     ("table", table),
