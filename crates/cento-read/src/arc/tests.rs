@@ -235,7 +235,7 @@ fn every_kind_of_damage_is_told_by_its_cause_and_costs_no_neighbour() {
         ("a length too long", bad("30"), Cause::BadLength),
         (
             "a length up to the end of the next header",
-            bad("66"),
+            bad("61"),
             Cause::BadLength,
         ),
         (
