@@ -64,6 +64,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod arc;
 #[cfg(test)]
 #[path = "../tests/common/archive.rs"]
 mod archive;

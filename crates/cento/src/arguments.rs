@@ -44,8 +44,8 @@ pub(crate) enum Verb {
 
 /// Make a corpus from archives, folders and tables
 ///
-/// Reads WARC and WET archives, folders of HTML and text files, JSON Lines and Parquet tables, and makes a
-/// directory of Parquet tables: pages, their text, and their chunks. A run that was broken off goes on
+/// Reads WARC, WET and ARC archives, folders of HTML and text files, JSON Lines and Parquet tables, and
+/// makes a directory of Parquet tables: pages, their text, and their chunks. A run that was broken off goes on
 /// where it stopped when the same command is given again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -66,8 +66,8 @@ pub(crate) struct IndexArguments {
     #[arg(long)]
     pub(crate) add: bool,
 
-    /// Read every input as this format instead of telling by its name and content: warc, html, text, jsonl
-    /// or parquet
+    /// Read every input as this format instead of telling by its name and content: warc, arc, html, text,
+    /// jsonl or parquet
     #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
     pub(crate) format: Option<Format>,
     /// The URL that a folder stands for; without it a file's URL is its path

@@ -11,6 +11,6 @@ mod gzip;
 mod source;
 mod stream;
 
-pub(crate) use gzip::{MAGIC as GZIP_MAGIC, header_length, unpack_front};
+pub(crate) use gzip::{Beginning, MAGIC as GZIP_MAGIC, header_length, unpack_front};
 pub(crate) use source::{Origin, Source};
 pub(crate) use stream::{Filled, Stream, Trouble};

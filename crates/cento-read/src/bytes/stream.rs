@@ -4,7 +4,7 @@ use std::io;
 
 use sha1::{Digest, Sha1};
 
-use super::gzip::{Gunzip, MAGIC};
+use super::gzip::{Beginning, Gunzip, MAGIC};
 use super::source::Source;
 use crate::Packing;
 
@@ -163,7 +163,7 @@ impl Stream {
 
     /// At the end of a member, in the middle of something: goes on into the next member, unless that begins with
     /// `beginning` and so begins something of its own. Answers whether it went on.
-    pub(crate) fn cross(&mut self, beginning: &[u8]) -> Result<bool, Trouble> {
+    pub(crate) fn cross(&mut self, beginning: Beginning) -> Result<bool, Trouble> {
         let Some(gunzip) = &mut self.gunzip else {
             return Ok(false);
         };
@@ -298,7 +298,7 @@ impl Stream {
     /// After damage: looks for the next place, after the beginning of the damaged member, at which a member begins that
     /// unpacks to something beginning with `expected`. Answers whether there is one; [`next_member`](Stream::next_member)
     /// then begins it.
-    pub(crate) fn find_member(&mut self, expected: &[u8]) -> Result<bool, Trouble> {
+    pub(crate) fn find_member(&mut self, expected: Beginning) -> Result<bool, Trouble> {
         let here = self.source.position();
         let again = self.may_reread(here.saturating_sub(self.member));
         let Some(gunzip) = &mut self.gunzip else {

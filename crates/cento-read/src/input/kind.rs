@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use serde::de::IgnoredAny;
 
 use crate::Format;
+use crate::arc;
 use crate::bytes::unpack_front;
 use crate::decode::sniff::{self, Looks};
 use crate::warc::header;
@@ -40,7 +41,7 @@ pub(super) fn by_name(name: &str) -> Guess {
         "jsonl" | "ndjson" | "jsonlines" => Guess::Format(Format::JsonLines),
         "json" => Guess::MaybeJsonLines,
         "parquet" | "pq" => Guess::Format(Format::Parquet),
-        "arc" => Guess::Unsupported("ARC"),
+        "arc" => Guess::Format(Format::Arc),
         "wacz" => Guess::Unsupported("WACZ"),
         "zst" | "zstd" => Guess::Unsupported("Zstandard"),
         "lz4" => Guess::Unsupported("LZ4"),
@@ -80,8 +81,8 @@ fn by_unpacked(front: &[u8], whole: bool) -> Guess {
     if begin.starts_with(b"PAR1") {
         return Guess::Format(Format::Parquet);
     }
-    if begin.starts_with(b"filedesc:") {
-        return Guess::Unsupported("ARC");
+    if begin.starts_with(arc::BEGINNING) {
+        return Guess::Format(Format::Arc);
     }
     if is_json_lines(begin, whole) {
         return Guess::Format(Format::JsonLines);
@@ -120,6 +121,7 @@ mod tests {
         for (name, guess) in [
             ("a/b.warc.gz", Guess::Format(Format::Warc)),
             ("a/b.warc.wet.gz", Guess::Format(Format::Warc)),
+            ("a/b.arc.gz", Guess::Format(Format::Arc)),
             ("INDEX.HTML", Guess::Format(Format::Html)),
             ("a.html.gz", Guess::Format(Format::Html)),
             ("notes.md", Guess::Format(Format::Text)),
@@ -150,7 +152,7 @@ mod tests {
             (b" <!DOCTYPE html>", Guess::Format(Format::Html)),
             (b"Once upon a time", Guess::Format(Format::Text)),
             (b"", Guess::Format(Format::Text)),
-            (b"filedesc://a 1.2.3.4", Guess::Unsupported("ARC")),
+            (b"filedesc://a 1.2.3.4", Guess::Format(Format::Arc)),
             (b"PK\x03\x04", Guess::Unsupported("an archive of files")),
             (&[0; 64], Guess::Binary),
         ] {

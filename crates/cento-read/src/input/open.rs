@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::kind::{self, Guess};
 use super::{IgnoredCause, Input, Location};
+use crate::arc::{self, ArcReader};
 use crate::bytes::{GZIP_MAGIC, Origin, Source, Stream, Trouble};
 use crate::decode::sniff;
 use crate::json::LineReader;
@@ -59,6 +60,10 @@ impl Input {
                 seek(&mut stream)?;
                 Box::new(WarcReader::new(stream, name, settings.limits.clone(), from))
             }
+            Format::Arc => {
+                seek(&mut stream)?;
+                Box::new(ArcReader::new(stream, name, settings.limits.clone(), from))
+            }
             Format::JsonLines => {
                 seek(&mut stream)?;
                 let limit = settings.limits.max_line_bytes;
@@ -96,8 +101,9 @@ impl Input {
     /// in a file damaged from the start, is its name believed.
     fn packing(&self, front: &[u8]) -> Packing {
         let named = self.name.to_ascii_lowercase().ends_with(".gz");
-        let shows = front.trim_ascii_start().starts_with(BEGINNING);
-        let is_archive = self.format == Some(Format::Warc);
+        let begin = front.trim_ascii_start();
+        let shows = begin.starts_with(BEGINNING) || begin.starts_with(arc::BEGINNING);
+        let is_archive = matches!(self.format, Some(Format::Warc | Format::Arc));
         if front.starts_with(&GZIP_MAGIC) || named && is_archive && !shows {
             Packing::Gzip
         } else {

@@ -12,11 +12,17 @@ use std::sync::Arc;
 pub(crate) use pick::{Plan, Value};
 use probe::Probe;
 
-use crate::bytes::{Filled, Stream, Trouble};
+use crate::bytes::{Beginning, Filled, Stream, Trouble};
 use crate::reader::{Records, following};
 use crate::record::{Body, Told};
 use crate::{
     Cause, Error, FieldMap, Ignored, IgnoredKind, Item, Packing, Place, Record, Skipped, Start,
+};
+
+/// How a member looks that may begin a line.
+const OBJECT: Beginning = Beginning {
+    reach: 1,
+    fits: |front| front == b"{",
 };
 
 /// Reads a JSON Lines file.
@@ -104,7 +110,7 @@ impl LineReader {
             Err(Trouble::Truncated) => (Cause::Truncated, "the compressed data stop".into()),
         };
         // A member that begins with an object most likely begins with a line.
-        match self.stream.find_member(b"{") {
+        match self.stream.find_member(OBJECT) {
             Err(Trouble::Io(error)) => Err(Error::from_io(&self.input, error)),
             _ => Ok(Some(Line::Damaged(cause, detail))),
         }

@@ -1,9 +1,9 @@
-//! The block of a WARC record: what the header is about.
+//! The block of a record: what the header is about.
 
 use sha1::{Digest, Sha1};
 
-use super::header::{self, BEGINNING, Header, Kind};
-use super::{Failure, WarcReader};
+use super::header::{self, Header, Kind};
+use super::{ArchiveReader, Dialect, Failure, Follows};
 use crate::record::{Body, Told};
 use crate::{Cause, Place, Record};
 
@@ -13,7 +13,7 @@ const TRUSTED_LENGTH: usize = 4 << 20;
 /// The two line ends after a block. Unpacked together with it, so that the end of the member is found in the same call.
 const LINE_ENDS: usize = 4;
 
-impl WarcReader {
+impl<D: Dialect> ArchiveReader<D> {
     /// Reads the block of a record that may hold a page.
     pub(super) fn read_page(&mut self, header: Header) -> Result<Record, Failure> {
         let body = if header.length > self.limits.max_page_bytes {
@@ -61,7 +61,7 @@ impl WarcReader {
             match self.stream.take(block, length) {
                 Err(trouble) => return Err(self.failure(trouble)),
                 Ok(false) => {
-                    let crossed = self.stream.cross(BEGINNING);
+                    let crossed = self.stream.cross(D::BEGINNING);
                     if !crossed.map_err(|trouble| self.failure(trouble))? {
                         let problem = format!("only {} of {length} bytes are there", block.len());
                         break (Cause::Truncated, problem);
@@ -69,8 +69,10 @@ impl WarcReader {
                 }
                 Ok(true) => match self.at_end_of_record(&mut passed) {
                     Err(trouble) => return Err(self.failure(trouble)),
-                    Ok(true) => return Ok(()),
-                    Ok(false) => {
+                    Ok(Follows::Record) => return Ok(()),
+                    // Either this length is wrong or the next header is damaged, which must not cost this record.
+                    Ok(Follows::Unclear) if !D::holds_record(block) => return Ok(()),
+                    Ok(_) => {
                         let after = header::first_line(self.stream.window());
                         let problem = format!("after {length} bytes comes {after}, not a record");
                         break (Cause::BadLength, problem);
@@ -96,7 +98,7 @@ impl WarcReader {
             .take(&mut head, enough)
             .map_err(|trouble| self.failure(trouble))?
         {
-            let crossed = self.stream.cross(BEGINNING);
+            let crossed = self.stream.cross(D::BEGINNING);
             if !crossed.map_err(|trouble| self.failure(trouble))? {
                 let problem = format!("only {} of {} bytes are there", head.len(), header.length);
                 self.stream.give_back(head);
@@ -130,12 +132,12 @@ impl WarcReader {
                 Err(trouble) => return Err(self.failure(trouble)),
                 Ok(0) => match self.at_end_of_record(&mut Vec::new()) {
                     Err(trouble) => return Err(self.failure(trouble)),
-                    Ok(true) => return Ok(()),
-                    Ok(false) => break (Cause::BadLength, "no record comes after it"),
+                    Ok(Follows::Record) => return Ok(()),
+                    Ok(_) => break (Cause::BadLength, "no record comes after it"),
                 },
                 Ok(missing) => {
                     left = missing;
-                    let crossed = self.stream.cross(BEGINNING);
+                    let crossed = self.stream.cross(D::BEGINNING);
                     if !crossed.map_err(|trouble| self.failure(trouble))? {
                         break (Cause::Truncated, "it is longer than what is there");
                     }

@@ -10,23 +10,31 @@
 //! ```
 //! A record is only believed when it is followed by two line ends, another record, the end of its member, or the end of
 //! the input. Otherwise its length is wrong, whatever it holds, and the search for the next record begins within it.
+//!
+//! All of this but the look of a header holds for older archives as well: what differs is a [`Dialect`].
 
 mod block;
+mod dialect;
 pub(crate) mod header;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
-use header::{BEGINNING, Header, Kind};
-use memchr::memmem;
+pub(crate) use dialect::{Dialect, Follows, Warc};
+use header::{Header, Kind};
 
 use crate::bytes::{Filled, Stream, Trouble};
 use crate::reader::{Records, following};
 use crate::{Cause, Error, Ignored, IgnoredKind, Item, Limits, Place, Skipped, Start};
 
 /// Reads a WARC file.
-pub(crate) struct WarcReader {
+pub(crate) type WarcReader = ArchiveReader<Warc>;
+
+/// Reads an archive: records one after the other, each with a header that tells its length.
+pub(crate) struct ArchiveReader<D> {
+    dialect: PhantomData<D>,
     stream: Stream,
     input: Arc<str>,
     limits: Limits,
@@ -50,11 +58,12 @@ enum Failure {
     Member(Cause, String),
 }
 
-impl WarcReader {
+impl<D: Dialect> ArchiveReader<D> {
     /// Reads on from where `stream` is, which is at `from`.
     pub(crate) fn new(stream: Stream, input: Arc<str>, limits: Limits, from: Start) -> Self {
         let ordinal = from.ordinal.saturating_sub(from.skip);
-        WarcReader {
+        ArchiveReader {
+            dialect: PhantomData,
             stream,
             input,
             limits,
@@ -164,7 +173,7 @@ impl WarcReader {
     fn find_member(&mut self, trouble: Trouble) -> Result<(), Error> {
         let found = match trouble {
             Trouble::Io(error) => Err(Trouble::Io(error)),
-            Trouble::Gzip(_) | Trouble::Truncated => self.stream.find_member(BEGINNING),
+            Trouble::Gzip(_) | Trouble::Truncated => self.stream.find_member(D::BEGINNING),
         };
         match found {
             Err(Trouble::Io(error)) => Err(Error::from_io(&self.input, error)),
@@ -174,29 +183,22 @@ impl WarcReader {
 
     /// Moves to the next line that begins a record, or to the end of the member.
     fn find_beginning(&mut self) -> Result<(), Trouble> {
-        /// The longest part of such a line that may be cut off by the window.
-        const TAIL: usize = 16;
         let mut at_line_start = true;
         loop {
             let window = self.stream.window();
-            let found = memmem::find_iter(window, BEGINNING).find(|&at| {
-                let starts_line = match at.checked_sub(1) {
-                    Some(before) => window[before] == b'\n',
-                    None => at_line_start,
-                };
-                starts_line && header::is_version_line(&window[at..])
-            });
-            if let Some(at) = found {
-                self.stream.advance(at);
-                return Ok(());
-            }
-            let passed = window.len().saturating_sub(TAIL);
+            let passed = match D::find(window, at_line_start) {
+                Ok(at) => {
+                    self.stream.advance(at);
+                    return Ok(());
+                }
+                Err(passed) => passed,
+            };
             if passed > 0 {
                 at_line_start = window[passed - 1] == b'\n';
             }
             self.stream.advance(passed);
             if self.stream.fill()? != Filled::Bytes {
-                self.stream.advance(TAIL);
+                self.stream.advance(self.stream.window().len());
                 return Ok(());
             }
         }
@@ -230,22 +232,20 @@ impl WarcReader {
     fn read_header(&mut self) -> Result<Header, Failure> {
         let end = loop {
             let window = self.stream.window();
-            let known = window.len().min(BEGINNING.len());
-            if window[..known] != BEGINNING[..known] {
+            if !D::may_begin(window) {
                 let detail = format!(
                     "{} is where a record should begin",
                     header::first_line(window)
                 );
                 return Err(Failure::Record(Cause::BadHeader, detail));
             }
-            match header::end(window) {
+            match D::header_end(window) {
                 Some(end) if end <= self.limits.max_header_bytes => break end,
                 None if window.len() <= self.limits.max_header_bytes => {}
                 _ => {
                     let length = window.len();
                     let again = self.stream.may_reread(length as u64);
-                    self.stream
-                        .advance(if again { BEGINNING.len() } else { length });
+                    self.stream.advance(if again { D::PASSED } else { length });
                     let detail = format!("more than {} bytes", self.limits.max_header_bytes);
                     return Err(Failure::Record(Cause::HeaderTooLong, detail));
                 }
@@ -256,10 +256,10 @@ impl WarcReader {
                     let crossed = filled == Filled::MemberEnd
                         && self
                             .stream
-                            .cross(BEGINNING)
+                            .cross(D::BEGINNING)
                             .map_err(|trouble| self.failure(trouble))?;
                     if !crossed {
-                        self.stream.advance(BEGINNING.len());
+                        self.stream.advance(D::PASSED);
                         let detail = "the header has no end".into();
                         return Err(Failure::Record(Cause::Truncated, detail));
                     }
@@ -267,16 +267,16 @@ impl WarcReader {
                 Err(trouble) => return Err(self.failure(trouble)),
             }
         };
-        let parsed = header::parse(&self.stream.window()[..end]);
+        let parsed = D::parse(&self.stream.window()[..end]);
         self.stream.advance(end);
         parsed.map_err(|problem| Failure::Record(Cause::BadHeader, problem))
     }
 
-    /// Whether the stream, which is behind a block, is where a record may end: before two line ends, before another
-    /// record, at the end of its member, or at that of the input.
+    /// Whether the stream, which is behind a block, is where a record may end: before line ends, before another record,
+    /// at the end of its member, or at that of the input.
     ///
     /// If it is not, the line ends that were passed are in `passed`, to be given back.
-    fn at_end_of_record(&mut self, passed: &mut Vec<u8>) -> Result<bool, Trouble> {
+    fn at_end_of_record(&mut self, passed: &mut Vec<u8>) -> Result<Follows, Trouble> {
         let mut line_ends = 0;
         loop {
             let skipped = self.stream.skip_line_ends();
@@ -284,11 +284,11 @@ impl WarcReader {
                 line_ends += memchr::memchr_iter(b'\n', skipped).count();
                 passed.extend_from_slice(skipped);
             }
-            if self.stream.window().len() >= BEGINNING.len() {
-                return Ok(line_ends >= 2 || self.stream.window().starts_with(BEGINNING));
+            if let Some(follows) = D::follows(line_ends, self.stream.window()) {
+                return Ok(follows);
             }
             if self.stream.fill()? != Filled::Bytes {
-                return Ok(line_ends >= 2 || self.stream.window().is_empty());
+                return Ok(D::follows_at_end(line_ends, self.stream.window()));
             }
         }
     }
@@ -304,7 +304,7 @@ fn is_no_page(header: &Header) -> bool {
         || header.mime.as_deref() == Some("text/dns")
 }
 
-impl Records for WarcReader {
+impl<D: Dialect> Records for ArchiveReader<D> {
     fn next(&mut self) -> Result<Option<Item>, Error> {
         loop {
             match self.item()? {

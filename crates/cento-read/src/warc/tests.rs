@@ -4,7 +4,7 @@ use std::io::{self, Cursor, Read, Write};
 
 use proptest::prelude::*;
 
-use super::WarcReader;
+use super::{ArchiveReader, Dialect, WarcReader};
 use crate::archive::{gzip, record, response};
 use crate::bytes::{Origin, Source, Stream};
 use crate::reader::Records;
@@ -13,7 +13,7 @@ use crate::{Cause, Item, Limits, Packing, Place, Start};
 
 /// How an archive is stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Stored {
+pub(crate) enum Stored {
     Plain,
     /// One gzip member a record.
     Members,
@@ -24,14 +24,14 @@ enum Stored {
 }
 
 impl Stored {
-    fn packing(self) -> Packing {
+    pub(crate) fn packing(self) -> Packing {
         match self {
             Stored::Plain => Packing::Plain,
             _ => Packing::Gzip,
         }
     }
 
-    fn store(self, records: &[Vec<u8>]) -> Vec<u8> {
+    pub(crate) fn store(self, records: &[Vec<u8>]) -> Vec<u8> {
         match self {
             Stored::Plain => records.concat(),
             Stored::Members => records.iter().flat_map(|record| gzip(record)).collect(),
@@ -43,14 +43,14 @@ impl Stored {
 
 /// How bytes arrive.
 #[derive(Clone, Copy, Debug)]
-struct Arrival {
+pub(crate) struct Arrival {
     /// As a stream, in pieces of at most so many bytes; else as a file.
-    pieces: Option<usize>,
+    pub(crate) pieces: Option<usize>,
     /// The size of the buffer.
-    capacity: usize,
+    pub(crate) capacity: usize,
 }
 
-const AT_ONCE: Arrival = Arrival {
+pub(crate) const AT_ONCE: Arrival = Arrival {
     pieces: None,
     capacity: 1 << 16,
 };
@@ -72,6 +72,16 @@ fn reader_with(
     limits: Limits,
     from: Start,
 ) -> WarcReader {
+    archive_reader(bytes, packing, arrival, limits, from)
+}
+
+pub(crate) fn archive_reader<D: Dialect>(
+    bytes: &[u8],
+    packing: Packing,
+    arrival: Arrival,
+    limits: Limits,
+    from: Start,
+) -> ArchiveReader<D> {
     let origin = match arrival.pieces {
         Some(size) => Origin::Stream(Box::new(Trickle(Cursor::new(bytes.to_vec()), size))),
         None => {
@@ -83,30 +93,30 @@ fn reader_with(
     };
     let mut stream = Stream::new(Source::with_capacity(origin, arrival.capacity), packing);
     stream.seek(from.offset).unwrap();
-    WarcReader::new(stream, "test".into(), limits, from)
+    ArchiveReader::new(stream, "test".into(), limits, from)
 }
 
 /// What was read, in a form that can be compared.
 #[derive(Clone, Debug, PartialEq)]
-enum Seen {
+pub(crate) enum Seen {
     Page(Place, Option<String>, Vec<u8>),
     Ignored(Place, &'static str),
     Skipped(Place, Cause),
 }
 
 impl Seen {
-    fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Place {
         match self {
             Seen::Page(place, ..) | Seen::Ignored(place, _) | Seen::Skipped(place, _) => *place,
         }
     }
 
-    fn is_sound(&self) -> bool {
+    pub(crate) fn is_sound(&self) -> bool {
         !matches!(self, Seen::Skipped(..))
     }
 }
 
-fn read_all(mut reader: WarcReader) -> Vec<Seen> {
+pub(crate) fn read_all(mut reader: impl Records) -> Vec<Seen> {
     let mut seen = Vec::new();
     while let Some(item) = reader.next().unwrap() {
         assert!(seen.len() < 10_000, "no end");
@@ -168,7 +178,7 @@ fn sample() -> Vec<Vec<u8>> {
     ]
 }
 
-fn any_stored() -> impl Strategy<Value = Stored> {
+pub(crate) fn any_stored() -> impl Strategy<Value = Stored> {
     prop_oneof![
         Just(Stored::Plain),
         Just(Stored::Members),
@@ -177,7 +187,7 @@ fn any_stored() -> impl Strategy<Value = Stored> {
     ]
 }
 
-fn any_arrival() -> impl Strategy<Value = Arrival> {
+pub(crate) fn any_arrival() -> impl Strategy<Value = Arrival> {
     (proptest::option::of(1_usize..9_000), 4_096_usize..20_000)
         .prop_map(|(pieces, capacity)| Arrival { pieces, capacity })
 }

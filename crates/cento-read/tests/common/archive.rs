@@ -40,6 +40,24 @@ pub(crate) fn response(url: &str, head: &[&str], body: &[u8]) -> Vec<u8> {
     )
 }
 
+/// One ARC record, with the line end after it.
+pub(crate) fn arc_record(url: &str, mime: &str, block: &[u8]) -> Vec<u8> {
+    let length = block.len();
+    let mut bytes = format!("{url} 192.0.2.1 20240503120000 {mime} {length}\n").into_bytes();
+    bytes.extend_from_slice(block);
+    bytes.push(b'\n');
+    bytes
+}
+
+/// The record that an ARC file begins with.
+pub(crate) fn arc_description() -> Vec<u8> {
+    arc_record(
+        "filedesc://test.arc",
+        "text/plain",
+        b"1 0 Nobody\nURL IP-address Archive-date Content-type Archive-length\n",
+    )
+}
+
 /// One gzip member.
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());

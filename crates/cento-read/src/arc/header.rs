@@ -1,0 +1,216 @@
+//! The header of an ARC record: one line.
+//!
+//! ```text
+//!  version 1   URL IP-address Archive-date Content-type Archive-length
+//!  version 2   URL IP-address Archive-date Content-type Result-code Checksum Location Offset Filename Archive-length
+//! ```
+//! Which version a file has is told at its beginning, which is not seen when reading resumes, or when just that part is
+//! damaged. It is not needed: an address followed by a date of 14 digits shows where the URL ends, whatever spaces are
+//! in it, and the number of fields after that shows the rest.
+
+use crate::warc::header::{Header, Kind, first_line, text};
+
+/// The longest name of a scheme that is believed.
+const LONGEST_SCHEME: usize = 32;
+
+/// The fields of a header, as they stand in its line.
+struct Fields<'a> {
+    url: &'a [u8],
+    ip: &'a [u8],
+    date: &'a [u8],
+    mime: &'a [u8],
+    length: u64,
+}
+
+/// Whether a line is a header.
+pub(super) fn is_header(line: &[u8]) -> bool {
+    // Of the lines of a page, few end with a digit, and fewer begin with a scheme.
+    line.trim_ascii_end().last().is_some_and(u8::is_ascii_digit)
+        && may_begin(line)
+        && split(line).is_some()
+}
+
+/// Whether a header may begin with `bytes`, as far as they reach: with the scheme of a URL.
+pub(super) fn may_begin(bytes: &[u8]) -> bool {
+    let scheme = bytes
+        .iter()
+        .take(LONGEST_SCHEME)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte))
+        .count();
+    let begins = bytes.first().is_none_or(u8::is_ascii_alphabetic);
+    begins && matches!(bytes.get(scheme), None | Some(b':'))
+}
+
+/// Reads a header.
+pub(super) fn parse(bytes: &[u8]) -> Result<Header, String> {
+    let fields = if may_begin(bytes) { split(bytes) } else { None };
+    let Some(fields) = fields else {
+        return Err(format!(
+            "{} is not address, date, type and length",
+            first_line(bytes)
+        ));
+    };
+    let is_description = fields
+        .url
+        .get(..9)
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"filedesc:"));
+    Ok(Header {
+        kind: if is_description {
+            Kind::WarcInfo
+        } else {
+            Kind::Response
+        },
+        length: fields.length,
+        url: Some(text(fields.url)),
+        date: Some(text(fields.date)),
+        ip: (fields.ip != b"-" && fields.ip != b"0.0.0.0").then(|| text(fields.ip)),
+        mime: (!fields.mime.is_empty()).then(|| text(fields.mime)),
+        payload_sha1: None,
+    })
+}
+
+/// The fields of a header; nothing if the line is none.
+fn split(line: &[u8]) -> Option<Fields<'_>> {
+    let line = line.trim_ascii_end();
+    let space = line.iter().rposition(|&byte| byte == b' ')?;
+    let length = number(&line[space + 1..])?;
+    // From the right, since a URL may contain whatever looks like the fields after it.
+    let mut end = space;
+    loop {
+        let begin = line[..end].iter().rposition(|&byte| byte == b' ')?;
+        let date = &line[begin + 1..end];
+        if is_date(date) {
+            let before = line[..begin].iter().rposition(|&byte| byte == b' ')?;
+            let (url, ip) = (line[..before].trim_ascii_end(), &line[before + 1..begin]);
+            if !url.is_empty() && is_address(ip) {
+                let rest = line[end..space].trim_ascii();
+                return Some(Fields {
+                    url,
+                    ip,
+                    date,
+                    mime: mime(rest),
+                    length,
+                });
+            }
+        }
+        end = begin;
+    }
+}
+
+/// The type, out of what stands between the date and the length: all of it, spaces and parameters included, unless it is
+/// the six fields of the second version.
+fn mime(rest: &[u8]) -> &[u8] {
+    let fields: Vec<_> = rest.split(|&byte| byte == b' ').collect();
+    match fields[..] {
+        [mime, status, _, _, offset, _] if number(status).is_some() && number(offset).is_some() => {
+            mime
+        }
+        _ => rest,
+    }
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    let all_digits = digits.iter().all(u8::is_ascii_digit);
+    let digits = str::from_utf8(digits).ok().filter(|_| all_digits)?;
+    digits.parse().ok()
+}
+
+/// `YYYYMMDDhhmmss`; some early crawlers left out the seconds.
+fn is_date(field: &[u8]) -> bool {
+    matches!(field.len(), 12 | 14) && field.iter().all(u8::is_ascii_digit)
+}
+
+/// An address of either kind of the Internet protocol, or a dash for none.
+fn is_address(field: &[u8]) -> bool {
+    field == b"-"
+        || (2..=45).contains(&field.len())
+            && field.iter().any(|byte| b".:".contains(byte))
+            && field
+                .iter()
+                .all(|byte| byte.is_ascii_hexdigit() || b".:".contains(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Header {
+        assert!(is_header(line.trim_end().as_bytes()), "{line}");
+        parse(line.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn both_versions_are_told_by_their_fields() {
+        let expected = Header {
+            kind: Kind::Response,
+            length: 42,
+            url: Some("http://a/b".into()),
+            date: Some("20080430204825".into()),
+            ip: Some("192.0.2.1".into()),
+            mime: Some("text/html".into()),
+            payload_sha1: None,
+        };
+        for line in [
+            "http://a/b 192.0.2.1 20080430204825 text/html 42\n",
+            "http://a/b 192.0.2.1 20080430204825 text/html 42\r\n",
+            "http://a/b 192.0.2.1 20080430204825 text/html 200 fac069150613fe55 - 209 a.arc.gz 42\n",
+        ] {
+            assert_eq!(parsed(line), expected);
+        }
+    }
+
+    #[test]
+    fn a_url_may_hold_spaces_and_even_the_look_of_other_fields() {
+        for url in [
+            "http://a/b?title=Examples From The Live Web&c",
+            "http://a/ 192.0.2.1 20080430204825 text/html 42",
+            "http://a/ 1 2 3",
+        ] {
+            let header = parsed(&format!("{url} 192.0.2.1 20080430204825 text/html 42\n"));
+            assert_eq!(header.url.as_deref(), Some(url));
+        }
+    }
+
+    #[test]
+    fn a_type_may_have_parameters_or_be_missing() {
+        for (between, mime) in [
+            ("text/html; charset=utf-8", Some("text/html; charset=utf-8")),
+            ("no-type", Some("no-type")),
+            ("", None),
+        ] {
+            let header = parsed(&format!("http://a/ ::1 20080430204825 {between} 42\n"));
+            assert_eq!(header.mime.as_deref(), mime);
+            assert_eq!(header.ip.as_deref(), Some("::1"));
+        }
+        let header = parsed("dns:a 0.0.0.0 20080430204825 42\n");
+        assert_eq!((header.mime, header.ip), (None, None));
+    }
+
+    #[test]
+    fn the_first_record_is_about_the_file() {
+        let header = parsed("filedesc://a.arc.gz 0.0.0.0 20080430204825 text/plain 76\n");
+        assert_eq!(header.kind, Kind::WarcInfo);
+    }
+
+    #[test]
+    fn what_lacks_a_field_or_has_a_wrong_one_is_no_header() {
+        for line in [
+            "",
+            "42",
+            "http://a/ 192.0.2.1 20080430204825 text/html",
+            "http://a/ 192.0.2.1 20080430204825 text/html -1",
+            "http://a/ 192.0.2.1 20080430204825 text/html abc",
+            "http://a/ 192.0.2.1 20080430204825 text/html 99999999999999999999999",
+            "http://a/ 192.0.2.1 null text/html 42",
+            "http://a/ 192.0.2.1 201404010000000000 text/html 42",
+            "http://a/ example 20080430204825 text/html 42",
+            "192.0.2.1 20080430204825 text/html 42",
+            " http://a/ 192.0.2.1 20080430204825 text/html 42",
+            "/a 192.0.2.1 20080430204825 text/html 42",
+            "URL IP-address Archive-date Content-type Archive-length",
+        ] {
+            assert!(!is_header(line.as_bytes()), "{line}");
+            assert!(parse(line.as_bytes()).is_err(), "{line}");
+        }
+    }
+}

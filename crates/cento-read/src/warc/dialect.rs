@@ -1,0 +1,109 @@
+//! What one kind of archive does unlike another.
+
+use memchr::memmem;
+
+use super::header::{self, BEGINNING, Header};
+use crate::bytes::Beginning;
+
+/// How the records of one kind of archive look. The way through the archive, and out of damage, is the same for all.
+pub(crate) trait Dialect {
+    /// How a compressed member looks that begins a record.
+    const BEGINNING: Beginning;
+    /// How many bytes of a record that is none are passed over so that it is not found again.
+    const PASSED: usize;
+
+    /// Whether a record may begin with `window`, as far as that reaches.
+    fn may_begin(window: &[u8]) -> bool;
+
+    /// Where the header that `bytes` begin with ends. Nothing if that is not there yet.
+    fn header_end(bytes: &[u8]) -> Option<usize>;
+
+    /// Reads a whole header; the error says what is wrong with it.
+    fn parse(bytes: &[u8]) -> Result<Header, String>;
+
+    /// The first place in `window` at which a line begins a record, else how much of it is surely passed.
+    /// `at_line_start` says whether the window itself begins with a line.
+    fn find(window: &[u8], at_line_start: bool) -> Result<usize, usize>;
+
+    /// What comes after a block, given the `line_ends` after it and what is there after those. Nothing if more must be
+    /// seen.
+    fn follows(line_ends: usize, window: &[u8]) -> Option<Follows>;
+
+    /// The same where there is no more to see.
+    fn follows_at_end(line_ends: usize, window: &[u8]) -> Follows;
+
+    /// Whether a block whose end is unclear seems to have another record in it.
+    fn holds_record(block: &[u8]) -> bool;
+}
+
+/// What comes after a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Follows {
+    /// What comes after a record: the next, or an end.
+    Record,
+    /// Neither the next record nor what could not come after one.
+    Unclear,
+    /// What cannot come after a record.
+    Other,
+}
+
+/// WARC, of any version.
+pub(crate) struct Warc;
+
+impl Dialect for Warc {
+    const BEGINNING: Beginning = Beginning {
+        reach: BEGINNING.len(),
+        fits: |front| front == BEGINNING,
+    };
+    const PASSED: usize = BEGINNING.len();
+
+    fn may_begin(window: &[u8]) -> bool {
+        let known = window.len().min(BEGINNING.len());
+        window[..known] == BEGINNING[..known]
+    }
+
+    fn header_end(bytes: &[u8]) -> Option<usize> {
+        header::end(bytes)
+    }
+
+    fn parse(bytes: &[u8]) -> Result<Header, String> {
+        header::parse(bytes)
+    }
+
+    fn find(window: &[u8], at_line_start: bool) -> Result<usize, usize> {
+        /// The longest part of such a line that may be cut off by the window.
+        const TAIL: usize = 16;
+        memmem::find_iter(window, BEGINNING)
+            .find(|&at| {
+                let starts_line = match at.checked_sub(1) {
+                    Some(before) => window[before] == b'\n',
+                    None => at_line_start,
+                };
+                starts_line && header::is_version_line(&window[at..])
+            })
+            .ok_or(window.len().saturating_sub(TAIL))
+    }
+
+    fn follows(line_ends: usize, window: &[u8]) -> Option<Follows> {
+        (window.len() >= BEGINNING.len()).then(|| {
+            if line_ends >= 2 || window.starts_with(BEGINNING) {
+                Follows::Record
+            } else {
+                Follows::Other
+            }
+        })
+    }
+
+    fn follows_at_end(line_ends: usize, window: &[u8]) -> Follows {
+        if line_ends >= 2 || window.is_empty() {
+            Follows::Record
+        } else {
+            Follows::Other
+        }
+    }
+
+    fn holds_record(_block: &[u8]) -> bool {
+        // Two line ends leave nothing unclear.
+        false
+    }
+}
