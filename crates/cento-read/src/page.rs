@@ -23,8 +23,13 @@ pub struct Page {
     pub mime: Option<String>,
     /// How long the payload is: of an HTTP response the body, with its content coding, without its transfer coding.
     pub payload_bytes: u64,
-    /// The SHA-1 of the payload; equals the archive's `WARC-Payload-Digest` where that is right.
-    pub payload_sha1: [u8; 20],
+    /// The SHA-1 of the payload; equals the archive's `WARC-Payload-Digest` where that is right. Of a revisit, whose
+    /// payload is not stored again, it is what the archive says, if it says anything.
+    pub payload_sha1: Option<[u8; 20]>,
+    /// Of a revisit: the URL of the page that it repeats, as far as the archive says.
+    pub revisit_of_url: Option<String>,
+    /// Of a revisit: when the page that it repeats was fetched, as the archive writes it.
+    pub revisit_of_date: Option<String>,
     /// What it says.
     pub content: Content,
 }
@@ -74,17 +79,20 @@ pub enum Reject {
     Undecodable,
     /// Nothing but white space.
     Empty,
+    /// The same as a page that was fetched before, and not stored again.
+    Revisit,
 }
 
 impl Reject {
     /// Every reason.
-    pub const ALL: [Reject; 6] = [
+    pub const ALL: [Reject; 7] = [
         Reject::Status,
         Reject::BadHttp,
         Reject::TooLarge,
         Reject::NotText,
         Reject::Undecodable,
         Reject::Empty,
+        Reject::Revisit,
     ];
 
     /// A short name that stays the same across versions.
@@ -96,6 +104,7 @@ impl Reject {
             Reject::NotText => "not-text",
             Reject::Undecodable => "undecodable",
             Reject::Empty => "empty",
+            Reject::Revisit => "revisit",
         }
     }
 
@@ -108,6 +117,7 @@ impl Reject {
             Reject::NotText => "the content is not text",
             Reject::Undecodable => "the content cannot be decoded",
             Reject::Empty => "the page is empty",
+            Reject::Revisit => "the page had not changed and was not stored again",
         }
     }
 }

@@ -95,8 +95,6 @@ pub enum IgnoredKind {
     Metadata,
     /// What is told about the archive.
     WarcInfo,
-    /// A page that had not changed since it was last fetched, without its content.
-    Revisit,
     /// A page stored in pieces.
     Continuation,
     /// A response that is no web page: a name looked up, a certificate.
@@ -114,7 +112,6 @@ impl IgnoredKind {
             IgnoredKind::Request => "request",
             IgnoredKind::Metadata => "metadata",
             IgnoredKind::WarcInfo => "warcinfo",
-            IgnoredKind::Revisit => "revisit",
             IgnoredKind::Continuation => "continuation",
             IgnoredKind::NotWeb => "not-web",
             IgnoredKind::Other => "other",
@@ -168,6 +165,17 @@ pub(crate) enum Body {
         bytes: u64,
         sha1: [u8; 20],
     },
+    /// Word that a page was fetched again and was the same as before.
+    Revisit {
+        /// The HTTP head of the second response, if the archive kept it. Nothing else is of interest.
+        block: Vec<u8>,
+        /// Whether the server said so, rather than the crawler which compared the two.
+        not_modified: bool,
+        /// The URL of the first response.
+        url: Option<String>,
+        /// When that was fetched, as the archive writes it.
+        date: Option<String>,
+    },
 }
 
 impl Record {
@@ -177,7 +185,7 @@ impl Record {
         let bytes = match &self.body {
             Body::Http(bytes) | Body::Bytes(bytes) | Body::Json { line: bytes, .. } => bytes.len(),
             Body::Html(text) | Body::Text(text) => text.len(),
-            Body::TooLarge { head, .. } => head.len(),
+            Body::TooLarge { head: bytes, .. } | Body::Revisit { block: bytes, .. } => bytes.len(),
         };
         bytes as u64
     }
@@ -189,7 +197,9 @@ impl Record {
                 Body::Http(bytes) | Body::Bytes(bytes) => bytes.capacity(),
                 Body::Json { line, .. } => line.capacity(),
                 Body::Html(text) | Body::Text(text) => text.capacity(),
-                Body::TooLarge { head, .. } => head.capacity(),
+                Body::TooLarge { head: bytes, .. } | Body::Revisit { block: bytes, .. } => {
+                    bytes.capacity()
+                }
             }
     }
 }

@@ -188,7 +188,14 @@ impl<'run> Worker<'run> {
         rows.source.append_value(source.file);
         rows.source_offset.append_value(source.offset);
         rows.source_length.append_value(source.length);
-        append_bytes(&mut rows.payload_sha1, Some(&page.payload_sha1));
+        append_bytes(
+            &mut rows.payload_sha1,
+            page.payload_sha1.as_ref().map(|sha1| &sha1[..]),
+        );
+        rows.revisit_of_url
+            .append_option(page.revisit_of_url.as_deref());
+        rows.revisit_of_date
+            .append_option(page.revisit_of_date.as_deref().and_then(date::parse));
         let text_hash = reject.is_none().then(|| text_hash(&self.selected));
         append_bytes(
             &mut rows.text_hash,
@@ -324,6 +331,8 @@ struct Rows {
     source_offset: UInt64Builder,
     source_length: UInt64Builder,
     payload_sha1: FixedSizeBinaryBuilder,
+    revisit_of_url: StringBuilder,
+    revisit_of_date: TimestampMillisecondBuilder,
     text_hash: FixedSizeBinaryBuilder,
     text_bytes: UInt32Builder,
     words: UInt32Builder,
@@ -361,6 +370,8 @@ impl Rows {
             source_offset: UInt64Builder::with_capacity(pages),
             source_length: UInt64Builder::with_capacity(pages),
             payload_sha1: FixedSizeBinaryBuilder::with_capacity(pages, 20),
+            revisit_of_url: text(),
+            revisit_of_date: TimestampMillisecondBuilder::with_capacity(pages).with_timezone("UTC"),
             text_hash: FixedSizeBinaryBuilder::with_capacity(pages, 16),
             text_bytes: UInt32Builder::with_capacity(pages),
             words: UInt32Builder::with_capacity(pages),
@@ -403,6 +414,8 @@ impl Rows {
             Arc::new(self.source_offset.finish()),
             Arc::new(self.source_length.finish()),
             Arc::new(self.payload_sha1.finish()),
+            Arc::new(self.revisit_of_url.finish()),
+            Arc::new(self.revisit_of_date.finish()),
             Arc::new(self.text_hash.finish()),
             Arc::new(self.text_bytes.finish()),
             Arc::new(self.words.finish()),

@@ -125,6 +125,8 @@ static PAGES: LazyLock<SchemaRef> = LazyLock::new(|| {
         Field::new("source_offset", DataType::UInt64, false),
         Field::new("source_length", DataType::UInt64, false),
         Field::new("payload_sha1", DataType::FixedSizeBinary(20), true),
+        Field::new("revisit_of_url", DataType::Utf8, true),
+        Field::new("revisit_of_date", time(), true),
         Field::new("text_hash", DataType::FixedSizeBinary(16), true),
         Field::new("text_bytes", DataType::UInt32, false),
         Field::new("words", DataType::UInt32, false),

@@ -157,6 +157,28 @@ fn a_crawl_is_counted_by_cause() {
 }
 
 #[test]
+fn a_page_that_had_not_changed_is_a_copy_by_its_payload() {
+    let sandbox = Sandbox::new();
+    let mut archive = Archive::gzip();
+    archive.page("http://a.example/", "<p>A garment stitched from patches.");
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
+    let revisit = format!(
+        "WARC/1.0\r\nWARC-Type: revisit\r\nWARC-Target-URI: http://a.example/again\r\nWARC-Date: 2024-06-01T12:00:00Z\r\n\
+         WARC-Profile: http://netpreserve.org/warc/1.0/revisit/identical-payload-digest\r\n\
+         WARC-Payload-Digest: sha1:7bce194b36f55838e94cffcc9259ed7a10e13a0b\r\n\
+         WARC-Refers-To-Target-URI: http://a.example/\r\nWARC-Refers-To-Date: 2024-05-01T12:00:00Z\r\n\
+         Content-Type: application/http; msgtype=response\r\nContent-Length: {}\r\n\r\n{head}\r\n\r\n",
+        head.len()
+    );
+    archive.raw(revisit.as_bytes());
+    sandbox.write("crawl.warc.gz", archive.bytes);
+    assert_snapshot!(sandbox.run(&["index", "crawl.warc.gz", "-o", "crawl.cento"]));
+    for url in ["http://a.example/", "http://a.example/again"] {
+        assert_snapshot!(sandbox.run(&["cat", "crawl.cento", "--url", url]));
+    }
+}
+
+#[test]
 fn tables_are_read_by_named_fields() {
     let sandbox = Sandbox::new();
     let lines = "{\"body\": \"One text.\", \"link\": \"http://n.example/1\", \"meta\": {\"when\": \"2024-03-05\"}}\n\

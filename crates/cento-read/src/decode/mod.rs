@@ -11,6 +11,7 @@ mod coding;
 mod http;
 mod mime;
 mod prescan;
+mod revisit;
 mod row;
 pub(crate) mod sniff;
 #[cfg(test)]
@@ -54,7 +55,9 @@ pub fn decode(record: Record, settings: &Settings) -> Result<Decoded, Skipped> {
         status: None,
         mime: None,
         payload_bytes: 0,
-        payload_sha1: [0; 20],
+        payload_sha1: None,
+        revisit_of_url: None,
+        revisit_of_date: None,
         content: Content::None,
     };
     match body {
@@ -79,12 +82,26 @@ pub fn decode(record: Record, settings: &Settings) -> Result<Decoded, Skipped> {
                 status: head.map(|head| head.status),
                 mime: mime.as_deref().and_then(mime::essence),
                 payload_bytes: bytes,
-                payload_sha1: sha1,
+                payload_sha1: Some(sha1),
                 ..page
             };
             let limit = settings.limits.max_page_bytes;
             let detail = format!("{bytes} bytes, the limit is {limit}");
             Ok(rejected(page, Reject::TooLarge, detail))
+        }
+        Body::Revisit {
+            block,
+            not_modified,
+            url,
+            date,
+        } => {
+            let page = Page {
+                payload_sha1: declared_sha1,
+                revisit_of_url: url,
+                revisit_of_date: date,
+                ..page
+            };
+            Ok(revisit::page(page, &block, not_modified))
         }
     }
 }
@@ -109,7 +126,7 @@ fn http_response(
         // The standard leaves open whether the payload is digested with its transfer coding. Nearly all writers do so,
         // some do not: whichever digest the archive has is the right one. Where it has none, how a server happened to
         // cut the page into chunks should not tell two copies apart.
-        let as_stored = declared_sha1 == Some(page.payload_sha1);
+        let as_stored = declared_sha1 == page.payload_sha1;
         if coding::dechunk(&mut block) && !as_stored {
             digest(&mut page, &block);
         }
@@ -179,5 +196,5 @@ fn rejected(page: Page, reason: Reject, detail: String) -> Decoded {
 
 fn digest(page: &mut Page, payload: &[u8]) {
     page.payload_bytes = payload.len() as u64;
-    page.payload_sha1 = Sha1::digest(payload).into();
+    page.payload_sha1 = Some(Sha1::digest(payload).into());
 }

@@ -16,7 +16,7 @@ const LINE_ENDS: usize = 4;
 impl<D: Dialect> ArchiveReader<D> {
     /// Reads the block of a record that may hold a page.
     pub(super) fn read_page(&mut self, header: Header) -> Result<Record, Failure> {
-        let body = if header.length > self.limits.max_page_bytes {
+        let mut body = if header.length > self.limits.max_page_bytes {
             self.read_large(&header)?
         } else {
             let length = usize::try_from(header.length).unwrap_or(usize::MAX);
@@ -28,6 +28,20 @@ impl<D: Dialect> ArchiveReader<D> {
                 Body::Bytes(block)
             }
         };
+        if header.kind == Kind::Revisit
+            && let Body::Http(block) | Body::Bytes(block) | Body::TooLarge { head: block, .. } =
+                body
+        {
+            let not_modified = header
+                .profile
+                .is_some_and(|profile| profile.ends_with("/server-not-modified"));
+            body = Body::Revisit {
+                block,
+                not_modified,
+                url: header.refers_to_url,
+                date: header.refers_to_date,
+            };
+        }
         Ok(Record {
             place: Place::default(),
             url: header.url,

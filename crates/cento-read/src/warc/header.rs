@@ -15,6 +15,9 @@ pub(crate) struct Header {
     pub(crate) ip: Option<String>,
     pub(crate) mime: Option<String>,
     pub(crate) payload_sha1: Option<[u8; 20]>,
+    pub(crate) profile: Option<String>,
+    pub(crate) refers_to_url: Option<String>,
+    pub(crate) refers_to_date: Option<String>,
 }
 
 /// The type of a record.
@@ -80,18 +83,20 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Header, String> {
                 length = Some(parsed.map_err(|_| format!("Content-Length is {digits:?}"))?);
             }
             15 if is("WARC-IP-Address") => header.ip = Some(text(&value)),
-            15 if is("WARC-Target-URI") => {
-                // The first version of the standard showed the address in angle brackets, and some writers obey.
-                let url = value.strip_prefix(b"<").unwrap_or(&value);
-                header.url = Some(text(url.strip_suffix(b">").unwrap_or(url)));
-            }
+            12 if is("WARC-Profile") => header.profile = Some(address(&value)),
+            15 if is("WARC-Target-URI") => header.url = Some(address(&value)),
             19 if is("WARC-Payload-Digest") => header.payload_sha1 = parse_sha1(&value),
+            19 if is("WARC-Refers-To-Date") => header.refers_to_date = Some(text(&value)),
+            25 if is("WARC-Refers-To-Target-URI") => header.refers_to_url = Some(address(&value)),
             _ => {}
         }
     }
     header.kind = kind.ok_or("there is no WARC-Type")?;
     header.length = length.ok_or("there is no Content-Length")?;
-    header.url = header.url.filter(|url| !url.is_empty());
+    let filled = |text: &String| !text.is_empty();
+    header.url = header.url.filter(filled);
+    header.refers_to_url = header.refers_to_url.filter(filled);
+    header.refers_to_date = header.refers_to_date.filter(filled);
     Ok(header)
 }
 
@@ -170,6 +175,12 @@ pub(crate) fn text(value: &[u8]) -> String {
             .map(|&byte| char::from(byte))
             .collect(),
     }
+}
+
+/// A URL, without the angle brackets in which the first version of the standard showed it: some writers obey.
+fn address(value: &[u8]) -> String {
+    let url = value.strip_prefix(b"<").unwrap_or(value);
+    text(url.strip_suffix(b">").unwrap_or(url))
 }
 
 /// A digest such as `sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ`, in base 32 or in hexadecimal digits.

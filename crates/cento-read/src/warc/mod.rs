@@ -207,13 +207,12 @@ impl<D: Dialect> ArchiveReader<D> {
     fn read_record(&mut self) -> Result<Item, Failure> {
         let header = self.read_header()?;
         let ignored = match header.kind {
-            Kind::Response | Kind::Resource | Kind::Conversion => {
+            Kind::Response | Kind::Resource | Kind::Conversion | Kind::Revisit => {
                 is_no_page(&header).then_some(IgnoredKind::NotWeb)
             }
             Kind::Request => Some(IgnoredKind::Request),
             Kind::Metadata => Some(IgnoredKind::Metadata),
             Kind::WarcInfo => Some(IgnoredKind::WarcInfo),
-            Kind::Revisit => Some(IgnoredKind::Revisit),
             Kind::Continuation => Some(IgnoredKind::Continuation),
             Kind::Other => Some(IgnoredKind::Other),
         };

@@ -125,7 +125,9 @@ pub(crate) fn read_all(mut reader: impl Records) -> Vec<Seen> {
             Item::Skipped(skipped) => Seen::Skipped(skipped.place, skipped.cause),
             Item::Record(record) => {
                 let bytes = match record.body {
-                    Body::Http(bytes) | Body::Bytes(bytes) => bytes,
+                    Body::Http(bytes) | Body::Bytes(bytes) | Body::Revisit { block: bytes, .. } => {
+                        bytes
+                    }
                     Body::TooLarge { bytes, .. } => format!("{bytes} bytes").into_bytes(),
                     Body::Html(_) | Body::Text(_) | Body::Json { .. } => unreachable!(),
                 };

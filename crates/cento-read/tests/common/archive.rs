@@ -58,6 +58,18 @@ pub(crate) fn arc_description() -> Vec<u8> {
     )
 }
 
+/// A revisit as a WARC record, with `fields` of its header beside the usual ones.
+pub(crate) fn revisit(url: &str, fields: &[&str], block: &[u8]) -> Vec<u8> {
+    let usual = record("revisit", url, "application/http; msgtype=response", block);
+    let mut bytes = b"WARC/1.0\r\n".to_vec();
+    for field in fields {
+        bytes.extend_from_slice(field.as_bytes());
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes.extend_from_slice(&usual[b"WARC/1.0\r\n".len()..]);
+    bytes
+}
+
 /// One gzip member.
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
