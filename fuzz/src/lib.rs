@@ -23,8 +23,9 @@ use cento_text::{date, language, plain};
 pub type Target = fn(&[u8]);
 
 /// The name of each target with its function.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 8] = [
     ("archive", archive),
+    ("arc", arc),
     ("lines", lines),
     ("table", table),
     ("response", response),
@@ -36,6 +37,11 @@ pub const TARGETS: [(&str, Target); 7] = [
 /// The bytes are a WARC file, plain or packed.
 pub fn archive(bytes: &[u8]) {
     read(bytes, Format::Warc);
+}
+
+/// The bytes are an ARC file, plain or packed.
+pub fn arc(bytes: &[u8]) {
+    read(bytes, Format::Arc);
 }
 
 /// The bytes are JSON Lines, plain or packed.

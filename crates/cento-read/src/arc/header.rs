@@ -65,7 +65,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Header, String> {
         date: Some(text(fields.date)),
         ip: (fields.ip != b"-" && fields.ip != b"0.0.0.0").then(|| text(fields.ip)),
         mime: (!fields.mime.is_empty()).then(|| text(fields.mime)),
-        payload_sha1: None,
+        ..Header::default()
     })
 }
 
@@ -148,7 +148,7 @@ mod tests {
             date: Some("20080430204825".into()),
             ip: Some("192.0.2.1".into()),
             mime: Some("text/html".into()),
-            payload_sha1: None,
+            ..Header::default()
         };
         for line in [
             "http://a/b 192.0.2.1 20080430204825 text/html 42\n",
