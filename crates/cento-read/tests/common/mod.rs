@@ -41,7 +41,7 @@ impl Folder {
 /// What became of a record.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Outcome {
-    Page(Decoded),
+    Page(Box<Decoded>),
     Skipped(Skipped),
     Ignored(Ignored),
 }
@@ -90,7 +90,7 @@ pub(crate) fn read_from(
                 Item::Skipped(skipped) => Outcome::Skipped(skipped),
                 Item::Ignored(ignored) => Outcome::Ignored(ignored),
                 Item::Record(record) => match decode(record, settings) {
-                    Ok(decoded) => Outcome::Page(decoded),
+                    Ok(decoded) => Outcome::Page(Box::new(decoded)),
                     Err(skipped) => Outcome::Skipped(skipped),
                 },
             },
