@@ -10,6 +10,8 @@ use crate::Error;
 pub enum Format {
     /// A web archive of any version, or the WET and WAT files made from one.
     Warc,
+    /// Web archives in a zip.
+    Wacz,
     /// One HTML or XML page.
     Html,
     /// One plain text.
@@ -22,8 +24,9 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order in which help texts list them.
-    pub const ALL: [Format; 5] = [
+    pub const ALL: [Format; 6] = [
         Format::Warc,
+        Format::Wacz,
         Format::Html,
         Format::Text,
         Format::JsonLines,
@@ -34,6 +37,7 @@ impl Format {
     pub fn name(self) -> &'static str {
         match self {
             Format::Warc => "warc",
+            Format::Wacz => "wacz",
             Format::Html => "html",
             Format::Text => "text",
             Format::JsonLines => "jsonl",

@@ -82,6 +82,7 @@ mod record;
 mod settings;
 mod single;
 mod table;
+mod wacz;
 mod warc;
 
 pub use cause::Cause;
