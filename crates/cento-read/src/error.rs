@@ -128,6 +128,14 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// A zip of web archives cannot be opened.
+    #[error("{name}: not a readable WACZ file: {problem}")]
+    BadWacz {
+        /// The input.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// An input has more records than can be told apart.
     #[error("{name}: more than {} records in one input", u32::MAX)]
     TooManyRecords {
@@ -200,7 +208,7 @@ impl Error {
                 "texts come from strings or bytes; dates from strings, dates, timestamps or integers".into()
             }
             Error::NeedsFile { .. } => "save it to a file and name that".into(),
-            Error::BadTable { .. } => "check that the file is complete; copy it again if not".into(),
+            Error::BadTable { .. } | Error::BadWacz { .. } => "check that the file is complete; copy it again if not".into(),
             Error::TooManyRecords { .. } => "split it into several files".into(),
             Error::Io { .. } => return None,
         })

@@ -12,6 +12,8 @@ pub enum Format {
     Warc,
     /// An archive in the format that came before WARC.
     Arc,
+    /// Web archives in a zip.
+    Wacz,
     /// One HTML or XML page.
     Html,
     /// One plain text.
@@ -24,9 +26,10 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order in which help texts list them.
-    pub const ALL: [Format; 6] = [
+    pub const ALL: [Format; 7] = [
         Format::Warc,
         Format::Arc,
+        Format::Wacz,
         Format::Html,
         Format::Text,
         Format::JsonLines,
@@ -38,6 +41,7 @@ impl Format {
         match self {
             Format::Warc => "warc",
             Format::Arc => "arc",
+            Format::Wacz => "wacz",
             Format::Html => "html",
             Format::Text => "text",
             Format::JsonLines => "jsonl",

@@ -83,6 +83,7 @@ mod record;
 mod settings;
 mod single;
 mod table;
+mod wacz;
 mod warc;
 
 pub use cause::Cause;

@@ -10,6 +10,8 @@ const CAPACITY: usize = 1 << 20;
 pub(crate) enum Origin {
     /// A regular file of this many bytes: can be read from any place.
     File(File, u64),
+    /// A regular file up to this byte, as if it ended there.
+    Range(File, u64),
     /// A pipe or standard input: can only be read on.
     Stream(Box<dyn Read + Send>),
 }
@@ -42,7 +44,7 @@ impl Source {
             Origin::File(_, length) => usize::try_from(*length)
                 .map_or(CAPACITY, |length| length.saturating_add(1).min(CAPACITY))
                 .max(512),
-            Origin::Stream(_) => CAPACITY,
+            Origin::Range(..) | Origin::Stream(_) => CAPACITY,
         };
         Source::with_capacity(origin, capacity)
     }
@@ -102,6 +104,10 @@ impl Source {
         let count = loop {
             let read = match &mut self.origin {
                 Origin::File(file, _) => file.read(free),
+                Origin::Range(file, end) => {
+                    let left = end.saturating_sub(self.offset).min(free.len() as u64);
+                    file.read(&mut free[..left as usize])
+                }
                 Origin::Stream(stream) => stream.read(free),
             };
             match read {
@@ -135,7 +141,7 @@ impl Source {
             return Ok(());
         }
         match &mut self.origin {
-            Origin::File(file, _) => {
+            Origin::File(file, _) | Origin::Range(file, _) => {
                 file.seek(SeekFrom::Start(to))?;
                 (self.mark, self.start, self.end) = (0, 0, 0);
                 self.offset = to;
@@ -154,13 +160,13 @@ impl Source {
 
     /// Whether any place can be reached at once.
     pub(crate) fn seeks(&self) -> bool {
-        matches!(self.origin, Origin::File(..))
+        matches!(self.origin, Origin::File(..) | Origin::Range(..))
     }
 
-    /// How long the input is, where that is known.
+    /// Where the input ends, where that is known.
     pub(crate) fn length(&self) -> Option<u64> {
         match &self.origin {
-            Origin::File(_, length) => Some(*length),
+            Origin::File(_, end) | Origin::Range(_, end) => Some(*end),
             Origin::Stream(_) => None,
         }
     }

@@ -27,6 +27,9 @@ pub(super) enum Guess {
     Unknown,
 }
 
+/// What a zip and its like are, unless there turn out to be archives of the web in it.
+pub(super) const ARCHIVE_OF_FILES: &str = "an archive of files";
+
 /// What the name says. `.gz` at its end says nothing: whether a file is packed, its first bytes tell.
 pub(super) fn by_name(name: &str) -> Guess {
     let lower = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
@@ -42,12 +45,12 @@ pub(super) fn by_name(name: &str) -> Guess {
         "json" => Guess::MaybeJsonLines,
         "parquet" | "pq" => Guess::Format(Format::Parquet),
         "arc" => Guess::Format(Format::Arc),
-        "wacz" => Guess::Unsupported("WACZ"),
+        "wacz" => Guess::Format(Format::Wacz),
         "zst" | "zstd" => Guess::Unsupported("Zstandard"),
         "lz4" => Guess::Unsupported("LZ4"),
         "bz2" => Guess::Unsupported("bzip2"),
         "xz" | "lzma" => Guess::Unsupported("xz"),
-        "zip" | "tar" | "tgz" | "7z" | "rar" => Guess::Unsupported("an archive of files"),
+        "zip" | "tar" | "tgz" | "7z" | "rar" => Guess::Unsupported(ARCHIVE_OF_FILES),
         "css" | "js" | "mjs" | "map" | "svg" | "png" | "jpg" | "jpeg" | "gif" | "ico" | "webp"
         | "avif" | "bmp" | "tif" | "tiff" | "woff" | "woff2" | "ttf" | "otf" | "eot" | "mp3"
         | "mp4" | "m4a" | "webm" | "ogg" | "wav" | "avi" | "mov" | "pdf" | "cdx" | "cdxj" => {
@@ -90,7 +93,7 @@ fn by_unpacked(front: &[u8], whole: bool) -> Guess {
     match sniff::looks(front) {
         Looks::HtmlDocument | Looks::Html | Looks::Xml => Guess::Format(Format::Html),
         Looks::Text => Guess::Format(Format::Text),
-        Looks::Binary("application/zip") => Guess::Unsupported("an archive of files"),
+        Looks::Binary("application/zip") => Guess::Unsupported(ARCHIVE_OF_FILES),
         Looks::Binary("application/zstd") => Guess::Unsupported("Zstandard"),
         Looks::Binary("application/x-lz4") => Guess::Unsupported("LZ4"),
         Looks::Binary("application/x-bzip2") => Guess::Unsupported("bzip2"),
@@ -129,6 +132,7 @@ mod tests {
             ("a.json", Guess::MaybeJsonLines),
             ("a.parquet", Guess::Format(Format::Parquet)),
             ("a.warc.zst", Guess::Unsupported("Zstandard")),
+            ("a.wacz", Guess::Format(Format::Wacz)),
             ("a.css", Guess::NotPage),
             ("a.gz", Guess::Unknown),
             ("html", Guess::Unknown),

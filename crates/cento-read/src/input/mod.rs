@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::{Error, Format, Settings};
+use crate::{Error, Format, Settings, wacz};
 use kind::Guess;
 
 /// One file, or standard input.
@@ -268,6 +268,12 @@ impl Resolver<'_> {
             Guess::Format(_) | Guess::Unsupported(_) => by_name,
             Guess::NotPage if !named => by_name,
             _ => kind::by_content(file)?,
+        };
+        let guess = match guess {
+            Guess::Unsupported(kind::ARCHIVE_OF_FILES) if wacz::is_wacz(file)? => {
+                Guess::Format(Format::Wacz)
+            }
+            guess => guess,
         };
         let cause = match guess {
             Guess::Format(format) => {

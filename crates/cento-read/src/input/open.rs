@@ -12,6 +12,7 @@ use crate::json::LineReader;
 use crate::reader::Records;
 use crate::single::SingleReader;
 use crate::table::TableReader;
+use crate::wacz::WaczReader;
 use crate::warc::WarcReader;
 use crate::warc::header::BEGINNING;
 use crate::{Error, Format, Packing, Reader, Settings, Start};
@@ -37,6 +38,11 @@ impl Input {
             let records = TableReader::open(file, length, name, settings, from)?;
             return Ok(Reader::new(records));
         }
+        if let (Some(Format::Wacz), Location::File(path)) = (self.format, &self.location) {
+            let limits = settings.limits.clone();
+            let records = WaczReader::open(path.clone(), name, limits, from)?;
+            return Ok(Reader::new(records));
+        }
         let mut source = Source::new(origin);
         source.ensure(sniff::LOOKED_AT).map_err(failed)?;
         let format = match self.format {
@@ -50,7 +56,7 @@ impl Input {
             _ => Ok(()),
         };
         let records: Box<dyn Records + Send> = match format {
-            Format::Parquet => {
+            Format::Parquet | Format::Wacz => {
                 return Err(Error::NeedsFile {
                     name: self.name.clone(),
                     format,
@@ -86,6 +92,8 @@ impl Input {
     fn format_of_stream(&self, front: &[u8]) -> Result<Format, Error> {
         match kind::by_front(front, front.len() < sniff::LOOKED_AT) {
             Guess::Format(format) => Ok(format),
+            // What is in a zip is told at its end; the most useful thing it can be is this.
+            Guess::Unsupported(kind::ARCHIVE_OF_FILES) => Ok(Format::Wacz),
             Guess::Unsupported(kind) => Err(Error::Unsupported {
                 name: self.name.clone(),
                 kind: kind.into(),

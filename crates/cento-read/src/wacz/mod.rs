@@ -1,0 +1,220 @@
+//! WACZ: a zip of WARC files, with indexes and lists of pages beside them that are of no use here.
+//!
+//! ```text
+//!  archive/a.warc.gz  archive/b.warc.gz  indexes/…  pages/…
+//!  ├─ 0 1 2 3 4 ────┤ ├─ 5 6 7 ───────┤                      ordinals
+//! ```
+//! The archives are read in the order of their names, as one input whose ordinals run on from one to the next. They are
+//! normally stored as they are, so that a record has its place in the zip and reading can begin there. One that was
+//! deflated once more can only be read from its front, and the place of its records is where it begins.
+
+mod zip;
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use flate2::read::DeflateDecoder;
+
+use crate::bytes::{GZIP_MAGIC, Origin, Source, Stream};
+use crate::reader::Records;
+use crate::warc::WarcReader;
+use crate::warc::header::BEGINNING;
+use crate::{Error, Item, Limits, Packing, Place, Start};
+use zip::{Entry, Problem};
+
+/// Reads a WACZ file.
+pub(crate) struct WaczReader {
+    path: PathBuf,
+    input: Arc<str>,
+    limits: Limits,
+    /// What is still to be read, the last first.
+    waiting: Vec<Entry>,
+    open: Option<Open>,
+    /// Where to go on: in the first of the entries that wait, or after what is open.
+    next: Start,
+    bytes_read: u64,
+}
+
+/// The archive that is being read.
+struct Open {
+    entry: Entry,
+    /// The ordinal of its first record, if it is deflated.
+    first: u32,
+    records: WarcReader,
+}
+
+/// Whether a zip has archives in it, as far as it can be read.
+pub(crate) fn is_wacz(file: &File) -> io::Result<bool> {
+    let length = file.metadata()?.len();
+    match zip::entries(file, length, is_archive) {
+        Ok(entries) => Ok(!entries.is_empty()),
+        Err(Problem::Io(error)) => Err(error),
+        Err(Problem::Damaged(_)) => Ok(false),
+    }
+}
+
+fn is_archive(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    lower.starts_with("archive/") && (lower.ends_with(".warc") || lower.ends_with(".warc.gz"))
+}
+
+impl WaczReader {
+    pub(crate) fn open(
+        path: PathBuf,
+        input: Arc<str>,
+        limits: Limits,
+        from: Start,
+    ) -> Result<Self, Error> {
+        let failed = |error| Error::from_io(&input, error);
+        let file = File::open(&path).map_err(failed)?;
+        let length = file.metadata().map_err(failed)?.len();
+        let mut waiting = match zip::entries(&file, length, is_archive) {
+            Ok(entries) if entries.is_empty() => Err("it has no archive/*.warc.gz in it".into()),
+            Ok(entries) => Ok(entries),
+            Err(Problem::Io(error)) => return Err(failed(error)),
+            Err(Problem::Damaged(problem)) => Err(problem),
+        }
+        .map_err(|problem| Error::BadWacz {
+            name: input.to_string(),
+            problem,
+        })?;
+        // Between the end of one archive and the next there is at least a header, so that a place names one of them.
+        if from.offset > 0 {
+            let holds = |entry: &Entry| (entry.begin..=entry.end).contains(&from.offset);
+            let at = waiting.iter().position(holds).unwrap_or(waiting.len());
+            waiting.drain(..at);
+        }
+        waiting.reverse();
+        Ok(WaczReader {
+            path,
+            input,
+            limits,
+            waiting,
+            open: None,
+            next: from,
+            bytes_read: from.offset,
+        })
+    }
+
+    /// Begins with `entry`, at the place to go on at if that is in it.
+    fn begin(&self, entry: Entry) -> io::Result<Open> {
+        let mut file = File::open(&self.path)?;
+        let inside = (entry.begin..=entry.end).contains(&self.next.offset);
+        let from = Start {
+            offset: if inside {
+                self.next.offset
+            } else {
+                entry.begin
+            },
+            skip: if inside { self.next.skip } else { 0 },
+            ..self.next
+        };
+        let (mut source, from) = if entry.deflated {
+            file.seek(SeekFrom::Start(entry.begin))?;
+            let packed = file.take(entry.end - entry.begin);
+            let unpacked = UpToDamage(DeflateDecoder::new(packed));
+            let source = Source::new(Origin::Stream(Box::new(unpacked)));
+            (source, Start { offset: 0, ..from })
+        } else {
+            let mut source = Source::new(Origin::Range(file, entry.end));
+            source.seek(entry.begin)?;
+            (source, from)
+        };
+        source.ensure(GZIP_MAGIC.len().max(BEGINNING.len()))?;
+        let front = source.available();
+        let named = entry.name.to_ascii_lowercase().ends_with(".gz");
+        let shows = front.starts_with(BEGINNING);
+        let packing = if front.starts_with(&GZIP_MAGIC) || named && !shows {
+            Packing::Gzip
+        } else {
+            Packing::Plain
+        };
+        source.seek(from.offset)?;
+        Ok(Open {
+            entry,
+            first: from.ordinal.saturating_sub(from.skip),
+            records: WarcReader::new(
+                Stream::new(source, packing),
+                self.input.clone(),
+                self.limits.clone(),
+                from,
+            ),
+        })
+    }
+}
+
+impl Open {
+    /// The place in the zip of what has a place in a deflated archive.
+    fn placed(&self, place: &mut Place) {
+        if self.entry.deflated {
+            let ordinal = place.next.ordinal;
+            *place = Place {
+                ordinal: place.ordinal,
+                offset: self.entry.begin,
+                length: 0,
+                next: Start {
+                    ordinal,
+                    offset: self.entry.begin,
+                    skip: ordinal.saturating_sub(self.first),
+                },
+            };
+        }
+    }
+}
+
+impl Records for WaczReader {
+    fn next(&mut self) -> Result<Option<Item>, Error> {
+        loop {
+            if let Some(open) = &mut self.open {
+                if let Some(mut item) = open.records.next()? {
+                    if !open.entry.deflated {
+                        self.bytes_read = open.records.bytes_read();
+                    }
+                    open.placed(item.place_mut());
+                    self.next.ordinal = item.place().next.ordinal;
+                    return Ok(Some(item));
+                }
+                self.bytes_read = open.entry.end;
+                self.open = None;
+                // The next archive begins at its own front.
+                self.next.offset = 0;
+                self.next.skip = 0;
+            }
+            let Some(entry) = self.waiting.pop() else {
+                return Ok(None);
+            };
+            let open = self
+                .begin(entry)
+                .map_err(|error| Error::from_io(&self.input, error))?;
+            self.open = Some(open);
+        }
+    }
+
+    fn bytes_read(&self) -> u64 {
+        self.bytes_read
+    }
+}
+
+/// Deflated bytes up to where they are damaged, as if they ended there: what is whole before the damage is read, and the
+/// record that is cut off by it is told of like any other.
+struct UpToDamage<R>(R);
+
+impl<R: Read> Read for UpToDamage<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buffer) {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::InvalidInput
+                        | io::ErrorKind::InvalidData
+                        | io::ErrorKind::UnexpectedEof
+                ) =>
+            {
+                Ok(0)
+            }
+            read => read,
+        }
+    }
+}
