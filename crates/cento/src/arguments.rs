@@ -66,7 +66,7 @@ pub(crate) struct IndexArguments {
     #[arg(long)]
     pub(crate) add: bool,
 
-    /// Read every input as this format instead of telling by its name and content: warc, arc, html, text,
+    /// Read every input as this format instead of telling by its name and content: warc, arc, wacz, html, text,
     /// jsonl or parquet
     #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
     pub(crate) format: Option<Format>,
