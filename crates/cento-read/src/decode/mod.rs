@@ -9,10 +9,12 @@
 mod charset;
 mod coding;
 mod http;
+mod inflate;
 mod mime;
 mod prescan;
 mod row;
 pub(crate) mod sniff;
+mod squeeze;
 #[cfg(test)]
 mod tests;
 

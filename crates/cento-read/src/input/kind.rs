@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use serde::de::IgnoredAny;
 
 use crate::Format;
-use crate::bytes::unpack_front;
+use crate::bytes::{FRONT, packing_of, unpack_front, unpacked_name};
 use crate::decode::sniff::{self, Looks};
 use crate::warc::header;
 
@@ -26,11 +26,10 @@ pub(super) enum Guess {
     Unknown,
 }
 
-/// What the name says. `.gz` at its end says nothing: whether a file is packed, its first bytes tell.
+/// What the name says. What a packing puts at its end says nothing: whether a file is packed, its first bytes tell.
 pub(super) fn by_name(name: &str) -> Guess {
     let lower = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
-    let unpacked = lower.strip_suffix(".gz").unwrap_or(&lower);
-    let Some((_, extension)) = unpacked.rsplit_once('.') else {
+    let Some((_, extension)) = unpacked_name(&lower).rsplit_once('.') else {
         return Guess::Unknown;
     };
     match extension {
@@ -42,10 +41,7 @@ pub(super) fn by_name(name: &str) -> Guess {
         "parquet" | "pq" => Guess::Format(Format::Parquet),
         "arc" => Guess::Unsupported("ARC"),
         "wacz" => Guess::Unsupported("WACZ"),
-        "zst" | "zstd" => Guess::Unsupported("Zstandard"),
-        "lz4" => Guess::Unsupported("LZ4"),
-        "bz2" => Guess::Unsupported("bzip2"),
-        "xz" | "lzma" => Guess::Unsupported("xz"),
+        "lzma" => Guess::Unsupported("LZMA"),
         "zip" | "tar" | "tgz" | "7z" | "rar" => Guess::Unsupported("an archive of files"),
         "css" | "js" | "mjs" | "map" | "svg" | "png" | "jpg" | "jpeg" | "gif" | "ico" | "webp"
         | "avif" | "bmp" | "tif" | "tiff" | "woff" | "woff2" | "ttf" | "otf" | "eot" | "mp3"
@@ -57,16 +53,22 @@ pub(super) fn by_name(name: &str) -> Guess {
 }
 
 /// What the first bytes of a file say.
-pub(super) fn by_content(file: impl Read) -> io::Result<Guess> {
+pub(super) fn by_content(mut file: impl Read) -> io::Result<Guess> {
     let mut front = Vec::new();
-    file.take(sniff::LOOKED_AT as u64).read_to_end(&mut front)?;
-    let whole = front.len() < sniff::LOOKED_AT;
+    let mut wanted = sniff::LOOKED_AT;
+    file.by_ref().take(wanted as u64).read_to_end(&mut front)?;
+    if front.len() == wanted && packing_of(&front).is_some() {
+        wanted = FRONT;
+        let more = wanted.saturating_sub(front.len()) as u64;
+        file.take(more).read_to_end(&mut front)?;
+    }
+    let whole = front.len() < wanted;
     Ok(by_front(&front, whole))
 }
 
 /// What the first bytes say, or, if that is `whole`, all of them.
 pub(super) fn by_front(front: &[u8], whole: bool) -> Guess {
-    match unpack_front(front, sniff::LOOKED_AT) {
+    match packing_of(front).map(|packing| unpack_front(front, packing, sniff::LOOKED_AT)) {
         Some(unpacked) => by_unpacked(&unpacked, whole && unpacked.len() < sniff::LOOKED_AT),
         None => by_unpacked(front, whole),
     }
@@ -90,10 +92,6 @@ fn by_unpacked(front: &[u8], whole: bool) -> Guess {
         Looks::HtmlDocument | Looks::Html | Looks::Xml => Guess::Format(Format::Html),
         Looks::Text => Guess::Format(Format::Text),
         Looks::Binary("application/zip") => Guess::Unsupported("an archive of files"),
-        Looks::Binary("application/zstd") => Guess::Unsupported("Zstandard"),
-        Looks::Binary("application/x-lz4") => Guess::Unsupported("LZ4"),
-        Looks::Binary("application/x-bzip2") => Guess::Unsupported("bzip2"),
-        Looks::Binary("application/x-xz") => Guess::Unsupported("xz"),
         Looks::Binary(_) => Guess::Binary,
     }
 }
@@ -126,7 +124,11 @@ mod tests {
             ("a.jsonl.gz", Guess::Format(Format::JsonLines)),
             ("a.json", Guess::MaybeJsonLines),
             ("a.parquet", Guess::Format(Format::Parquet)),
-            ("a.warc.zst", Guess::Unsupported("Zstandard")),
+            ("a.warc.zst", Guess::Format(Format::Warc)),
+            ("a.warc.lz4", Guess::Format(Format::Warc)),
+            ("a.jsonl.bz2", Guess::Format(Format::JsonLines)),
+            ("a.TXT.XZ", Guess::Format(Format::Text)),
+            ("a.zst", Guess::Unknown),
             ("a.css", Guess::NotPage),
             ("a.gz", Guess::Unknown),
             ("html", Guess::Unknown),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::kind::{self, Guess};
 use super::{IgnoredCause, Input, Location};
-use crate::bytes::{GZIP_MAGIC, Origin, Source, Stream, Trouble};
+use crate::bytes::{FRONT, Origin, Source, Stream, Trouble, packing_named, packing_of};
 use crate::decode::sniff;
 use crate::json::LineReader;
 use crate::reader::Records;
@@ -40,7 +40,15 @@ impl Input {
         source.ensure(sniff::LOOKED_AT).map_err(failed)?;
         let format = match self.format {
             Some(format) => format,
-            None => self.format_of_stream(source.available())?,
+            None => {
+                let mut looked_at = sniff::LOOKED_AT;
+                if packing_of(source.available()).is_some() {
+                    looked_at = FRONT;
+                    source.ensure(looked_at).map_err(failed)?;
+                }
+                let front = source.available();
+                self.format_of_stream(front, front.len() < looked_at)?
+            }
         };
         let packing = self.packing(source.available());
         let mut stream = Stream::new(source, packing);
@@ -78,8 +86,8 @@ impl Input {
         Ok(Reader { records })
     }
 
-    fn format_of_stream(&self, front: &[u8]) -> Result<Format, Error> {
-        match kind::by_front(front, front.len() < sniff::LOOKED_AT) {
+    fn format_of_stream(&self, front: &[u8], whole: bool) -> Result<Format, Error> {
+        match kind::by_front(front, whole) {
             Guess::Format(format) => Ok(format),
             Guess::Unsupported(kind) => Err(Error::Unsupported {
                 name: self.name.clone(),
@@ -95,13 +103,9 @@ impl Input {
     /// How the input is packed: as its first bytes show, whatever its name says. Only when they show nothing at all, as
     /// in a file damaged from the start, is its name believed.
     fn packing(&self, front: &[u8]) -> Packing {
-        let named = self.name.to_ascii_lowercase().ends_with(".gz");
         let shows = front.trim_ascii_start().starts_with(BEGINNING);
         let is_archive = self.format == Some(Format::Warc);
-        if front.starts_with(&GZIP_MAGIC) || named && is_archive && !shows {
-            Packing::Gzip
-        } else {
-            Packing::Plain
-        }
+        let named = packing_named(&self.name).filter(|_| is_archive && !shows);
+        packing_of(front).or(named).unwrap_or(Packing::Plain)
     }
 }
