@@ -19,9 +19,7 @@ const BZIP2_MAGIC: usize = 10;
 /// Whether a bzip2 stream begins with `bytes`.
 pub(crate) fn is_bzip2(bytes: &[u8]) -> bool {
     match bytes.first_chunk::<BZIP2_MAGIC>() {
-        Some([b'B', b'Z', b'h', b'1'..=b'9', mark @ ..]) => {
-            [BZIP2_BLOCK, BZIP2_END].contains(mark)
-        }
+        Some([b'B', b'Z', b'h', b'1'..=b'9', mark @ ..]) => [BZIP2_BLOCK, BZIP2_END].contains(mark),
         _ => false,
     }
 }
@@ -83,7 +81,9 @@ impl Unpack for Unbzip2 {
         self.decoder = None;
         let mut front = Vec::with_capacity(expected.len());
         is_bzip2(bytes)
-            && Decompress::new(false).decompress_vec(bytes, &mut front).is_ok()
+            && Decompress::new(false)
+                .decompress_vec(bytes, &mut front)
+                .is_ok()
             && shows(&front, expected)
     }
 

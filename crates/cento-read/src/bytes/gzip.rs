@@ -141,11 +141,7 @@ impl Unpack for Gunzip {
         Ok(())
     }
 
-    fn pull(
-        &mut self,
-        source: &mut Source,
-        output: &mut Vec<u8>,
-    ) -> Result<usize, Trouble> {
+    fn pull(&mut self, source: &mut Source, output: &mut Vec<u8>) -> Result<usize, Trouble> {
         let before = output.len();
         loop {
             if !source.fill()? {

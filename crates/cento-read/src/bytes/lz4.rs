@@ -63,9 +63,7 @@ fn descriptor(bytes: &[u8]) -> Result<Descriptor, Trouble> {
     let mut end = 6;
     let mut content_bytes = None;
     if flags & 8 != 0 {
-        let size = bytes[end..]
-            .first_chunk::<8>()
-            .ok_or(Trouble::Truncated)?;
+        let size = bytes[end..].first_chunk::<8>().ok_or(Trouble::Truncated)?;
         content_bytes = Some(u64::from_le_bytes(*size));
         end += 8;
     }
@@ -177,7 +175,9 @@ impl Unlz4 {
             return Err(damaged("the checksum of the LZ4 frame differs"));
         }
         match self.frame.content_bytes {
-            Some(bytes) if bytes != self.amount => Err(damaged("the length of the LZ4 frame differs")),
+            Some(bytes) if bytes != self.amount => {
+                Err(damaged("the length of the LZ4 frame differs"))
+            }
             _ => Ok(()),
         }
     }

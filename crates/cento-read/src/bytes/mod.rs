@@ -17,8 +17,8 @@ mod unpack;
 mod zstd;
 
 pub(crate) use gzip::header_length;
-pub(crate) use packing::{FRONT, packing_named, packing_of, unpack_front, unpacked_name};
 use packing::unpacker;
+pub(crate) use packing::{FRONT, packing_named, packing_of, unpack_front, unpacked_name};
 pub(crate) use source::{Origin, Source};
 pub(crate) use stream::{Filled, Stream, Trouble};
 pub(crate) use zstd::{MAGIC as ZSTD_MAGIC, decoder as zstd_decoder, step as zstd_step};

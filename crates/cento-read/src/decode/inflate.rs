@@ -33,7 +33,10 @@ impl Allowance {
             return Ok(());
         }
         let detail = if self.largest == self.max_page_bytes {
-            format!("more than {} bytes without its content coding", self.largest)
+            format!(
+                "more than {} bytes without its content coding",
+                self.largest
+            )
         } else {
             let ratio = self.max_ratio;
             format!("more than {ratio} times as large without its content coding")

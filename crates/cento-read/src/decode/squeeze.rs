@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use brotli_decompressor::Decompressor;
+use brotli_decompressor::{BrotliDecoderParameter, Decompressor};
 
 use super::inflate::{Allowance, make_room, nothing_came_of};
 use super::sniff::{Looks, looks};
@@ -19,6 +19,8 @@ const LARGEST_WINDOW_LOG: u32 = 26;
 pub(super) fn brotli(body: &[u8], allowance: &Allowance) -> Result<Option<Vec<u8>>, Rejected> {
     let mut output = Vec::new();
     let mut decoder = Decompressor::new(body, 4 << 10);
+    // No browser takes the large windows, of up to a gigabyte, and neither does the web use them.
+    decoder.set_parameter(BrotliDecoderParameter::BROTLI_DECODER_PARAM_LARGE_WINDOW, 0);
     let mut piece = [0; 16 << 10];
     let ended = loop {
         match decoder.read(&mut piece) {
