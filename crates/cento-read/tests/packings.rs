@@ -1,4 +1,9 @@
 //! Inputs packed in every way: whole, damaged, and read on from any record.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what goes wrong is to end the test"
+)]
 
 mod common;
 
@@ -7,6 +12,7 @@ use std::io::Write;
 use cento_read::{Cause, Settings, Start, resolve};
 use common::archive::response;
 use common::{Folder, Outcome, assert_resumes, pages_of, read_from};
+use proptest::prelude::*;
 
 fn lz4(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
@@ -150,7 +156,7 @@ fn a_damaged_member_costs_itself_and_not_the_rest() {
         let read = pages_of(&[path], &Settings::default()).unwrap();
         match read.last() {
             Some(Outcome::Skipped(skipped)) => {
-                assert_eq!(skipped.cause, Cause::Truncated, "{ending}")
+                assert_eq!(skipped.cause, Cause::Truncated, "{ending}");
             }
             other => panic!("{ending}: {other:?}"),
         }
@@ -226,5 +232,34 @@ fn a_window_that_is_too_large_is_refused() {
     match &pages_of(&[path.0], &Settings::default()).unwrap()[..] {
         [Outcome::Skipped(skipped)] => assert_eq!(skipped.cause, Cause::BadPacking),
         other => panic!("{other:?}"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn no_damage_whatever_makes_reading_panic_or_resuming_differ(
+        which in 0..PACKINGS.len(),
+        each in any::<bool>(),
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let (ending, pack) = PACKINGS[which];
+        let records = records(5);
+        let mut bytes = if each {
+            records.iter().flat_map(|record| pack(record)).collect()
+        } else {
+            pack(&records.concat())
+        };
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        bytes.truncate(bytes.len() - cut.index(bytes.len()) / 8);
+        let folder = Folder::new();
+        let path = folder.write(&format!("a.warc.{ending}"), &bytes);
+        let count = pages_of(std::slice::from_ref(&path), &Settings::default()).unwrap().len();
+        assert_resumes(&path, &Settings::default(), count);
     }
 }
