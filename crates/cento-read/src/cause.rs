@@ -7,6 +7,8 @@ use std::fmt;
 pub enum Cause {
     /// Compressed bytes that do not inflate, or whose checksum differs.
     BadGzip,
+    /// Bytes packed in another way that do not unpack, or whose checksum differs.
+    BadPacking,
     /// The input ends within the record.
     Truncated,
     /// No header where one should begin, or one without what every header must have.
@@ -27,8 +29,9 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause.
-    pub const ALL: [Cause; 9] = [
+    pub const ALL: [Cause; 10] = [
         Cause::BadGzip,
+        Cause::BadPacking,
         Cause::Truncated,
         Cause::BadHeader,
         Cause::HeaderTooLong,
@@ -43,6 +46,7 @@ impl Cause {
     pub fn name(self) -> &'static str {
         match self {
             Cause::BadGzip => "bad-gzip",
+            Cause::BadPacking => "bad-packing",
             Cause::Truncated => "truncated",
             Cause::BadHeader => "bad-header",
             Cause::HeaderTooLong => "header-too-long",
@@ -57,7 +61,7 @@ impl Cause {
     /// A sentence for people.
     pub fn sentence(self) -> &'static str {
         match self {
-            Cause::BadGzip => "the compressed data are damaged",
+            Cause::BadGzip | Cause::BadPacking => "the compressed data are damaged",
             Cause::Truncated => "the input ends within a record",
             Cause::BadHeader => "the header of a record is damaged",
             Cause::HeaderTooLong => "the header of a record exceeds the limit",

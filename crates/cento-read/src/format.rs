@@ -74,4 +74,12 @@ pub(crate) enum Packing {
     Plain,
     /// gzip, in any number of members.
     Gzip,
+    /// zstd, in any number of frames, with a dictionary before them or not.
+    Zstd,
+    /// LZ4, in any number of frames.
+    Lz4,
+    /// bzip2, in any number of streams.
+    Bzip2,
+    /// xz, in any number of streams.
+    Xz,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sha1::{Digest, Sha1};
 
-use crate::bytes::{Stream, Trouble};
+use crate::bytes::{Stream, Trouble, unpacked_name};
 use crate::reader::Records;
 use crate::record::{Body, Told};
 use crate::{Cause, Error, Format, Item, Limits, Place, Record, Skipped, Start};
@@ -71,7 +71,7 @@ impl SingleReader {
     /// The type, as far as the name tells. That of a page is looked at again when it is decoded.
     fn mime(&self) -> &'static str {
         let name = self.input.to_ascii_lowercase();
-        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        let name = unpacked_name(&name);
         match self.format {
             Format::Text if name.ends_with(".md") || name.ends_with(".markdown") => "text/markdown",
             Format::Html if name.ends_with(".xml") => "application/xml",
@@ -111,7 +111,7 @@ impl Records for SingleReader {
         };
         Ok(Some(match read {
             Err(Trouble::Io(error)) => return Err(Error::from_io(&self.input, error)),
-            Err(Trouble::Gzip(detail)) => skipped(Cause::BadGzip, detail),
+            Err(Trouble::Damaged(cause, detail)) => skipped(cause, detail),
             Err(Trouble::Truncated) => skipped(Cause::Truncated, "the compressed data stop".into()),
             Ok(body) => Item::Record(Record {
                 place,

@@ -8,6 +8,8 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 use super::source::Source;
 use super::stream::Trouble;
+use super::unpack::Unpack;
+use crate::Cause;
 
 /// The first bytes of every member.
 pub(crate) const MAGIC: [u8; 3] = [0x1f, 0x8b, 0x08];
@@ -42,6 +44,10 @@ enum Header {
     Cut,
     /// It is none.
     Wrong,
+}
+
+fn damaged(detail: String) -> Trouble {
+    Trouble::Damaged(Cause::BadGzip, detail)
 }
 
 fn header(bytes: &[u8]) -> Header {
@@ -97,18 +103,34 @@ impl Gunzip {
         }
     }
 
-    /// Whether a member has begun and not ended.
-    pub(crate) fn inside(&self) -> bool {
+    fn end(&mut self, source: &mut Source) -> Result<(), Trouble> {
+        self.inside = false;
+        source.ensure(8)?;
+        let &[a, b, c, d, e, f, g, h] = source
+            .available()
+            .first_chunk::<8>()
+            .ok_or(Trouble::Truncated)?;
+        source.consume(8);
+        if u32::from_le_bytes([a, b, c, d]) != self.checksum.sum() {
+            return Err(damaged("the checksum differs".into()));
+        }
+        if u32::from_le_bytes([e, f, g, h]) != self.checksum.amount() {
+            return Err(damaged("the length differs".into()));
+        }
+        Ok(())
+    }
+}
+
+impl Unpack for Gunzip {
+    fn inside(&self) -> bool {
         self.inside
     }
 
-    /// Forgets the member it is in.
-    pub(crate) fn leave(&mut self) {
+    fn leave(&mut self) {
         self.inside = false;
     }
 
-    /// Begins the member whose header is the next thing in `source`.
-    pub(crate) fn begin(&mut self, source: &mut Source) -> Result<(), Trouble> {
+    fn begin(&mut self, source: &mut Source) -> Result<(), Trouble> {
         loop {
             match header(source.available()) {
                 Header::Whole(length) => {
@@ -120,9 +142,9 @@ impl Gunzip {
                         return Err(Trouble::Truncated);
                     }
                 }
-                Header::Cut => return Err(Trouble::Gzip("the header has no end".into())),
+                Header::Cut => return Err(damaged("the header has no end".into())),
                 Header::Wrong => {
-                    return Err(Trouble::Gzip("no compressed member begins here".into()));
+                    return Err(damaged("no compressed member begins here".into()));
                 }
             }
         }
@@ -132,13 +154,7 @@ impl Gunzip {
         Ok(())
     }
 
-    /// Unpacks into the spare capacity of `output`, of which there must be some. When the member ends, its checksum has
-    /// been found right.
-    pub(crate) fn pull(
-        &mut self,
-        source: &mut Source,
-        output: &mut Vec<u8>,
-    ) -> Result<usize, Trouble> {
+    fn pull(&mut self, source: &mut Source, output: &mut Vec<u8>) -> Result<usize, Trouble> {
         let before = output.len();
         loop {
             if !source.fill()? {
@@ -148,7 +164,7 @@ impl Gunzip {
             let status = self
                 .inflate
                 .decompress_vec(source.available(), output, FlushDecompress::None)
-                .map_err(|error| Trouble::Gzip(error.message().unwrap_or("bad data").into()))?;
+                .map_err(|error| damaged(error.message().unwrap_or("bad data").into()))?;
             source.consume((self.inflate.total_in() - consumed) as usize);
             if status == Status::StreamEnd {
                 self.checksum.update(&output[before..]);
@@ -162,25 +178,7 @@ impl Gunzip {
         }
     }
 
-    fn end(&mut self, source: &mut Source) -> Result<(), Trouble> {
-        self.inside = false;
-        source.ensure(8)?;
-        let &[a, b, c, d, e, f, g, h] = source
-            .available()
-            .first_chunk::<8>()
-            .ok_or(Trouble::Truncated)?;
-        source.consume(8);
-        if u32::from_le_bytes([a, b, c, d]) != self.checksum.sum() {
-            return Err(Trouble::Gzip("the checksum differs".into()));
-        }
-        if u32::from_le_bytes([e, f, g, h]) != self.checksum.amount() {
-            return Err(Trouble::Gzip("the length differs".into()));
-        }
-        Ok(())
-    }
-
-    /// Whether a member begins with `bytes` that unpacks to something beginning as `expected`.
-    pub(crate) fn begins_with(&mut self, bytes: &[u8], expected: Beginning) -> bool {
+    fn begins_with(&mut self, bytes: &[u8], expected: Beginning) -> bool {
         self.inside = false;
         let mut front = [0; Beginning::LONGEST];
         let front = &mut front[..expected.reach.min(Beginning::LONGEST)];
@@ -195,19 +193,19 @@ impl Gunzip {
         let count = self.inflate.total_out() as usize;
         done.is_ok() && (expected.fits)(&front[..count])
     }
-}
 
-/// What the member that begins with `bytes` unpacks to, as far as `bytes` reach, at most `limit` bytes of it. Nothing if
-/// no member begins there.
-pub(crate) fn unpack_front(bytes: &[u8], limit: usize) -> Option<Vec<u8>> {
-    let Header::Whole(length) = header(bytes) else {
-        return None;
-    };
-    let mut output = Vec::with_capacity(limit);
-    // An error is no matter: what came before it is wanted just as well.
-    let _ =
-        Decompress::new(false).decompress_vec(&bytes[length..], &mut output, FlushDecompress::None);
-    Some(output)
+    /// A header, the code tables, a few symbols.
+    fn front(&self) -> usize {
+        4 << 10
+    }
+
+    fn find(&self, bytes: &[u8]) -> (Option<usize>, usize) {
+        (memchr::memmem::find(bytes, &MAGIC), MAGIC.len())
+    }
+
+    fn cause(&self) -> Cause {
+        Cause::BadGzip
+    }
 }
 
 /// How long the header is that `bytes` begin with; nothing if they begin with none.

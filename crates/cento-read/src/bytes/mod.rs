@@ -7,10 +7,18 @@
 //! ```
 //! Two layers and no more: each layer between the file and the record is a copy of every byte.
 
+mod blocks;
 mod gzip;
+mod lz4;
+mod packing;
 mod source;
 mod stream;
+mod unpack;
+mod zstd;
 
-pub(crate) use gzip::{Beginning, MAGIC as GZIP_MAGIC, header_length, unpack_front};
+pub(crate) use gzip::{Beginning, header_length};
+use packing::unpacker;
+pub(crate) use packing::{FRONT, packing_named, packing_of, unpack_front, unpacked_name};
 pub(crate) use source::{Origin, Source};
 pub(crate) use stream::{Filled, Stream, Trouble};
+pub(crate) use zstd::{MAGIC as ZSTD_MAGIC, decoder as zstd_decoder, step as zstd_step};

@@ -4,15 +4,13 @@ use std::io;
 
 use sha1::{Digest, Sha1};
 
-use super::gzip::{Beginning, Gunzip, MAGIC};
+use super::gzip::Beginning;
 use super::source::Source;
-use crate::Packing;
+use super::unpack::Unpack;
+use crate::{Cause, Packing};
 
 /// The window's size at first. Most records fit whole, and it stays in the second-level cache.
 const WINDOW: usize = 64 << 10;
-
-/// Enough of a member to unpack its beginning: a header, the code tables, a few symbols.
-const FRONT: usize = 4 << 10;
 
 /// What keeps the next bytes from being unpacked.
 #[derive(Debug)]
@@ -20,7 +18,7 @@ pub(crate) enum Trouble {
     /// The system fails.
     Io(io::Error),
     /// The compressed data are damaged.
-    Gzip(String),
+    Damaged(Cause, String),
     /// The input ends within a member.
     Truncated,
 }
@@ -49,7 +47,7 @@ pub(crate) enum Filled {
 /// file that can still be relied upon.
 pub(crate) struct Stream {
     source: Source,
-    gunzip: Option<Box<Gunzip>>,
+    unpack: Option<Box<dyn Unpack>>,
     window: Vec<u8>,
     start: usize,
     /// Where the present member begins, as stored.
@@ -65,10 +63,7 @@ impl Stream {
         Stream {
             member: source.position(),
             source,
-            gunzip: match packing {
-                Packing::Plain => None,
-                Packing::Gzip => Some(Box::new(Gunzip::new())),
-            },
+            unpack: super::unpacker(packing),
             window: Vec::new(),
             start: 0,
             fresh: true,
@@ -99,7 +94,7 @@ impl Stream {
     /// Brings more bytes into the window, after those that are there.
     pub(crate) fn fill(&mut self) -> Result<Filled, Trouble> {
         self.make_room();
-        let Some(gunzip) = &mut self.gunzip else {
+        let Some(unpack) = &mut self.unpack else {
             if !self.source.fill()? {
                 return Ok(Filled::End);
             }
@@ -110,7 +105,7 @@ impl Stream {
             self.source.consume(count);
             return Ok(Filled::Bytes);
         };
-        if gunzip.inside() && gunzip.pull(&mut self.source, &mut self.window)? > 0 {
+        if unpack.inside() && unpack.pull(&mut self.source, &mut self.window)? > 0 {
             return Ok(Filled::Bytes);
         }
         Ok(Filled::MemberEnd)
@@ -137,7 +132,7 @@ impl Stream {
 
     /// Goes on into the next compressed member. Answers whether there is one.
     pub(crate) fn next_member(&mut self) -> Result<bool, Trouble> {
-        let Some(gunzip) = &mut self.gunzip else {
+        let Some(unpack) = &mut self.unpack else {
             return Ok(false);
         };
         self.source.mark();
@@ -149,26 +144,33 @@ impl Stream {
         while self.member > 0 && self.source.fill()? {
             match self.source.available().iter().position(|&byte| byte != 0) {
                 Some(0) if self.source.position() == self.member => break,
-                Some(_) => return Err(Trouble::Gzip("no compressed member begins here".into())),
+                Some(_) if unpack.cause() == Cause::BadGzip => {
+                    let detail = "no compressed member begins here".into();
+                    return Err(Trouble::Damaged(Cause::BadGzip, detail));
+                }
+                Some(_) => break,
                 None => self.source.consume(self.source.available().len()),
             }
         }
+        unpack.preface(&mut self.source)?;
         if !self.source.fill()? {
             return Ok(false);
         }
+        self.source.mark();
+        self.member = self.source.position();
         self.fresh = self.start == self.window.len();
-        gunzip.begin(&mut self.source)?;
+        unpack.begin(&mut self.source)?;
         Ok(true)
     }
 
     /// At the end of a member, in the middle of something: goes on into the next member, unless that begins with
     /// `beginning` and so begins something of its own. Answers whether it went on.
     pub(crate) fn cross(&mut self, beginning: Beginning) -> Result<bool, Trouble> {
-        let Some(gunzip) = &mut self.gunzip else {
+        let Some(unpack) = &mut self.unpack else {
             return Ok(false);
         };
-        self.source.ensure(FRONT)?;
-        if gunzip.begins_with(self.source.available(), beginning) {
+        self.source.ensure(unpack.front())?;
+        if unpack.begins_with(self.source.available(), beginning) {
             return Ok(false);
         }
         self.next_member()
@@ -176,7 +178,7 @@ impl Stream {
 
     /// Where what is in the window lies in the input: to the byte if it is not compressed, else its member.
     pub(crate) fn offset(&self) -> u64 {
-        match &self.gunzip {
+        match &self.unpack {
             None => self.source.position() - self.window().len() as u64,
             Some(_) => self.member,
         }
@@ -184,9 +186,9 @@ impl Stream {
 
     /// Where reading could begin afresh, if the window starts at such a place.
     pub(crate) fn border(&self) -> Option<u64> {
-        match &self.gunzip {
+        match &self.unpack {
             None => Some(self.offset()),
-            Some(gunzip) if gunzip.inside() || !self.window().is_empty() => {
+            Some(unpack) if unpack.inside() || !self.window().is_empty() => {
                 self.fresh.then_some(self.member)
             }
             Some(_) => Some(self.source.position()),
@@ -195,7 +197,7 @@ impl Stream {
 
     /// How far the input has been read.
     pub(crate) fn bytes_read(&self) -> u64 {
-        match &self.gunzip {
+        match &self.unpack {
             None => self.offset(),
             Some(_) => self.source.position(),
         }
@@ -207,7 +209,7 @@ impl Stream {
         output.extend_from_slice(&self.window()[..count]);
         self.advance(count);
         while output.len() < want {
-            match &mut self.gunzip {
+            match &mut self.unpack {
                 None => {
                     if !self.source.fill()? {
                         return Ok(false);
@@ -217,14 +219,14 @@ impl Stream {
                     output.extend_from_slice(&available[..count]);
                     self.source.consume(count);
                 }
-                Some(gunzip) => {
-                    if !gunzip.inside() {
+                Some(unpack) => {
+                    if !unpack.inside() {
                         return Ok(false);
                     }
                     if output.len() == output.capacity() {
                         output.reserve(WINDOW.min(want - output.len()));
                     }
-                    gunzip.pull(&mut self.source, output)?;
+                    unpack.pull(&mut self.source, output)?;
                 }
             }
             self.fresh = false;
@@ -257,7 +259,7 @@ impl Stream {
             if left == 0 {
                 return Ok(0);
             }
-            if self.gunzip.is_none() && digest.is_none() && self.source.seeks() {
+            if self.unpack.is_none() && digest.is_none() && self.source.seeks() {
                 let end = self.source.length().unwrap_or(u64::MAX);
                 let here = self.source.position();
                 let step = left.min(end.saturating_sub(here));
@@ -301,36 +303,33 @@ impl Stream {
     pub(crate) fn find_member(&mut self, expected: Beginning) -> Result<bool, Trouble> {
         let here = self.source.position();
         let again = self.may_reread(here.saturating_sub(self.member));
-        let Some(gunzip) = &mut self.gunzip else {
+        let Some(unpack) = &mut self.unpack else {
             return Ok(false);
         };
-        gunzip.leave();
+        unpack.leave();
         self.window.clear();
         self.start = 0;
         if again || here <= self.member {
             self.source.seek(self.member + 1)?;
         }
         loop {
-            match memchr::memmem::find(self.source.available(), &MAGIC) {
+            let (found, mark) = unpack.find(self.source.available());
+            match found {
                 Some(at) => {
                     self.source.consume(at);
                     self.source.mark();
-                    self.source.ensure(FRONT)?;
-                    if gunzip.begins_with(self.source.available(), expected) {
+                    self.source.ensure(unpack.front())?;
+                    if unpack.begins_with(self.source.available(), expected) {
                         return Ok(true);
                     }
                     self.source.consume(1);
                 }
                 None => {
-                    let count = self
-                        .source
-                        .available()
-                        .len()
-                        .saturating_sub(MAGIC.len() - 1);
+                    let count = self.source.available().len().saturating_sub(mark - 1);
                     self.source.consume(count);
                     self.source.mark();
                     if !self.source.more()? {
-                        self.source.consume(MAGIC.len());
+                        self.source.consume(mark);
                         return Ok(false);
                     }
                 }
@@ -342,6 +341,13 @@ impl Stream {
     pub(crate) fn seek(&mut self, offset: u64) -> Result<(), Trouble> {
         self.window.clear();
         self.start = 0;
+        if let Some(unpack) = &mut self.unpack
+            && offset > 0
+            && self.source.position() == 0
+        {
+            // What the members share stands before the first.
+            unpack.preface(&mut self.source)?;
+        }
         self.source.seek(offset)?;
         self.member = offset;
         Ok(())

@@ -9,11 +9,13 @@
 mod charset;
 mod coding;
 mod http;
+mod inflate;
 mod mime;
 mod prescan;
 mod revisit;
 mod row;
 pub(crate) mod sniff;
+mod squeeze;
 #[cfg(test)]
 mod tests;
 

@@ -418,3 +418,91 @@ fn a_text_that_is_utf8_is_not_copied() {
         other => panic!("{other:?}"),
     }
 }
+
+fn brotli(bytes: &[u8]) -> Vec<u8> {
+    let mut coded = Vec::new();
+    let parameters = brotli::enc::BrotliEncoderParams {
+        quality: 5,
+        ..Default::default()
+    };
+    brotli::BrotliCompress(&mut &bytes[..], &mut coded, &parameters).unwrap();
+    coded
+}
+
+fn coded(coding: &str, bytes: &[u8]) -> Vec<u8> {
+    match coding {
+        "gzip" => gzip(bytes),
+        "br" => brotli(bytes),
+        "zstd" => zstd::encode_all(bytes, 3).unwrap(),
+        "deflate" => {
+            let mut encoder =
+                flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+            std::io::Write::write_all(&mut encoder, bytes).unwrap();
+            encoder.finish().unwrap()
+        }
+        _ => bytes.to_vec(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_stack_of_codings_is_undone(
+        body in proptest::collection::vec(any::<u8>(), 0..5_000),
+        stack in proptest::collection::vec(
+            proptest::sample::select(vec!["gzip", "br", "zstd", "deflate", "identity"]), 0..=8),
+    ) {
+        let sent = stack.iter().fold(body.clone(), |body, coding| coded(coding, &body));
+        let stack: Vec<String> = stack.into_iter().map(str::to_owned).collect();
+        let undone = super::coding::undo(sent, &stack, &Settings::default().limits).unwrap();
+        prop_assert_eq!(undone, body);
+    }
+
+    #[test]
+    fn codings_of_anything_at_all_do_no_harm(
+        body in proptest::collection::vec(any::<u8>(), 0..2_000),
+        coding in proptest::sample::select(vec!["gzip", "br", "zstd", "deflate"]),
+        magic in any::<bool>(),
+    ) {
+        let body = if magic { [&[0x28, 0xb5, 0x2f, 0xfd][..], &body].concat() } else { body };
+        let _ = super::coding::undo(body, &[coding.to_owned()], &Settings::default().limits);
+    }
+}
+
+#[test]
+fn a_page_in_a_newer_coding_that_is_cut_short_gives_its_beginning() {
+    let page: String = (0..20_000).map(|at| format!("<p>{}", at * 7_919)).collect();
+    for coding in ["br", "zstd"] {
+        let whole = coded(coding, page.as_bytes());
+        let head = format!("{OK_HTML}\nContent-Encoding: {coding}");
+        let text = html_of(response(&head, &whole[..whole.len() * 9 / 10]));
+        assert!(
+            text.len() > 1_000 && page.starts_with(text.trim_end_matches('\u{fffd}')),
+            "{coding}"
+        );
+        let as_it_is = html_of(response(&head, page.as_bytes()));
+        assert_eq!(as_it_is, page, "{coding}");
+    }
+}
+
+#[test]
+fn a_bomb_is_stopped_in_any_coding_and_in_any_stack() {
+    let limits = Settings::default().limits;
+    let large = vec![b'a'; 40 << 20];
+    for stack in [
+        &["br"][..],
+        &["zstd"],
+        &["deflate"],
+        &["gzip", "br"],
+        &["zstd", "gzip"],
+    ] {
+        let sent = stack
+            .iter()
+            .fold(large.clone(), |body, coding| coded(coding, &body));
+        let stack: Vec<String> = stack.iter().map(|&coding| coding.to_owned()).collect();
+        let rejected = super::coding::undo(sent, &stack, &limits).unwrap_err();
+        assert_eq!(rejected.reason, Reject::TooLarge, "{stack:?}");
+    }
+    let nine = vec!["gzip".to_owned(); 9];
+    let rejected = super::coding::undo(b"text".to_vec(), &nine, &limits).unwrap_err();
+    assert_eq!(rejected.reason, Reject::Undecodable);
+}

@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 
 use crate::Format;
 use crate::arc;
-use crate::bytes::unpack_front;
+use crate::bytes::{FRONT, packing_of, unpack_front, unpacked_name};
 use crate::decode::sniff::{self, Looks};
 use crate::warc::header;
 
@@ -30,11 +30,10 @@ pub(super) enum Guess {
 /// What a zip and its like are, unless there turn out to be archives of the web in it.
 pub(super) const ARCHIVE_OF_FILES: &str = "an archive of files";
 
-/// What the name says. `.gz` at its end says nothing: whether a file is packed, its first bytes tell.
+/// What the name says. What a packing puts at its end says nothing: whether a file is packed, its first bytes tell.
 pub(super) fn by_name(name: &str) -> Guess {
     let lower = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
-    let unpacked = lower.strip_suffix(".gz").unwrap_or(&lower);
-    let Some((_, extension)) = unpacked.rsplit_once('.') else {
+    let Some((_, extension)) = unpacked_name(&lower).rsplit_once('.') else {
         return Guess::Unknown;
     };
     match extension {
@@ -46,10 +45,7 @@ pub(super) fn by_name(name: &str) -> Guess {
         "parquet" | "pq" => Guess::Format(Format::Parquet),
         "arc" => Guess::Format(Format::Arc),
         "wacz" => Guess::Format(Format::Wacz),
-        "zst" | "zstd" => Guess::Unsupported("Zstandard"),
-        "lz4" => Guess::Unsupported("LZ4"),
-        "bz2" => Guess::Unsupported("bzip2"),
-        "xz" | "lzma" => Guess::Unsupported("xz"),
+        "lzma" => Guess::Unsupported("LZMA"),
         "zip" | "tar" | "tgz" | "7z" | "rar" => Guess::Unsupported(ARCHIVE_OF_FILES),
         "css" | "js" | "mjs" | "map" | "svg" | "png" | "jpg" | "jpeg" | "gif" | "ico" | "webp"
         | "avif" | "bmp" | "tif" | "tiff" | "woff" | "woff2" | "ttf" | "otf" | "eot" | "mp3"
@@ -61,16 +57,22 @@ pub(super) fn by_name(name: &str) -> Guess {
 }
 
 /// What the first bytes of a file say.
-pub(super) fn by_content(file: impl Read) -> io::Result<Guess> {
+pub(super) fn by_content(mut file: impl Read) -> io::Result<Guess> {
     let mut front = Vec::new();
-    file.take(sniff::LOOKED_AT as u64).read_to_end(&mut front)?;
-    let whole = front.len() < sniff::LOOKED_AT;
+    let mut wanted = sniff::LOOKED_AT;
+    file.by_ref().take(wanted as u64).read_to_end(&mut front)?;
+    if front.len() == wanted && packing_of(&front).is_some() {
+        wanted = FRONT;
+        let more = wanted.saturating_sub(front.len()) as u64;
+        file.take(more).read_to_end(&mut front)?;
+    }
+    let whole = front.len() < wanted;
     Ok(by_front(&front, whole))
 }
 
 /// What the first bytes say, or, if that is `whole`, all of them.
 pub(super) fn by_front(front: &[u8], whole: bool) -> Guess {
-    match unpack_front(front, sniff::LOOKED_AT) {
+    match packing_of(front).map(|packing| unpack_front(front, packing, sniff::LOOKED_AT)) {
         Some(unpacked) => by_unpacked(&unpacked, whole && unpacked.len() < sniff::LOOKED_AT),
         None => by_unpacked(front, whole),
     }
@@ -94,10 +96,6 @@ fn by_unpacked(front: &[u8], whole: bool) -> Guess {
         Looks::HtmlDocument | Looks::Html | Looks::Xml => Guess::Format(Format::Html),
         Looks::Text => Guess::Format(Format::Text),
         Looks::Binary("application/zip") => Guess::Unsupported(ARCHIVE_OF_FILES),
-        Looks::Binary("application/zstd") => Guess::Unsupported("Zstandard"),
-        Looks::Binary("application/x-lz4") => Guess::Unsupported("LZ4"),
-        Looks::Binary("application/x-bzip2") => Guess::Unsupported("bzip2"),
-        Looks::Binary("application/x-xz") => Guess::Unsupported("xz"),
         Looks::Binary(_) => Guess::Binary,
     }
 }
@@ -131,8 +129,12 @@ mod tests {
             ("a.jsonl.gz", Guess::Format(Format::JsonLines)),
             ("a.json", Guess::MaybeJsonLines),
             ("a.parquet", Guess::Format(Format::Parquet)),
-            ("a.warc.zst", Guess::Unsupported("Zstandard")),
             ("a.wacz", Guess::Format(Format::Wacz)),
+            ("a.warc.zst", Guess::Format(Format::Warc)),
+            ("a.warc.lz4", Guess::Format(Format::Warc)),
+            ("a.jsonl.bz2", Guess::Format(Format::JsonLines)),
+            ("a.TXT.XZ", Guess::Format(Format::Text)),
+            ("a.zst", Guess::Unknown),
             ("a.css", Guess::NotPage),
             ("a.gz", Guess::Unknown),
             ("html", Guess::Unknown),

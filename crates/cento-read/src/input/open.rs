@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::kind::{self, Guess};
 use super::{IgnoredCause, Input, Location};
 use crate::arc::{self, ArcReader};
-use crate::bytes::{GZIP_MAGIC, Origin, Source, Stream, Trouble};
+use crate::bytes::{FRONT, Origin, Source, Stream, Trouble, packing_named, packing_of};
 use crate::decode::sniff;
 use crate::json::LineReader;
 use crate::reader::Records;
@@ -47,7 +47,15 @@ impl Input {
         source.ensure(sniff::LOOKED_AT).map_err(failed)?;
         let format = match self.format {
             Some(format) => format,
-            None => self.format_of_stream(source.available())?,
+            None => {
+                let mut looked_at = sniff::LOOKED_AT;
+                if packing_of(source.available()).is_some() {
+                    looked_at = FRONT;
+                    source.ensure(looked_at).map_err(failed)?;
+                }
+                let front = source.available();
+                self.format_of_stream(front, front.len() < looked_at)?
+            }
         };
         let packing = self.packing(source.available());
         let mut stream = Stream::new(source, packing);
@@ -89,8 +97,8 @@ impl Input {
         Ok(Reader { records })
     }
 
-    fn format_of_stream(&self, front: &[u8]) -> Result<Format, Error> {
-        match kind::by_front(front, front.len() < sniff::LOOKED_AT) {
+    fn format_of_stream(&self, front: &[u8], whole: bool) -> Result<Format, Error> {
+        match kind::by_front(front, whole) {
             Guess::Format(format) => Ok(format),
             // What is in a zip is told at its end; the most useful thing it can be is this.
             Guess::Unsupported(kind::ARCHIVE_OF_FILES) => Ok(Format::Wacz),
@@ -108,14 +116,10 @@ impl Input {
     /// How the input is packed: as its first bytes show, whatever its name says. Only when they show nothing at all, as
     /// in a file damaged from the start, is its name believed.
     fn packing(&self, front: &[u8]) -> Packing {
-        let named = self.name.to_ascii_lowercase().ends_with(".gz");
         let begin = front.trim_ascii_start();
         let shows = begin.starts_with(BEGINNING) || begin.starts_with(arc::BEGINNING);
         let is_archive = matches!(self.format, Some(Format::Warc | Format::Arc));
-        if front.starts_with(&GZIP_MAGIC) || named && is_archive && !shows {
-            Packing::Gzip
-        } else {
-            Packing::Plain
-        }
+        let named = packing_named(&self.name).filter(|_| is_archive && !shows);
+        packing_of(front).or(named).unwrap_or(Packing::Plain)
     }
 }

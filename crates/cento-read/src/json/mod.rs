@@ -106,7 +106,7 @@ impl LineReader {
             Ok(()) if length > self.max_line_bytes => return Ok(Some(Line::TooLong(length))),
             Ok(()) => return Ok(Some(Line::Whole(line))),
             Err(Trouble::Io(error)) => return Err(Error::from_io(&self.input, error)),
-            Err(Trouble::Gzip(detail)) => (Cause::BadGzip, detail),
+            Err(Trouble::Damaged(cause, detail)) => (cause, detail),
             Err(Trouble::Truncated) => (Cause::Truncated, "the compressed data stop".into()),
         };
         // A member that begins with an object most likely begins with a line.
@@ -129,7 +129,7 @@ impl LineReader {
         let after = self.stream.offset();
         let (length, next) = match self.packing {
             Packing::Plain => (after - offset, (after, 0)),
-            Packing::Gzip => (0, (0, self.ordinal)),
+            _ => (0, (0, self.ordinal)),
         };
         let place = Place {
             ordinal,

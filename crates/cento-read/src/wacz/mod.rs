@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use flate2::read::DeflateDecoder;
 
-use crate::bytes::{GZIP_MAGIC, Origin, Source, Stream};
+use crate::bytes::{FRONT, Origin, Source, Stream, packing_named, packing_of};
 use crate::reader::Records;
 use crate::warc::WarcReader;
 use crate::warc::header::BEGINNING;
@@ -122,15 +122,10 @@ impl WaczReader {
             source.seek(entry.begin)?;
             (source, from)
         };
-        source.ensure(GZIP_MAGIC.len().max(BEGINNING.len()))?;
+        source.ensure(FRONT)?;
         let front = source.available();
-        let named = entry.name.to_ascii_lowercase().ends_with(".gz");
-        let shows = front.starts_with(BEGINNING);
-        let packing = if front.starts_with(&GZIP_MAGIC) || named && !shows {
-            Packing::Gzip
-        } else {
-            Packing::Plain
-        };
+        let named = packing_named(&entry.name).filter(|_| !front.starts_with(BEGINNING));
+        let packing = packing_of(front).or(named).unwrap_or(Packing::Plain);
         source.seek(from.offset)?;
         Ok(Open {
             entry,

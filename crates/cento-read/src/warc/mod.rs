@@ -1,4 +1,4 @@
-//! WARC, of any version, plain or with gzip members of any size.
+//! WARC, of any version, plain or packed in members of any size.
 //!
 //! ```text
 //!  WARC/1.0            ┐
@@ -77,7 +77,7 @@ impl<D: Dialect> ArchiveReader<D> {
     fn failure(&self, trouble: Trouble) -> Failure {
         match trouble {
             Trouble::Io(error) => Failure::Fatal(Error::from_io(&self.input, error)),
-            Trouble::Gzip(detail) => Failure::Member(Cause::BadGzip, detail),
+            Trouble::Damaged(cause, detail) => Failure::Member(cause, detail),
             Trouble::Truncated => {
                 Failure::Member(Cause::Truncated, "the compressed data stop".into())
             }
@@ -173,7 +173,7 @@ impl<D: Dialect> ArchiveReader<D> {
     fn find_member(&mut self, trouble: Trouble) -> Result<(), Error> {
         let found = match trouble {
             Trouble::Io(error) => Err(Trouble::Io(error)),
-            Trouble::Gzip(_) | Trouble::Truncated => self.stream.find_member(D::BEGINNING),
+            Trouble::Damaged(..) | Trouble::Truncated => self.stream.find_member(D::BEGINNING),
         };
         match found {
             Err(Trouble::Io(error)) => Err(Error::from_io(&self.input, error)),

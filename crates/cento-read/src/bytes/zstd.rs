@@ -1,0 +1,210 @@
+//! zstd, frame by frame, with the dictionary that a web archive may bring along.
+//!
+//! ```text
+//!  ┌ skippable frame 0x184D2A5D ┐ ┌ frame ┐ ┌ frame ┐
+//!  │ dictionary, itself packed  │ │ record│ │ record│ …
+//!  └ or not                     ┘ └───────┘ └───────┘
+//! ```
+
+use std::io;
+
+use memchr::memmem;
+use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
+
+use super::gzip::Beginning;
+use super::source::Source;
+use super::stream::Trouble;
+use super::unpack::{Unpack, damaged, pass_skippable, shows, skippable};
+
+/// The first bytes of every frame that holds something.
+pub(crate) const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// The kind of skippable frame that holds a dictionary.
+pub(crate) const DICTIONARY: u8 = 13;
+
+/// The largest dictionary, packed and unpacked. Those in use have up to a few megabytes.
+const LARGEST_DICTIONARY: usize = 32 << 20;
+
+/// Frames may ask for a window of gigabytes. The tool itself refuses more than this unless told otherwise.
+const LARGEST_WINDOW_LOG: u32 = 27;
+
+/// The first block has to be there as a whole before anything of it can be had.
+const FRONT: usize = 160 << 10;
+
+/// A decoder that takes windows up to 2 to the power of `window_log`.
+pub(crate) fn decoder(dictionary: &[u8], window_log: u32) -> io::Result<Decoder<'static>> {
+    let mut decoder = Decoder::with_dictionary(dictionary)?;
+    decoder.set_parameter(DParameter::WindowLogMax(window_log))?;
+    Ok(decoder)
+}
+
+/// Unpacks into the spare capacity of `output`. Answers how much of `input` was consumed, and whether the frame is at its
+/// end.
+pub(crate) fn step(
+    decoder: &mut Decoder<'static>,
+    input: &[u8],
+    output: &mut Vec<u8>,
+) -> io::Result<(usize, bool)> {
+    let filled = output.len();
+    let mut input = InBuffer::around(input);
+    let mut output = OutBuffer::around_pos(output, filled);
+    let hint = decoder.run(&mut input, &mut output)?;
+    Ok((input.pos(), hint == 0))
+}
+
+/// Unpacks the frames of a source.
+pub(crate) struct Unzstd {
+    /// Made when the first frame begins: until then there may still be a dictionary to come.
+    decoder: Option<Decoder<'static>>,
+    dictionary: Vec<u8>,
+    inside: bool,
+}
+
+impl Unzstd {
+    pub(crate) fn new() -> Self {
+        Unzstd {
+            decoder: None,
+            dictionary: Vec::new(),
+            inside: false,
+        }
+    }
+
+    fn decoder(&mut self) -> Result<&mut Decoder<'static>, Trouble> {
+        if self.decoder.is_none() {
+            let made = decoder(&self.dictionary, LARGEST_WINDOW_LOG);
+            self.decoder = Some(made.map_err(|error| damaged(error.to_string()))?);
+            self.dictionary = Vec::new();
+        }
+        let decoder = self.decoder.as_mut().ok_or(Trouble::Truncated)?;
+        decoder.reinit()?;
+        Ok(decoder)
+    }
+
+    /// Reads the dictionary of so many bytes that is the next thing in `source`.
+    fn read_dictionary(&mut self, source: &mut Source, length: u32) -> Result<(), Trouble> {
+        let length = length as usize;
+        if length > LARGEST_DICTIONARY {
+            return Err(damaged(format!("a dictionary of {length} bytes")));
+        }
+        let mut stored = Vec::new();
+        while stored.len() < length {
+            if !source.fill()? {
+                return Err(Trouble::Truncated);
+            }
+            let available = source.available();
+            let step = available.len().min(length - stored.len());
+            stored.extend_from_slice(&available[..step]);
+            source.consume(step);
+        }
+        self.dictionary = if stored.starts_with(&MAGIC) {
+            unpack_dictionary(&stored)?
+        } else {
+            stored
+        };
+        Ok(())
+    }
+}
+
+fn unpack_dictionary(stored: &[u8]) -> Result<Vec<u8>, Trouble> {
+    let wrong = |error: io::Error| damaged(format!("the dictionary: {error}"));
+    let mut decoder = decoder(&[], LARGEST_WINDOW_LOG).map_err(wrong)?;
+    let mut dictionary = Vec::new();
+    let mut rest = stored;
+    loop {
+        dictionary.reserve(128 << 10);
+        let before = dictionary.len();
+        let (read, ended) = step(&mut decoder, rest, &mut dictionary).map_err(wrong)?;
+        rest = &rest[read..];
+        if dictionary.len() > LARGEST_DICTIONARY {
+            return Err(damaged("the dictionary is too large"));
+        }
+        if ended {
+            return Ok(dictionary);
+        }
+        if read == 0 && dictionary.len() == before {
+            return Err(damaged("the dictionary has no end"));
+        }
+    }
+}
+
+impl Unpack for Unzstd {
+    fn inside(&self) -> bool {
+        self.inside
+    }
+
+    fn leave(&mut self) {
+        self.inside = false;
+    }
+
+    fn preface(&mut self, source: &mut Source) -> Result<(), Trouble> {
+        if source.position() == 0 {
+            source.ensure(8)?;
+            if let Some((DICTIONARY, length)) = skippable(source.available()) {
+                source.consume(8);
+                self.read_dictionary(source, length)?;
+            }
+        }
+        pass_skippable(source)
+    }
+
+    fn begin(&mut self, source: &mut Source) -> Result<(), Trouble> {
+        source.ensure(MAGIC.len())?;
+        let available = source.available();
+        if !available.starts_with(&MAGIC) {
+            return Err(if MAGIC.starts_with(available) {
+                Trouble::Truncated
+            } else {
+                damaged("no zstd frame begins here")
+            });
+        }
+        self.decoder()?;
+        self.inside = true;
+        Ok(())
+    }
+
+    fn pull(&mut self, source: &mut Source, output: &mut Vec<u8>) -> Result<usize, Trouble> {
+        let before = output.len();
+        let decoder = self.decoder.as_mut().ok_or(Trouble::Truncated)?;
+        loop {
+            let more = source.fill()?;
+            let (read, ended) = step(decoder, source.available(), output)
+                .map_err(|error| damaged(format!("zstd: {error}")))?;
+            source.consume(read);
+            self.inside = !ended;
+            if ended || output.len() > before {
+                return Ok(output.len() - before);
+            }
+            if !more {
+                return Err(Trouble::Truncated);
+            }
+        }
+    }
+
+    fn begins_with(&mut self, bytes: &[u8], expected: Beginning) -> bool {
+        self.inside = false;
+        if !bytes.starts_with(&MAGIC) {
+            return false;
+        }
+        let Ok(decoder) = self.decoder() else {
+            return false;
+        };
+        let mut front = Vec::with_capacity(expected.reach);
+        let mut rest = bytes;
+        while front.len() < expected.reach {
+            let before = (rest.len(), front.len());
+            match step(decoder, rest, &mut front) {
+                Ok((read, false)) if read > 0 || front.len() > before.1 => rest = &rest[read..],
+                _ => break,
+            }
+        }
+        shows(&front, expected)
+    }
+
+    fn front(&self) -> usize {
+        FRONT
+    }
+
+    fn find(&self, bytes: &[u8]) -> (Option<usize>, usize) {
+        (memmem::find(bytes, &MAGIC), MAGIC.len())
+    }
+}
