@@ -48,7 +48,14 @@ fn samples_of_every_format_still_read() {
         let expected = blake3::hash(b"a garment stitched from patches.");
         assert_eq!(chunks[0].hash, expected.as_bytes()[..16]);
 
-        let columns = ["page_id", "domain", "fetched_at", "link_domains", "reject"];
+        let columns = [
+            "page_id",
+            "domain",
+            "fetched_at",
+            "revisit_of_url",
+            "link_domains",
+            "reject",
+        ];
         let batches: Vec<_> = corpus
             .scan(Table::Pages, &columns)
             .map(Result::unwrap)
@@ -64,14 +71,15 @@ fn samples_of_every_format_still_read() {
         assert_eq!(fetched.value(0), 1_714_564_800_000);
         assert_eq!(
             batch
-                .column(3)
+                .column(4)
                 .as_list::<i32>()
                 .value(0)
                 .as_string::<i32>()
                 .value(0),
             "other.example"
         );
-        let reject = batch.column(4).as_string::<i32>();
+        assert_eq!(batch.column(3).null_count(), 3);
+        let reject = batch.column(5).as_string::<i32>();
         assert!(reject.is_null(0));
         assert_eq!(reject.value(2), "status");
     }
