@@ -1,23 +1,48 @@
-//! How fast records are read, and read and decoded, on one core.
+//! How fast records are read, and read and decoded.
 //!
 //! ```text
-//! cargo run --release -p cento-read --example read_speed -- [--list] FILE…
+//! cargo run --release -p cento-read --example read_speed -- [--list] [--threads N] [--helpers N] FILE…
 //! ```
-//! `--list` prints what every record became instead.
+//! `--list` prints what every record became instead. `--threads` reads as many files at a time, `--helpers` sets as many
+//! threads to inflate ahead of each of them; without either, all is done on one core.
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use cento_read::{Content, Item, Settings, Start, decode, resolve};
+use cento_read::{Content, Input, Item, Settings, Start, decode, resolve};
+
+/// What was read.
+#[derive(Default)]
+struct Sum {
+    stored: u64,
+    unpacked: u64,
+    text: u64,
+    counts: BTreeMap<String, u64>,
+}
+
+/// What is to be done with each record.
+#[derive(Clone, Copy, PartialEq)]
+enum Mode {
+    Read,
+    Decode,
+    List,
+}
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut specs: Vec<String> = std::env::args().skip(1).collect();
-    let list = specs.first().is_some_and(|first| first == "--list");
-    if list {
-        specs.remove(0);
+    let (mut specs, mut settings) = (Vec::new(), Settings::default());
+    let (mut list, mut threads) = (false, 1);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut number = || arguments.next().unwrap_or_default().parse();
+        match argument.as_str() {
+            "--list" => list = true,
+            "--threads" => threads = number()?,
+            "--helpers" => settings.helpers = number()?,
+            _ => specs.push(argument),
+        }
     }
-    let settings = Settings::default();
     let resolved = resolve(&specs, &settings)?;
     for ignored in &resolved.ignored {
         println!(
@@ -25,74 +50,112 @@ fn main() -> Result<(), Box<dyn Error>> {
             ignored.cause, ignored.count, ignored.example
         );
     }
-    // Three rounds each: the first one also pays for what is not in memory yet.
-    let rounds = if list {
-        vec![true]
-    } else {
-        [[false; 3], [true; 3]].concat()
-    };
-    for decoding in rounds {
-        let begin = Instant::now();
-        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-        let (mut stored, mut unpacked, mut text) = (0, 0, 0);
+    if list {
         for input in &resolved.inputs {
-            let mut reader = input.open(&settings, Start::default())?;
-            while let Some(item) = reader.next()? {
-                let place = *item.place();
-                let (what, detail) = match item {
-                    Item::Ignored(ignored) => {
-                        (format!("ignored {}", ignored.kind.name()), String::new())
-                    }
-                    Item::Skipped(skipped) => {
-                        (format!("skipped {}", skipped.cause), skipped.detail)
-                    }
-                    Item::Record(record) => {
-                        unpacked += record.memory() as u64;
-                        if decoding {
-                            match decode(record, &settings) {
-                                Err(skipped) => {
-                                    (format!("skipped {}", skipped.cause), skipped.detail)
-                                }
-                                Ok(decoded) => {
-                                    text += match &decoded.page.content {
-                                        Content::Html(text) | Content::Text(text) => {
-                                            text.len() as u64
-                                        }
-                                        Content::None => 0,
-                                    };
-                                    match decoded.reject {
-                                        Some(reject) => (
-                                            format!("rejected {}", reject.reason),
-                                            format!("{} {}", decoded.page.url, reject.detail),
-                                        ),
-                                        None => ("page".to_owned(), decoded.page.url),
-                                    }
-                                }
-                            }
-                        } else {
-                            ("record".to_owned(), String::new())
-                        }
-                    }
-                };
-                if list {
-                    println!(
-                        "{} {} @{}+{} {what} {detail}",
-                        input.name, place.ordinal, place.offset, place.length
-                    );
-                }
-                *counts.entry(what).or_default() += 1;
-            }
-            stored += reader.bytes_read();
+            read(input, &settings, Mode::List, &mut Sum::default())?;
         }
+        return Ok(());
+    }
+    // Three rounds each: the first one also pays for what is not in memory yet.
+    for mode in [[Mode::Read; 3], [Mode::Decode; 3]].concat() {
+        let begin = Instant::now();
+        let next = AtomicUsize::new(0);
+        let sums = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads)
+                .map(|_| scope.spawn(|| read_some(&resolved.inputs, &next, &settings, mode)))
+                .collect();
+            workers
+                .into_iter()
+                .map(|worker| worker.join().unwrap_or_else(|_| Err("panicked".into())))
+                .collect::<Result<Vec<Sum>, String>>()
+        })?;
         let seconds = begin.elapsed().as_secs_f64();
-        let rate = |bytes: u64| bytes as f64 / 1e6 / seconds;
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        for (what, count) in sums.iter().flat_map(|sum| &sum.counts) {
+            *counts.entry(what.clone()).or_default() += count;
+        }
+        let rate =
+            |bytes: fn(&Sum) -> u64| sums.iter().map(bytes).sum::<u64>() as f64 / 1e6 / seconds;
         println!(
             "{}: {seconds:.3} s, {:.0} MB/s as stored, {:.0} MB/s unpacked, {:.0} MB/s of text, {counts:?}",
-            if decoding { "read and decode" } else { "read" },
-            rate(stored),
-            rate(unpacked),
-            rate(text)
+            if mode == Mode::Decode {
+                "read and decode"
+            } else {
+                "read"
+            },
+            rate(|sum| sum.stored),
+            rate(|sum| sum.unpacked),
+            rate(|sum| sum.text)
         );
     }
     Ok(())
+}
+
+fn read_some(
+    inputs: &[Input],
+    next: &AtomicUsize,
+    settings: &Settings,
+    mode: Mode,
+) -> Result<Sum, String> {
+    let mut sum = Sum::default();
+    while let Some(input) = inputs.get(next.fetch_add(1, Ordering::Relaxed)) {
+        read(input, settings, mode, &mut sum).map_err(|error| error.to_string())?;
+    }
+    Ok(sum)
+}
+
+fn read(
+    input: &Input,
+    settings: &Settings,
+    mode: Mode,
+    sum: &mut Sum,
+) -> Result<(), Box<dyn Error>> {
+    let mut reader = input.open(settings, Start::default())?;
+    while let Some(item) = reader.next()? {
+        let place = *item.place();
+        let (what, detail) = match item {
+            Item::Ignored(ignored) => (format!("ignored {}", ignored.kind.name()), String::new()),
+            Item::Skipped(skipped) => (format!("skipped {}", skipped.cause), skipped.detail),
+            Item::Record(record) => {
+                sum.unpacked += record.memory() as u64;
+                if mode == Mode::Read {
+                    ("record".to_owned(), String::new())
+                } else {
+                    let (what, detail, text) = decoded(record, settings);
+                    sum.text += text;
+                    (what, detail)
+                }
+            }
+        };
+        if mode == Mode::List {
+            println!(
+                "{} {} @{}+{} {what} {detail}",
+                input.name, place.ordinal, place.offset, place.length
+            );
+        }
+        *sum.counts.entry(what).or_default() += 1;
+    }
+    sum.stored += reader.bytes_read();
+    Ok(())
+}
+
+/// What a record became, more about it, and how many bytes of markup or text it has.
+fn decoded(record: cento_read::Record, settings: &Settings) -> (String, String, u64) {
+    match decode(record, settings) {
+        Err(skipped) => (format!("skipped {}", skipped.cause), skipped.detail, 0),
+        Ok(decoded) => {
+            let text = match &decoded.page.content {
+                Content::Html(text) | Content::Text(text) => text.len() as u64,
+                Content::None => 0,
+            };
+            match decoded.reject {
+                Some(reject) => (
+                    format!("rejected {}", reject.reason),
+                    format!("{} {}", decoded.page.url, reject.detail),
+                    text,
+                ),
+                None => ("page".to_owned(), decoded.page.url, text),
+            }
+        }
+    }
 }

@@ -16,6 +16,8 @@ pub struct Settings {
     pub limits: Limits,
     /// Keep the text of HTTP responses that are no success (404 pages, redirects), too.
     pub keep_status: bool,
+    /// How many threads, for each reader of a large gzip file of many members, inflate ahead of it.
+    pub helpers: usize,
 }
 
 /// How much one record may cost. What exceeds a limit is set aside with its reason; it is never held in memory.

@@ -6,9 +6,11 @@
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
+use super::ahead::Ahead;
 use super::source::Source;
 use super::stream::Trouble;
 use super::unpack::Unpack;
+use super::whole::{self, WholeMember};
 use crate::Cause;
 
 /// The first bytes of every member.
@@ -22,6 +24,9 @@ const RESERVED: u8 = 0xe0;
 
 /// No header that was ever written in earnest is longer.
 const LONGEST_HEADER: usize = 1 << 17;
+
+/// As much of the input is at hand when a member begins, if there is as much. Nearly all members are shorter.
+const MEMBER: usize = 256 << 10;
 
 /// How a record begins, so that a member that begins one is known from one that goes on with one.
 #[derive(Clone, Copy)]
@@ -92,14 +97,18 @@ pub(crate) struct Gunzip {
     inflate: Decompress,
     checksum: Crc,
     inside: bool,
+    whole: Option<WholeMember>,
+    ahead: Option<Ahead>,
 }
 
 impl Gunzip {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(ahead: Option<Ahead>) -> Self {
         Gunzip {
             inflate: Decompress::new(false),
             checksum: Crc::new(),
             inside: false,
+            whole: WholeMember::new(),
+            ahead,
         }
     }
 
@@ -128,6 +137,26 @@ impl Unpack for Gunzip {
 
     fn leave(&mut self) {
         self.inside = false;
+    }
+
+    fn whole(&mut self, source: &mut Source, output: &mut Vec<u8>) -> Result<bool, Trouble> {
+        if let Some(ahead) = &mut self.ahead
+            && let Some((length, content)) = ahead.member(source.position())
+        {
+            output.extend_from_slice(content);
+            source.seek(source.position() + length as u64)?;
+            return Ok(true);
+        }
+        let Some(whole) = &mut self.whole else {
+            return Ok(false);
+        };
+        if source.hurries() {
+            source.ensure(MEMBER)?;
+        }
+        output.reserve(whole::LARGEST);
+        let length = whole.inflate(source.available(), output);
+        source.consume(length.unwrap_or(0));
+        Ok(length.is_some())
     }
 
     fn begin(&mut self, source: &mut Source) -> Result<(), Trouble> {

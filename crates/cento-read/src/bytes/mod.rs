@@ -7,6 +7,7 @@
 //! ```
 //! Two layers and no more: each layer between the file and the record is a copy of every byte.
 
+mod ahead;
 mod blocks;
 mod gzip;
 mod lz4;
@@ -14,8 +15,10 @@ mod packing;
 mod source;
 mod stream;
 mod unpack;
+mod whole;
 mod zstd;
 
+pub(crate) use ahead::Ahead;
 pub(crate) use gzip::{Beginning, header_length};
 use packing::unpacker;
 pub(crate) use packing::{FRONT, packing_named, packing_of, unpack_front, unpacked_name};

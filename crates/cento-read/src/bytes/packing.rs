@@ -2,6 +2,7 @@
 
 use std::io::Cursor;
 
+use super::ahead::Ahead;
 use super::blocks::{Unbzip2, Unxz, XZ_MAGIC, is_bzip2};
 use super::gzip::{self, Gunzip};
 use super::lz4::{self, Unlz4};
@@ -24,11 +25,11 @@ const ENDINGS: [(&str, Packing); 6] = [
     (".xz", Packing::Xz),
 ];
 
-/// What unpacks it; nothing if it is not packed.
-pub(super) fn unpacker(packing: Packing) -> Option<Box<dyn Unpack>> {
+/// What unpacks it, with whatever was set to work on it beforehand; nothing if it is not packed.
+pub(super) fn unpacker(packing: Packing, ahead: Option<Ahead>) -> Option<Box<dyn Unpack>> {
     Some(match packing {
         Packing::Plain => return None,
-        Packing::Gzip => Box::new(Gunzip::new()),
+        Packing::Gzip => Box::new(Gunzip::new(ahead)),
         Packing::Zstd => Box::new(Unzstd::new()),
         Packing::Lz4 => Box::new(Unlz4::new()),
         Packing::Bzip2 => Box::<Unbzip2>::default(),

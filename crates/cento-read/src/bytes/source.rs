@@ -158,6 +158,11 @@ impl Source {
         Ok(())
     }
 
+    /// Whether all that will come is there to be read, so that reading ahead makes nobody wait.
+    pub(crate) fn hurries(&self) -> bool {
+        !matches!(self.origin, Origin::Stream(_))
+    }
+
     /// Whether any place can be reached at once.
     pub(crate) fn seeks(&self) -> bool {
         matches!(self.origin, Origin::File(..) | Origin::Range(..))

@@ -4,6 +4,7 @@ use std::io;
 
 use sha1::{Digest, Sha1};
 
+use super::ahead::Ahead;
 use super::gzip::Beginning;
 use super::source::Source;
 use super::unpack::Unpack;
@@ -60,10 +61,15 @@ pub(crate) struct Stream {
 
 impl Stream {
     pub(crate) fn new(source: Source, packing: Packing) -> Self {
+        Stream::with_help(source, packing, None)
+    }
+
+    /// Where gzip members are inflated by others as well.
+    pub(crate) fn with_help(source: Source, packing: Packing, ahead: Option<Ahead>) -> Self {
         Stream {
             member: source.position(),
             source,
-            unpack: super::unpacker(packing),
+            unpack: super::unpacker(packing, ahead),
             window: Vec::new(),
             start: 0,
             fresh: true,
@@ -114,7 +120,7 @@ impl Stream {
     fn make_room(&mut self) {
         if self.start == self.window.len() {
             // After a search through a large damaged record, its memory is not kept.
-            if self.window.capacity() > 16 * WINDOW {
+            if self.window.capacity() > 32 * WINDOW {
                 self.window = Vec::new();
             }
             self.window.clear();
@@ -159,6 +165,13 @@ impl Stream {
         self.source.mark();
         self.member = self.source.position();
         self.fresh = self.start == self.window.len();
+        if self.fresh {
+            self.window.clear();
+            self.start = 0;
+            if unpack.whole(&mut self.source, &mut self.window)? {
+                return Ok(true);
+            }
+        }
         unpack.begin(&mut self.source)?;
         Ok(true)
     }

@@ -18,6 +18,12 @@ pub(crate) trait Unpack: Send {
         Ok(())
     }
 
+    /// Unpacks the member that is the next thing in `source` to its end, if that can be done in one go. If not, nothing is
+    /// consumed, and the member is to be begun.
+    fn whole(&mut self, _source: &mut Source, _output: &mut Vec<u8>) -> Result<bool, Trouble> {
+        Ok(false)
+    }
+
     /// Begins the member that is the next thing in `source`.
     fn begin(&mut self, source: &mut Source) -> Result<(), Trouble>;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::kind::{self, Guess};
 use super::{IgnoredCause, Input, Location};
 use crate::arc::{self, ArcReader};
-use crate::bytes::{FRONT, Origin, Source, Stream, Trouble, packing_named, packing_of};
+use crate::bytes::{Ahead, FRONT, Origin, Source, Stream, Trouble, packing_named, packing_of};
 use crate::decode::sniff;
 use crate::json::LineReader;
 use crate::reader::Records;
@@ -58,7 +58,13 @@ impl Input {
             }
         };
         let packing = self.packing(source.available());
-        let mut stream = Stream::new(source, packing);
+        let ahead = match &self.location {
+            Location::File(path) if packing == Packing::Gzip => {
+                Ahead::new(path, source.length().unwrap_or(0), settings.helpers)
+            }
+            _ => None,
+        };
+        let mut stream = Stream::with_help(source, packing, ahead);
         let seek = |stream: &mut Stream| match stream.seek(from.offset) {
             Err(Trouble::Io(error)) => Err(failed(error)),
             _ => Ok(()),
