@@ -92,6 +92,9 @@ impl Dialect for Arc {
     fn holds_record(block: &[u8]) -> bool {
         block.split(|&byte| byte == b'\n').any(header::is_header)
     }
+
+    /// Any line of a text has one line end.
+    const BELIEVED_UNSEEN: bool = false;
 }
 
 fn unclear_after(line_ends: usize) -> Follows {

@@ -8,6 +8,7 @@
 //! Two layers and no more: each layer between the file and the record is a copy of every byte.
 
 mod blocks;
+mod growth;
 mod gzip;
 mod lz4;
 mod packing;

@@ -58,7 +58,7 @@ impl Input {
             }
         };
         let packing = self.packing(source.available());
-        let mut stream = Stream::new(source, packing);
+        let mut stream = Stream::new(source, packing).within(&settings.limits);
         let seek = |stream: &mut Stream| match stream.seek(from.offset) {
             Err(Trouble::Io(error)) => Err(failed(error)),
             _ => Ok(()),
