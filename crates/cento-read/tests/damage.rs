@@ -1,5 +1,9 @@
 //! Whatever happens to one record, the others are read as if nothing had.
-#![expect(clippy::unwrap_used, reason = "what goes wrong is to end the test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what goes wrong is to end the test"
+)]
 
 mod common;
 

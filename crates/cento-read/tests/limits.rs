@@ -1,5 +1,9 @@
 //! Every limit is met by input that is made to exceed it, which costs the record that does and nothing else.
-#![expect(clippy::unwrap_used, reason = "what goes wrong is to end the test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what goes wrong is to end the test"
+)]
 
 mod common;
 

@@ -1,5 +1,9 @@
 //! What is in a WACZ is read as one input, from any place, and a damaged one is told.
-#![expect(clippy::unwrap_used, reason = "what goes wrong is to end the test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what goes wrong is to end the test"
+)]
 
 mod common;
 

@@ -156,8 +156,8 @@ impl Parameters {
             ("longest line", binary_size(self.limits.max_line_bytes)),
             ("deepest nesting", self.limits.max_nesting.to_string()),
             (
-                "seconds a page",
-                (self.limits.max_milliseconds as f64 / 1e3).to_string(),
+                "longest work",
+                format!("{} s", self.limits.max_milliseconds as f64 / 1e3),
             ),
         ]
     }

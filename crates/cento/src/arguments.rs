@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    Index(IndexArguments),
+    Index(Box<IndexArguments>),
     Info(InfoArguments),
     Cat(CatArguments),
     /// Print the manual, for `man -l -`
