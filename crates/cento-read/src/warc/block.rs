@@ -101,7 +101,11 @@ impl<D: Dialect> ArchiveReader<D> {
                 }
                 Ok(true) => match self.at_end_of_record(&mut passed) {
                     Err(trouble) => return Err(self.failure(trouble)),
-                    Ok(Follows::Record) => return Ok(()),
+                    Ok(Follows::Record)
+                        if !passed.is_empty() || !D::cuts_into(block, self.stream.window()) =>
+                    {
+                        return Ok(());
+                    }
                     // Either this length is wrong or the next header is damaged, which must not cost this record.
                     Ok(Follows::Unclear) if !D::holds_record(block) => return Ok(()),
                     Ok(_) => {

@@ -35,6 +35,9 @@ pub(crate) trait Dialect {
     /// Whether a block whose end is unclear seems to have another record in it.
     fn holds_record(block: &[u8]) -> bool;
 
+    /// Whether a record that follows a block without a line end seems to begin within the block.
+    fn cuts_into(block: &[u8], window: &[u8]) -> bool;
+
     /// Whether the end of a block is believed where it is unclear, and the block too large to look into.
     const BELIEVED_UNSEEN: bool;
 }
@@ -112,6 +115,11 @@ impl Dialect for Warc {
             let rest = &block[at..];
             header::is_version_line(rest) && header::has_field(rest)
         })
+    }
+
+    fn cuts_into(_block: &[u8], _window: &[u8]) -> bool {
+        // What is cut off at its front does not look like a record.
+        false
     }
 
     /// It takes luck to meet two line ends in a row.
