@@ -23,9 +23,10 @@ use cento_text::{date, language, plain};
 pub type Target = fn(&[u8]);
 
 /// The name of each target with its function.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 9] = [
     ("archive", archive),
     ("arc", arc),
+    ("wacz", wacz),
     ("lines", lines),
     ("table", table),
     ("response", response),
@@ -42,6 +43,11 @@ pub fn archive(bytes: &[u8]) {
 /// The bytes are an ARC file, plain or packed.
 pub fn arc(bytes: &[u8]) {
     read(bytes, Format::Arc);
+}
+
+/// The bytes are a WACZ file.
+pub fn wacz(bytes: &[u8]) {
+    read(bytes, Format::Wacz);
 }
 
 /// The bytes are JSON Lines, plain or packed.
@@ -77,7 +83,9 @@ fn read(bytes: &[u8], format: Format) -> usize {
         limits: Limits {
             max_page_bytes: 64 << 10,
             max_header_bytes: 4 << 10,
+            max_header_lines: 50,
             max_line_bytes: 16 << 10,
+            max_nesting: 100,
             ..Limits::default()
         },
         ..Settings::default()

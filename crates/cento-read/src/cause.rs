@@ -13,7 +13,7 @@ pub enum Cause {
     Truncated,
     /// No header where one should begin, or one without what every header must have.
     BadHeader,
-    /// A header that exceeds the limit.
+    /// A header that exceeds the limit on its bytes or on its lines.
     HeaderTooLong,
     /// A length that the bytes after it belie.
     BadLength,
@@ -23,13 +23,19 @@ pub enum Cause {
     MissingField,
     /// A line that exceeds the limit.
     LineTooLong,
+    /// A JSON object that exceeds the limit on nesting.
+    TooDeep,
+    /// Compressed bytes that unpack to more times their size than the limit allows.
+    UnpacksTooLarge,
     /// A part of a table that does not decode.
     BadTable,
+    /// A file within an archive of files that cannot be read, or whose checksum differs.
+    BadEntry,
 }
 
 impl Cause {
     /// Every cause.
-    pub const ALL: [Cause; 10] = [
+    pub const ALL: [Cause; 13] = [
         Cause::BadGzip,
         Cause::BadPacking,
         Cause::Truncated,
@@ -39,7 +45,10 @@ impl Cause {
         Cause::BadJson,
         Cause::MissingField,
         Cause::LineTooLong,
+        Cause::TooDeep,
+        Cause::UnpacksTooLarge,
         Cause::BadTable,
+        Cause::BadEntry,
     ];
 
     /// A short name that stays the same across versions.
@@ -54,7 +63,10 @@ impl Cause {
             Cause::BadJson => "bad-json",
             Cause::MissingField => "missing-field",
             Cause::LineTooLong => "line-too-long",
+            Cause::TooDeep => "too-deep",
+            Cause::UnpacksTooLarge => "unpacks-too-large",
             Cause::BadTable => "bad-table",
+            Cause::BadEntry => "bad-entry",
         }
     }
 
@@ -69,7 +81,10 @@ impl Cause {
             Cause::BadJson => "a line is not a JSON object",
             Cause::MissingField => "an object or a row has no text",
             Cause::LineTooLong => "a line exceeds the limit",
+            Cause::TooDeep => "an object is nested deeper than the limit",
+            Cause::UnpacksTooLarge => "the compressed data unpack to more than the limit allows",
             Cause::BadTable => "a part of the table is damaged",
+            Cause::BadEntry => "a file within the archive of files cannot be read",
         }
     }
 }

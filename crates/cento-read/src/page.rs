@@ -71,6 +71,8 @@ pub enum Reject {
     Status,
     /// It should be an HTTP response and does not begin like one.
     BadHttp,
+    /// The head of its response exceeds the limit on its bytes or on its lines.
+    HeaderTooLong,
     /// Larger than the limits allow.
     TooLarge,
     /// An image, a program, a font: nothing to read.
@@ -85,9 +87,10 @@ pub enum Reject {
 
 impl Reject {
     /// Every reason.
-    pub const ALL: [Reject; 7] = [
+    pub const ALL: [Reject; 8] = [
         Reject::Status,
         Reject::BadHttp,
+        Reject::HeaderTooLong,
         Reject::TooLarge,
         Reject::NotText,
         Reject::Undecodable,
@@ -100,6 +103,7 @@ impl Reject {
         match self {
             Reject::Status => "status",
             Reject::BadHttp => "bad-http",
+            Reject::HeaderTooLong => "header-too-long",
             Reject::TooLarge => "too-large",
             Reject::NotText => "not-text",
             Reject::Undecodable => "undecodable",
@@ -113,6 +117,7 @@ impl Reject {
         match self {
             Reject::Status => "the server did not answer with a success",
             Reject::BadHttp => "the response does not begin with an HTTP status line",
+            Reject::HeaderTooLong => "the head of the response exceeds the limits",
             Reject::TooLarge => "the page is larger than the limits allow",
             Reject::NotText => "the content is not text",
             Reject::Undecodable => "the content cannot be decoded",

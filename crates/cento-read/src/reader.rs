@@ -35,6 +35,20 @@ impl Reader {
     }
 }
 
+/// The next of the items that `next` finds, the `first` or one after it: where reading can begin only before that, what comes
+/// before is passed over.
+pub(crate) fn from_first(
+    first: u32,
+    mut next: impl FnMut() -> Result<Option<Item>, Error>,
+) -> Result<Option<Item>, Error> {
+    loop {
+        match next()? {
+            Some(item) if item.place().ordinal < first => {}
+            item => return Ok(item),
+        }
+    }
+}
+
 /// The ordinal after `ordinal`.
 pub(crate) fn following(ordinal: u32, input: &str) -> Result<u32, Error> {
     ordinal.checked_add(1).ok_or_else(|| Error::TooManyRecords {

@@ -1,5 +1,7 @@
 //! What the user may choose about reading.
 
+use std::time::Duration;
+
 use crate::{FieldMap, Format};
 
 /// How inputs are found, read and decoded. The default is what suits most people.
@@ -25,13 +27,22 @@ pub struct Settings {
 pub struct Limits {
     /// The largest page: as stored in its archive, and again after its content coding is undone.
     pub max_page_bytes: u64,
-    /// The largest header of one archive record.
+    /// The largest header of one archive record, and the largest head of an HTTP response.
     pub max_header_bytes: usize,
+    /// How many lines a header, or the head of a response, may have.
+    pub max_header_lines: usize,
     /// The longest line of a JSON Lines file.
     pub max_line_bytes: u64,
     /// How many times larger than its content coding a page may be. Only pages over a megabyte are held to it: short
-    /// ones do no harm, and an empty table can honestly shrink a hundredfold.
+    /// ones do no harm, and an empty table can honestly shrink a hundredfold. A compressed member of an input is held to
+    /// it as well, once it has unpacked to four times the largest page.
     pub max_ratio: u64,
+    /// How deep the elements of an HTML page, or the objects and lists of a JSON line, may stand within each other.
+    pub max_nesting: u32,
+    /// How long a processor may work on one page. Every step from bytes to chunks is linear in the size of the page, so
+    /// that the limits above are what bounds the work, the same on every machine. This one is a guard against what
+    /// nobody thought of.
+    pub max_work: Duration,
 }
 
 impl Default for Limits {
@@ -39,8 +50,11 @@ impl Default for Limits {
         Limits {
             max_page_bytes: 64 << 20,
             max_header_bytes: 256 << 10,
+            max_header_lines: 1_000,
             max_line_bytes: 64 << 20,
             max_ratio: 250,
+            max_nesting: 20_000,
+            max_work: Duration::from_secs(60),
         }
     }
 }

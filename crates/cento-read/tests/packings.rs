@@ -11,51 +11,9 @@ use std::io::Write;
 
 use cento_read::{Cause, Settings, Start, resolve};
 use common::archive::response;
+use common::packs::{PACKINGS, zstd};
 use common::{Folder, Outcome, assert_resumes, pages_of, read_from};
 use proptest::prelude::*;
-
-fn lz4(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
-fn lz4_with_all_checksums(bytes: &[u8]) -> Vec<u8> {
-    let info = lz4_flex::frame::FrameInfo::new()
-        .block_checksums(true)
-        .content_checksum(true)
-        .content_size(Some(bytes.len() as u64))
-        .block_mode(lz4_flex::frame::BlockMode::Linked);
-    let mut encoder = lz4_flex::frame::FrameEncoder::with_frame_info(info, Vec::new());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
-fn zstd(bytes: &[u8]) -> Vec<u8> {
-    zstd::encode_all(bytes, 3).unwrap()
-}
-
-fn bzip2(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
-fn xz(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 6);
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
-type Pack = fn(&[u8]) -> Vec<u8>;
-
-const PACKINGS: [(&str, Pack); 5] = [
-    ("zst", zstd),
-    ("lz4", lz4),
-    ("lz4", lz4_with_all_checksums),
-    ("bz2", bzip2),
-    ("xz", xz),
-];
 
 fn records(count: usize) -> Vec<Vec<u8>> {
     (0..count)

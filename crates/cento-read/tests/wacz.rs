@@ -7,115 +7,10 @@
 
 mod common;
 
-use std::io::Write;
-
-use cento_read::{Error, Item, Settings, Start, resolve};
+use cento_read::{Cause, Error, Item, Settings, Start, resolve};
 use common::archive::{gzip, record, response};
+use common::zip::{deflated, stored, zip};
 use common::{Folder, Outcome, assert_resumes, pages_of, read_from};
-use flate2::Compression;
-use flate2::write::DeflateEncoder;
-
-/// A file to be put into a zip.
-struct File<'a> {
-    name: &'a str,
-    bytes: &'a [u8],
-    deflate: bool,
-}
-
-fn stored<'a>(name: &'a str, bytes: &'a [u8]) -> File<'a> {
-    File {
-        name,
-        bytes,
-        deflate: false,
-    }
-}
-
-fn deflated<'a>(name: &'a str, bytes: &'a [u8]) -> File<'a> {
-    File {
-        deflate: true,
-        ..stored(name, bytes)
-    }
-}
-
-/// A zip, with 64-bit sizes and places if asked for. Checksums are left out: nobody looks at them.
-fn zip(files: &[File<'_>], wide: bool) -> Vec<u8> {
-    let mut zip = Vec::new();
-    let mut directory = Vec::new();
-    for file in files {
-        let bytes = if file.deflate {
-            let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
-            encoder.write_all(file.bytes).unwrap();
-            encoder.finish().unwrap()
-        } else {
-            file.bytes.to_vec()
-        };
-        let (packed, unpacked) = (bytes.len() as u64, file.bytes.len() as u64);
-        let place = zip.len() as u64;
-        let narrow = |number: u64| if wide { u32::MAX } else { number as u32 };
-        let fields = |extra: &[u8]| {
-            let mut fields = Vec::new();
-            let method: u16 = if file.deflate { 8 } else { 0 };
-            for number in [20, 0, method, 0, 0] {
-                fields.extend_from_slice(&number.to_le_bytes());
-            }
-            for number in [0, narrow(packed), narrow(unpacked)] {
-                fields.extend_from_slice(&number.to_le_bytes());
-            }
-            for number in [file.name.len() as u16, extra.len() as u16] {
-                fields.extend_from_slice(&number.to_le_bytes());
-            }
-            fields
-        };
-        let extra_of = |numbers: &[u64]| {
-            let mut extra = Vec::new();
-            if wide {
-                extra.extend_from_slice(&1_u16.to_le_bytes());
-                extra.extend_from_slice(&(numbers.len() as u16 * 8).to_le_bytes());
-                for number in numbers {
-                    extra.extend_from_slice(&number.to_le_bytes());
-                }
-            }
-            extra
-        };
-        let extra = extra_of(&[unpacked, packed]);
-        zip.extend_from_slice(b"PK\x03\x04");
-        zip.extend_from_slice(&fields(&extra));
-        zip.extend_from_slice(file.name.as_bytes());
-        zip.extend_from_slice(&extra);
-        zip.extend_from_slice(&bytes);
-        let extra = extra_of(&[unpacked, packed, place]);
-        directory.extend_from_slice(b"PK\x01\x02\x14\x00");
-        directory.extend_from_slice(&fields(&extra));
-        directory.extend_from_slice(&[0; 10]);
-        directory.extend_from_slice(&narrow(place).to_le_bytes());
-        directory.extend_from_slice(file.name.as_bytes());
-        directory.extend_from_slice(&extra);
-    }
-    let (begin, size, count) = (zip.len() as u64, directory.len() as u64, files.len() as u64);
-    zip.extend_from_slice(&directory);
-    if wide {
-        let end = zip.len() as u64;
-        zip.extend_from_slice(b"PK\x06\x06");
-        zip.extend_from_slice(&44_u64.to_le_bytes());
-        zip.extend_from_slice(&[45, 0, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-        for number in [count, count, size, begin] {
-            zip.extend_from_slice(&number.to_le_bytes());
-        }
-        zip.extend_from_slice(b"PK\x06\x07\0\0\0\0");
-        zip.extend_from_slice(&end.to_le_bytes());
-        zip.extend_from_slice(&1_u32.to_le_bytes());
-    }
-    zip.extend_from_slice(b"PK\x05\x06\0\0\0\0");
-    for _ in 0..2 {
-        zip.extend_from_slice(&(count as u16).to_le_bytes());
-    }
-    for number in [size, begin] {
-        let number = if wide { u32::MAX } else { number as u32 };
-        zip.extend_from_slice(&number.to_le_bytes());
-    }
-    zip.extend_from_slice(&[0; 2]);
-    zip
-}
 
 fn page(number: usize) -> Vec<u8> {
     let body = format!("<p>Page {number}");
@@ -247,7 +142,7 @@ fn a_directory_with_any_byte_wrong_is_read_or_told() {
 }
 
 #[test]
-fn files_that_overlap_are_refused() {
+fn a_file_that_lies_within_another_is_refused() {
     let folder = Folder::new();
     let inner = zip(&[stored("archive/b.warc.gz", &members(0..2))], false);
     let mut bytes = zip(&[stored("archive/a.warc.gz", &inner)], false);
@@ -272,10 +167,110 @@ fn files_that_overlap_are_refused() {
     bytes[end + 12..end + 16].copy_from_slice(&size.to_le_bytes());
     bytes.splice(end..end, second);
     let path = folder.write("crawl.wacz", &bytes);
-    let Err(Error::BadWacz { problem, .. }) = open(&path, Start::default()) else {
-        panic!("it was read")
+    let skipped = skipped_in(&path);
+    let refused = "archive/b.warc.gz: it overlaps with another file";
+    assert_eq!(skipped.last().unwrap(), &(Cause::BadEntry, refused.into()));
+    let all = open(&path, Start::default()).unwrap();
+    assert_resumes(&path, &Settings::default(), all.len());
+}
+
+/// What is skipped of a file, when all of it is read.
+fn skipped_in(path: &str) -> Vec<(Cause, String)> {
+    let settings = Settings::default();
+    let inputs = resolve(&[path.to_owned()], &settings).unwrap().inputs;
+    let mut reader = inputs[0].open(&settings, Start::default()).unwrap();
+    let mut skipped = Vec::new();
+    let mut ordinal = 0;
+    while let Some(item) = reader.next().unwrap() {
+        assert_eq!(item.place().ordinal, ordinal);
+        ordinal += 1;
+        if let Item::Skipped(item) = item {
+            skipped.push((item.cause, item.detail));
+        }
+    }
+    skipped
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_counted_and_the_others_are_read() {
+    let folder = Folder::new();
+    let sound = sample(false);
+    // Where the directory lists the first archive, c.warc: flags, method, and where it says that the file is.
+    let directory = sound.windows(4).position(|at| at == b"PK\x01\x02").unwrap();
+    for (at, value, problem) in [
+        (8, 1, "it is encrypted"),
+        (10, 14, "it is neither stored nor deflated"),
+        (42, 7, "it is not where the directory says"),
+        (45, 99, "it does not lie before the directory"),
+        (23, 99, "it does not lie before the directory"),
+    ] {
+        let mut bytes = sound.clone();
+        bytes[directory + at] = value;
+        let path = folder.write("crawl.wacz", &bytes);
+        assert_eq!(
+            skipped_in(&path),
+            [(Cause::BadEntry, format!("archive/c.warc: {problem}"))]
+        );
+        let all = open(&path, Start::default()).unwrap();
+        let pages = all
+            .iter()
+            .filter(|(_, outcome)| matches!(outcome, Outcome::Page(..)));
+        assert_eq!((all.len(), pages.count()), (11, 9));
+        assert_resumes(&path, &Settings::default(), 11);
+    }
+}
+
+#[test]
+fn damage_to_a_deflated_file_is_counted_after_its_records() {
+    let folder = Folder::new();
+    let files = |bytes: &[u8]| {
+        zip(
+            &[
+                deflated("archive/a.warc", bytes),
+                stored("archive/b.warc", &plain(9..12)),
+            ],
+            false,
+        )
     };
-    assert_eq!(problem, "two of its files overlap");
+    let sound = files(&plain(0..9));
+    // One that inflates, to something else.
+    let mut bytes = sound.clone();
+    let directory = bytes.windows(4).position(|at| at == b"PK\x01\x02").unwrap();
+    bytes[directory + 16] ^= 1;
+    let path = folder.write("checksum.wacz", &bytes);
+    let skipped = skipped_in(&path);
+    assert_eq!(skipped.len(), 1);
+    assert!(
+        skipped[0]
+            .1
+            .starts_with("archive/a.warc: the checksum differs")
+    );
+    assert_resumes(&path, &Settings::default(), 13);
+    // One that does not inflate from somewhere on.
+    let begin = 30 + "archive/a.warc".len();
+    let mut told = 0;
+    for at in begin + 60..begin + 90 {
+        let mut bytes = sound.clone();
+        bytes[at] ^= 0xff;
+        let path = folder.write("bent.wacz", &bytes);
+        let skipped = skipped_in(&path);
+        assert_eq!(skipped.last().unwrap().0, Cause::BadEntry);
+        told += usize::from(skipped.last().unwrap().1.contains("does not inflate"));
+        let urls: Vec<_> = open(&path, Start::default())
+            .unwrap()
+            .into_iter()
+            .filter_map(|(_, outcome)| match outcome {
+                Outcome::Page(decoded) => Some(decoded.page.url),
+                _ => None,
+            })
+            .collect();
+        assert!(urls.ends_with(&[
+            "http://a/9".into(),
+            "http://a/10".into(),
+            "http://a/11".into()
+        ]));
+    }
+    assert!(told > 0);
 }
 
 #[test]

@@ -47,7 +47,7 @@ pub struct Build<'a> {
     pub inputs: Vec<Input>,
     /// Files in the given folders that are not for reading, by cause.
     pub passed_over: BTreeMap<String, Tally>,
-    /// How to read it.
+    /// How to read it. Its limits are those of the parameters, whatever it says.
     pub settings: Settings,
     /// How pages become text and chunks.
     pub parameters: Parameters,
@@ -96,6 +96,7 @@ impl Build<'_> {
     /// `build(inputs, threads = 1) ≡ build(inputs, threads = n)`, byte for byte, and a build that was
     /// killed at any moment and run again ends with the same bytes as one that was not.
     pub fn run(mut self) -> Result<Built> {
+        self.settings.limits = (&self.parameters.limits).into();
         let tasks = plan(&self.inputs, self.parameters.part_bytes / 2);
         self.settings.helpers = helpers(self.threads, tasks.len(), self.memory);
         let Begun {

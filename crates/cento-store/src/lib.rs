@@ -54,6 +54,7 @@ mod rows;
 mod schema;
 mod site;
 mod task;
+mod work;
 
 pub use build::{Build, Built};
 pub use corpus::{ChunkRow, Corpus};
@@ -61,6 +62,6 @@ pub use error::{Error, Result};
 pub use manifest::{
     Counts, Cursor, FORMAT_NEWEST, FORMAT_OLDEST, FileEntry, MANIFEST, Manifest, Part, Run, Tally,
 };
-pub use parameters::Parameters;
+pub use parameters::{PageLimits, Parameters};
 pub use progress::Progress;
 pub use schema::Table;

@@ -3,8 +3,10 @@
 use std::fmt::Display;
 use std::path::Path;
 use std::str::FromStr;
+use std::time::Duration;
 
 use cento_print::ChunkHash;
+use cento_read::Limits;
 use cento_text::chunk::ChunkKind;
 use cento_text::content::Selection;
 use cento_text::normal::Normalisation;
@@ -44,6 +46,59 @@ pub struct Parameters {
     pub recursion_cycles: u32,
     /// Bytes of payload after which a part is closed.
     pub part_bytes: u64,
+    /// What one page may cost. A corpus from before these were written down was made with the defaults, as far as is known.
+    #[serde(flatten)]
+    pub limits: PageLimits,
+}
+
+/// What one page may cost, as [`Limits`] has it; what exceeds a limit is rejected, or skipped, with the reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PageLimits {
+    /// The largest page, in bytes.
+    pub max_page_bytes: u64,
+    /// How many times larger than its compressed form a page may be.
+    pub max_ratio: u64,
+    /// The largest header of a record or a response, in bytes.
+    pub max_header_bytes: u64,
+    /// The most lines of such a header.
+    pub max_header_lines: u64,
+    /// The longest line of JSON Lines, in bytes.
+    pub max_line_bytes: u64,
+    /// How deep elements, or JSON objects and lists, may stand within each other.
+    pub max_nesting: u32,
+    /// How long a processor may work on one page, in milliseconds.
+    pub max_milliseconds: u64,
+}
+
+impl Default for PageLimits {
+    fn default() -> PageLimits {
+        let limits = Limits::default();
+        PageLimits {
+            max_page_bytes: limits.max_page_bytes,
+            max_ratio: limits.max_ratio,
+            max_header_bytes: limits.max_header_bytes as u64,
+            max_header_lines: limits.max_header_lines as u64,
+            max_line_bytes: limits.max_line_bytes,
+            max_nesting: limits.max_nesting,
+            max_milliseconds: u64::try_from(limits.max_work.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+impl From<&PageLimits> for Limits {
+    fn from(limits: &PageLimits) -> Limits {
+        let narrow = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        Limits {
+            max_page_bytes: limits.max_page_bytes,
+            max_ratio: limits.max_ratio,
+            max_header_bytes: narrow(limits.max_header_bytes),
+            max_header_lines: narrow(limits.max_header_lines),
+            max_line_bytes: limits.max_line_bytes,
+            max_nesting: limits.max_nesting,
+            max_work: Duration::from_millis(limits.max_milliseconds),
+        }
+    }
 }
 
 impl Default for Parameters {
@@ -61,6 +116,7 @@ impl Default for Parameters {
             recursion_repeats: recursion.repeats,
             recursion_cycles: recursion.cycles,
             part_bytes: 512 << 20,
+            limits: PageLimits::default(),
         }
     }
 }
@@ -93,6 +149,16 @@ impl Parameters {
                 ),
             ),
             ("part size", binary_size(self.part_bytes)),
+            ("largest page", binary_size(self.limits.max_page_bytes)),
+            ("largest ratio", self.limits.max_ratio.to_string()),
+            ("largest header", binary_size(self.limits.max_header_bytes)),
+            ("header lines", self.limits.max_header_lines.to_string()),
+            ("longest line", binary_size(self.limits.max_line_bytes)),
+            ("deepest nesting", self.limits.max_nesting.to_string()),
+            (
+                "longest work",
+                format!("{} s", self.limits.max_milliseconds as f64 / 1e3),
+            ),
         ]
     }
 
@@ -173,6 +239,15 @@ mod tests {
             chunk: ChunkKind::Lines(4),
             ..Parameters::default()
         };
+        // Of a corpus from before limits were written down, they are taken to be the default.
+        let mut old = serde_json::to_value(&parameters).unwrap();
+        let names = old.as_object_mut().unwrap();
+        names.retain(|name, _| !name.starts_with("max_"));
+        assert_eq!(names.len(), 11);
+        assert_eq!(
+            serde_json::from_value::<Parameters>(old).unwrap(),
+            parameters
+        );
         let json = serde_json::to_string(&parameters).unwrap();
         assert!(json.contains("\"lines:4\""));
         assert_eq!(

@@ -21,6 +21,7 @@ use crate::parameters::Parameters;
 use crate::part::{EncodedBatch, Encoder};
 use crate::schema::Table;
 use crate::task::Batch;
+use crate::work::Work;
 
 /// Buffers that grew beyond this for one huge page are given back after it.
 const LARGE: usize = 4 << 20;
@@ -46,6 +47,8 @@ struct Facts {
     published: Option<i64>,
     language: Option<String>,
     words: u32,
+    /// How deep its elements stand within each other.
+    depth: u32,
 }
 
 impl<'run> Worker<'run> {
@@ -84,9 +87,10 @@ impl<'run> Worker<'run> {
                 offset: record.place.offset,
                 length: record.place.length,
             };
+            let work = Work::begin(self.settings.limits.max_work);
             match cento_read::decode(record, self.settings) {
                 Ok(decoded) => {
-                    self.page(page_id, &source, decoded, &mut rows, &mut counts);
+                    self.page(page_id, &source, decoded, &work, &mut rows, &mut counts);
                     self.give_back();
                     first_page = first_page.or(Some(page_id));
                     last_page = Some(page_id);
@@ -129,6 +133,7 @@ impl<'run> Worker<'run> {
         page_id: u64,
         source: &Source<'_>,
         decoded: Decoded,
+        work: &Work,
         rows: &mut Rows,
         counts: &mut Counts,
     ) {
@@ -148,9 +153,12 @@ impl<'run> Worker<'run> {
         }
         let mut facts = Facts::default();
         if reject.is_none() {
-            facts = self.read(&page, &url);
-            if facts.words == 0 {
+            facts = self.read(&page, &url, work);
+            reject = self.exceeded(&facts, work);
+            if reject.is_none() && facts.words == 0 {
                 reject = Some(("empty", "no words in it".to_owned()));
+            }
+            if reject.is_some() {
                 self.selected.clear();
             }
         }
@@ -216,20 +224,40 @@ impl<'run> Worker<'run> {
             .append_option(reject.as_ref().map(|(_, detail)| detail.as_str()));
     }
 
+    /// Which limit on the work with a page was exceeded, if one was.
+    fn exceeded(&self, facts: &Facts, work: &Work) -> Option<(&'static str, String)> {
+        let limit = self.settings.limits.max_nesting;
+        if facts.depth > limit {
+            let depth = facts.depth;
+            let detail = format!("{depth} elements within each other, the limit is {limit}");
+            return Some(("too-deep", detail));
+        }
+        (!work.goes_on()).then(|| {
+            let limit = self.settings.limits.max_work.as_secs_f64();
+            ("too-slow", format!("more than {limit} seconds of work"))
+        })
+    }
+
     /// Leaves the page's text in `selected` and its links in the link buffers.
-    fn read(&mut self, page: &Page, url: &PageUrl) -> Facts {
+    fn read(&mut self, page: &Page, url: &PageUrl, work: &Work) -> Facts {
         let mut facts = Facts {
             title: page.title.clone(),
             published: page.published.as_deref().and_then(date::parse),
             language: page.language.clone(),
-            words: 0,
+            ..Facts::default()
         };
         match &page.content {
             Content::None => {}
             Content::Text(text) => self.selected.push_str(&plain::plain_text(text)),
             Content::Html(html) => {
                 let outline = self.parameters.content != Selection::All;
-                let extract = self.extractor.extract(html, &Options { outline });
+                let options = Options { outline };
+                let mut goes_on = || work.goes_on();
+                let extract = self.extractor.extract_while(html, &options, &mut goes_on);
+                facts.depth = extract.depth;
+                if !work.goes_on() {
+                    return facts;
+                }
                 if outline {
                     let ranges = content::select(extract, self.parameters.content);
                     content::apply(&extract.text, &ranges, &mut self.selected);
@@ -262,6 +290,9 @@ impl<'run> Worker<'run> {
                 self.link_domains.sort_unstable();
                 self.link_domains.dedup();
             }
+        }
+        if !work.goes_on() {
+            return facts;
         }
         facts.words = u32::try_from(words::count_words(&self.selected)).unwrap_or(u32::MAX);
         facts.language = facts

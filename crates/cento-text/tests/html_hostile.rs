@@ -168,3 +168,37 @@ fn preformatted_whitespace_without_end() {
     extract(&format!("<pre>a{}", " <b>".repeat(20_000)));
     extract(&format!("<pre>a{}", "\n <div>".repeat(20_000)));
 }
+
+#[test]
+fn depth_counts_what_is_open_at_once_and_must_be_closed() {
+    for (html, depth) in [
+        ("", 0),
+        ("<p>a<p>b<li>c<td>d<h1>e<br>f", 0),
+        ("<div>a</div><div>b</div>", 1),
+        ("<div><section><ul><li>a</ul></section></div><div>", 3),
+        ("</div></div><div>a", 1),
+        ("<template><div></template><div>", 1),
+    ] {
+        assert_eq!(extract(html).depth, depth, "{html}");
+    }
+    assert_eq!(extract(&"<div>".repeat(100_000)).depth, 100_000);
+}
+
+#[test]
+fn reading_stops_when_told_to() {
+    let page = "<p>word ".repeat(1 << 18);
+    let mut extractor = Extractor::new();
+    let all = extractor.extract(&page, &Options::default()).text.len();
+    for questions in [1, 3] {
+        for outline in [false, true] {
+            let mut asked = 0;
+            let extract = extractor.extract_while(&page, &Options { outline }, &mut || {
+                asked += 1;
+                asked < questions
+            });
+            let part = extract.text.len();
+            assert!(part > 0 && part < all / 2, "{part} of {all}");
+            assert_eq!(asked, questions);
+        }
+    }
+}

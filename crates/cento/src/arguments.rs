@@ -3,6 +3,7 @@
 //! These structs hold what was typed and nothing more; each verb resolves its own to settings.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use cento_print::ChunkHash;
 use cento_read::Format;
@@ -10,7 +11,7 @@ use cento_text::chunk::ChunkKind;
 use cento_text::normal::Normalisation;
 use clap::{Args, Parser, Subcommand};
 
-use crate::machine::Size;
+use crate::machine::{Size, seconds};
 
 /// Finds reused text in any corpus, from a folder to a web crawl.
 #[derive(Debug, Parser)]
@@ -30,7 +31,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    Index(IndexArguments),
+    Index(Box<IndexArguments>),
     Info(InfoArguments),
     Cat(CatArguments),
     /// Print the manual, for `man -l -`
@@ -80,14 +81,6 @@ pub(crate) struct IndexArguments {
     /// Keep pages whatever their HTTP status; otherwise those outside 200–299 are rejected
     #[arg(long, help_heading = "Reading")]
     pub(crate) any_status: bool,
-    /// The largest page; larger ones are rejected
-    #[arg(
-        long,
-        value_name = "SIZE",
-        default_value = "64M",
-        help_heading = "Reading"
-    )]
-    pub(crate) max_page: Size,
     /// End with exit status 3 if records were damaged or pages could not be decoded
     #[arg(long, help_heading = "Reading")]
     pub(crate) strict: bool,
@@ -121,6 +114,8 @@ pub(crate) struct IndexArguments {
     pub(crate) recursion_cycles: Option<u32>,
 
     #[command(flatten)]
+    pub(crate) limits: LimitArguments,
+    #[command(flatten)]
     pub(crate) machine: MachineArguments,
     /// Payload after which a part is closed: what a broken run may have to do again [default: 512M]
     #[arg(long, value_name = "SIZE", help_heading = "Machine")]
@@ -128,6 +123,35 @@ pub(crate) struct IndexArguments {
     /// Print the outcome as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What one page may cost. What exceeds a limit is counted by the reason that each names.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct LimitArguments {
+    /// The largest page, as stored and again without its content coding: else too-large [default: 64M]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) max_page: Option<Size>,
+    /// How many times its coded size a page may be, once it is over 1M: else too-large; and a compressed member of an input,
+    /// once it is over four pages of the largest size: else unpacks-too-large [default: 250]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_ratio: Option<u64>,
+    /// The largest header of a record or of a response: else header-too-long [default: 256K]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) max_header: Option<Size>,
+    /// The most lines of such a header: else header-too-long [default: 1000]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_header_lines: Option<u64>,
+    /// The longest line of JSON Lines: else line-too-long [default: 64M, or the largest page if that is more]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) max_line: Option<Size>,
+    /// How deep HTML elements, or JSON objects and lists, may stand within each other: else too-deep [default: 20000]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_nesting: Option<u32>,
+    /// How long a processor may work on one page: else too-slow. A guard that no page comes near within the other limits
+    /// [default: 60]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) max_seconds: Option<Duration>,
 }
 
 /// What a command may use of the machine: the same everywhere.

@@ -2,15 +2,16 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cento_read::{FieldMap, Resolved, Settings};
-use cento_store::{Build, Built, Corpus, Error, Parameters, Progress, Tally};
+use cento_store::{Build, Built, Corpus, Error, PageLimits, Parameters, Progress, Tally};
 use cento_text::content::Selection;
 use serde_json::json;
 
-use crate::arguments::IndexArguments;
+use crate::arguments::{IndexArguments, LimitArguments};
 use crate::failure::Failure;
+use crate::machine::Size;
 use crate::meter::Meter;
 use crate::output::{Lines, clean, number, print, size};
 
@@ -18,8 +19,8 @@ use crate::output::{Lines, clean, number, print, size};
 const STRICT: u8 = 3;
 
 pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, Failure> {
-    let settings = settings(arguments)?;
     let parameters = parameters(arguments)?;
+    let settings = settings(arguments, &parameters)?;
     let Resolved { inputs, ignored } = cento_read::resolve(&arguments.inputs, &settings)?;
     let files = inputs.len();
     let input_bytes: u64 = inputs.iter().filter_map(|input| input.bytes).sum();
@@ -92,23 +93,29 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, Failure> {
 }
 
 /// Rejections that mean that something is wrong with the input, rather than that it is no text.
-const UNSOUND: [&str; 3] = ["undecodable", "too-large", "bad-http"];
+const UNSOUND: [&str; 6] = [
+    "undecodable",
+    "too-large",
+    "bad-http",
+    "header-too-long",
+    "too-deep",
+    "too-slow",
+];
 
-fn settings(arguments: &IndexArguments) -> Result<Settings, Failure> {
+fn settings(arguments: &IndexArguments, parameters: &Parameters) -> Result<Settings, Failure> {
     let mut fields = FieldMap::default();
     for field in &arguments.fields {
         fields.assign(field.parse()?);
     }
-    let mut settings = Settings {
+    Ok(Settings {
         base_url: arguments.base_url.clone(),
         fields,
         format: arguments.format,
         keep_status: arguments.any_status,
-        ..Settings::default()
-    };
-    settings.limits.max_page_bytes = arguments.max_page.0;
-    settings.limits.max_line_bytes = settings.limits.max_line_bytes.max(arguments.max_page.0);
-    Ok(settings)
+        limits: (&parameters.limits).into(),
+        // As many as the store finds useful.
+        helpers: 0,
+    })
 }
 
 /// The parameters that were typed; what was not typed is as the corpus has it under `--add`, and the
@@ -142,7 +149,32 @@ fn parameters(arguments: &IndexArguments) -> Result<Parameters, Failure> {
     if let Some(size) = arguments.part_size {
         parameters.part_bytes = size.0;
     }
+    set_limits(&mut parameters.limits, &arguments.limits);
     Ok(parameters)
+}
+
+fn set_limits(limits: &mut PageLimits, typed: &LimitArguments) {
+    fn set<T>(limit: &mut T, typed: Option<T>) {
+        if let Some(value) = typed {
+            *limit = value;
+        }
+    }
+    let bytes = |size: Option<Size>| size.map(|size| size.0);
+    set(&mut limits.max_page_bytes, bytes(typed.max_page));
+    set(&mut limits.max_ratio, typed.max_ratio);
+    set(&mut limits.max_header_bytes, bytes(typed.max_header));
+    set(&mut limits.max_header_lines, typed.max_header_lines);
+    // A line that holds a page is no shorter than the page.
+    if typed.max_page.is_some() {
+        limits.max_line_bytes = limits.max_line_bytes.max(limits.max_page_bytes);
+    }
+    set(&mut limits.max_line_bytes, bytes(typed.max_line));
+    set(&mut limits.max_nesting, typed.max_nesting);
+    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    set(
+        &mut limits.max_milliseconds,
+        typed.max_seconds.map(milliseconds),
+    );
 }
 
 struct Summary<'a> {

@@ -1,6 +1,7 @@
 //! What the machine has, and how much of it a command may use.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use crate::arguments::MachineArguments;
 
@@ -30,6 +31,15 @@ impl FromStr for Size {
         }
         Ok(Size((number * 1024f64.powi(exponent)) as u64))
     }
+}
+
+/// A time as people type it: `60`, `0.5`.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    text.parse()
+        .ok()
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .filter(|time| time.as_millis() > 0)
+        .ok_or_else(|| format!("`{text}` is no number of seconds, a thousandth at least"))
 }
 
 impl MachineArguments {
@@ -66,7 +76,15 @@ fn total_memory() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::Size;
+    use super::{Size, seconds};
+
+    #[test]
+    fn seconds_are_read_as_people_type_them() {
+        assert_eq!(seconds("0.5").map(|time| time.as_millis()), Ok(500));
+        for text in ["", "0", "-1", "nan", "inf", "1e30", "0.0001", "a minute"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn sizes_are_read_as_people_type_them() {

@@ -19,7 +19,7 @@ mod header;
 #[cfg(test)]
 mod tests;
 
-use memchr::memchr;
+use memchr::{memchr, memrchr};
 
 use crate::bytes::Beginning;
 use crate::warc::header::Header;
@@ -27,6 +27,16 @@ use crate::warc::{ArchiveReader, Dialect, Follows};
 
 /// How the first record of every file begins.
 pub(crate) const BEGINNING: &[u8] = b"filedesc://";
+
+/// What the addresses in such files begin with, as far as is known.
+const SCHEMES: [&[u8]; 6] = [
+    b"http:",
+    b"https:",
+    b"ftp:",
+    b"dns:",
+    b"filedesc:",
+    b"whois:",
+];
 
 /// The longest line that is looked at in search of a header. No address of this length is served anywhere.
 const LONGEST_LINE: usize = 32 << 10;
@@ -92,6 +102,20 @@ impl Dialect for Arc {
     fn holds_record(block: &[u8]) -> bool {
         block.split(|&byte| byte == b'\n').any(header::is_header)
     }
+
+    /// An address without its first letters is still one.
+    fn cuts_into(block: &[u8], window: &[u8]) -> bool {
+        let line = memrchr(b'\n', block).map_or(0, |end| end + 1);
+        let begun = &block[line..];
+        !begun.is_empty()
+            && SCHEMES.iter().any(|scheme| {
+                let rest = scheme.strip_prefix(begun);
+                rest.is_some_and(|rest| !rest.is_empty() && window.starts_with(rest))
+            })
+    }
+
+    /// Any line of a text has one line end.
+    const BELIEVED_UNSEEN: bool = false;
 }
 
 fn unclear_after(line_ends: usize) -> Follows {

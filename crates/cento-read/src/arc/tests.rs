@@ -1,29 +1,22 @@
-//! What is written is read, from any packing, through any buffers, and as far as it is whole.
+//! What is written is read, and what is damaged is told: of ARC alone.
 
-use proptest::prelude::*;
-
-use super::{Arc, ArcReader, begins_member};
+use super::{Arc, ArcReader};
 use crate::archive::{arc_description, arc_record as record, gzip};
 use crate::reader::Records;
 use crate::record::Body;
-use crate::warc::tests::{
-    AT_ONCE, Arrival, Seen, Stored, any_arrival, any_stored, archive_reader, read_all,
+use crate::warc::properties::{
+    AT_ONCE, Seen, Stored, archive_properties, archive_reader, assert_cut_anywhere, read_all,
 };
 use crate::{Cause, Item, Limits, Packing, Start};
 
-fn read_from(bytes: &[u8], stored: Stored, arrival: Arrival, from: Start) -> Vec<Seen> {
-    let limits = Limits::default();
+fn read(bytes: &[u8], stored: Stored) -> Vec<Seen> {
     read_all(archive_reader::<Arc>(
         bytes,
         stored.packing(),
-        arrival,
-        limits,
-        from,
+        AT_ONCE,
+        Limits::default(),
+        Start::default(),
     ))
-}
-
-fn read(bytes: &[u8], stored: Stored) -> Vec<Seen> {
-    read_from(bytes, stored, AT_ONCE, Start::default())
 }
 
 /// The addresses of the pages, and the causes of damage between them.
@@ -51,154 +44,19 @@ fn sample() -> Vec<Vec<u8>> {
     ]
 }
 
-fn any_block() -> impl Strategy<Value = Vec<u8>> {
-    let noise = proptest::collection::vec(any::<u8>(), 0..9_000);
-    let repeated = (any::<u8>(), 0_usize..40_000).prop_map(|(byte, count)| vec![byte; count]);
-    let nested = Just(record("http://inner/", "text/plain", b"inner"));
-    let lines = "[a-z:/ 0-9]{0,9}[\r\n]{0,5}".prop_map(String::into_bytes);
-    let one = prop_oneof![noise, repeated, nested, lines];
-    proptest::collection::vec(one, 0..3).prop_map(|parts| parts.concat())
-}
-
-fn any_blocks() -> impl Strategy<Value = Vec<Vec<u8>>> {
-    proptest::collection::vec(any_block(), 0..8)
-}
-
-fn url(at: usize) -> String {
-    format!("http://a/{at} of b")
-}
-
-fn written(blocks: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let one = |(at, block): (usize, &Vec<u8>)| record(&url(at), "text/plain", block);
-    blocks.iter().enumerate().map(one).collect()
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
-
-    #[test]
-    fn what_is_written_is_read_through_any_buffers(
-        blocks in any_blocks(),
-        stored in any_stored(),
-        arrival in any_arrival(),
-    ) {
-        let records = written(&blocks);
-        // A member that begins like a record is taken for one.
-        if let Stored::Pieces(size) = stored {
-            prop_assume!(records.concat().chunks(size).skip(1).all(|piece| !begins_member(&piece[..piece.len().min(512)])));
-        }
-        let bytes = stored.store(&records);
-        let seen = read_from(&bytes, stored, arrival, Start::default());
-        prop_assert_eq!(seen.len(), blocks.len());
-        for (at, (block, seen)) in blocks.iter().zip(&seen).enumerate() {
-            match seen {
-                Seen::Page(_, found, bytes) => {
-                    prop_assert_eq!(found.clone(), Some(url(at)));
-                    prop_assert!(bytes == block);
-                }
-                other => prop_assert!(false, "{other:?}"),
-            }
-        }
-        if let Stored::Plain | Stored::Members = stored {
-            let mut offset = 0;
-            for seen in &seen {
-                prop_assert_eq!(seen.place().offset, offset);
-                offset += seen.place().length;
-                prop_assert_eq!(seen.place().next.offset, offset);
-            }
-            prop_assert_eq!(offset, bytes.len() as u64);
-        }
-    }
-
-    #[test]
-    fn reading_resumes_after_any_record(
-        blocks in any_blocks(),
-        stored in any_stored(),
-        arrival in any_arrival(),
-        damage in proptest::option::of((any::<prop::sample::Index>(), any::<u8>())),
-    ) {
-        let mut bytes = stored.store(&written(&blocks));
-        if let Some((at, byte)) = damage && !bytes.is_empty() {
-            let at = at.index(bytes.len());
-            bytes[at] = byte;
-        }
-        let seen = read_from(&bytes, stored, arrival, Start::default());
-        for (at, one) in seen.iter().enumerate() {
-            let next = one.place().next;
-            prop_assert_eq!(next.ordinal, at as u32 + 1);
-            prop_assert_eq!(&read_from(&bytes, stored, arrival, next)[..], &seen[at + 1..]);
-        }
-    }
-
-    #[test]
-    fn damage_costs_only_the_records_it_touches(
-        blocks in any_blocks(),
-        plain in any::<bool>(),
-        arrival in any_arrival(),
-        damage in any::<prop::sample::Index>(),
-        noise in proptest::collection::vec(any::<u8>(), 1..300),
-    ) {
-        // Nothing in a block may look like a record: a record is all there is to go by in a plain file.
-        let blocks: Vec<Vec<u8>> = blocks
-            .into_iter()
-            .map(|block| block.into_iter().filter(|&byte| byte != b':').collect())
-            .collect();
-        let stored = if plain { Stored::Plain } else { Stored::Members };
-        let records = written(&blocks);
-        let mut bytes = stored.store(&records);
-        let begin = damage.index(bytes.len() + 1);
-        let end = (begin + noise.len()).min(bytes.len());
-        bytes[begin..end].copy_from_slice(&noise[..end - begin]);
-        let seen = read_from(&bytes, stored, arrival, Start::default());
-        let found = told(&seen);
-        let mut from = 0;
-        for (at, record) in records.iter().enumerate() {
-            let to = from + stored.store(std::slice::from_ref(record)).len();
-            // The line end before a plain record is what makes it one.
-            let touched = begin < to && end > from.saturating_sub(usize::from(plain));
-            prop_assert!(
-                touched || found.contains(&url(at).as_str()),
-                "{at} is lost, damage {begin}..{end}, it lies {from}..{to}"
-            );
-            from = to;
-        }
-    }
-}
+archive_properties!(Arc);
 
 #[test]
 fn wherever_an_archive_is_cut_all_whole_records_before_are_read() {
-    for stored in [Stored::Plain, Stored::Members, Stored::OneMember] {
-        let records = sample();
-        let bytes = stored.store(&records);
-        let whole = read(&bytes, stored);
-        let all = told(&whole);
-        assert_eq!(
-            all,
-            [
-                "warcinfo",
-                "not-web",
-                "http://a/1",
-                "http://a/2 with spaces",
-                "ftp://a/3"
-            ]
-        );
-        for cut in 0..bytes.len() {
-            let seen = read(&bytes[..cut], stored);
-            let (sound, skipped): (Vec<_>, Vec<_>) = seen.into_iter().partition(Seen::is_sound);
-            assert!(skipped.len() <= 1, "{stored:?} cut at {cut}");
-            let end = |seen: &Seen| (seen.place().offset + seen.place().length) as usize;
-            // The line end after a block may be missing.
-            let missing = usize::from(stored == Stored::Plain);
-            let expected = whole
-                .iter()
-                .filter(|seen| end(seen) <= cut + missing)
-                .count();
-            if stored != Stored::OneMember {
-                assert_eq!(sound.len(), expected, "{stored:?} cut at {cut}");
-            }
-            assert_eq!(told(&sound), all[..sound.len()]);
-        }
-    }
+    let kinds = [
+        "warcinfo",
+        "not-web",
+        "http://a/1",
+        "http://a/2 with spaces",
+        "ftp://a/3",
+    ];
+    assert_eq!(told(&read(&sample().concat(), Stored::Plain)), kinds);
+    assert_cut_anywhere::<Arc>(&sample());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! bzip2 and xz, stream by stream. Mostly a file is one of them, but parallel packers write many.
 
 use bzip2::Decompress;
-use liblzma::stream::{Action, Stream as Decoder};
+use liblzma::stream::{Action, Stream as XzStream};
 use memchr::memmem;
 
 use super::gzip::Beginning;
@@ -31,85 +31,110 @@ pub(crate) const XZ_MAGIC: [u8; 6] = *b"\xfd7zXZ\0";
 /// What unpacking xz may take. The highest preset takes half of it.
 const XZ_MEMORY: u64 = 128 << 20;
 
-/// Unpacks the bzip2 streams of a source.
-#[derive(Default)]
-pub(crate) struct Unbzip2 {
-    decoder: Option<Decompress>,
+/// What bzip2 and xz do unlike each other.
+pub(crate) trait Decoder: Sized + Send {
+    const NAME: &'static str;
+    /// How long the mark is by which a stream is known.
+    const MAGIC: usize;
+    /// How much of a stream it takes at most to unpack its beginning.
+    const FRONT: usize;
+    /// Whether zeros may stand between streams.
+    const PADDED: bool;
+
+    /// Whether a stream begins with `bytes`.
+    fn begins(bytes: &[u8]) -> bool;
+
+    /// The first place in `bytes` at which a stream may begin.
+    fn find(bytes: &[u8]) -> Option<usize>;
+
+    fn new() -> Result<Self, Trouble>;
+
+    /// How much of the stream it has taken.
+    fn taken(&self) -> u64;
+
+    /// Unpacks into the spare capacity of `output`. Answers whether the stream is at its end.
+    fn step(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<bool, Trouble>;
 }
 
-impl Unpack for Unbzip2 {
-    fn inside(&self) -> bool {
-        self.decoder.is_some()
-    }
-
-    fn leave(&mut self) {
-        self.decoder = None;
-    }
-
-    fn begin(&mut self, source: &mut Source) -> Result<(), Trouble> {
-        source.ensure(BZIP2_MAGIC)?;
-        if !is_bzip2(source.available()) {
-            return Err(damaged("no bzip2 stream begins here"));
-        }
-        self.decoder = Some(Decompress::new(false));
-        Ok(())
-    }
-
-    fn pull(&mut self, source: &mut Source, output: &mut Vec<u8>) -> Result<usize, Trouble> {
-        let before = output.len();
-        let decoder = self.decoder.as_mut().ok_or(Trouble::Truncated)?;
-        loop {
-            let more = source.fill()?;
-            let consumed = decoder.total_in();
-            let status = decoder
-                .decompress_vec(source.available(), output)
-                .map_err(|error| damaged(format!("bzip2: {error}")))?;
-            source.consume((decoder.total_in() - consumed) as usize);
-            if status == bzip2::Status::StreamEnd {
-                self.decoder = None;
-                return Ok(output.len() - before);
-            }
-            if output.len() > before {
-                return Ok(output.len() - before);
-            }
-            if !more {
-                return Err(Trouble::Truncated);
-            }
-        }
-    }
-
-    fn begins_with(&mut self, bytes: &[u8], expected: Beginning) -> bool {
-        self.decoder = None;
-        let mut front = Vec::with_capacity(expected.reach);
-        is_bzip2(bytes)
-            && Decompress::new(false)
-                .decompress_vec(bytes, &mut front)
-                .is_ok()
-            && shows(&front, expected)
-    }
-
+impl Decoder for Decompress {
+    const NAME: &'static str = "bzip2";
+    const MAGIC: usize = BZIP2_MAGIC;
     /// A block has to be there as a whole before anything of it can be had.
-    fn front(&self) -> usize {
-        1 << 20
+    const FRONT: usize = 1 << 20;
+    const PADDED: bool = false;
+
+    fn begins(bytes: &[u8]) -> bool {
+        is_bzip2(bytes)
     }
 
-    fn find(&self, bytes: &[u8]) -> (Option<usize>, usize) {
-        let found = memmem::find_iter(bytes, b"BZh").find(|&at| is_bzip2(&bytes[at..]));
-        (found, BZIP2_MAGIC)
+    fn find(bytes: &[u8]) -> Option<usize> {
+        memmem::find_iter(bytes, b"BZh").find(|&at| is_bzip2(&bytes[at..]))
+    }
+
+    fn new() -> Result<Self, Trouble> {
+        Ok(Decompress::new(false))
+    }
+
+    fn taken(&self) -> u64 {
+        self.total_in()
+    }
+
+    fn step(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<bool, Trouble> {
+        match self.decompress_vec(input, output) {
+            Ok(status) => Ok(status == bzip2::Status::StreamEnd),
+            Err(error) => Err(damaged(format!("bzip2: {error}"))),
+        }
     }
 }
 
-/// Unpacks the xz streams of a source.
-#[derive(Default)]
-pub(crate) struct Unxz {
-    decoder: Option<Decoder>,
+impl Decoder for XzStream {
+    const NAME: &'static str = "xz";
+    const MAGIC: usize = XZ_MAGIC.len();
+    const FRONT: usize = 4 << 10;
+    const PADDED: bool = true;
+
+    fn begins(bytes: &[u8]) -> bool {
+        bytes.starts_with(&XZ_MAGIC)
+    }
+
+    fn find(bytes: &[u8]) -> Option<usize> {
+        memmem::find(bytes, &XZ_MAGIC)
+    }
+
+    fn new() -> Result<Self, Trouble> {
+        XzStream::new_stream_decoder(XZ_MEMORY, 0).map_err(|error| damaged(format!("xz: {error}")))
+    }
+
+    fn taken(&self) -> u64 {
+        self.total_in()
+    }
+
+    fn step(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<bool, Trouble> {
+        match self.process_vec(input, output, Action::Run) {
+            Ok(status) => Ok(status == liblzma::stream::Status::StreamEnd),
+            Err(error) => Err(damaged(format!("xz: {error}"))),
+        }
+    }
 }
 
-fn xz_decoder() -> Result<Decoder, Trouble> {
-    Decoder::new_stream_decoder(XZ_MEMORY, 0).map_err(|error| damaged(format!("xz: {error}")))
+/// Unpacks the streams of a source.
+pub(crate) struct Unblock<D> {
+    decoder: Option<D>,
 }
 
-impl Unpack for Unxz {
+/// Unpacks bzip2.
+pub(crate) type Unbzip2 = Unblock<Decompress>;
+
+/// Unpacks xz.
+pub(crate) type Unxz = Unblock<XzStream>;
+
+impl<D> Default for Unblock<D> {
+    fn default() -> Self {
+        Unblock { decoder: None }
+    }
+}
+
+impl<D: Decoder> Unpack for Unblock<D> {
     fn inside(&self) -> bool {
         self.decoder.is_some()
     }
@@ -118,9 +143,8 @@ impl Unpack for Unxz {
         self.decoder = None;
     }
 
-    /// Zeros may stand between streams.
     fn preface(&mut self, source: &mut Source) -> Result<(), Trouble> {
-        while source.fill()? && source.available()[0] == 0 {
+        while D::PADDED && source.fill()? && source.available()[0] == 0 {
             let zeros = source.available().iter().take_while(|&&byte| byte == 0);
             source.consume(zeros.count());
         }
@@ -128,29 +152,26 @@ impl Unpack for Unxz {
     }
 
     fn begin(&mut self, source: &mut Source) -> Result<(), Trouble> {
-        source.ensure(XZ_MAGIC.len())?;
-        if !source.available().starts_with(&XZ_MAGIC) {
-            return Err(damaged("no xz stream begins here"));
+        source.ensure(D::MAGIC)?;
+        if !D::begins(source.available()) {
+            return Err(damaged(format!("no {} stream begins here", D::NAME)));
         }
-        self.decoder = Some(xz_decoder()?);
+        self.decoder = Some(D::new()?);
         Ok(())
     }
 
     fn pull(&mut self, source: &mut Source, output: &mut Vec<u8>) -> Result<usize, Trouble> {
         let before = output.len();
-        let decoder = self.decoder.as_mut().ok_or(Trouble::Truncated)?;
         loop {
+            let decoder = self.decoder.as_mut().ok_or(Trouble::Truncated)?;
             let more = source.fill()?;
-            let consumed = decoder.total_in();
-            let status = decoder
-                .process_vec(source.available(), output, Action::Run)
-                .map_err(|error| damaged(format!("xz: {error}")))?;
-            source.consume((decoder.total_in() - consumed) as usize);
-            if status == liblzma::stream::Status::StreamEnd {
+            let taken = decoder.taken();
+            let ended = decoder.step(source.available(), output)?;
+            source.consume((decoder.taken() - taken) as usize);
+            if ended {
                 self.decoder = None;
-                return Ok(output.len() - before);
             }
-            if output.len() > before {
+            if ended || output.len() > before {
                 return Ok(output.len() - before);
             }
             if !more {
@@ -159,22 +180,27 @@ impl Unpack for Unxz {
         }
     }
 
-    fn begins_with(&mut self, bytes: &[u8], expected: Beginning) -> bool {
+    fn begins_with(&mut self, bytes: &[u8], expected: Beginning) -> Option<bool> {
         self.decoder = None;
-        let mut front = Vec::with_capacity(expected.reach);
-        let Ok(mut decoder) = xz_decoder() else {
-            return false;
+        if !D::begins(bytes) {
+            return Some(false);
+        }
+        let Ok(mut decoder) = D::new() else {
+            return Some(false);
         };
-        bytes.starts_with(&XZ_MAGIC)
-            && decoder.process_vec(bytes, &mut front, Action::Run).is_ok()
-            && shows(&front, expected)
+        let mut front = Vec::with_capacity(expected.reach);
+        match decoder.step(bytes, &mut front) {
+            Ok(false) if front.len() < expected.reach => None,
+            Ok(_) => Some(shows(&front, expected)),
+            Err(_) => Some(false),
+        }
     }
 
     fn front(&self) -> usize {
-        4 << 10
+        D::FRONT
     }
 
     fn find(&self, bytes: &[u8]) -> (Option<usize>, usize) {
-        (memmem::find(bytes, &XZ_MAGIC), XZ_MAGIC.len())
+        (D::find(bytes), D::MAGIC)
     }
 }

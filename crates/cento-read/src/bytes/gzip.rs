@@ -4,7 +4,7 @@
 //! the byte where a member begins and ends, and the inflater can be used again for the next one without setting it up
 //! anew, which for short records would cost as much as inflating them.
 
-use flate2::{Crc, Decompress, FlushDecompress, Status};
+use flate2::{Crc, Decompress, DecompressError, FlushDecompress, Status};
 
 use super::ahead::Ahead;
 use super::source::Source;
@@ -112,6 +112,19 @@ impl Gunzip {
         }
     }
 
+    /// What is wrong with the member, and where: the library's own words are about its state rather than about the data.
+    fn wrong(&self, error: &DecompressError) -> Trouble {
+        let what = match error.message() {
+            Some(message) if message.starts_with("invalid") => message,
+            _ => "the data do not inflate",
+        };
+        damaged(format!(
+            "{what} about {} bytes into the member, {} of it unpacked",
+            self.inflate.total_in(),
+            self.inflate.total_out()
+        ))
+    }
+
     fn end(&mut self, source: &mut Source) -> Result<(), Trouble> {
         self.inside = false;
         source.ensure(8)?;
@@ -193,7 +206,7 @@ impl Unpack for Gunzip {
             let status = self
                 .inflate
                 .decompress_vec(source.available(), output, FlushDecompress::None)
-                .map_err(|error| damaged(error.message().unwrap_or("bad data").into()))?;
+                .map_err(|error| self.wrong(&error))?;
             source.consume((self.inflate.total_in() - consumed) as usize);
             if status == Status::StreamEnd {
                 self.checksum.update(&output[before..]);
@@ -207,12 +220,12 @@ impl Unpack for Gunzip {
         }
     }
 
-    fn begins_with(&mut self, bytes: &[u8], expected: Beginning) -> bool {
+    fn begins_with(&mut self, bytes: &[u8], expected: Beginning) -> Option<bool> {
         self.inside = false;
         let mut front = [0; Beginning::LONGEST];
         let front = &mut front[..expected.reach.min(Beginning::LONGEST)];
         let Header::Whole(length) = header(bytes) else {
-            return false;
+            return Some(false);
         };
         self.inflate.reset(false);
         let done = self
@@ -220,7 +233,7 @@ impl Unpack for Gunzip {
             .decompress(&bytes[length..], front, FlushDecompress::None);
         // No more than fits was unpacked.
         let count = self.inflate.total_out() as usize;
-        done.is_ok() && (expected.fits)(&front[..count])
+        Some(done.is_ok() && (expected.fits)(&front[..count]))
     }
 
     /// A header, the code tables, a few symbols.

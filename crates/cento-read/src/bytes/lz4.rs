@@ -234,31 +234,25 @@ impl Unpack for Unlz4 {
     }
 
     /// The first block of a frame has nothing to reach back to: it begins with what is stored as it is.
-    fn begins_with(&mut self, bytes: &[u8], expected: Beginning) -> bool {
+    fn begins_with(&mut self, bytes: &[u8], expected: Beginning) -> Option<bool> {
         self.inside = false;
-        let Ok(frame) = descriptor(bytes) else {
-            return false;
-        };
+        let frame = descriptor(bytes).ok()?;
         let rest = &bytes[frame.length..];
-        let Some((length, block)) = rest.split_first_chunk::<4>() else {
-            return false;
-        };
+        let (length, block) = rest.split_first_chunk::<4>()?;
         let length = u32::from_le_bytes(*length);
         if length & AS_IT_IS != 0 {
             let length = (length & !AS_IT_IS) as usize;
-            return shows(&block[..block.len().min(length)], expected);
+            return Some(shows(&block[..block.len().min(length)], expected));
         }
         let block = &block[..block.len().min(length as usize)];
-        let Some((&token, mut block)) = block.split_first() else {
-            return false;
-        };
+        let (&token, mut block) = block.split_first()?;
         let mut literals = usize::from(token >> 4);
         if literals == 15 {
             let more = block.iter().take_while(|&&byte| byte == 255).count();
             literals += 255 * more;
             block = block.get(more + 1..).unwrap_or_default();
         }
-        shows(&block[..block.len().min(literals)], expected)
+        Some(shows(&block[..block.len().min(literals)], expected))
     }
 
     fn front(&self) -> usize {

@@ -9,6 +9,7 @@
 
 mod ahead;
 mod blocks;
+mod growth;
 mod gzip;
 mod lz4;
 mod packing;

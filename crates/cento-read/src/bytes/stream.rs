@@ -5,10 +5,11 @@ use std::io;
 use sha1::{Digest, Sha1};
 
 use super::ahead::Ahead;
+use super::growth::Growth;
 use super::gzip::Beginning;
 use super::source::Source;
-use super::unpack::Unpack;
-use crate::{Cause, Packing};
+use super::unpack::{Glances, Unpack};
+use crate::{Cause, Limits, Packing};
 
 /// The window's size at first. Most records fit whole, and it stays in the second-level cache.
 const WINDOW: usize = 64 << 10;
@@ -57,6 +58,8 @@ pub(crate) struct Stream {
     fresh: bool,
     /// How many bytes have been read again for the sake of damaged ones.
     reread: u64,
+    glances: Glances,
+    growth: Growth,
 }
 
 impl Stream {
@@ -74,7 +77,15 @@ impl Stream {
             start: 0,
             fresh: true,
             reread: 0,
+            glances: Glances::default(),
+            growth: Growth::default(),
         }
+    }
+
+    /// Holds the compressed members to a limit on how much they may grow.
+    pub(crate) fn within(mut self, limits: &Limits) -> Self {
+        self.growth = Growth::within(limits);
+        self
     }
 
     /// The bytes at hand.
@@ -111,8 +122,12 @@ impl Stream {
             self.source.consume(count);
             return Ok(Filled::Bytes);
         };
-        if unpack.inside() && unpack.pull(&mut self.source, &mut self.window)? > 0 {
-            return Ok(Filled::Bytes);
+        if unpack.inside() {
+            let count = unpack.pull(&mut self.source, &mut self.window)?;
+            self.growth.grown(count, self.source.position())?;
+            if count > 0 {
+                return Ok(Filled::Bytes);
+            }
         }
         Ok(Filled::MemberEnd)
     }
@@ -165,11 +180,19 @@ impl Stream {
         self.source.mark();
         self.member = self.source.position();
         self.fresh = self.start == self.window.len();
+        self.growth.begin(self.member);
         if self.fresh {
             self.window.clear();
             self.start = 0;
             if unpack.whole(&mut self.source, &mut self.window)? {
-                return Ok(true);
+                let unpacked = self.window.len();
+                if self.growth.grown(unpacked, self.source.position()).is_ok() {
+                    return Ok(true);
+                }
+                // It is told where it grew too large, and what came before that is read.
+                self.window.clear();
+                self.source.seek(self.member)?;
+                self.growth.begin(self.member);
             }
         }
         unpack.begin(&mut self.source)?;
@@ -182,11 +205,16 @@ impl Stream {
         let Some(unpack) = &mut self.unpack else {
             return Ok(false);
         };
-        self.source.ensure(unpack.front())?;
-        if unpack.begins_with(self.source.available(), beginning) {
+        let glances = &mut self.glances;
+        if glances.begins(&mut self.source, unpack.as_mut(), beginning)? {
             return Ok(false);
         }
         self.next_member()
+    }
+
+    /// Whether what has been passed can be read again, however much it is.
+    pub(crate) fn returns(&self) -> bool {
+        self.unpack.is_none() && self.source.seeks()
     }
 
     /// Where what is in the window lies in the input: to the byte if it is not compressed, else its member.
@@ -239,7 +267,8 @@ impl Stream {
                     if output.len() == output.capacity() {
                         output.reserve(WINDOW.min(want - output.len()));
                     }
-                    unpack.pull(&mut self.source, output)?;
+                    let count = unpack.pull(&mut self.source, output)?;
+                    self.growth.grown(count, self.source.position())?;
                 }
             }
             self.fresh = false;
@@ -331,8 +360,8 @@ impl Stream {
                 Some(at) => {
                     self.source.consume(at);
                     self.source.mark();
-                    self.source.ensure(unpack.front())?;
-                    if unpack.begins_with(self.source.available(), expected) {
+                    let glances = &mut self.glances;
+                    if glances.begins(&mut self.source, unpack.as_mut(), expected)? {
                         return Ok(true);
                     }
                     self.source.consume(1);

@@ -1,5 +1,7 @@
 //! What every packing that comes in members does: gzip members, zstd and LZ4 frames, bzip2 and xz streams.
 
+use std::io;
+
 use super::gzip::Beginning;
 use super::source::Source;
 use super::stream::Trouble;
@@ -31,10 +33,11 @@ pub(crate) trait Unpack: Send {
     /// its end, and by then its checksum, if it has one, has been found right.
     fn pull(&mut self, source: &mut Source, output: &mut Vec<u8>) -> Result<usize, Trouble>;
 
-    /// Whether a member begins with `bytes` that unpacks to something beginning with `expected`.
-    fn begins_with(&mut self, bytes: &[u8], expected: Beginning) -> bool;
+    /// Whether a member begins with `bytes` that unpacks to something beginning with `expected`; nothing if it takes more
+    /// of it to tell.
+    fn begins_with(&mut self, bytes: &[u8], expected: Beginning) -> Option<bool>;
 
-    /// How much of a member it takes to unpack its beginning.
+    /// How much of a member it takes at most to unpack its beginning.
     fn front(&self) -> usize;
 
     /// The first place in `bytes` at which a member may begin, and how long the mark is by which that shows.
@@ -87,4 +90,44 @@ pub(super) fn pass_skippable(source: &mut Source) -> Result<(), Trouble> {
 /// Whether `unpacked`, the beginning of a member, begins a record.
 pub(super) fn shows(unpacked: &[u8], expected: Beginning) -> bool {
     (expected.fits)(&unpacked[..unpacked.len().min(expected.reach)])
+}
+
+/// The bytes of members that have been unpacked only to see how they begin.
+///
+/// In a sound input there are none, or few. One that is made to waste time has the mark of a member every few bytes, each
+/// asking for a whole block to be unpacked before it shows that it is none. So looking is paid for by getting on: what the
+/// input cannot afford is not looked at, and the work stays in proportion to its length.
+#[derive(Default)]
+pub(super) struct Glances {
+    spent: u64,
+}
+
+impl Glances {
+    /// Whether a member begins at the front of `source` that unpacks to something beginning with `expected`. Nothing is
+    /// consumed. What cannot be afforded is taken for none.
+    pub(super) fn begins(
+        &mut self,
+        source: &mut Source,
+        unpack: &mut dyn Unpack,
+        expected: Beginning,
+    ) -> io::Result<bool> {
+        const ALWAYS: u64 = 64 << 20;
+        const FOR_A_BYTE: u64 = 32;
+        let mut reach = unpack.front().min(4 << 10);
+        loop {
+            let earned = source.position().saturating_mul(FOR_A_BYTE);
+            if self.spent > ALWAYS.saturating_add(earned) {
+                return Ok(false);
+            }
+            source.ensure(reach)?;
+            let available = source.available();
+            let bytes = &available[..available.len().min(reach)];
+            self.spent = self.spent.saturating_add(reach as u64);
+            match unpack.begins_with(bytes, expected) {
+                Some(begins) => return Ok(begins),
+                None if bytes.len() < reach || reach >= unpack.front() => return Ok(false),
+                None => reach = (8 * reach).min(unpack.front()),
+            }
+        }
+    }
 }

@@ -180,13 +180,13 @@ impl Unpack for Unzstd {
         }
     }
 
-    fn begins_with(&mut self, bytes: &[u8], expected: Beginning) -> bool {
+    fn begins_with(&mut self, bytes: &[u8], expected: Beginning) -> Option<bool> {
         self.inside = false;
         if !bytes.starts_with(&MAGIC) {
-            return false;
+            return Some(false);
         }
         let Ok(decoder) = self.decoder() else {
-            return false;
+            return Some(false);
         };
         let mut front = Vec::with_capacity(expected.reach);
         let mut rest = bytes;
@@ -194,10 +194,11 @@ impl Unpack for Unzstd {
             let before = (rest.len(), front.len());
             match step(decoder, rest, &mut front) {
                 Ok((read, false)) if read > 0 || front.len() > before.1 => rest = &rest[read..],
-                _ => break,
+                Ok((_, false)) => return None,
+                Ok((_, true)) | Err(_) => break,
             }
         }
-        shows(&front, expected)
+        Some(shows(&front, expected))
     }
 
     fn front(&self) -> usize {

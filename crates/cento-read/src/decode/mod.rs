@@ -25,7 +25,7 @@ use sha1::{Digest, Sha1};
 
 use crate::record::{Body, Told};
 use crate::warc::header::first_line;
-use crate::{Content, Decoded, Page, Record, Reject, Rejected, Settings, Skipped};
+use crate::{Content, Decoded, Limits, Page, Record, Reject, Rejected, Settings, Skipped};
 
 /// Makes a page of a record: undoes HTTP, transfer and content codings, tells what the content is, and turns it into
 /// UTF-8. Pure, so that any thread can do it. The error is a record that turns out to be damaged only here: a line that is
@@ -119,11 +119,15 @@ fn http_response(
         let detail = format!("it begins with {}", first_line(&block));
         return rejected(page, Reject::BadHttp, detail);
     };
+    let too_long = head_too_long(&block[..head.end], &settings.limits);
     page.status = Some(head.status);
     page.mime = head.content_type.as_deref().and_then(mime::essence);
     page.language = page.language.or(head.language);
     block.drain(..head.end);
     digest(&mut page, &block);
+    if let Some(detail) = too_long {
+        return rejected(page, Reject::HeaderTooLong, detail);
+    }
     if head.chunked {
         // The standard leaves open whether the payload is digested with its transfer coding. Nearly all writers do so,
         // some do not: whichever digest the archive has is the right one. Where it has none, how a server happened to
@@ -144,6 +148,17 @@ fn http_response(
             reject: Some(reject),
         },
     }
+}
+
+/// What limit the head of a response exceeds, if it exceeds one.
+fn head_too_long(head: &[u8], limits: &Limits) -> Option<String> {
+    let limit = limits.max_header_bytes;
+    if head.len() > limit {
+        return Some(format!("{} bytes, the limit is {limit}", head.len()));
+    }
+    let lines = memchr::memchr_iter(b'\n', head).count();
+    let limit = limits.max_header_lines;
+    (lines > limit).then(|| format!("{lines} lines, the limit is {limit}"))
 }
 
 /// Makes text of content that is in no coding any more.

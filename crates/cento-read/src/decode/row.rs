@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{digest, rejected, with_text};
-use crate::json::{Plan, Value};
+use crate::json::{Plan, Value, nesting};
 use crate::{Cause, Decoded, Page, Place, Reject, Role, Settings, Skipped, date};
 
 /// A page whose text is given.
@@ -26,6 +26,12 @@ pub(super) fn json(
         cause,
         detail,
     };
+    let deepest = nesting(line);
+    let limit = settings.limits.max_nesting;
+    if deepest > limit {
+        let detail = format!("{deepest} objects and lists within each other, the limit is {limit}");
+        return Err(skipped(Cause::TooDeep, detail));
+    }
     let mut picked = plan
         .pick(line)
         .map_err(|error| skipped(Cause::BadJson, error.to_string()))?;

@@ -64,7 +64,7 @@ impl Input {
             }
             _ => None,
         };
-        let mut stream = Stream::with_help(source, packing, ahead);
+        let mut stream = Stream::with_help(source, packing, ahead).within(&settings.limits);
         let seek = |stream: &mut Stream| match stream.seek(from.offset) {
             Err(Trouble::Io(error)) => Err(failed(error)),
             _ => Ok(()),

@@ -4,16 +4,18 @@
 //! first lines are taken apart here as well, until each field that the user named has been seen: a name that nothing has is
 //! a mistake to tell of, not an empty column.
 
+mod nesting;
 mod pick;
 mod probe;
 
 use std::sync::Arc;
 
+pub(crate) use nesting::nesting;
 pub(crate) use pick::{Plan, Value};
 use probe::Probe;
 
 use crate::bytes::{Beginning, Filled, Stream, Trouble};
-use crate::reader::{Records, following};
+use crate::reader::{Records, following, from_first};
 use crate::record::{Body, Told};
 use crate::{
     Cause, Error, FieldMap, Ignored, IgnoredKind, Item, Packing, Place, Record, Skipped, Start,
@@ -181,12 +183,7 @@ impl LineReader {
 
 impl Records for LineReader {
     fn next(&mut self) -> Result<Option<Item>, Error> {
-        loop {
-            match self.item()? {
-                Some(item) if item.place().ordinal < self.first => {}
-                item => return Ok(item),
-            }
-        }
+        from_first(self.first, || self.item())
     }
 
     fn bytes_read(&self) -> u64 {

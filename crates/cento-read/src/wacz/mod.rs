@@ -8,6 +8,7 @@
 //! normally stored as they are, so that a record has its place in the zip and reading can begin there. One that was
 //! deflated once more can only be read from its front, and the place of its records is where it begins.
 
+mod inflated;
 mod zip;
 
 use std::fs::File;
@@ -15,13 +16,13 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use flate2::read::DeflateDecoder;
+use inflated::{Damage, Inflated};
 
 use crate::bytes::{FRONT, Origin, Source, Stream, packing_named, packing_of};
-use crate::reader::Records;
+use crate::reader::{Records, following};
 use crate::warc::WarcReader;
 use crate::warc::header::BEGINNING;
-use crate::{Error, Item, Limits, Packing, Place, Start};
+use crate::{Cause, Error, Item, Limits, Packing, Place, Skipped, Start};
 use zip::{Entry, Problem};
 
 /// Reads a WACZ file.
@@ -43,6 +44,8 @@ struct Open {
     /// The ordinal of its first record, if it is deflated.
     first: u32,
     records: WarcReader,
+    /// What was wrong with its bytes, if they are deflated.
+    damage: Option<Damage>,
 }
 
 /// Whether a zip has archives in it, as far as it can be read.
@@ -111,16 +114,16 @@ impl WaczReader {
             skip: if inside { self.next.skip } else { 0 },
             ..self.next
         };
-        let (mut source, from) = if entry.deflated {
+        let (mut source, from, damage) = if entry.deflated {
             file.seek(SeekFrom::Start(entry.begin))?;
             let packed = file.take(entry.end - entry.begin);
-            let unpacked = UpToDamage(DeflateDecoder::new(packed));
+            let (unpacked, damage) = Inflated::new(packed, entry.crc, &self.limits);
             let source = Source::new(Origin::Stream(Box::new(unpacked)));
-            (source, Start { offset: 0, ..from })
+            (source, Start { offset: 0, ..from }, Some(damage))
         } else {
             let mut source = Source::new(Origin::Range(file, entry.end));
             source.seek(entry.begin)?;
-            (source, from)
+            (source, from, None)
         };
         source.ensure(FRONT)?;
         let front = source.available();
@@ -130,8 +133,9 @@ impl WaczReader {
         Ok(Open {
             entry,
             first: from.ordinal.saturating_sub(from.skip),
+            damage,
             records: WarcReader::new(
-                Stream::new(source, packing),
+                Stream::new(source, packing).within(&self.limits),
                 self.input.clone(),
                 self.limits.clone(),
                 from,
@@ -144,18 +148,34 @@ impl Open {
     /// The place in the zip of what has a place in a deflated archive.
     fn placed(&self, place: &mut Place) {
         if self.entry.deflated {
-            let ordinal = place.next.ordinal;
-            *place = Place {
-                ordinal: place.ordinal,
-                offset: self.entry.begin,
-                length: 0,
-                next: Start {
-                    ordinal,
-                    offset: self.entry.begin,
-                    skip: ordinal.saturating_sub(self.first),
-                },
-            };
+            *place = place_after(&self.entry, place.ordinal, self.first);
         }
+    }
+
+    /// Word of damage to the bytes of the archive itself, after its last record. That is a record as well, so that what
+    /// comes after it has the same ordinals whether this is told or not.
+    fn damage(&self) -> Option<Item> {
+        let (cause, detail) = self.damage.as_ref()?.take()?;
+        Some(Item::Skipped(Skipped {
+            place: place_after(&self.entry, self.records.ordinal(), self.first),
+            cause,
+            detail: format!("{}: {detail}", self.entry.name.escape_debug()),
+        }))
+    }
+}
+
+/// The place of something that can only be reached from the front of an entry, whose first record has the ordinal `first`.
+fn place_after(entry: &Entry, ordinal: u32, first: u32) -> Place {
+    let next = ordinal.saturating_add(1);
+    Place {
+        ordinal,
+        offset: entry.begin,
+        length: 0,
+        next: Start {
+            ordinal: next,
+            offset: entry.begin,
+            skip: next.saturating_sub(first),
+        },
     }
 }
 
@@ -172,14 +192,36 @@ impl Records for WaczReader {
                     return Ok(Some(item));
                 }
                 self.bytes_read = open.entry.end;
+                let damage = open.damage();
                 self.open = None;
                 // The next archive begins at its own front.
                 self.next.offset = 0;
                 self.next.skip = 0;
+                if let Some(item) = damage
+                    && item.place().ordinal >= self.next.ordinal
+                {
+                    self.next.ordinal = item.place().next.ordinal;
+                    return Ok(Some(item));
+                }
             }
             let Some(entry) = self.waiting.pop() else {
                 return Ok(None);
             };
+            if let Some(problem) = &entry.problem {
+                let told = self.next.offset == entry.begin && self.next.skip > 0;
+                self.next.offset = 0;
+                self.next.skip = 0;
+                if told {
+                    continue;
+                }
+                let ordinal = self.next.ordinal;
+                self.next.ordinal = following(ordinal, &self.input)?;
+                return Ok(Some(Item::Skipped(Skipped {
+                    place: place_after(&entry, ordinal, ordinal),
+                    cause: Cause::BadEntry,
+                    detail: format!("{}: {problem}", entry.name.escape_debug()),
+                })));
+            }
             let open = self
                 .begin(entry)
                 .map_err(|error| Error::from_io(&self.input, error))?;
@@ -189,27 +231,5 @@ impl Records for WaczReader {
 
     fn bytes_read(&self) -> u64 {
         self.bytes_read
-    }
-}
-
-/// Deflated bytes up to where they are damaged, as if they ended there: what is whole before the damage is read, and the
-/// record that is cut off by it is told of like any other.
-struct UpToDamage<R>(R);
-
-impl<R: Read> Read for UpToDamage<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.0.read(buffer) {
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::InvalidInput
-                        | io::ErrorKind::InvalidData
-                        | io::ErrorKind::UnexpectedEof
-                ) =>
-            {
-                Ok(0)
-            }
-            read => read,
-        }
     }
 }

@@ -5,8 +5,9 @@
 //!  │ a.warc.gz           │ │ b.warc.gz           │   │ name, size, offset; … │ │ where that begins │
 //!  └─────────────────────┘ └─────────────────────┘   └───────────────────────┘ └───────────────────┘
 //! ```
-//! It is read from its end. Nothing in it is believed that the length of the file speaks against: a directory and
-//! everything that it lists must lie within the file, and no two of the files within each other.
+//! It is read from its end. Nothing in it is believed that the length of the file speaks against: a directory must lie
+//! within the file, and everything that it lists before the directory, no two of the files within each other. A file of
+//! which that is not so, or that is packed in another way than by deflating, cannot be read; the others can.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -32,12 +33,24 @@ pub(super) struct Entry {
     pub(super) name: String,
     /// Whether the bytes are deflated; else they are there as they are.
     pub(super) deflated: bool,
+    /// The checksum of its bytes, inflated.
+    pub(super) crc: u32,
     /// Where its header begins, in the zip.
     header: u64,
-    /// Where its bytes begin, in the zip.
+    /// Where its bytes begin, in the zip. Of one that cannot be read, where the directory lists it: a place that is in no
+    /// other file.
     pub(super) begin: u64,
     /// Where they end.
     pub(super) end: u64,
+    /// Why it cannot be read.
+    pub(super) problem: Option<String>,
+}
+
+impl Entry {
+    fn refuse(&mut self, listed: u64, problem: impl Into<String>) {
+        (self.begin, self.end) = (listed, listed);
+        self.problem = Some(problem.into());
+    }
 }
 
 /// Why the files of a zip cannot be had.
@@ -72,23 +85,31 @@ pub(super) fn entries(
             Some(parsed) => parsed,
             None => return damaged("an entry of its directory is cut off"),
         };
+        let place = directory.begin + (directory.bytes.len() - rest.len()) as u64;
         rest = after;
         if wanted(&listed.name) {
-            found.push(listed.locate(file, directory.begin)?);
+            // A file may end where the directory begins; behind the mark of its entry, no place is shared.
+            found.push((listed.locate(file, directory.begin, place + 4)?, place + 4));
         }
     }
     if !rest.is_empty() && !rest.starts_with(b"PK\x05\x05") {
         return damaged("its directory lists something that is no file");
     }
-    found.sort_by(|a, b| (&a.name, a.begin).cmp(&(&b.name, b.begin)));
-    let mut places: Vec<_> = found
-        .iter()
-        .map(|entry| (entry.header, entry.end))
-        .collect();
-    places.sort_unstable();
-    if places.windows(2).any(|pair| pair[0].1 > pair[1].0) {
-        return damaged("two of its files overlap");
+    // Bytes that several files share would be read as often, and a small zip would become a large one.
+    found.sort_by_key(|(entry, listed)| (entry.header, *listed));
+    let mut taken = 0;
+    for (entry, listed) in &mut found {
+        if entry.problem.is_some() {
+            continue;
+        }
+        if entry.header < taken {
+            entry.refuse(*listed, "it overlaps with another file");
+        } else {
+            taken = entry.end;
+        }
     }
+    let mut found: Vec<_> = found.into_iter().map(|(entry, _)| entry).collect();
+    found.sort_by(|a, b| (&a.name, a.begin).cmp(&(&b.name, b.begin)));
     Ok(found)
 }
 
@@ -152,6 +173,7 @@ struct Listed {
     name: String,
     method: u32,
     encrypted: bool,
+    crc: u32,
     packed: u64,
     header: u64,
 }
@@ -167,6 +189,7 @@ impl Listed {
             name: String::from_utf8_lossy(bytes.get(LISTED..name_end)?).into_owned(),
             method: u16_at(fixed, 10),
             encrypted: u16_at(fixed, 8) & 1 == 1,
+            crc: u32_at(fixed, 16),
             packed: u64::from(u32_at(fixed, 20)),
             header: u64::from(u32_at(fixed, 42)),
         };
@@ -192,38 +215,47 @@ impl Listed {
         Some((listed, bytes.get(end..)?))
     }
 
-    /// Finds the bytes of the file, which lie before the directory.
-    fn locate(self, file: &File, directory: u64) -> Result<Entry, Problem> {
-        let name = self.name;
-        let shown = name.escape_debug();
-        if self.encrypted || !matches!(self.method, 0 | 8) {
-            return damaged(format!("{shown} is neither stored nor deflated"));
+    /// Finds the bytes of the file, which lie before the directory. `place` is where that lists it.
+    fn locate(self, file: &File, directory: u64, place: u64) -> Result<Entry, Problem> {
+        let mut entry = Entry {
+            deflated: self.method == 8,
+            crc: self.crc,
+            header: self.header,
+            begin: 0,
+            end: 0,
+            problem: None,
+            name: self.name,
+        };
+        if self.encrypted {
+            entry.refuse(place, "it is encrypted");
+            return Ok(entry);
         }
-        let outside = || Problem::Damaged(format!("{shown} does not lie before its directory"));
+        if !matches!(self.method, 0 | 8) {
+            entry.refuse(place, "it is neither stored nor deflated");
+            return Ok(entry);
+        }
         let header_end = self.header.checked_add(LOCAL as u64);
         if header_end.is_none_or(|end| end > directory) {
-            return Err(outside());
+            entry.refuse(place, OUTSIDE);
+            return Ok(entry);
         }
         let header = read_at(file, self.header, LOCAL as u64)?;
         if !header.starts_with(b"PK\x03\x04") {
-            return damaged(format!("{shown} is not where its directory says"));
+            entry.refuse(place, "it is not where the directory says");
+            return Ok(entry);
         }
         // The lengths of name and extra differ between the directory and here.
         let before = LOCAL as u64 + u64::from(u16_at(&header, 26)) + u64::from(u16_at(&header, 28));
-        let begin = self.header + before;
-        let end = begin
-            .checked_add(self.packed)
-            .filter(|&end| end <= directory)
-            .ok_or_else(outside)?;
-        Ok(Entry {
-            deflated: self.method == 8,
-            header: self.header,
-            name,
-            begin,
-            end,
-        })
+        entry.begin = self.header + before;
+        match entry.begin.checked_add(self.packed) {
+            Some(end) if end <= directory => entry.end = end,
+            _ => entry.refuse(place, OUTSIDE),
+        }
+        Ok(entry)
     }
 }
+
+const OUTSIDE: &str = "it does not lie before the directory";
 
 fn read_at(mut file: &File, at: u64, length: u64) -> Result<Vec<u8>, Problem> {
     file.seek(SeekFrom::Start(at))?;

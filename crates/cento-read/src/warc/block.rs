@@ -10,6 +10,10 @@ use crate::{Cause, Place, Record};
 /// No more than this is set aside for a block on the word of its header alone.
 const TRUSTED_LENGTH: usize = 4 << 20;
 
+/// Where what was passed cannot be read again, a longer record is not believed: passing over it could cost all that comes
+/// after. No record of this size is known, and most archives are smaller as a whole.
+const BELIEVED_LENGTH: u64 = 8 << 30;
+
 /// The two line ends after a block. Unpacked together with it, so that the end of the member is found in the same call.
 const LINE_ENDS: usize = 4;
 
@@ -21,7 +25,9 @@ impl<D: Dialect> ArchiveReader<D> {
         } else {
             let length = usize::try_from(header.length).unwrap_or(usize::MAX);
             let mut block = Vec::with_capacity(length.min(TRUSTED_LENGTH) + LINE_ENDS);
-            self.read_block(&mut block, length)?;
+            self.read_block(&mut block, length, |block| {
+                whole_response(header.kind, block)
+            })?;
             if is_http(&header, &block) {
                 Body::Http(block)
             } else {
@@ -60,16 +66,24 @@ impl<D: Dialect> ArchiveReader<D> {
     /// Reads a block that is of no further interest.
     pub(super) fn pass_block(&mut self, length: u64) -> Result<(), Failure> {
         if length > self.limits.max_page_bytes {
-            return self.pass_large(length, None);
+            return self.pass_large(length, None, Vec::new()).map(|_| ());
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
-        let read = self.read_block(&mut scratch, usize::try_from(length).unwrap_or(usize::MAX));
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let read = self.read_block(&mut scratch, length, |_| None);
         self.scratch = scratch;
         read
     }
 
-    fn read_block(&mut self, block: &mut Vec<u8>, length: usize) -> Result<(), Failure> {
+    /// Reads a block of so many bytes. If there are fewer before its member or the input ends, it may still be `whole`: that
+    /// answers how much of what is there it is.
+    fn read_block(
+        &mut self,
+        block: &mut Vec<u8>,
+        length: usize,
+        whole: impl Fn(&[u8]) -> Option<usize>,
+    ) -> Result<(), Failure> {
         let mut passed = Vec::with_capacity(LINE_ENDS);
         let problem = loop {
             match self.stream.take(block, length) {
@@ -77,13 +91,21 @@ impl<D: Dialect> ArchiveReader<D> {
                 Ok(false) => {
                     let crossed = self.stream.cross(D::BEGINNING);
                     if !crossed.map_err(|trouble| self.failure(trouble))? {
+                        if let Some(end) = whole(block) {
+                            block.truncate(end);
+                            return Ok(());
+                        }
                         let problem = format!("only {} of {length} bytes are there", block.len());
                         break (Cause::Truncated, problem);
                     }
                 }
                 Ok(true) => match self.at_end_of_record(&mut passed) {
                     Err(trouble) => return Err(self.failure(trouble)),
-                    Ok(Follows::Record) => return Ok(()),
+                    Ok(Follows::Record)
+                        if !passed.is_empty() || !D::cuts_into(block, self.stream.window()) =>
+                    {
+                        return Ok(());
+                    }
                     // Either this length is wrong or the next header is damaged, which must not cost this record.
                     Ok(Follows::Unclear) if !D::holds_record(block) => return Ok(()),
                     Ok(_) => {
@@ -129,7 +151,8 @@ impl<D: Dialect> ArchiveReader<D> {
         digest.update(&head[payload..]);
         let rest = header.length - head.len() as u64;
         let declared = header.payload_sha1;
-        self.pass_large(rest, declared.is_none().then_some(&mut digest))?;
+        let digested = declared.is_none().then_some(&mut digest);
+        let head = self.pass_large(rest, digested, head)?;
         Ok(Body::TooLarge {
             head,
             http,
@@ -138,7 +161,18 @@ impl<D: Dialect> ArchiveReader<D> {
         })
     }
 
-    fn pass_large(&mut self, length: u64, mut digest: Option<&mut Sha1>) -> Result<(), Failure> {
+    /// Passes over what comes after `head`, which is the beginning of the block, and answers with that.
+    fn pass_large(
+        &mut self,
+        length: u64,
+        mut digest: Option<&mut Sha1>,
+        head: Vec<u8>,
+    ) -> Result<Vec<u8>, Failure> {
+        if length > BELIEVED_LENGTH && !self.stream.returns() {
+            self.stream.give_back(head);
+            let problem = format!("{length} bytes, more than is believed of a stream");
+            return Err(Failure::Record(Cause::BadLength, problem));
+        }
         let begin = self.stream.border();
         let mut left = length;
         let problem = loop {
@@ -146,7 +180,8 @@ impl<D: Dialect> ArchiveReader<D> {
                 Err(trouble) => return Err(self.failure(trouble)),
                 Ok(0) => match self.at_end_of_record(&mut Vec::new()) {
                     Err(trouble) => return Err(self.failure(trouble)),
-                    Ok(Follows::Record) => return Ok(()),
+                    Ok(Follows::Record) => return Ok(head),
+                    Ok(Follows::Unclear) if D::BELIEVED_UNSEEN => return Ok(head),
                     Ok(_) => break (Cause::BadLength, "no record comes after it"),
                 },
                 Ok(missing) => {
@@ -158,17 +193,37 @@ impl<D: Dialect> ArchiveReader<D> {
                 }
             }
         };
-        // A length that is wrong is often absurdly so. Too much went by to have been kept, but a plain file can be read
-        // again; a stream, or a compressed member of such size, is searched from here on.
+        // Too much went by to have been kept, but a plain file can be read again; a stream, or a compressed member of such
+        // size, is searched from here on, and what the record claimed is lost.
         if let Some(begin) = begin
             && self.stream.may_reread(length)
         {
             self.stream
                 .seek(begin)
                 .map_err(|trouble| self.failure(trouble))?;
+            self.stream.give_back(head);
         }
         Err(Failure::Record(problem.0, problem.1.into()))
     }
+}
+
+/// How much of a block that ends too early is a response that is whole by its own account.
+///
+/// Some writers count a header that they then change, or line ends that they do not write. What tells a length that is
+/// wrong by a little from a response that was cut off is the response: all of its body is there, and nothing after it
+/// but line ends.
+fn whole_response(kind: Kind, block: &[u8]) -> Option<usize> {
+    if kind != Kind::Response || !block.starts_with(b"HTTP/") {
+        return None;
+    }
+    let head = header::end(block)?;
+    let (_, value) = header::Fields::after_first_line(&block[..head])
+        .find(|(name, _)| name.eq_ignore_ascii_case(b"Content-Length"))?;
+    let length: usize = header::text(&value).parse().ok()?;
+    let end = head.checked_add(length)?;
+    let after = block.get(end..)?;
+    let line_ends = after.iter().all(|byte| matches!(byte, b'\r' | b'\n'));
+    (after.len() <= LINE_ENDS && line_ends).then_some(end)
 }
 
 /// Whether a block is an HTTP response: said or seen to be.

@@ -34,6 +34,12 @@ pub(crate) trait Dialect {
 
     /// Whether a block whose end is unclear seems to have another record in it.
     fn holds_record(block: &[u8]) -> bool;
+
+    /// Whether a record that follows a block without a line end seems to begin within the block.
+    fn cuts_into(block: &[u8], window: &[u8]) -> bool;
+
+    /// Whether the end of a block is believed where it is unclear, and the block too large to look into.
+    const BELIEVED_UNSEEN: bool;
 }
 
 /// What comes after a block.
@@ -71,39 +77,59 @@ impl Dialect for Warc {
     }
 
     fn find(window: &[u8], at_line_start: bool) -> Result<usize, usize> {
-        /// The longest part of such a line that may be cut off by the window.
-        const TAIL: usize = 16;
+        /// The longest part of such a line, and of what must come after it, that may be cut off by the window.
+        const TAIL: usize = 24;
         memmem::find_iter(window, BEGINNING)
             .find(|&at| {
                 let starts_line = match at.checked_sub(1) {
                     Some(before) => window[before] == b'\n',
                     None => at_line_start,
                 };
-                starts_line && header::is_version_line(&window[at..])
+                let rest = &window[at..];
+                // After a record that was cut off, the next begins in the middle of a line; it has a field to show for it.
+                header::is_version_line(rest) && (starts_line || header::has_field(rest))
             })
             .ok_or(window.len().saturating_sub(TAIL))
     }
 
     fn follows(line_ends: usize, window: &[u8]) -> Option<Follows> {
         (window.len() >= BEGINNING.len()).then(|| {
-            if line_ends >= 2 || window.starts_with(BEGINNING) {
+            if window.starts_with(BEGINNING) {
                 Follows::Record
             } else {
-                Follows::Other
+                unclear_after(line_ends)
             }
         })
     }
 
     fn follows_at_end(line_ends: usize, window: &[u8]) -> Follows {
-        if line_ends >= 2 || window.is_empty() {
+        if window.is_empty() {
             Follows::Record
         } else {
-            Follows::Other
+            unclear_after(line_ends)
         }
     }
 
-    fn holds_record(_block: &[u8]) -> bool {
-        // Two line ends leave nothing unclear.
+    fn holds_record(block: &[u8]) -> bool {
+        memmem::find_iter(block, BEGINNING).any(|at| {
+            let rest = &block[at..];
+            header::is_version_line(rest) && header::has_field(rest)
+        })
+    }
+
+    fn cuts_into(_block: &[u8], _window: &[u8]) -> bool {
+        // What is cut off at its front does not look like a record.
         false
+    }
+
+    /// It takes luck to meet two line ends in a row.
+    const BELIEVED_UNSEEN: bool = true;
+}
+
+fn unclear_after(line_ends: usize) -> Follows {
+    if line_ends >= 2 {
+        Follows::Unclear
+    } else {
+        Follows::Other
     }
 }

@@ -62,6 +62,14 @@ pub(crate) fn is_version_line(bytes: &[u8]) -> bool {
         && matches!(version.get(digits), Some(b'\r' | b'\n' | b' '))
 }
 
+/// Whether a version line, with which `bytes` begin, is followed by a field of a record.
+pub(crate) fn has_field(bytes: &[u8]) -> bool {
+    let first = memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1);
+    bytes[first..]
+        .get(..5)
+        .is_some_and(|name| name.eq_ignore_ascii_case(b"WARC-"))
+}
+
 /// Reads a whole header, its empty line included.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Header, String> {
     if !is_version_line(bytes) {

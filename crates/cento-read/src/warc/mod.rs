@@ -8,8 +8,9 @@
 //!  HTTP/1.1 200 OK …     block, as long as the header says
 //!  ⏎ ⏎                   two line ends, or none, or more
 //! ```
-//! A record is only believed when it is followed by two line ends, another record, the end of its member, or the end of
-//! the input. Otherwise its length is wrong, whatever it holds, and the search for the next record begins within it.
+//! A record is only believed when it is followed by another record, the end of its member, or the end of the input; or by two
+//! line ends and something else, which is then a damaged record, unless there is a record in it, which a length that is
+//! too long would explain. Otherwise its length is wrong, and the search for the next record begins within it.
 //!
 //! All of this but the look of a header holds for older archives as well: what differs is a [`Dialect`].
 
@@ -17,7 +18,9 @@ mod block;
 mod dialect;
 pub(crate) mod header;
 #[cfg(test)]
-pub(crate) mod tests;
+pub(crate) mod properties;
+#[cfg(test)]
+mod tests;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -26,7 +29,7 @@ pub(crate) use dialect::{Dialect, Follows, Warc};
 use header::{Header, Kind};
 
 use crate::bytes::{Filled, Stream, Trouble};
-use crate::reader::{Records, following};
+use crate::reader::{Records, following, from_first};
 use crate::{Cause, Error, Ignored, IgnoredKind, Item, Limits, Place, Skipped, Start};
 
 /// Reads a WARC file.
@@ -72,6 +75,11 @@ impl<D: Dialect> ArchiveReader<D> {
             anchor: (from.offset, ordinal),
             scratch: Vec::new(),
         }
+    }
+
+    /// The ordinal of the next record, if there is one.
+    pub(crate) fn ordinal(&self) -> u32 {
+        self.ordinal
     }
 
     fn failure(&self, trouble: Trouble) -> Failure {
@@ -266,7 +274,21 @@ impl<D: Dialect> ArchiveReader<D> {
                 Err(trouble) => return Err(self.failure(trouble)),
             }
         };
-        let parsed = D::parse(&self.stream.window()[..end]);
+        let header = &self.stream.window()[..end];
+        let lines = memchr::memchr_iter(b'\n', header).count();
+        let limit = self.limits.max_header_lines;
+        if lines > limit {
+            self.stream.advance(end);
+            let detail = format!("{lines} lines, the limit is {limit}");
+            return Err(Failure::Record(Cause::HeaderTooLong, detail));
+        }
+        // A header that was cut off goes on with the next one, whose fields are not to be taken for its own.
+        if let Ok(at) = D::find(&header[D::PASSED.min(end)..], false) {
+            self.stream.advance(D::PASSED + at);
+            let detail = "another header begins within it".into();
+            return Err(Failure::Record(Cause::BadHeader, detail));
+        }
+        let parsed = D::parse(header);
         self.stream.advance(end);
         parsed.map_err(|problem| Failure::Record(Cause::BadHeader, problem))
     }
@@ -305,12 +327,7 @@ fn is_no_page(header: &Header) -> bool {
 
 impl<D: Dialect> Records for ArchiveReader<D> {
     fn next(&mut self) -> Result<Option<Item>, Error> {
-        loop {
-            match self.item()? {
-                Some(item) if item.place().ordinal < self.first => {}
-                item => return Ok(item),
-            }
-        }
+        from_first(self.first, || self.item())
     }
 
     fn bytes_read(&self) -> u64 {

@@ -1,69 +1,15 @@
-//! What is written is read, from any packing, through any buffers, and as far as it is whole.
+//! What is written is read, and what is damaged is told: of WARC alone. What holds for every kind of archive is in
+//! [`properties`](super::properties).
 
-use std::io::{self, Cursor, Read, Write};
-
-use proptest::prelude::*;
-
-use super::{ArchiveReader, Dialect, WarcReader};
+use super::properties::{
+    AT_ONCE, Arrival, Seen, Stored, archive_properties, archive_reader, assert_cut_anywhere,
+    read_all,
+};
+use super::{Warc, WarcReader};
 use crate::archive::{gzip, record, response};
-use crate::bytes::{Origin, Source, Stream};
 use crate::reader::Records;
 use crate::record::Body;
-use crate::{Cause, Item, Limits, Packing, Place, Start};
-
-/// How an archive is stored.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Stored {
-    Plain,
-    /// One gzip member a record.
-    Members,
-    /// All in one gzip member.
-    OneMember,
-    /// Members of so many bytes, wherever that cuts.
-    Pieces(usize),
-}
-
-impl Stored {
-    pub(crate) fn packing(self) -> Packing {
-        match self {
-            Stored::Plain => Packing::Plain,
-            _ => Packing::Gzip,
-        }
-    }
-
-    pub(crate) fn store(self, records: &[Vec<u8>]) -> Vec<u8> {
-        match self {
-            Stored::Plain => records.concat(),
-            Stored::Members => records.iter().flat_map(|record| gzip(record)).collect(),
-            Stored::OneMember => gzip(&records.concat()),
-            Stored::Pieces(size) => records.concat().chunks(size).flat_map(gzip).collect(),
-        }
-    }
-}
-
-/// How bytes arrive.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival {
-    /// As a stream, in pieces of at most so many bytes; else as a file.
-    pub(crate) pieces: Option<usize>,
-    /// The size of the buffer.
-    pub(crate) capacity: usize,
-}
-
-pub(crate) const AT_ONCE: Arrival = Arrival {
-    pieces: None,
-    capacity: 1 << 16,
-};
-
-/// Hands out a few bytes at a time.
-struct Trickle(Cursor<Vec<u8>>, usize);
-
-impl Read for Trickle {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = buffer.len().min(self.1);
-        self.0.read(&mut buffer[..count])
-    }
-}
+use crate::{Cause, Item, Limits, Packing, Start};
 
 fn reader_with(
     bytes: &[u8],
@@ -73,75 +19,6 @@ fn reader_with(
     from: Start,
 ) -> WarcReader {
     archive_reader(bytes, packing, arrival, limits, from)
-}
-
-pub(crate) fn archive_reader<D: Dialect>(
-    bytes: &[u8],
-    packing: Packing,
-    arrival: Arrival,
-    limits: Limits,
-    from: Start,
-) -> ArchiveReader<D> {
-    let origin = match arrival.pieces {
-        Some(size) => Origin::Stream(Box::new(Trickle(Cursor::new(bytes.to_vec()), size))),
-        None => {
-            let mut file = tempfile::tempfile().unwrap();
-            file.write_all(bytes).unwrap();
-            io::Seek::rewind(&mut file).unwrap();
-            Origin::File(file, bytes.len() as u64)
-        }
-    };
-    let mut stream = Stream::new(Source::with_capacity(origin, arrival.capacity), packing);
-    stream.seek(from.offset).unwrap();
-    ArchiveReader::new(stream, "test".into(), limits, from)
-}
-
-/// What was read, in a form that can be compared.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Seen {
-    Page(Place, Option<String>, Vec<u8>),
-    Ignored(Place, &'static str),
-    Skipped(Place, Cause),
-}
-
-impl Seen {
-    pub(crate) fn place(&self) -> Place {
-        match self {
-            Seen::Page(place, ..) | Seen::Ignored(place, _) | Seen::Skipped(place, _) => *place,
-        }
-    }
-
-    pub(crate) fn is_sound(&self) -> bool {
-        !matches!(self, Seen::Skipped(..))
-    }
-}
-
-pub(crate) fn read_all(mut reader: impl Records) -> Vec<Seen> {
-    let mut seen = Vec::new();
-    while let Some(item) = reader.next().unwrap() {
-        assert!(seen.len() < 10_000, "no end");
-        seen.push(match item {
-            Item::Ignored(ignored) => Seen::Ignored(ignored.place, ignored.kind.name()),
-            Item::Skipped(skipped) => Seen::Skipped(skipped.place, skipped.cause),
-            Item::Record(record) => {
-                let bytes = match record.body {
-                    Body::Http(bytes) | Body::Bytes(bytes) | Body::Revisit { block: bytes, .. } => {
-                        bytes
-                    }
-                    Body::TooLarge { bytes, .. } => format!("{bytes} bytes").into_bytes(),
-                    Body::Html(_) | Body::Text(_) | Body::Json { .. } => unreachable!(),
-                };
-                Seen::Page(record.place, record.url, bytes)
-            }
-        });
-    }
-    let ordinals: Vec<_> = seen.iter().map(|seen| seen.place().ordinal).collect();
-    let first = ordinals.first().copied().unwrap_or(0);
-    assert_eq!(
-        ordinals,
-        (first..first + seen.len() as u32).collect::<Vec<_>>()
-    );
-    seen
 }
 
 fn read(bytes: &[u8], packing: Packing) -> Vec<Seen> {
@@ -180,183 +57,11 @@ fn sample() -> Vec<Vec<u8>> {
     ]
 }
 
-pub(crate) fn any_stored() -> impl Strategy<Value = Stored> {
-    prop_oneof![
-        Just(Stored::Plain),
-        Just(Stored::Members),
-        Just(Stored::OneMember),
-        (50_usize..30_000).prop_map(Stored::Pieces),
-    ]
-}
-
-pub(crate) fn any_arrival() -> impl Strategy<Value = Arrival> {
-    (proptest::option::of(1_usize..9_000), 4_096_usize..20_000)
-        .prop_map(|(pieces, capacity)| Arrival { pieces, capacity })
-}
-
-fn any_block() -> impl Strategy<Value = Vec<u8>> {
-    let noise = proptest::collection::vec(any::<u8>(), 0..9_000);
-    let repeated = (any::<u8>(), 0_usize..40_000).prop_map(|(byte, count)| vec![byte; count]);
-    let nested = Just(record("response", "http://inner/", "text/plain", b"inner"));
-    let line_ends = "[\r\n]{0,5}".prop_map(String::into_bytes);
-    let one = prop_oneof![noise, repeated, nested, line_ends];
-    proptest::collection::vec(one, 0..3).prop_map(|parts| parts.concat())
-}
-
-fn any_records() -> impl Strategy<Value = Vec<(&'static str, Vec<u8>)>> {
-    let kind = prop_oneof![
-        Just("resource"),
-        Just("conversion"),
-        Just("request"),
-        Just("revisit")
-    ];
-    proptest::collection::vec((kind, any_block()), 0..8)
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
-
-    #[test]
-    fn what_is_written_is_read_through_any_buffers(
-        records in any_records(),
-        stored in any_stored(),
-        arrival in any_arrival(),
-    ) {
-        let written: Vec<_> = records
-            .iter()
-            .enumerate()
-            .map(|(at, (kind, block))| record(kind, &format!("http://a/{at}"), "text/plain", block))
-            .collect();
-        // A member that begins like a record is taken for one.
-        if let Stored::Pieces(size) = stored {
-            prop_assume!(written.concat().chunks(size).skip(1).all(|piece| !piece.starts_with(b"WARC/")));
-        }
-        let bytes = stored.store(&written);
-        let reader = reader_with(&bytes, stored.packing(), arrival, Limits::default(), Start::default());
-        let seen = read_all(reader);
-        prop_assert_eq!(seen.len(), records.len());
-        for (at, ((kind, block), seen)) in records.iter().zip(&seen).enumerate() {
-            match seen {
-                Seen::Page(_, url, bytes) => {
-                    prop_assert_eq!(url.clone(), Some(format!("http://a/{at}")));
-                    prop_assert!(bytes == block);
-                }
-                Seen::Ignored(_, ignored) => prop_assert_eq!(ignored, kind),
-                Seen::Skipped(..) => prop_assert!(false, "skipped {at}"),
-            }
-        }
-        if let Stored::Plain | Stored::Members = stored {
-            let mut offset = 0;
-            for seen in &seen {
-                prop_assert_eq!(seen.place().offset, offset);
-                offset += seen.place().length;
-                prop_assert_eq!(seen.place().next.offset, offset);
-            }
-            prop_assert_eq!(offset, bytes.len() as u64);
-        }
-    }
-
-    #[test]
-    fn reading_resumes_after_any_record(
-        records in any_records(),
-        stored in any_stored(),
-        arrival in any_arrival(),
-        damage in proptest::option::of((any::<prop::sample::Index>(), any::<u8>())),
-    ) {
-        let written: Vec<_> = records
-            .iter()
-            .map(|(kind, block)| record(kind, "http://a/", "text/plain", block))
-            .collect();
-        let mut bytes = stored.store(&written);
-        if let Some((at, byte)) = damage && !bytes.is_empty() {
-            let at = at.index(bytes.len());
-            bytes[at] = byte;
-        }
-        let read_from = |from| {
-            read_all(reader_with(&bytes, stored.packing(), arrival, Limits::default(), from))
-        };
-        let seen = read_from(Start::default());
-        for (at, one) in seen.iter().enumerate() {
-            let next = one.place().next;
-            prop_assert_eq!(next.ordinal, at as u32 + 1);
-            prop_assert_eq!(&read_from(next)[..], &seen[at + 1..]);
-        }
-    }
-
-    #[test]
-    fn damage_costs_only_the_records_it_touches(
-        records in any_records(),
-        plain in any::<bool>(),
-        arrival in any_arrival(),
-        damage in any::<prop::sample::Index>(),
-        noise in proptest::collection::vec(any::<u8>(), 1..300),
-    ) {
-        let written: Vec<_> = records
-            .iter()
-            .enumerate()
-            // Nothing in a block may look like a record: a record is all there is to go by in a plain file.
-            .map(|(at, (_, block))| {
-                let block: Vec<_> = block.iter().copied().filter(|&byte| byte != b'/').collect();
-                record("resource", &format!("http://a/{at}"), "text/plain", &block)
-            })
-            .collect();
-        let stored = if plain { Stored::Plain } else { Stored::Members };
-        let ends: Vec<_> = written
-            .iter()
-            .scan(0, |end, record| {
-                *end += stored.store(std::slice::from_ref(record)).len();
-                Some(*end)
-            })
-            .collect();
-        let mut bytes = stored.store(&written);
-        let begin = damage.index(bytes.len() + 1);
-        let end = (begin + noise.len()).min(bytes.len());
-        bytes[begin..end].copy_from_slice(&noise[..end - begin]);
-        let reader = reader_with(&bytes, stored.packing(), arrival, Limits::default(), Start::default());
-        let seen = read_all(reader);
-        for (at, &to) in ends.iter().enumerate() {
-            let from = at.checked_sub(1).map_or(0, |before| ends[before]);
-            // The line end before a plain record is what makes it one.
-            let touched = begin < to && end > from.saturating_sub(usize::from(plain));
-            let url = format!("http://a/{at}");
-            let found = seen.iter().any(|seen| matches!(seen, Seen::Page(_, Some(found), _) if *found == url));
-            prop_assert!(touched || found, "{at} is lost, damage {begin}..{end}, it lies {from}..{to}");
-        }
-    }
-}
+archive_properties!(Warc);
 
 #[test]
 fn wherever_an_archive_is_cut_all_whole_records_before_are_read() {
-    for stored in [Stored::Plain, Stored::Members, Stored::OneMember] {
-        let records = sample();
-        let bytes = stored.store(&records);
-        let whole = read(&bytes, stored.packing());
-        assert_eq!(whole.len(), records.len());
-        for cut in 0..bytes.len() {
-            let seen = read(&bytes[..cut], stored.packing());
-            let (sound, skipped): (Vec<_>, Vec<_>) = seen.into_iter().partition(Seen::is_sound);
-            assert!(skipped.len() <= 1, "{stored:?} cut at {cut}");
-            let is_whole = |seen: &&Seen| match stored {
-                // The line ends after a block may be missing.
-                Stored::Plain => (seen.place().offset + seen.place().length) as usize <= cut + 4,
-                Stored::Members => (seen.place().offset + seen.place().length) as usize <= cut,
-                _ => false,
-            };
-            let expected = whole.iter().filter(is_whole).count();
-            if stored != Stored::OneMember {
-                assert_eq!(sound.len(), expected, "{stored:?} cut at {cut}");
-            }
-            for (sound, whole) in sound.iter().zip(&whole) {
-                match (sound, whole) {
-                    (Seen::Page(_, url, bytes), Seen::Page(_, other, others)) => {
-                        assert_eq!((url, bytes), (other, others));
-                    }
-                    (Seen::Ignored(_, kind), Seen::Ignored(_, other)) => assert_eq!(kind, other),
-                    _ => panic!("{sound:?} for {whole:?}"),
-                }
-            }
-        }
-    }
+    assert_cut_anywhere::<Warc>(&sample());
 }
 
 #[test]

@@ -6,6 +6,8 @@
 )]
 
 pub(crate) mod archive;
+pub(crate) mod packs;
+pub(crate) mod zip;
 
 use std::path::PathBuf;
 

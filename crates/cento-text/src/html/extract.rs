@@ -38,6 +38,9 @@ pub struct Extract {
     pub base: Option<String>,
     /// The address in `<link rel=canonical>`.
     pub canonical: Option<String>,
+    /// How deep the deepest element stands in others. Counted are those that go on until their end tag, such as `div` and
+    /// `table`: a row of paragraphs that are never closed is not deep.
+    pub depth: u32,
     /// The blocks of the text and the elements around them; empty unless [`Options::outline`] asked for it.
     pub outline: Outline,
     links: Links,
@@ -53,6 +56,7 @@ impl Extract {
 
     fn clear(&mut self) {
         self.text.clear();
+        self.depth = 0;
         self.outline.clear();
         self.links.clear();
     }
@@ -137,25 +141,37 @@ impl Extractor {
     /// Of a page longer than [`LONGEST_PAGE`] the beginning is read. Time is linear in the length of the page, memory
     /// at most a small multiple of it.
     pub fn extract(&mut self, html: &str, options: &Options) -> &Extract {
+        self.extract_while(html, options, &mut || true)
+    }
+
+    /// The same, as long as `goes_on` says so: it is asked now and then, and if it says no, what was read until then is all
+    /// there is.
+    pub fn extract_while(
+        &mut self,
+        html: &str,
+        options: &Options,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> &Extract {
         let html = scan::prefix(html, LONGEST_PAGE);
         self.extract.clear();
         let mut outline = std::mem::take(&mut self.extract.outline);
         if options.outline {
             let follow = OutlineBuilder::new(&mut outline);
-            let follow = self.read(html, follow);
+            let follow = self.read(html, follow, goes_on);
             follow.finish(self.extract.text.len());
         } else {
-            self.read(html, ());
+            self.read(html, (), goes_on);
         }
         self.extract.outline = outline;
         &self.extract
     }
 
-    fn read<F: Follow>(&mut self, html: &str, follow: F) -> F {
+    fn read<F: Follow>(&mut self, html: &str, follow: F, goes_on: &mut dyn FnMut() -> bool) -> F {
         let Extract { text, links, .. } = &mut self.extract;
-        let mut page = Page::new(Writer::new(text, follow), links, html);
+        let mut page = Page::new(Writer::new(text, follow), links, html, goes_on);
         tokenize(html, &mut page);
-        let (metadata, follow) = page.finish();
+        let (metadata, follow, depth) = page.finish();
+        self.extract.depth = depth;
         self.take(metadata);
         follow
     }

@@ -32,11 +32,19 @@ pub trait Sink {
     /// An end tag.
     fn end_tag(&mut self, end: EndTag<'_>);
 
+    /// Whether to read on. Asked once in [`BETWEEN_QUESTIONS`] bytes or so; if not, that was all.
+    fn goes_on(&mut self) -> bool {
+        true
+    }
+
     /// Whether the current place is inside SVG or MathML, so that `<![CDATA[` is one. Asked only where one occurs.
     fn in_foreign_content(&self) -> bool {
         false
     }
 }
+
+/// How many bytes of a page are read between two questions whether to read on: a millisecond or two.
+pub const BETWEEN_QUESTIONS: usize = 256 << 10;
 
 /// Reads `page` from its beginning to its end.
 pub fn tokenize<S: Sink>(page: &str, sink: &mut S) {
@@ -64,7 +72,14 @@ impl<'a> Tokenizer<'a> {
         // Text from `begin` on has not been handed out; the search for its end is at `at`.
         let mut begin = 0;
         let mut at = 0;
+        let mut ask = BETWEEN_QUESTIONS;
         while let Some(open) = scan::find_byte(self.bytes, at, b'<') {
+            if open >= ask {
+                if !sink.goes_on() {
+                    return;
+                }
+                ask = open + BETWEEN_QUESTIONS;
+            }
             let next = match self.bytes.get(open + 1) {
                 Some(byte) if byte.is_ascii_alphabetic() => {
                     self.data(begin, open, sink);

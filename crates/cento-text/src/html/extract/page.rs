@@ -27,6 +27,11 @@ pub(super) struct Page<'a, F> {
     /// The length of the text when the last link ended.
     link_end: usize,
     in_math: u32,
+    /// How many elements that [nest](nests) are open, and the most that were. Counted by their tags alone: what a browser would
+    /// have closed along with a table stays open here, which matters only by the thousand.
+    depth: u32,
+    deepest: u32,
+    goes_on: &'a mut dyn FnMut() -> bool,
 }
 
 /// Whether a start tag means nothing beyond its edge. A table lookup, because it is asked for every tag.
@@ -60,6 +65,46 @@ fn is_ordinary(tag: Tag) -> bool {
     ORDINARY[tag.index()]
 }
 
+/// Whether an element goes on until its end tag, so that one that is not closed has all that follows in it, others of its kind
+/// too. Not so paragraphs, cells and headings, which end where the next begins. A table lookup, as above.
+#[inline]
+fn nests(tag: Tag) -> bool {
+    static NESTS: [bool; Tag::COUNT] = {
+        let mut nests = [false; Tag::COUNT];
+        let mut i = 0;
+        while i < Tag::COUNT {
+            nests[i] = matches!(
+                Tag::ALL[i],
+                Tag::Address
+                    | Tag::Article
+                    | Tag::Aside
+                    | Tag::Blockquote
+                    | Tag::Center
+                    | Tag::Details
+                    | Tag::Dialog
+                    | Tag::Dir
+                    | Tag::Div
+                    | Tag::Dl
+                    | Tag::Fieldset
+                    | Tag::Figure
+                    | Tag::Footer
+                    | Tag::Header
+                    | Tag::Main
+                    | Tag::Menu
+                    | Tag::Nav
+                    | Tag::Ol
+                    | Tag::Search
+                    | Tag::Section
+                    | Tag::Table
+                    | Tag::Ul
+            );
+            i += 1;
+        }
+        nests
+    };
+    NESTS[tag.index()]
+}
+
 /// Where the text of raw elements goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Raw {
@@ -70,7 +115,12 @@ enum Raw {
 }
 
 impl<'a, F: Follow> Page<'a, F> {
-    pub(super) fn new(writer: Writer<'a, F>, links: &'a mut Links, html: &str) -> Self {
+    pub(super) fn new(
+        writer: Writer<'a, F>,
+        links: &'a mut Links,
+        html: &str,
+        goes_on: &'a mut dyn FnMut() -> bool,
+    ) -> Self {
         Page {
             writer,
             links,
@@ -81,11 +131,15 @@ impl<'a, F: Follow> Page<'a, F> {
             preformatted: false,
             link_end: usize::MAX,
             in_math: 0,
+            depth: 0,
+            deepest: 0,
+            goes_on,
         }
     }
 
-    pub(super) fn finish(self) -> (Metadata, F) {
-        (self.metadata, self.writer.follow)
+    /// What the page says about itself, who followed it, and how deep it is.
+    pub(super) fn finish(self) -> (Metadata, F, u32) {
+        (self.metadata, self.writer.follow, self.deepest)
     }
 
     fn anchor(&mut self, attributes: Attributes<'_>) {
@@ -172,6 +226,10 @@ impl<F: Follow> Sink for Page<'_, F> {
         if edge != Edge::None {
             self.writer.edge(edge);
             self.writer.follow.open(tag, attributes);
+            if nests(tag) {
+                self.depth += 1;
+                self.deepest = self.deepest.max(self.depth);
+            }
         }
         // Few tags go on from here. One test for all others is easier to predict than the jump of the match below.
         if tag == Tag::A {
@@ -228,6 +286,9 @@ impl<F: Follow> Sink for Page<'_, F> {
         if edge != Edge::None {
             self.writer.edge(edge);
             self.writer.follow.close(tag);
+            if nests(tag) {
+                self.depth = self.depth.saturating_sub(1);
+            }
         }
         match tag {
             Tag::A => {
@@ -240,6 +301,10 @@ impl<F: Follow> Sink for Page<'_, F> {
             Tag::Math => self.in_math = self.in_math.saturating_sub(1),
             _ => {}
         }
+    }
+
+    fn goes_on(&mut self) -> bool {
+        (self.goes_on)()
     }
 
     fn in_foreign_content(&self) -> bool {
