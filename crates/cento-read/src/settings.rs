@@ -1,6 +1,6 @@
 //! What the user may choose about reading.
 
-use crate::{FieldMap, Format};
+use crate::{FieldMap, Format, RemoteSettings};
 
 /// How inputs are found, read and decoded. The default is what suits most people.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +16,8 @@ pub struct Settings {
     pub limits: Limits,
     /// Keep the text of HTTP responses that are no success (404 pages, redirects), too.
     pub keep_status: bool,
+    /// How to deal with other machines.
+    pub remote: RemoteSettings,
 }
 
 /// How much one record may cost. What exceeds a limit is set aside with its reason; it is never held in memory.

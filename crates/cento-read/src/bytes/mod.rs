@@ -9,6 +9,7 @@
 
 mod blocks;
 mod gzip;
+mod handle;
 mod lz4;
 mod packing;
 mod source;
@@ -17,6 +18,7 @@ mod unpack;
 mod zstd;
 
 pub(crate) use gzip::{Beginning, header_length};
+pub(crate) use handle::Handle;
 use packing::unpacker;
 pub(crate) use packing::{FRONT, packing_named, packing_of, unpack_front, unpacked_name};
 pub(crate) use source::{Origin, Source};

@@ -8,8 +8,9 @@
 //! It is read from its end. Nothing in it is believed that the length of the file speaks against: a directory and
 //! everything that it lists must lie within the file, and no two of the files within each other.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+
+use crate::bytes::Handle;
 
 /// The largest directory that is read: some hundred thousand files. An archive of the web has a few dozen.
 const MAX_DIRECTORY: u64 = 32 << 20;
@@ -59,12 +60,8 @@ fn damaged<T>(what: impl Into<String>) -> Result<T, Problem> {
 }
 
 /// The files of a zip whose names `wanted` accepts, by name.
-pub(super) fn entries(
-    file: &File,
-    length: u64,
-    wanted: impl Fn(&str) -> bool,
-) -> Result<Vec<Entry>, Problem> {
-    let directory = directory(file, length)?;
+pub(super) fn entries(file: &Handle, wanted: impl Fn(&str) -> bool) -> Result<Vec<Entry>, Problem> {
+    let directory = directory(file)?;
     let mut found = Vec::new();
     let mut rest = directory.bytes.as_slice();
     while rest.starts_with(b"PK\x01\x02") {
@@ -98,7 +95,8 @@ struct Directory {
 }
 
 /// Reads the directory, to which the end of the file leads.
-fn directory(file: &File, length: u64) -> Result<Directory, Problem> {
+fn directory(file: &Handle) -> Result<Directory, Problem> {
+    let length = file.length();
     let tail = length.min(END + MAX_COMMENT + LOCATOR);
     let bytes = read_at(file, length - tail, tail)?;
     // The last one whose comment reaches just to the end of the file, else the last one: a comment may hold anything.
@@ -193,7 +191,7 @@ impl Listed {
     }
 
     /// Finds the bytes of the file, which lie before the directory.
-    fn locate(self, file: &File, directory: u64) -> Result<Entry, Problem> {
+    fn locate(self, file: &Handle, directory: u64) -> Result<Entry, Problem> {
         let name = self.name;
         let shown = name.escape_debug();
         if self.encrypted || !matches!(self.method, 0 | 8) {
@@ -225,7 +223,7 @@ impl Listed {
     }
 }
 
-fn read_at(mut file: &File, at: u64, length: u64) -> Result<Vec<u8>, Problem> {
+fn read_at(mut file: &Handle, at: u64, length: u64) -> Result<Vec<u8>, Problem> {
     file.seek(SeekFrom::Start(at))?;
     let mut bytes = Vec::new();
     file.take(length).read_to_end(&mut bytes)?;
