@@ -175,7 +175,7 @@ fn every_format_is_read_from_a_server_as_from_a_file() {
             match (local, remote) {
                 (Outcome::Page(local), Outcome::Page(remote)) => {
                     assert_eq!(local.page.content, remote.page.content, "{path}");
-                    assert_eq!(local.page.sha1, remote.page.sha1, "{path}");
+                    assert_eq!(local.page.payload_sha1, remote.page.payload_sha1, "{path}");
                 }
                 (local, remote) => assert_eq!(local, remote, "{path}"),
             }

@@ -139,7 +139,7 @@ impl Transfer {
                     // Trailers say nothing that is of use.
                     Err(_) => continue,
                 },
-                Ok(None) if self.end() < u64::MAX => {
+                Ok(None) if self.facts.length.is_some() => {
                     let missing = self.end() - self.range.start;
                     return Err(Trouble::again(format!(
                         "the server breaks off {missing} bytes too early"
