@@ -1,5 +1,10 @@
 //! The real binary against a server that speaks S3 and one that is rude, both on this machine.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up should stop there"
+)]
+
 #[path = "../../cento-read/tests/common/server.rs"]
 mod server;
 mod support;

@@ -16,7 +16,7 @@ pub(crate) struct Handle(Arc<Kind>);
 
 enum Kind {
     Local(File, u64),
-    Remote(Ranged, AtomicU64),
+    Remote(Box<Ranged>, AtomicU64),
 }
 
 impl Handle {
@@ -26,7 +26,7 @@ impl Handle {
     }
 
     pub(crate) fn remote(ranged: Ranged) -> Self {
-        Handle(Arc::new(Kind::Remote(ranged, AtomicU64::new(0))))
+        Handle(Arc::new(Kind::Remote(Box::new(ranged), AtomicU64::new(0))))
     }
 
     pub(crate) fn length(&self) -> u64 {

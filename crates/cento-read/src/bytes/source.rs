@@ -15,7 +15,7 @@ pub(crate) enum Origin {
     /// A regular file up to this byte, as if it ended there.
     Range(File, u64),
     /// On another machine, from where it is fetched ahead of being read.
-    Remote(Body),
+    Remote(Box<Body>),
     /// A pipe or standard input: can only be read on.
     Stream(Box<dyn Read + Send>),
 }

@@ -336,9 +336,10 @@ impl Resolver<'_> {
         if let Some(format) = self.settings.format {
             return Ok(Some(format));
         }
-        let guess = match kind::is_told(by_name, named) {
-            true => by_name,
-            false => kind::by_content(file)?,
+        let guess = if kind::is_told(by_name, named) {
+            by_name
+        } else {
+            kind::by_content(file)?
         };
         let guess = match guess {
             Guess::Unsupported(kind::ARCHIVE_OF_FILES) if wacz::is_wacz(file)? => {

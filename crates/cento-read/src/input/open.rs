@@ -40,7 +40,11 @@ impl Location {
             Location::File(path) | Location::Pipe(path) => {
                 Ok(Origin::Range(File::open(path)?, end))
             }
-            Location::Remote(object) => Ok(Origin::Remote(Body::new(object.clone(), 0, Some(end)))),
+            Location::Remote(object) => Ok(Origin::Remote(Box::new(Body::new(
+                object.clone(),
+                0,
+                Some(end),
+            )))),
             Location::Stdin => Err(io::ErrorKind::Unsupported.into()),
         }
     }
@@ -86,7 +90,9 @@ impl Input {
                 let length = file.metadata().map_err(failed)?.len();
                 Origin::File(file, length)
             }
-            Location::Remote(object) => Origin::Remote(Body::new(object.clone(), 0, None)),
+            Location::Remote(object) => {
+                Origin::Remote(Box::new(Body::new(object.clone(), 0, None)))
+            }
         };
         let mut source = Source::new(origin);
         source.ensure(sniff::LOOKED_AT).map_err(failed)?;

@@ -140,7 +140,7 @@ impl Resolver<'_> {
                             bytes = front;
                         }
                         Err(failure) => {
-                            self.not_there(object, failure)?;
+                            self.not_there(&object, failure)?;
                             continue;
                         }
                     }
@@ -171,7 +171,7 @@ impl Resolver<'_> {
 
     /// An object that cannot be had. If it was typed, that is an error, as it is for a file, unless it is a prefix
     /// without its slash.
-    fn not_there(&mut self, object: Waiting, failure: Failure) -> Result<(), Error> {
+    fn not_there(&mut self, object: &Waiting, failure: Failure) -> Result<(), Error> {
         let name = object.address.name();
         if object.relative.is_some() && failure.trouble != RemoteTrouble::Unreachable {
             self.ignore(IgnoredCause::Unreadable, &name);

@@ -374,10 +374,9 @@ fn authorization(url: &Url) -> Option<HeaderValue> {
     if url.username().is_empty() && url.password().is_none() {
         return None;
     }
-    let plain = |text: &str| percent_decoded(text);
-    let mut pair = plain(url.username());
+    let mut pair = percent_decoded(url.username());
     pair.push(b':');
-    pair.extend(plain(url.password().unwrap_or_default()));
+    pair.extend(percent_decoded(url.password().unwrap_or_default()));
     let mut header =
         HeaderValue::try_from(format!("Basic {}", BASE64_STANDARD.encode(pair))).ok()?;
     header.set_sensitive(true);

@@ -3,6 +3,7 @@
 #![allow(
     dead_code,
     clippy::allow_attributes,
+    clippy::needless_pass_by_value,
     clippy::unwrap_used,
     unreachable_pub,
     reason = "each test uses its share of this, and stops where it cannot be set up"
