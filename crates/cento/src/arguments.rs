@@ -96,7 +96,7 @@ pub(crate) struct IndexArguments {
     #[arg(long, help_heading = "Reading")]
     pub(crate) strict: bool,
 
-    /// What the lines of @FILE are relative to, if they are neither URLs nor paths on this machine. Lines of @URL are
+    /// What those lines of @FILE are relative to that are no URLs; without it they are paths, and those of @URL are
     /// relative to its server or bucket
     #[arg(long, value_name = "URL", help_heading = "Other machines")]
     pub(crate) list_base: Option<String>,

@@ -77,8 +77,8 @@ impl Address {
         }
     }
 
-    /// What the line `line` of a list at this place names. A list on a server may not name a file on this machine, so
-    /// that whatever is no URL is taken to be below the same server or bucket.
+    /// What the lines of a list at this place are relative to: its server or bucket. A list from elsewhere may not name a
+    /// file on this machine.
     pub(crate) fn root(&self) -> String {
         match self {
             Address::S3 { bucket, .. } => format!("s3://{bucket}/"),
