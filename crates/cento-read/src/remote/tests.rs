@@ -198,7 +198,7 @@ fn an_object_that_changes_is_an_error_and_not_a_mixture() {
     let tagged = object(&client, &server.url("/a")).unwrap();
     let mut other = Resource::new(vec![0; 300_000]);
     other.tag = Some("\"two\"".into());
-    server.put("/a", other.clone());
+    server.put("/a", other);
     let error = read(&tagged, 0, None).unwrap_err();
     assert_eq!(lasting(&error).unwrap().trouble, RemoteTrouble::Changed);
 
