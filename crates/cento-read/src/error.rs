@@ -2,7 +2,8 @@
 
 use std::io;
 
-use crate::{Format, Role};
+use crate::remote::{Failure, lasting};
+use crate::{Format, RemoteTrouble, Role};
 
 /// What stops reading an input, or keeps it from being found. A damaged record is no error but a
 /// [`Skipped`](crate::Skipped).
@@ -142,6 +143,18 @@ pub enum Error {
         /// The input.
         name: String,
     },
+    /// An input on another machine cannot be had.
+    #[error("{name}: {detail}{}", tried(.tries))]
+    Remote {
+        /// The input, as shown.
+        name: String,
+        /// What is the matter.
+        trouble: RemoteTrouble,
+        /// The same in words.
+        detail: String,
+        /// How often it was tried.
+        tries: u32,
+    },
     /// The system fails to read.
     #[error("{name}: {source}")]
     Io {
@@ -155,6 +168,9 @@ pub enum Error {
 impl Error {
     /// The error that the system gave for `name`, by what the user can do about it.
     pub(crate) fn from_io(name: &str, source: io::Error) -> Self {
+        if let Some(failure) = lasting(&source) {
+            return Error::from(failure.clone());
+        }
         match source.kind() {
             io::ErrorKind::NotFound => Error::NotFound { name: name.into() },
             io::ErrorKind::PermissionDenied => Error::Permission { name: name.into() },
@@ -165,6 +181,18 @@ impl Error {
         }
     }
 
+    /// Whether the network, or a server, is out of order rather than the input. All inputs suffer from that alike, and
+    /// later it will have passed: it is better to stop and go on then than to do without what cannot be had now.
+    pub fn is_outage(&self) -> bool {
+        matches!(
+            self,
+            Error::Remote {
+                trouble: RemoteTrouble::Unreachable,
+                ..
+            }
+        )
+    }
+
     /// What the user can do about it, in one line.
     pub fn hint(&self) -> Option<String> {
         let names = |found: &[String]| match found {
@@ -173,7 +201,7 @@ impl Error {
         };
         Some(match self {
             Error::NotFound { name } => match name.split_once("://") {
-                Some(_) => "only files, folders, patterns, @lists and - are read".into(),
+                Some(_) => "what is read are files, folders, patterns, @lists, - and s3://, http:// and https:// URLs".into(),
                 None => "check the spelling; paths are taken from the current folder".into(),
             },
             Error::Permission { .. } => {
@@ -210,8 +238,27 @@ impl Error {
             Error::NeedsFile { .. } => "save it to a file and name that".into(),
             Error::BadTable { .. } | Error::BadWacz { .. } => "check that the file is complete; copy it again if not".into(),
             Error::TooManyRecords { .. } => "split it into several files".into(),
+            Error::Remote { name, trouble, detail, .. } => trouble.hint(name, detail),
             Error::Io { .. } => return None,
         })
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        Error::Remote {
+            name: failure.name,
+            trouble: failure.trouble,
+            detail: failure.detail,
+            tries: failure.tries,
+        }
+    }
+}
+
+fn tried(tries: &u32) -> String {
+    match tries {
+        0 | 1 => String::new(),
+        tries => format!(" (tried {tries} times)"),
     }
 }
 

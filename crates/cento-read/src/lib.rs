@@ -14,7 +14,8 @@
 //!                                               in order                    any thread
 //! ```
 //!
-//! * [`resolve`] finds the [`Input`]s that the user's words name: files, folders, patterns, lists, standard input.
+//! * [`resolve`] finds the [`Input`]s that the user's words name: files, folders, patterns, lists, standard input, and
+//!   objects on S3 and on servers of the web.
 //! * [`Input::open`] gives a [`Reader`], which yields one [`Item`] after the other: a [`Record`] that may hold a page,
 //!   word of one that is damaged ([`Skipped`]), or of one that is sound and holds no page ([`Ignored`]). This must go in
 //!   order and is kept cheap: little more than unpacking.
@@ -80,6 +81,10 @@ mod json;
 mod page;
 mod reader;
 mod record;
+mod remote;
+#[cfg(test)]
+#[path = "../tests/common/server.rs"]
+mod server;
 mod settings;
 mod single;
 mod table;
@@ -95,6 +100,7 @@ pub use input::{IgnoredCause, IgnoredFiles, Input, Resolved, resolve};
 pub use page::{Content, Decoded, Page, Reject, Rejected};
 pub use reader::Reader;
 pub use record::{Ignored, IgnoredKind, Item, Place, Record, Skipped, Start};
+pub use remote::{RemoteSettings, RemoteTrouble};
 pub use settings::{Limits, Settings};
 
 use format::Packing;

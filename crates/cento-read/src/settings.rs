@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{FieldMap, Format};
+use crate::{FieldMap, Format, RemoteSettings};
 
 /// How inputs are found, read and decoded. The default is what suits most people.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +20,8 @@ pub struct Settings {
     pub keep_status: bool,
     /// How many threads, for each reader of a large gzip file of many members, inflate ahead of it.
     pub helpers: usize,
+    /// How to deal with other machines.
+    pub remote: RemoteSettings,
 }
 
 /// How much one record may cost. What exceeds a limit is set aside with its reason; it is never held in memory.

@@ -258,7 +258,10 @@ impl Site {
 fn render_inputs(inputs: &[Input]) -> Vec<u8> {
     let mut lines = Vec::new();
     for input in inputs {
-        let line = serde_json::json!({ "name": input.name, "bytes": input.bytes });
+        let mut line = serde_json::json!({ "name": input.name, "bytes": input.bytes });
+        if let Some(version) = &input.version {
+            line["version"] = version.as_str().into();
+        }
         lines.extend_from_slice(line.to_string().as_bytes());
         lines.push(b'\n');
     }

@@ -23,14 +23,16 @@ const BATCH_RECORDS: usize = 1 << 15;
 /// The cause under which inputs are counted that could not be opened or read to their end.
 const UNREADABLE: &str = "unreadable";
 
-/// Whether an error is about what the user asked for rather than about one input. An input that simply has
-/// no text in it is counted and passed over: folders hold all sorts of things.
-fn is_usage(error: &cento_read::Error) -> bool {
+/// Whether an error is about what the user asked for, or about the network, rather than about one input. An input that
+/// simply has no text in it is counted and passed over: folders hold all sorts of things. But a run that goes on without
+/// a network passes over everything that is left, and calls that a corpus.
+fn stops(error: &cento_read::Error) -> bool {
     use cento_read::Error;
-    matches!(
-        error,
-        Error::NoSuchField { .. } | Error::WrongColumnType { .. } | Error::NeedsFile { .. }
-    )
+    error.is_outage()
+        || matches!(
+            error,
+            Error::NoSuchField { .. } | Error::WrongColumnType { .. } | Error::NeedsFile { .. }
+        )
 }
 
 /// A run's inputs in groups that are read one after the other: ranges of positions in `inputs`.
@@ -179,7 +181,7 @@ impl<'run> TaskReader<'run> {
                     batch.counts.other_records += 1;
                 }
                 Ok(None) => self.close(),
-                Err(error) if is_usage(&error) => return Err(error.into()),
+                Err(error) if stops(&error) => return Err(error.into()),
                 Err(error) => {
                     Tally::add(&mut batch.counts.damaged, UNREADABLE, || error.to_string());
                     self.close();
@@ -205,7 +207,7 @@ impl<'run> TaskReader<'run> {
                         reported: 0,
                     });
                 }
-                Err(error) if is_usage(&error) => return Err(error.into()),
+                Err(error) if stops(&error) => return Err(error.into()),
                 Err(error) => {
                     Tally::add(&mut counts.damaged, UNREADABLE, || error.to_string());
                     self.progress

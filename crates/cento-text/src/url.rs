@@ -148,7 +148,8 @@ impl PageUrl {
     /// The prefixes whose neighbourhoods this page belongs to, from the shortest: host and path up to each slash.
     ///
     /// The port belongs to the host where it is not the default; scheme and query do not count. The path of a file
-    /// has prefixes too, without a host.
+    /// has prefixes too, without a host. Slashes in a row are one: an address of nothing else must not have a neighbourhood
+    /// for each.
     pub fn prefixes(&self) -> impl Iterator<Item = &str> {
         let begin = if self.host.is_empty() {
             self.path.start
@@ -157,6 +158,7 @@ impl PageUrl {
         };
         let path = &self.canonical[self.path.clone()];
         memchr::memchr_iter(b'/', path.as_bytes())
+            .filter(move |&slash| slash == 0 || path.as_bytes()[slash - 1] != b'/')
             .map(move |slash| &self.canonical[begin..=self.path.start + slash])
     }
 
@@ -179,6 +181,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn slashes_in_a_row_are_one_neighbourhood() {
+        let page = PageUrl::new("http://a.example//b///c");
+        let prefixes: Vec<&str> = page.prefixes().collect();
+        assert_eq!(prefixes, ["a.example/", "a.example//b/"]);
+    }
 
     #[test]
     fn addresses_that_mean_the_same_have_one_canonical_form() {

@@ -46,7 +46,8 @@ pub(crate) enum Verb {
 /// Make a corpus from archives, folders and tables
 ///
 /// Reads WARC, WET and ARC archives, folders of HTML and text files, JSON Lines and Parquet tables, and
-/// makes a directory of Parquet tables: pages, their text, and their chunks. A run that was broken off goes on
+/// makes a directory of Parquet tables: pages, their text, and their chunks. They may be files, or objects on S3 and on
+/// servers of the web; S3 is set up by the usual variables (AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL). A run that was broken off goes on
 /// where it stopped when the same command is given again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -54,10 +55,13 @@ Examples:
   cento index crawl/*.warc.gz -o crawl.cento
   cento index docs/ --base-url https://docs.example.org/ -o docs.cento
   cento index news.jsonl --field text=body --field url=link --field date=published -o news.cento
+  cento index s3://bucket/crawl/ -o crawl.cento
+  cento index @https://data.commoncrawl.org/crawl-data/CC-MAIN-2024-51/wet.paths.gz -o cc.cento
   zcat pages.jsonl.gz | cento index - --format jsonl -o pages.cento
   cento index more/*.warc.gz -o crawl.cento --add")]
 pub(crate) struct IndexArguments {
-    /// Files, folders, patterns, @FILE with one of these a line, or - for standard input
+    /// Files, folders, patterns, URLs (s3://, http://, https://), @FILE or @URL with one of these a line, or - for
+    /// standard input
     #[arg(required = true, value_name = "INPUT")]
     pub(crate) inputs: Vec<String>,
     /// The corpus to make or to add to
@@ -84,6 +88,34 @@ pub(crate) struct IndexArguments {
     /// End with exit status 3 if records were damaged or pages could not be decoded
     #[arg(long, help_heading = "Reading")]
     pub(crate) strict: bool,
+
+    /// What those lines of @FILE are relative to that are no URLs; without it they are paths, and those of @URL are
+    /// relative to its server or bucket
+    #[arg(long, value_name = "URL", help_heading = "Other machines")]
+    pub(crate) list_base: Option<String>,
+    /// Fetch no more than this a second, all inputs together
+    #[arg(long, value_name = "SIZE", help_heading = "Other machines")]
+    pub(crate) max_rate: Option<Size>,
+    /// How many times in a row a request may fail before the run is broken off; pauses grow from half a second to 30
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 8,
+        help_heading = "Other machines"
+    )]
+    pub(crate) retries: u32,
+    /// Ask again when nothing comes for this many seconds
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 30,
+        value_parser = clap::value_parser!(u64).range(1..=86_400),
+        help_heading = "Other machines"
+    )]
+    pub(crate) stall_timeout: u64,
+    /// Do not sign requests to S3, even if the environment holds credentials. Without credentials none is signed
+    #[arg(long, help_heading = "Other machines")]
+    pub(crate) anonymous: bool,
 
     /// Keep the main content of HTML pages only, without navigation and other boilerplate
     #[arg(long, help_heading = "Text and chunks")]

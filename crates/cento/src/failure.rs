@@ -13,7 +13,7 @@ pub(crate) struct Failure {
 }
 
 /// The status by which shells know that Ctrl-C ended a command.
-const INTERRUPTED: u8 = 130;
+pub(crate) const INTERRUPTED: u8 = 130;
 /// The status that clap gives to wrong usage.
 const USAGE: u8 = 2;
 

@@ -4,13 +4,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cento_read::{FieldMap, Resolved, Settings};
+use cento_read::{FieldMap, RemoteSettings, Resolved, Settings};
 use cento_store::{Build, Built, Corpus, Error, PageLimits, Parameters, Progress, Tally};
 use cento_text::content::Selection;
 use serde_json::json;
 
 use crate::arguments::{IndexArguments, LimitArguments};
-use crate::failure::Failure;
+use crate::failure::{Failure, INTERRUPTED};
 use crate::machine::Size;
 use crate::meter::Meter;
 use crate::output::{Lines, clean, number, print, size};
@@ -40,7 +40,13 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, Failure> {
     let progress = Arc::new(Progress::default());
     let on_interrupt = Arc::clone(&progress);
     // If no handler can be set, Ctrl-C ends the process at once, which a corpus survives as well.
-    let _ = ctrlc::set_handler(move || on_interrupt.cancel());
+    // Who presses it twice does not want to wait, say for a server that does not answer.
+    let _ = ctrlc::set_handler(move || {
+        if on_interrupt.is_cancelled() {
+            std::process::exit(INTERRUPTED.into());
+        }
+        on_interrupt.cancel();
+    });
     let begun = Instant::now();
     let meter = Meter::start(Arc::clone(&progress));
     let outcome = Build {
@@ -115,7 +121,25 @@ fn settings(arguments: &IndexArguments, parameters: &Parameters) -> Result<Setti
         limits: (&parameters.limits).into(),
         // As many as the store finds useful.
         helpers: 0,
+        remote: RemoteSettings {
+            retries: arguments.retries,
+            stall_timeout: Duration::from_secs(arguments.stall_timeout),
+            max_rate: arguments.max_rate.map(|size| size.0),
+            read_ahead: read_ahead(arguments),
+            anonymous: arguments.anonymous,
+            list_base: arguments.list_base.clone(),
+            ..RemoteSettings::default()
+        },
     })
+}
+
+/// How much each reader may fetch ahead: there is one a thread, and together they get a sixteenth of the memory.
+fn read_ahead(arguments: &IndexArguments) -> usize {
+    let most = RemoteSettings::default().read_ahead;
+    let share = arguments.machine.memory() / 16 / arguments.machine.threads().max(1) as u64;
+    usize::try_from(share)
+        .unwrap_or(most)
+        .clamp(512 << 10, most)
 }
 
 /// The parameters that were typed; what was not typed is as the corpus has it under `--add`, and the

@@ -11,6 +11,7 @@ mod ahead;
 mod blocks;
 mod growth;
 mod gzip;
+mod handle;
 mod lz4;
 mod packing;
 mod source;
@@ -21,6 +22,7 @@ mod zstd;
 
 pub(crate) use ahead::Ahead;
 pub(crate) use gzip::{Beginning, header_length};
+pub(crate) use handle::Handle;
 use packing::unpacker;
 pub(crate) use packing::{FRONT, packing_named, packing_of, unpack_front, unpacked_name};
 pub(crate) use source::{Origin, Source};

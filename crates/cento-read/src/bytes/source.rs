@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
+use crate::remote::Body;
+
 /// Reads this much at a time: large enough that system calls cost nothing, small enough to stay in the cache.
 const CAPACITY: usize = 1 << 20;
 
@@ -12,6 +14,8 @@ pub(crate) enum Origin {
     File(File, u64),
     /// A regular file up to this byte, as if it ended there.
     Range(File, u64),
+    /// On another machine, from where it is fetched ahead of being read.
+    Remote(Box<Body>),
     /// A pipe or standard input: can only be read on.
     Stream(Box<dyn Read + Send>),
 }
@@ -41,9 +45,8 @@ impl Source {
         let capacity = match &origin {
             // A folder of small pages would otherwise spend its time on clearing large buffers. One byte more, so that
             // the end is found with the first read.
-            Origin::File(_, length) => usize::try_from(*length)
-                .map_or(CAPACITY, |length| length.saturating_add(1).min(CAPACITY))
-                .max(512),
+            Origin::File(_, length) => fitting(*length),
+            Origin::Remote(body) => body.length().map_or(CAPACITY, fitting),
             Origin::Range(..) | Origin::Stream(_) => CAPACITY,
         };
         Source::with_capacity(origin, capacity)
@@ -108,6 +111,7 @@ impl Source {
                     let left = end.saturating_sub(self.offset).min(free.len() as u64);
                     file.read(&mut free[..left as usize])
                 }
+                Origin::Remote(body) => body.read(free),
                 Origin::Stream(stream) => stream.read(free),
             };
             match read {
@@ -141,8 +145,14 @@ impl Source {
             return Ok(());
         }
         match &mut self.origin {
-            Origin::File(file, _) | Origin::Range(file, _) => {
-                file.seek(SeekFrom::Start(to))?;
+            Origin::File(..) | Origin::Range(..) | Origin::Remote(_) => {
+                match &mut self.origin {
+                    Origin::File(file, _) | Origin::Range(file, _) => {
+                        file.seek(SeekFrom::Start(to))?;
+                    }
+                    Origin::Remote(body) => body.seek(to)?,
+                    Origin::Stream(_) => {}
+                }
                 (self.mark, self.start, self.end) = (0, 0, 0);
                 self.offset = to;
                 self.ended = false;
@@ -165,14 +175,26 @@ impl Source {
 
     /// Whether any place can be reached at once.
     pub(crate) fn seeks(&self) -> bool {
-        matches!(self.origin, Origin::File(..) | Origin::Range(..))
+        match &self.origin {
+            Origin::File(..) | Origin::Range(..) => true,
+            Origin::Remote(body) => body.seeks(),
+            Origin::Stream(_) => false,
+        }
     }
 
     /// Where the input ends, where that is known.
     pub(crate) fn length(&self) -> Option<u64> {
         match &self.origin {
             Origin::File(_, end) | Origin::Range(_, end) => Some(*end),
+            Origin::Remote(body) => body.length(),
             Origin::Stream(_) => None,
         }
     }
+}
+
+/// A buffer that a file of this length fits into, if it is short.
+fn fitting(length: u64) -> usize {
+    usize::try_from(length)
+        .map_or(CAPACITY, |length| length.saturating_add(1).min(CAPACITY))
+        .max(512)
 }

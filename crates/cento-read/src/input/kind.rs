@@ -56,6 +56,16 @@ pub(super) fn by_name(name: &str) -> Guess {
     }
 }
 
+/// Whether what the name says will do. A file that was `named` by the user is looked into even if its name is that of a
+/// style sheet.
+pub(super) fn is_told(by_name: Guess, named: bool) -> bool {
+    match by_name {
+        Guess::Format(_) | Guess::Unsupported(_) => true,
+        Guess::NotPage => !named,
+        _ => false,
+    }
+}
+
 /// What the first bytes of a file say.
 pub(super) fn by_content(mut file: impl Read) -> io::Result<Guess> {
     let mut front = Vec::new();

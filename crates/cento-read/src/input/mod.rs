@@ -3,24 +3,31 @@
 mod kind;
 mod name;
 mod open;
+mod remote;
 mod walk;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use crate::bytes::{Handle, packing_of, unpack_front};
+use crate::remote::{Address, Client, Object, below, is_remote};
 use crate::{Error, Format, Settings, wacz};
 use kind::Guess;
 
-/// One file, or standard input.
+/// One file, one object on another machine, or standard input.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// As shown and stored: the path as given, with `/` between its parts; `-` for standard input.
+    /// As shown and stored: the path as given, with `/` between its parts; the URL of an object, without any
+    /// credentials that are in it; `-` for standard input.
     pub name: String,
     /// How long it is as stored. Nothing for a stream.
     pub bytes: Option<u64>,
+    /// What tells that an object on another machine has changed: its `ETag`, or when it was last modified.
+    pub version: Option<String>,
     /// What it holds. Nothing for a stream, whose first bytes tell when it is opened.
     pub format: Option<Format>,
     pub(crate) location: Location,
@@ -37,6 +44,8 @@ pub(crate) enum Location {
     Pipe(PathBuf),
     /// In standard input.
     Stdin,
+    /// On another machine.
+    Remote(Object),
 }
 
 /// What the user's words turned out to name.
@@ -120,13 +129,30 @@ impl fmt::Display for IgnoredCause {
 /// | `@list` | what the lines of the file `list` name; empty lines and those that begin with `#` are passed over |
 /// | a file | that file |
 /// | a folder | the files in it and in the folders below it; what begins with a dot is left out |
+/// | `http://…`, `https://…` | what is there |
+/// | `s3://bucket/key` | that object |
+/// | `s3://bucket/prefix/` | the objects whose keys begin so; a part that begins with a dot is left out, as in a folder |
 /// | a pattern | what matches it: `*` any characters, `**` any folders, `?` one character, `[a-z]` one of these |
 ///
 /// A file is known by its name, else by its first bytes; what cannot be a page or hold pages is counted, not read. The
 /// same file is read once, however often it is named.
+///
+/// A list may be packed, and may be on another machine itself (`@https://…`). Its lines may then be relative to that
+/// server or bucket, as those of Common Crawl are. [`RemoteSettings::list_base`](crate::RemoteSettings) says what they
+/// are relative to otherwise.
 pub fn resolve(specs: &[String], settings: &Settings) -> Result<Resolved, Error> {
     if let Some(base) = &settings.base_url {
         name::check_base(base)?;
+    }
+    if let Some(base) = settings
+        .remote
+        .list_base
+        .as_ref()
+        .filter(|base| !is_remote(base))
+    {
+        return Err(Error::BadBaseUrl {
+            typed: base.clone(),
+        });
     }
     let mut resolver = Resolver {
         settings,
@@ -135,10 +161,13 @@ pub fn resolve(specs: &[String], settings: &Settings) -> Result<Resolved, Error>
         lists: Vec::new(),
         found: 0,
         unsupported: None,
+        client: None,
+        waiting: Vec::new(),
     };
     for spec in specs {
         resolver.spec(spec)?;
     }
+    resolver.look()?;
     resolver.finish(specs)
 }
 
@@ -153,7 +182,14 @@ struct Resolver<'a> {
     found: u64,
     /// What the first file held that is known and not read.
     unsupported: Option<&'static str>,
+    /// Made when the first object on another machine is named.
+    client: Option<Arc<Client>>,
+    /// The objects that are still to be looked at: all at once, because each takes its time.
+    waiting: Vec<remote::Waiting>,
 }
+
+/// The longest list, packed or not.
+const MAX_LIST: usize = 256 << 20;
 
 impl Resolver<'_> {
     fn spec(&mut self, spec: &str) -> Result<(), Error> {
@@ -164,6 +200,9 @@ impl Resolver<'_> {
         }
         if let Some(list) = spec.strip_prefix('@') {
             return self.list(list);
+        }
+        if is_remote(spec) {
+            return self.remote(spec);
         }
         let path = Path::new(spec);
         match fs::metadata(path) {
@@ -176,20 +215,42 @@ impl Resolver<'_> {
     }
 
     fn list(&mut self, list: &str) -> Result<(), Error> {
-        let text = if list == "-" {
-            io::read_to_string(io::stdin()).map_err(|error| Error::from_io("@-", error))?
+        // What the lines are relative to, if they are no paths.
+        let mut base = self.settings.remote.list_base.clone();
+        let bytes = if list == "-" {
+            read_list(io::stdin()).map_err(|error| Error::from_io("@-", error))?
         } else {
-            let identity = identity(Path::new(list));
+            let address = is_remote(list).then(|| Address::parse(list)).transpose()?;
+            let (name, identity) = match &address {
+                Some(address) => (address.name(), address.name().into()),
+                None => (list.to_owned(), identity(Path::new(list))),
+            };
             if self.lists.contains(&identity) {
-                return Err(Error::ListLoop { name: list.into() });
+                return Err(Error::ListLoop { name });
             }
             self.lists.push(identity);
-            fs::read_to_string(list).map_err(|error| Error::from_io(list, error))?
+            match address {
+                Some(address) => {
+                    base.get_or_insert_with(|| address.root());
+                    self.client()?.read(address, MAX_LIST)?
+                }
+                None => File::open(list)
+                    .and_then(read_list)
+                    .map_err(|error| Error::from_io(list, error))?,
+            }
         };
-        for line in text.lines() {
+        for line in list_text(list, bytes)?.lines() {
             let line = line.trim();
-            if !line.is_empty() && !line.starts_with('#') {
-                self.spec(line)?;
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            // A list from elsewhere must not be able to name files here: what is no URL is below its base.
+            match (&base, line.strip_prefix('@')) {
+                (Some(base), Some(list)) if !is_remote(list) => {
+                    self.list(&below(base, list))?;
+                }
+                (Some(base), None) if !is_remote(line) => self.spec(&below(base, line))?,
+                _ => self.spec(line)?,
             }
         }
         if list != "-" {
@@ -244,11 +305,13 @@ impl Resolver<'_> {
             return Ok(());
         }
         let file = File::open(path).map_err(failed)?;
+        let file = Handle::local(file).map_err(failed)?;
         if let Some(format) = self.format_of(&shown, &file, true).map_err(failed)? {
             let input = Input {
                 url: self.url(&shown, &shown),
                 name: shown,
                 bytes: Some(metadata.len()),
+                version: None,
                 format: Some(format),
                 location: Location::File(path.into()),
             };
@@ -259,15 +322,24 @@ impl Resolver<'_> {
 
     /// What a file holds. Nothing if it is not to be read, which is then counted. A file that was `named` by the user is
     /// read as text even if its name is that of a style sheet.
-    fn format_of(&mut self, shown: &str, file: &File, named: bool) -> io::Result<Option<Format>> {
+    fn format_of(&mut self, shown: &str, file: &Handle, named: bool) -> io::Result<Option<Format>> {
+        self.format_by(kind::by_name(shown), shown, file, named)
+    }
+
+    fn format_by(
+        &mut self,
+        by_name: Guess,
+        shown: &str,
+        file: &Handle,
+        named: bool,
+    ) -> io::Result<Option<Format>> {
         if let Some(format) = self.settings.format {
             return Ok(Some(format));
         }
-        let by_name = kind::by_name(shown);
-        let guess = match by_name {
-            Guess::Format(_) | Guess::Unsupported(_) => by_name,
-            Guess::NotPage if !named => by_name,
-            _ => kind::by_content(file)?,
+        let guess = if kind::is_told(by_name, named) {
+            by_name
+        } else {
+            kind::by_content(file)?
         };
         let guess = match guess {
             Guess::Unsupported(kind::ARCHIVE_OF_FILES) if wacz::is_wacz(file)? => {
@@ -299,6 +371,7 @@ impl Resolver<'_> {
         Input {
             name: name.into(),
             bytes: None,
+            version: None,
             format: self.settings.format,
             location,
             url: self
@@ -364,6 +437,31 @@ impl Resolver<'_> {
         inputs.sort_by(|a, b| (&a.name, &a.location).cmp(&(&b.name, &b.location)));
         Ok(Resolved { inputs, ignored })
     }
+}
+
+/// All of a list, unless it is longer than any list is.
+fn read_list(list: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    list.take(MAX_LIST as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > MAX_LIST {
+        return Err(io::Error::other(format!(
+            "a list of more than {MAX_LIST} bytes"
+        )));
+    }
+    Ok(bytes)
+}
+
+/// What a list says, unpacked.
+fn list_text(list: &str, bytes: Vec<u8>) -> Result<String, Error> {
+    let failed = |problem: &str| Error::from_io(&format!("@{list}"), io::Error::other(problem));
+    let bytes = match packing_of(&bytes) {
+        Some(packing) => unpack_front(&bytes, packing, MAX_LIST),
+        None => bytes,
+    };
+    if bytes.len() >= MAX_LIST {
+        return Err(failed("the list is too long"));
+    }
+    String::from_utf8(bytes).map_err(|_| failed("it is not a list: it is not text in UTF-8"))
 }
 
 /// "nothing to read, only 3 not-page (a/b.css), 1 binary (a/c)".

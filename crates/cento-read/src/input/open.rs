@@ -1,15 +1,19 @@
 //! Opening an input.
 
 use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use super::kind::{self, Guess};
 use super::{IgnoredCause, Input, Location};
 use crate::arc::{self, ArcReader};
-use crate::bytes::{Ahead, FRONT, Origin, Source, Stream, Trouble, packing_named, packing_of};
+use crate::bytes::{
+    Ahead, FRONT, Handle, Origin, Source, Stream, Trouble, packing_named, packing_of,
+};
 use crate::decode::sniff;
 use crate::json::LineReader;
 use crate::reader::Records;
+use crate::remote::{Body, Ranged};
 use crate::single::SingleReader;
 use crate::table::TableReader;
 use crate::wacz::WaczReader;
@@ -17,12 +21,69 @@ use crate::warc::WarcReader;
 use crate::warc::header::BEGINNING;
 use crate::{Error, Format, Packing, Reader, Settings, Start};
 
+impl Location {
+    /// Whether it can be read from any place.
+    fn is_random(&self) -> bool {
+        matches!(self, Location::File(_) | Location::Remote(_))
+    }
+
+    /// For reading at any place.
+    pub(crate) fn handle(&self) -> io::Result<Handle> {
+        match self {
+            Location::File(path) | Location::Pipe(path) => Handle::local(File::open(path)?),
+            Location::Remote(object) => Ok(Handle::remote(Ranged::new(object.clone(), Vec::new()))),
+            Location::Stdin => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// For reading up to `end`, from any place before it.
+    pub(crate) fn range(&self, end: u64) -> io::Result<Origin> {
+        match self {
+            Location::File(path) | Location::Pipe(path) => {
+                Ok(Origin::Range(File::open(path)?, end))
+            }
+            Location::Remote(object) => Ok(Origin::Remote(Box::new(Body::new(
+                object.clone(),
+                0,
+                Some(end),
+            )))),
+            Location::Stdin => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// For reading from `begin` up to `end`, once.
+    pub(crate) fn part(&self, begin: u64, end: u64) -> io::Result<Box<dyn Read + Send>> {
+        match self {
+            Location::File(path) | Location::Pipe(path) => {
+                let mut file = File::open(path)?;
+                file.seek(SeekFrom::Start(begin))?;
+                Ok(Box::new(file.take(end.saturating_sub(begin))))
+            }
+            Location::Remote(object) => Ok(Box::new(Body::new(object.clone(), begin, Some(end)))),
+            Location::Stdin => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+}
+
 impl Input {
     /// Begins to read, at `from`: at once where the format allows it, else after reading and passing over what comes
     /// before. A stream can be opened once only.
     pub fn open(&self, settings: &Settings, from: Start) -> Result<Reader, Error> {
         let failed = |error| Error::from_io(&self.name, error);
         let name: Arc<str> = self.name.as_str().into();
+        match self.format {
+            Some(Format::Parquet) if self.location.is_random() => {
+                let file = self.location.handle().map_err(failed)?;
+                let records = TableReader::open(file, name, settings, from)?;
+                return Ok(Reader::new(records));
+            }
+            Some(Format::Wacz) if self.location.is_random() => {
+                let limits = settings.limits.clone();
+                let records = WaczReader::open(self.location.clone(), name, limits, from)?;
+                return Ok(Reader::new(records));
+            }
+            _ => {}
+        }
         let origin = match &self.location {
             Location::Stdin => Origin::Stream(Box::new(std::io::stdin())),
             Location::Pipe(path) => Origin::Stream(Box::new(File::open(path).map_err(failed)?)),
@@ -31,18 +92,10 @@ impl Input {
                 let length = file.metadata().map_err(failed)?.len();
                 Origin::File(file, length)
             }
+            Location::Remote(object) => {
+                Origin::Remote(Box::new(Body::new(object.clone(), 0, None)))
+            }
         };
-        if let (Some(Format::Parquet), Origin::File(..)) = (self.format, &origin)
-            && let Origin::File(file, length) = origin
-        {
-            let records = TableReader::open(file, length, name, settings, from)?;
-            return Ok(Reader::new(records));
-        }
-        if let (Some(Format::Wacz), Location::File(path)) = (self.format, &self.location) {
-            let limits = settings.limits.clone();
-            let records = WaczReader::open(path.clone(), name, limits, from)?;
-            return Ok(Reader::new(records));
-        }
         let mut source = Source::new(origin);
         source.ensure(sniff::LOOKED_AT).map_err(failed)?;
         let format = match self.format {

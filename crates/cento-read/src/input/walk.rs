@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{IgnoredCause, Input, Location, Resolver, name};
 use crate::Error;
+use crate::bytes::Handle;
 
 impl Resolver<'_> {
     /// Adds the files in `root` and below.
@@ -61,7 +62,7 @@ impl Resolver<'_> {
         let Ok(file) = File::open(path) else {
             return self.ignore(IgnoredCause::Unreadable, &shown);
         };
-        match self.format_of(&shown, &file, false) {
+        match Handle::local(file).and_then(|file| self.format_of(&shown, &file, false)) {
             Err(_) => self.ignore(IgnoredCause::Unreadable, &shown),
             Ok(None) => {}
             Ok(Some(format)) => {
@@ -70,6 +71,7 @@ impl Resolver<'_> {
                     url: self.url(&shown, &name::shown(relative)),
                     name: shown,
                     bytes: Some(bytes),
+                    version: None,
                     format: Some(format),
                     location: Location::File(path.into()),
                 };

@@ -5,7 +5,6 @@
 
 mod column;
 
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -17,6 +16,7 @@ use parquet::arrow::arrow_reader::{
     ParquetRecordBatchReaderBuilder,
 };
 
+use crate::bytes::Handle;
 use crate::reader::{Records, following};
 use crate::record::{Body, Told};
 use crate::{Cause, Error, Item, Place, Record, Role, Settings, Skipped, Start};
@@ -30,7 +30,7 @@ const BATCH_ROWS: u64 = 1024;
 
 /// Reads a Parquet file.
 pub(crate) struct TableReader {
-    file: File,
+    file: Handle,
     bytes: u64,
     input: Arc<str>,
     metadata: ArrowReaderMetadata,
@@ -48,10 +48,9 @@ pub(crate) struct TableReader {
 }
 
 impl TableReader {
-    /// Opens `file`, of this many bytes, at the row that `from` says.
+    /// Opens `file` at the row that `from` says.
     pub(crate) fn open(
-        file: File,
-        bytes: u64,
+        file: Handle,
         input: Arc<str>,
         settings: &Settings,
         from: Start,
@@ -60,15 +59,18 @@ impl TableReader {
             name: input.to_string(),
             problem,
         };
-        let metadata = guarded(|| load(&file)).map_err(bad)?;
+        let metadata = guarded(|| load(&file)).map_err(|problem| match file.failure() {
+            Some(error) => Error::from_io(&input, error),
+            None => bad(problem),
+        })?;
         let columns = column::choose(metadata.schema(), &settings.fields, &input)?;
         let projection = ProjectionMask::columns(
             metadata.parquet_schema(),
             columns.iter().map(|column| column.name.as_str()),
         );
         Ok(TableReader {
+            bytes: file.length(),
             file,
-            bytes,
             input,
             metadata,
             projection,
@@ -112,7 +114,7 @@ impl TableReader {
         let rows = (BATCH_BYTES / each.max(1)).clamp(1, BATCH_ROWS);
         let reader = guarded(|| {
             ParquetRecordBatchReaderBuilder::new_with_metadata(
-                self.file.try_clone()?,
+                self.file.clone(),
                 self.metadata.clone(),
             )
             .with_row_groups(vec![group])
@@ -254,6 +256,9 @@ impl Records for TableReader {
             }
             // What a damaged page is followed by cannot be told apart: the rest of its row group is lost.
             Err(detail) => {
+                if let Some(error) = self.file.failure() {
+                    return Err(Error::from_io(&self.input, error));
+                }
                 let next = self.group_end.max(self.row + 1);
                 let place = self.place(next)?;
                 self.reader = None;
@@ -277,7 +282,7 @@ impl Records for TableReader {
 }
 
 /// Reads the footer, and asks for every string as a view.
-fn load(file: &File) -> Result<ArrowReaderMetadata, parquet::errors::ParquetError> {
+fn load(file: &Handle) -> Result<ArrowReaderMetadata, parquet::errors::ParquetError> {
     // What the writer's own types were is of no interest, and would have to be undone: dictionaries, wide offsets.
     let plain = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let metadata = ArrowReaderMetadata::load(file, plain.clone())?;

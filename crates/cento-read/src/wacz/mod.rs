@@ -11,14 +11,13 @@
 mod inflated;
 mod zip;
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::PathBuf;
+use std::io;
 use std::sync::Arc;
 
 use inflated::{Damage, Inflated};
 
-use crate::bytes::{FRONT, Origin, Source, Stream, packing_named, packing_of};
+use crate::bytes::{FRONT, Handle, Origin, Source, Stream, packing_named, packing_of};
+use crate::input::Location;
 use crate::reader::{Records, following};
 use crate::warc::WarcReader;
 use crate::warc::header::BEGINNING;
@@ -27,7 +26,7 @@ use zip::{Entry, Problem};
 
 /// Reads a WACZ file.
 pub(crate) struct WaczReader {
-    path: PathBuf,
+    location: Location,
     input: Arc<str>,
     limits: Limits,
     /// What is still to be read, the last first.
@@ -49,9 +48,8 @@ struct Open {
 }
 
 /// Whether a zip has archives in it, as far as it can be read.
-pub(crate) fn is_wacz(file: &File) -> io::Result<bool> {
-    let length = file.metadata()?.len();
-    match zip::entries(file, length, is_archive) {
+pub(crate) fn is_wacz(file: &Handle) -> io::Result<bool> {
+    match zip::entries(file, is_archive) {
         Ok(entries) => Ok(!entries.is_empty()),
         Err(Problem::Io(error)) => Err(error),
         Err(Problem::Damaged(_)) => Ok(false),
@@ -65,15 +63,14 @@ fn is_archive(name: &str) -> bool {
 
 impl WaczReader {
     pub(crate) fn open(
-        path: PathBuf,
+        location: Location,
         input: Arc<str>,
         limits: Limits,
         from: Start,
     ) -> Result<Self, Error> {
         let failed = |error| Error::from_io(&input, error);
-        let file = File::open(&path).map_err(failed)?;
-        let length = file.metadata().map_err(failed)?.len();
-        let mut waiting = match zip::entries(&file, length, is_archive) {
+        let file = location.handle().map_err(failed)?;
+        let mut waiting = match zip::entries(&file, is_archive) {
             Ok(entries) if entries.is_empty() => Err("it has no archive/*.warc.gz in it".into()),
             Ok(entries) => Ok(entries),
             Err(Problem::Io(error)) => return Err(failed(error)),
@@ -91,7 +88,7 @@ impl WaczReader {
         }
         waiting.reverse();
         Ok(WaczReader {
-            path,
+            location,
             input,
             limits,
             waiting,
@@ -103,7 +100,6 @@ impl WaczReader {
 
     /// Begins with `entry`, at the place to go on at if that is in it.
     fn begin(&self, entry: Entry) -> io::Result<Open> {
-        let mut file = File::open(&self.path)?;
         let inside = (entry.begin..=entry.end).contains(&self.next.offset);
         let from = Start {
             offset: if inside {
@@ -115,13 +111,12 @@ impl WaczReader {
             ..self.next
         };
         let (mut source, from, damage) = if entry.deflated {
-            file.seek(SeekFrom::Start(entry.begin))?;
-            let packed = file.take(entry.end - entry.begin);
+            let packed = self.location.part(entry.begin, entry.end)?;
             let (unpacked, damage) = Inflated::new(packed, entry.crc, &self.limits);
             let source = Source::new(Origin::Stream(Box::new(unpacked)));
             (source, Start { offset: 0, ..from }, Some(damage))
         } else {
-            let mut source = Source::new(Origin::Range(file, entry.end));
+            let mut source = Source::new(self.location.range(entry.end)?);
             source.seek(entry.begin)?;
             (source, from, None)
         };

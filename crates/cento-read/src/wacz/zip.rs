@@ -9,8 +9,9 @@
 //! within the file, and everything that it lists before the directory, no two of the files within each other. A file of
 //! which that is not so, or that is packed in another way than by deflating, cannot be read; the others can.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+
+use crate::bytes::Handle;
 
 /// The largest directory that is read: some hundred thousand files. An archive of the web has a few dozen.
 const MAX_DIRECTORY: u64 = 32 << 20;
@@ -72,12 +73,8 @@ fn damaged<T>(what: impl Into<String>) -> Result<T, Problem> {
 }
 
 /// The files of a zip whose names `wanted` accepts, by name.
-pub(super) fn entries(
-    file: &File,
-    length: u64,
-    wanted: impl Fn(&str) -> bool,
-) -> Result<Vec<Entry>, Problem> {
-    let directory = directory(file, length)?;
+pub(super) fn entries(file: &Handle, wanted: impl Fn(&str) -> bool) -> Result<Vec<Entry>, Problem> {
+    let directory = directory(file)?;
     let mut found = Vec::new();
     let mut rest = directory.bytes.as_slice();
     while rest.starts_with(b"PK\x01\x02") {
@@ -119,7 +116,8 @@ struct Directory {
 }
 
 /// Reads the directory, to which the end of the file leads.
-fn directory(file: &File, length: u64) -> Result<Directory, Problem> {
+fn directory(file: &Handle) -> Result<Directory, Problem> {
+    let length = file.length();
     let tail = length.min(END + MAX_COMMENT + LOCATOR);
     let bytes = read_at(file, length - tail, tail)?;
     // The last one whose comment reaches just to the end of the file, else the last one: a comment may hold anything.
@@ -216,7 +214,7 @@ impl Listed {
     }
 
     /// Finds the bytes of the file, which lie before the directory. `place` is where that lists it.
-    fn locate(self, file: &File, directory: u64, place: u64) -> Result<Entry, Problem> {
+    fn locate(self, file: &Handle, directory: u64, place: u64) -> Result<Entry, Problem> {
         let mut entry = Entry {
             deflated: self.method == 8,
             crc: self.crc,
@@ -257,7 +255,7 @@ impl Listed {
 
 const OUTSIDE: &str = "it does not lie before the directory";
 
-fn read_at(mut file: &File, at: u64, length: u64) -> Result<Vec<u8>, Problem> {
+fn read_at(mut file: &Handle, at: u64, length: u64) -> Result<Vec<u8>, Problem> {
     file.seek(SeekFrom::Start(at))?;
     let mut bytes = Vec::new();
     file.take(length).read_to_end(&mut bytes)?;

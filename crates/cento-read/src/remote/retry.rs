@@ -1,0 +1,67 @@
+//! How long to wait before trying again.
+
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+use super::RemoteSettings;
+
+/// A server may ask for patience, but not for a coffee break.
+const LONGEST_WISH: Duration = Duration::from_secs(120);
+
+/// The pause after `tries` failures in a row: it doubles each time, up to a limit, and `chance` takes off up to half, so
+/// that many clients that failed together do not come back together. What the server asked for is the least.
+pub(super) fn delay(
+    settings: &RemoteSettings,
+    tries: u32,
+    wish: Option<Duration>,
+    chance: u64,
+) -> Duration {
+    let doubled = 1u32
+        .checked_shl(tries.saturating_sub(1).min(31))
+        .unwrap_or(u32::MAX);
+    let full = settings
+        .first_delay
+        .saturating_mul(doubled)
+        .min(settings.longest_delay);
+    let share = 0.5 + (chance >> 11) as f64 / (1u64 << 54) as f64;
+    full.mul_f64(share.min(1.0))
+        .max(wish.unwrap_or_default().min(LONGEST_WISH))
+}
+
+/// A number that differs each time.
+pub(super) fn chance() -> u64 {
+    // The keys of the hasher are the randomness that the standard library has.
+    RandomState::new().hash_one(0u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_up_to_a_limit_and_chance_takes_off_up_to_half() {
+        let settings = RemoteSettings {
+            first_delay: Duration::from_millis(100),
+            longest_delay: Duration::from_secs(2),
+            ..RemoteSettings::default()
+        };
+        let full = |tries| delay(&settings, tries, None, u64::MAX);
+        for (tries, milliseconds) in [(1, 100), (2, 200), (3, 400), (6, 2000), (40, 2000)] {
+            assert_eq!(full(tries).as_millis(), milliseconds, "{tries}");
+            assert_eq!(delay(&settings, tries, None, 0), full(tries) / 2);
+        }
+        for _ in 0..100 {
+            let pause = delay(&settings, 3, None, chance());
+            assert!((full(3) / 2..=full(3)).contains(&pause), "{pause:?}");
+        }
+    }
+
+    #[test]
+    fn a_server_may_ask_for_more_time_within_reason() {
+        let settings = RemoteSettings::default();
+        let wish = |seconds| delay(&settings, 1, Some(Duration::from_secs(seconds)), 0);
+        assert_eq!(wish(7), Duration::from_secs(7));
+        assert_eq!(wish(1 << 40), LONGEST_WISH);
+        assert_eq!(wish(0), settings.first_delay / 2);
+    }
+}

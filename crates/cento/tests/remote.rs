@@ -1,0 +1,439 @@
+//! The real binary against a server that speaks S3 and one that is rude, both on this machine.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up should stop there"
+)]
+
+#[path = "../../cento-read/tests/common/server.rs"]
+mod server;
+mod support;
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use server::{Fault, Resource, Server};
+use support::{Archive, Random, Sandbox, assert_same, contents};
+
+/// A server that speaks S3: moto, from PyPI, which `./check` installs.
+struct Moto {
+    child: Child,
+    port: u16,
+}
+
+impl Drop for Moto {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Moto {
+    /// Starts it; nothing if it is not installed, which is said.
+    fn start() -> Option<Moto> {
+        let program = std::env::var_os("CENTO_MOTO")
+            .map(PathBuf::from)
+            .or_else(|| {
+                let home = std::env::var_os("HOME")?;
+                Some(Path::new(&home).join(".cache/cento/moto-5.2.5/bin/moto_server"))
+            });
+        let Some(program) = program.filter(|program| program.exists()) else {
+            eprintln!("skipped: moto is not installed; ./check installs it");
+            return None;
+        };
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let child = Command::new(program)
+            .args(["-H", "127.0.0.1", "-p", &port.to_string()])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let moto = Moto { child, port };
+        let begun = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(
+                begun.elapsed() < Duration::from_secs(60),
+                "moto does not start"
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        moto.put("/bucket", "", b"");
+        Some(moto)
+    }
+
+    /// Stores something. Nobody is asked for a signature here.
+    fn put(&self, path: &str, headers: &str, body: &[u8]) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let head = format!(
+            "PUT {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{headers}Content-Length: {}\r\nConnection: close\r\n\r\n",
+            self.port,
+            body.len()
+        );
+        stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
+    }
+
+    /// `cento` with the environment that leads here.
+    fn command(&self, sandbox: &Sandbox, arguments: &[&str]) -> Command {
+        let mut command = sandbox.command(arguments);
+        for (name, _) in std::env::vars_os() {
+            if name.to_str().is_some_and(|name| name.starts_with("AWS_")) {
+                command.env_remove(name);
+            }
+        }
+        command
+            .env(
+                "AWS_ENDPOINT_URL",
+                format!("http://127.0.0.1:{}", self.port),
+            )
+            .env("AWS_REGION", "us-east-1")
+            .env("AWS_ACCESS_KEY_ID", "testing")
+            .env("AWS_SECRET_ACCESS_KEY", "testing");
+        command
+    }
+
+    fn run(&self, sandbox: &Sandbox, arguments: &[&str]) -> String {
+        sandbox.transcript(&self.command(sandbox, arguments).output().unwrap())
+    }
+}
+
+/// How many pages a run says that it kept.
+fn kept(said: &str) -> &str {
+    said.lines()
+        .find_map(|line| line.trim().strip_prefix("pages kept"))
+        .map_or("", str::trim)
+}
+
+fn archive(pages: u64) -> Vec<u8> {
+    let mut random = Random(7);
+    let mut archive = Archive::gzip();
+    for page in 0..pages {
+        archive.page(
+            &format!("http://site.example/{page}"),
+            &random.page("Page", 20),
+        );
+    }
+    archive.bytes
+}
+
+fn table() -> Vec<u8> {
+    let column =
+        |values: Vec<String>| -> ArrayRef { std::sync::Arc::new(StringArray::from(values)) };
+    let batch = RecordBatch::try_from_iter([
+        (
+            "text",
+            column((0..50).map(|row| format!("Text of row {row}.")).collect()),
+        ),
+        (
+            "url",
+            column(
+                (0..50)
+                    .map(|row| format!("http://t.example/{row}"))
+                    .collect(),
+            ),
+        ),
+    ])
+    .unwrap();
+    let mut bytes = Vec::new();
+    let mut writer =
+        parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+/// The table of pages, but for the column that says where they come from; and what that says.
+fn pages(corpus: &Path) -> (Vec<RecordBatch>, BTreeSet<String>) {
+    let mut batches = Vec::new();
+    let mut sources = BTreeSet::new();
+    for (name, _) in contents(&corpus.join("pages")) {
+        let file = File::open(corpus.join("pages").join(name)).unwrap();
+        for batch in ParquetRecordBatchReaderBuilder::try_new(file)
+            .unwrap()
+            .build()
+            .unwrap()
+        {
+            let mut batch = batch.unwrap();
+            let source = batch.schema().index_of("source").unwrap();
+            let column = batch.remove_column(source);
+            let shown = arrow_array::cast::AsArray::as_string_opt::<i32>(&column).map(|column| {
+                column
+                    .iter()
+                    .flatten()
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
+            });
+            sources.extend(shown.unwrap_or_else(|| vec![format!("{column:?}")]));
+            batches.push(batch);
+        }
+    }
+    (batches, sources)
+}
+
+#[test]
+fn a_prefix_on_s3_gives_the_same_tables_as_the_folder() {
+    let Some(moto) = Moto::start() else { return };
+    let sandbox = Sandbox::new();
+    let mut random = Random(5);
+    let mut files = vec![
+        ("site/crawl.warc.gz".to_owned(), archive(40)),
+        ("site/table.parquet".to_owned(), table()),
+        (
+            "site/lines.jsonl".to_owned(),
+            b"{\"text\": \"One line.\", \"url\": \"http://l.example/1\"}\n{\"text\": \"Another line.\", \"url\": \"http://l.example/2\"}\n"
+                .to_vec(),
+        ),
+        (
+            "site/notes".to_owned(),
+            b"A text without an extension.".to_vec(),
+        ),
+        ("site/style.css".to_owned(), b"p { color: red }".to_vec()),
+        ("site/noise.bin".to_owned(), vec![0; 300]),
+        (
+            "site/.hidden.html".to_owned(),
+            b"<p>Not to be found.".to_vec(),
+        ),
+    ];
+    // More than one answer of S3 can list.
+    for number in 0..1010 {
+        files.push((
+            format!("site/pages/{number}.html"),
+            random.page("Page", 1).into_bytes(),
+        ));
+    }
+    for (name, bytes) in &files {
+        sandbox.write(name, bytes);
+        moto.put(&format!("/bucket/{name}"), "", bytes);
+    }
+    let base = [
+        "--base-url",
+        "https://site.example/",
+        "--threads",
+        "2",
+        "-o",
+    ];
+    let index = |input: &'static str, output: &'static str| {
+        moto.run(
+            &sandbox,
+            &[&["index", input][..], &base, &[output]].concat(),
+        )
+    };
+    let near = index("site", "near.cento");
+    let far = index("s3://bucket/site/", "far.cento");
+    assert_eq!(kept(&near), "1,103", "{near}");
+    let evened = |said: &str| {
+        said.replace("s3://bucket/", "")
+            .replace("near.cento", "far.cento")
+    };
+    assert_eq!(evened(&far), evened(&near));
+    for folder in ["text", "chunks"] {
+        assert_same(
+            &sandbox.path("near.cento").join(folder),
+            &sandbox.path("far.cento").join(folder),
+        );
+    }
+    let (near, _) = pages(&sandbox.path("near.cento"));
+    let (far, sources) = pages(&sandbox.path("far.cento"));
+    assert!(near == far);
+    assert!(
+        sources.contains("s3://bucket/site/crawl.warc.gz"),
+        "{:?}",
+        sources.first()
+    );
+    assert!(
+        sources
+            .iter()
+            .all(|source| source.starts_with("s3://bucket/site/"))
+    );
+
+    // The same by a pattern, by a list in the bucket, and without the slash.
+    moto.put("/bucket/lists/warc.paths", "", b"site/crawl.warc.gz\n");
+    for (input, output) in [
+        ("s3://bucket/site/*.warc.gz", "pattern.cento"),
+        ("@s3://bucket/lists/warc.paths", "list.cento"),
+    ] {
+        let said = moto.run(&sandbox, &["index", input, "-o", output]);
+        assert_eq!(kept(&said), "40", "{said}");
+    }
+    let said = moto.run(
+        &sandbox,
+        &["index", "s3://bucket/lists", "-o", "slash.cento"],
+    );
+    assert_eq!(kept(&said), "1", "{said}");
+}
+
+#[test]
+fn a_public_object_needs_no_credentials_and_others_say_what_they_need() {
+    let Some(moto) = Moto::start() else { return };
+    let sandbox = Sandbox::new();
+    moto.put(
+        "/bucket/public.html",
+        "x-amz-acl: public-read\r\n",
+        b"<p>For everyone.",
+    );
+    moto.put("/bucket/private.html", "", b"<p>For some.");
+    let anonymous = |input: &str, output: &str| {
+        let mut command = moto.command(&sandbox, &["index", input, "-o", output]);
+        command
+            .env_remove("AWS_ACCESS_KEY_ID")
+            .env_remove("AWS_SECRET_ACCESS_KEY");
+        sandbox.transcript(&command.output().unwrap())
+    };
+    let said = anonymous("s3://bucket/public.html", "a.cento");
+    assert!(said.starts_with("status: 0"), "{said}");
+    let said = anonymous("s3://bucket/private.html", "b.cento");
+    assert!(
+        said.contains("error: s3://bucket/private.html: the server denies access (403 Forbidden)"),
+        "{said}"
+    );
+    assert!(said.contains("hint: set AWS_ACCESS_KEY_ID"), "{said}");
+    let said = moto.run(
+        &sandbox,
+        &["index", "s3://bucket/private.html", "-o", "c.cento"],
+    );
+    assert!(said.starts_with("status: 0"), "{said}");
+    let said = moto.run(
+        &sandbox,
+        &[
+            "index",
+            "s3://bucket/private.html",
+            "--anonymous",
+            "-o",
+            "d.cento",
+        ],
+    );
+    assert!(said.contains("denies access"), "{said}");
+    let said = moto.run(
+        &sandbox,
+        &["index", "s3://bucket/no such.html", "-o", "e.cento"],
+    );
+    let expected =
+        "error: s3://bucket/no such.html: there is no such object (404 Not Found), NoSuchKey";
+    assert!(said.contains(expected), "{said}");
+    let said = moto.run(&sandbox, &["index", "s3://nobucket/x/", "-o", "f.cento"]);
+    assert!(
+        said.contains("error: s3://nobucket/x/: there is no such bucket"),
+        "{said}"
+    );
+}
+
+fn index_url<'a>(url: &'a str, output: &'a str) -> Vec<&'a str> {
+    vec![
+        "index",
+        url,
+        "--part-size",
+        "64K",
+        "--threads",
+        "2",
+        "--retries",
+        "1",
+        "--stall-timeout",
+        "2",
+        "-o",
+        output,
+    ]
+}
+
+#[test]
+fn a_run_broken_off_by_the_network_goes_on_later() {
+    let sandbox = Sandbox::new();
+    let bytes = archive(300);
+    let server = Server::start([("/a.warc.gz", Resource::new(bytes.clone()))]);
+    let url = server.url("/a.warc.gz");
+    sandbox.succeed(&index_url(&url, "whole.cento"));
+    let faults = [Fault::None, Fault::Cut(bytes.len() / 2)];
+    let outage = vec![Fault::Status(503); 9];
+    server.put(
+        "/a.warc.gz",
+        Resource::new(bytes.clone()).with_faults(faults.into_iter().chain(outage)),
+    );
+    let said = sandbox.run(&index_url(&url, "broken.cento"));
+    assert!(said.starts_with("status: 1"), "{said}");
+    let expected =
+        format!("error: {url}: the server answers 503 Service Unavailable (tried 2 times)");
+    assert!(said.contains(&expected), "{said}");
+    assert!(
+        said.contains("the same command goes on from there"),
+        "{said}"
+    );
+    assert!(sandbox.path("broken.cento/manifest.json").exists());
+
+    // What has become another object meanwhile is not what was begun with.
+    let mut other = Resource::new(bytes.clone());
+    other.tag = Some("\"two\"".into());
+    server.put("/a.warc.gz", other);
+    let said = sandbox.run(&index_url(&url, "broken.cento"));
+    assert!(said.contains("was begun with other inputs"), "{said}");
+
+    server.put("/a.warc.gz", Resource::new(bytes));
+    let said = sandbox.run(&index_url(&url, "broken.cento"));
+    assert!(said.contains("from before"), "{said}");
+    assert_same(&sandbox.path("whole.cento"), &sandbox.path("broken.cento"));
+}
+
+#[test]
+fn an_input_that_is_missing_is_told_before_anything_is_read() {
+    let sandbox = Sandbox::new();
+    let server = Server::start([("/a.warc.gz", Resource::new(archive(3)))]);
+    let (there, missing) = (
+        server.url("/a.warc.gz"),
+        server.url("/b.warc.gz?token=secret"),
+    );
+    let said = sandbox.run(&["index", &there, &missing, "-o", "x.cento"]);
+    assert!(said.starts_with("status: 1"), "{said}");
+    assert!(
+        said.contains("/b.warc.gz: there is no such object (404 Not Found)\nhint: "),
+        "{said}"
+    );
+    assert!(!said.contains("secret"), "{said}");
+    assert!(!sandbox.path("x.cento").exists());
+
+    // One that goes missing later is counted, as a file would be.
+    let gone = Resource::new(archive(3)).with_faults([Fault::None, Fault::Status(404)]);
+    server.put("/c.warc.gz", gone);
+    let said = sandbox.run(&["index", &there, &server.url("/c.warc.gz"), "-o", "y.cento"]);
+    assert!(said.starts_with("status: 0"), "{said}");
+    assert!(said.contains("unreadable"), "{said}");
+}
+
+#[test]
+fn a_list_needs_a_base_and_the_rate_is_kept() {
+    let sandbox = Sandbox::new();
+    let server = Server::start([("/crawl-data/a.warc.gz", Resource::new(archive(3)))]);
+    sandbox.write("warc.paths", "crawl-data/a.warc.gz\n");
+    let base = server.url("/");
+    let index = [
+        "index",
+        "@warc.paths",
+        "--list-base",
+        &base,
+        "--max-rate",
+        "50M",
+        "-o",
+        "x.cento",
+    ];
+    let said = sandbox.run(&index);
+    assert_eq!(kept(&said), "3", "{said}");
+    let said = sandbox.run(&[
+        "index",
+        "@warc.paths",
+        "--list-base",
+        "here",
+        "-o",
+        "y.cento",
+    ]);
+    assert!(said.starts_with("status: 2"), "{said}");
+}
