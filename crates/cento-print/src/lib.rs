@@ -37,8 +37,26 @@
 //! assert_eq!(shared, [1, 2]); // "the best of", "best of times"
 //! ```
 
+mod bands;
+mod dct;
 mod digest;
+mod estimate;
+mod fingerprint;
 mod gram;
+mod parameters;
+mod scaled;
+mod scheme;
+mod segment;
+mod sketch;
+mod winnow;
 
+pub use bands::Bands;
+pub use dct::dct_fingerprint;
 pub use digest::{ChunkHash, UnknownHash, base32, link_hash, sha1_base32, text_hash, word_hash};
-pub use gram::{GramHasher, grams};
+pub use estimate::Estimate;
+pub use fingerprint::{Fingerprint, Fingerprints, Overlap};
+pub use gram::{GramHasher, circular_grams, grams, run_hash};
+pub use parameters::{InvalidParameters, Unlike};
+pub use scaled::{ScaledParameters, ScaledSketch};
+pub use scheme::Scheme;
+pub use sketch::{Sketch, SketchParameters, Sketcher};
