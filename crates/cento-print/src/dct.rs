@@ -63,7 +63,9 @@ const BITS: u32 = 3;
 /// use cento_print::{dct_fingerprint, word_hash};
 ///
 /// let of = |text: &str| dct_fingerprint(&text.split(' ').map(word_hash).collect::<Vec<u64>>());
-/// assert_eq!(of("one woman comedy by person willy") >> 28, 6);
+/// // The paper's own example of a word replaced.
+/// assert_eq!(of("one woman comedy by person willy"), 0x6d3f_692c);
+/// assert_eq!(of("one woman show by person willy"), 0x6d3f_692c);
 /// ```
 pub fn dct_fingerprint(words: &[u64]) -> u32 {
     fingerprint(words, &mut Vec::new())
@@ -226,7 +228,7 @@ mod tests {
                 of("company scheduled another money"),
                 of("company slated another money"),
             ],
-            [0, 0, 0, 0]
+            [0x6d3f_692c, 0x6d3f_692c, 0x44f6_bb24, 0x4202_3b24]
         );
     }
 
