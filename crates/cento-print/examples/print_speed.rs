@@ -37,7 +37,10 @@ fn write_texts(path: &str, files: &[&str]) -> Result<(), Box<dyn Error>> {
         let bytes = fs::read(file)?;
         let content = String::from_utf8_lossy(&bytes);
         let text = if file.ends_with(".html") {
-            extractor.extract(&content, &Options::default()).text.clone()
+            extractor
+                .extract(&content, &Options::default())
+                .text
+                .clone()
         } else {
             plain_text(&content).into_owned()
         };

@@ -44,6 +44,8 @@
 //! A match is a hint, to be confirmed by the matches around it. The same fingerprint comes out on every machine: nothing is computed
 //! here but sums, products, quotients and square roots, which IEEE 754 defines to the last bit, as it does not define cosines.
 
+use std::sync::LazyLock;
+
 use crate::gram::run_hash;
 
 /// How many coefficients a fingerprint has.
@@ -92,12 +94,20 @@ pub(crate) fn fingerprint(words: &[u64], signal: &mut Vec<f64>) -> u32 {
 
     let anchors = (run_hash(&[last, farthest]) >> 48) as u32;
     let mut bits = (words.len() as u32 & 15) << 28 | anchors << 12;
+    let kept = COSINES.get(words.len());
     for coefficient in 0..COEFFICIENTS.min(words.len()) {
-        let sum = signal
-            .iter()
-            .enumerate()
-            .map(|(index, value)| value * cosine((2 * index + 1) * coefficient, 2 * words.len()))
-            .sum::<f64>();
+        let sum: f64 = match kept.and_then(|kept| kept.get(coefficient * words.len()..)) {
+            Some(cosines) => signal
+                .iter()
+                .zip(cosines)
+                .map(|(value, cosine)| value * cosine)
+                .sum(),
+            None => {
+                let all = signal.iter().enumerate();
+                all.map(|(index, value)| value * basis(index, coefficient, words.len()))
+                    .sum()
+            }
+        };
         bits |= quantise(sum * scale) << (BITS * coefficient as u32);
     }
     bits
@@ -127,6 +137,23 @@ fn quantise(value: f64) -> u32 {
     (value + 0.5 + levels / 2.0)
         .floor()
         .clamp(0.0, levels - 1.0) as u32
+}
+
+/// The cosines of segments of each length up to some 50 words, coefficient after coefficient: computing them is nearly all of the
+/// work, and longer segments are rare.
+static COSINES: LazyLock<Vec<Vec<f64>>> = LazyLock::new(|| {
+    let of_length = |length: usize| {
+        let all = (0..COEFFICIENTS)
+            .flat_map(|coefficient| (0..length).map(move |index| (coefficient, index)));
+        all.map(|(coefficient, index)| basis(index, coefficient, length))
+            .collect()
+    };
+    (0..50).map(of_length).collect()
+});
+
+/// What a word counts for in a coefficient: cos(π/N·(n + ½)·k).
+fn basis(index: usize, coefficient: usize, length: usize) -> f64 {
+    cosine((2 * index + 1) * coefficient, 2 * length)
 }
 
 /// cos(π · `numerator` ÷ `denominator`), to 15 digits, the same on every machine.
@@ -206,7 +233,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fingerprints_equal_the_seven_steps(words in prop::collection::vec(any::<u64>(), 1..40)) {
+        fn fingerprints_equal_the_seven_steps(words in prop::collection::vec(any::<u64>(), 1..70)) {
             prop_assert_eq!(dct_fingerprint(&words), naive(&words));
         }
 

@@ -1,47 +1,70 @@
 //! Winnowing: the smallest hash of every window, by Schleimer, Wilkerson & Aiken.
 
-use std::collections::VecDeque;
-
 use crate::gram::grams;
+
+/// A hash and its position.
+type Place = (u64, usize);
 
 /// Gives `visit` the hash and the position of every gram that is selected in some window of `w`, once each and in order.
 ///
 /// Of several smallest, a window keeps the one that the window before it selected, or takes the rightmost. (This is what
 /// its authors call robust: a text of one word repeated has one fingerprint a window, not one a word.) A text of fewer
 /// grams than a window is one window, so that short texts have a fingerprint too.
+///
+/// Grams are cut into blocks as long as a window, so that a window is the end of one block and the beginning of the next. The
+/// smallest of every beginning is known as the grams come, that of every end once a block is full:
+///
+/// ```text
+/// blocks      5 7 2 9 │ 4 8 6 …
+/// ends        2 2 2 9 │
+/// beginnings          │ 4 4 4
+/// window          ▀▀▀▀▀▀▀            min(2, 4) = 2
+/// ```
+///
+/// So no order of hashes costs more than another, however long the window: the usual search for a new smallest where the
+/// old one leaves the window is quick on average, but texts are written by strangers.
 #[inline]
 pub(crate) fn select(words: &[u64], k: usize, w: usize, mut visit: impl FnMut(u64, usize)) {
-    let count = words.len().saturating_sub(k - 1);
     // Windows never span more grams than there are.
-    let w = w.min(count);
-    // Grams of the window that are smaller than all that follow them: the first is the rightmost smallest. Each gram enters and
-    // leaves once, so that no sequence of hashes costs more than another, however long the window.
-    let mut rising: VecDeque<(u64, usize)> = VecDeque::new();
-    let mut selected: Option<(u64, usize)> = None;
+    let w = w.min(words.len().saturating_sub(k - 1));
+    let mut block: Vec<Place> = Vec::with_capacity(w);
+    let mut ends: Vec<Place> = Vec::with_capacity(w);
+    let mut beginning: Place = (0, 0);
+    let mut selected: Option<Place> = None;
     grams(words, k, |gram, position| {
-        while rising.back().is_some_and(|&(hash, _)| hash >= gram) {
-            rising.pop_back();
+        if block.len() == w {
+            std::mem::swap(&mut ends, &mut block);
+            block.clear();
+            rightmost_of_ends(&mut ends);
         }
-        rising.push_back((gram, position));
-        if position + 1 < w {
-            return;
+        if block.is_empty() || gram <= beginning.0 {
+            beginning = (gram, position);
         }
-        let begin = position + 1 - w;
-        while rising
-            .front()
-            .is_some_and(|&(_, position)| position < begin)
-        {
-            rising.pop_front();
-        }
-        let Some(&smallest) = rising.front() else {
-            return;
+        block.push((gram, position));
+        let smallest = match ends.get(block.len()) {
+            Some(&end) if end.0 < beginning.0 => end,
+            Some(_) => beginning,
+            None if block.len() == w => beginning,
+            // The first window is not full yet.
+            None => return,
         };
-        let stays = selected.is_some_and(|(hash, at)| at >= begin && hash == smallest.0);
+        let stays = selected.is_some_and(|(hash, at)| hash == smallest.0 && at + w > position);
         if !stays {
             selected = Some(smallest);
             visit(smallest.0, smallest.1);
         }
     });
+}
+
+/// Makes each place the rightmost smallest from there to the end.
+fn rightmost_of_ends(block: &mut [Place]) {
+    let mut smallest: Option<Place> = None;
+    for place in block.iter_mut().rev() {
+        match smallest {
+            Some(smallest) if smallest.0 <= place.0 => *place = smallest,
+            _ => smallest = Some(*place),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -13,14 +13,15 @@ fn naive(grams: &[u64], count: usize) -> Vec<u64> {
         .map(|slot| {
             let mut places = Vec::new();
             for &gram in grams {
-                for round in 0..count {
+                let shared = count.div_ceil(4);
+                for round in 0..shared {
                     let hash = in_round(gram, round);
                     let product = u128::from(hash) * count as u128;
                     if (product >> 64) as usize == slot {
                         places.push((round, product as u64, gram));
                     }
                 }
-                places.push((count + slot, in_round(gram, count + slot), gram));
+                places.push((shared + slot, in_round(gram, shared + slot), gram));
             }
             places.into_iter().min().unwrap().2
         })
@@ -110,7 +111,7 @@ fn sketches_never_change() {
         .minima()
         .iter()
         .fold(0u64, |sum, &minimum| sum.rotate_left(5) ^ minimum);
-    assert_eq!(sum, 16_763_618_918_608_893_344);
+    assert_eq!(sum, 10_537_870_899_852_215_810);
 }
 
 #[test]
@@ -134,7 +135,7 @@ fn a_text_that_repeats_itself_costs_no_more_than_others() {
     for _ in 0..5 {
         assert!(sketcher.minima(&grams).is_some());
     }
-    // Without taking repeats out it would be 168 times as much work as this.
+    // Without taking repeats out it would be a hundred times as much work as this.
     assert!(begin.elapsed().as_secs() < 20);
 }
 
