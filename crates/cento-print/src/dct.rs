@@ -30,13 +30,13 @@
 //! ends the segment: without it there is another segment. The one farthest from the median is what all others are divided by:
 //! without it there is another signal. So these can be held exactly, and cost almost none of the robustness.
 //!
-//! Measured on English books, p = 3, each replacement drawn from the words of the same book:
+//! Measured on English prose, p = 3, each replacement drawn from the words of the same texts; `bench/run print` prints the last row:
 //!
 //! | format | kept under a replacement | unrelated pairs that match |
 //! |---|---|---|
 //! | N and coefficients of 4 bits, as many as p | 11.2 % | 1 in 360 |
 //! | the same and the last word | 10.1 % | 1 in 9,400 |
-//! | this one | 14 % | fewer than 1 in 15,000 |
+//! | this one | 14.6 % | 1 in 37,000 |
 //!
 //! Segments are kept less often than one would think because one replacement in three is itself a breakpoint at p = 3, and
 //! one in five hits the breakpoint. `tests/robustness.rs` holds this to its numbers, and `break` to about none kept.

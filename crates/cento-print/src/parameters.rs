@@ -6,6 +6,11 @@ use std::fmt;
 /// their memory; and no text is compared by runs of more words.
 pub(crate) const LARGEST: u32 = 65_535;
 
+/// A parameter that may have been built by hand, brought into the bounds that those read from text are in.
+pub(crate) fn bounded(parameter: u32) -> usize {
+    parameter.clamp(1, LARGEST) as usize
+}
+
 /// A text that names no parameters that there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidParameters {

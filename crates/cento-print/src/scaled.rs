@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use crate::estimate::Estimate;
 use crate::fingerprint::shared;
 use crate::gram::circular_grams;
-use crate::parameters::{Given, InvalidParameters, Unlike, serialise_as_text};
+use crate::parameters::{Given, InvalidParameters, Unlike, bounded, serialise_as_text};
 
-/// What a scaled sketch is made of. As text: `scaled:k=5,s=100`.
+/// What a scaled sketch is made of. As text: `scaled:k=5,s=100`. Both are taken as at least 1 and at most 65,535.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ScaledParameters {
-    /// Words in a gram; 0 is taken as 1.
+    /// Words in a gram.
     pub k: u32,
-    /// One gram in so many is kept; 0 is taken as 1.
+    /// One gram in so many is kept.
     pub scale: u32,
 }
 
@@ -32,7 +32,7 @@ impl Default for ScaledParameters {
 impl ScaledParameters {
     /// The largest hash that is kept.
     fn largest(self) -> u64 {
-        u64::MAX / u64::from(self.scale.max(1))
+        u64::MAX / bounded(self.scale) as u64
     }
 }
 
@@ -76,6 +76,15 @@ serialise_as_text!(ScaledParameters);
 /// assert!((low..high).contains(&(596.0 / 600.0)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// What is in one kind of sketch cannot be held against the other:
+///
+/// ```compile_fail
+/// # use cento_print::{ScaledSketch, Sketch};
+/// fn compare(sketch: &Sketch, scaled: &ScaledSketch) {
+///     sketch.resemblance(scaled);
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct ScaledSketch {
@@ -113,9 +122,9 @@ impl TryFrom<Unchecked> for ScaledSketch {
 impl ScaledSketch {
     /// The sketch of a text of which these are the word hashes.
     pub fn of_words(parameters: ScaledParameters, words: &[u64]) -> Self {
-        let mut grams = Vec::with_capacity(words.len() / parameters.scale.max(1) as usize);
+        let mut grams = Vec::with_capacity(words.len() / bounded(parameters.scale));
         let largest = parameters.largest();
-        circular_grams(words, parameters.k as usize, |gram| {
+        circular_grams(words, bounded(parameters.k), |gram| {
             if gram <= largest {
                 grams.push(gram);
             }
@@ -170,7 +179,7 @@ impl ScaledSketch {
 
     /// About how many distinct grams the text has.
     pub fn distinct_grams(&self) -> u64 {
-        self.grams.len() as u64 * u64::from(self.parameters.scale.max(1))
+        self.grams.len() as u64 * bounded(self.parameters.scale) as u64
     }
 
     /// The sketch of the same text that keeps one gram in `scale`: the very sketch that would have been made so. It is how

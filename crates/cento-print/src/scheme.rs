@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::fingerprint::{Fingerprint, Fingerprints};
 use crate::gram::{grams, run_hash};
-use crate::parameters::{Given, InvalidParameters, serialise_as_text};
+use crate::parameters::{Given, InvalidParameters, bounded, serialise_as_text};
 use crate::segment::segments;
 use crate::{dct, winnow};
 
@@ -34,7 +34,7 @@ use crate::{dct, winnow};
 /// # Ok::<(), cento_print::InvalidParameters>(())
 /// ```
 ///
-/// In parameters that are built by hand, 0 is taken as 1.
+/// Parameters that are built by hand are taken as at least 1 and at most 65,535.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// Every run of `k` words.
@@ -111,11 +111,11 @@ impl Scheme {
         };
         match *self {
             Scheme::KGram { k } => {
-                let k = size(k);
+                let k = bounded(k);
                 grams(words, k, |gram, position| run(gram, position, k));
             }
             Scheme::Mod { k, p } => {
-                let (k, p) = (size(k), u64::from(p.max(1)));
+                let (k, p) = (bounded(k), bounded(p) as u64);
                 grams(words, k, |gram, position| {
                     if gram.is_multiple_of(p) {
                         run(gram, position, k);
@@ -123,19 +123,21 @@ impl Scheme {
                 });
             }
             Scheme::Winnow { k, w } => {
-                let k = size(k);
-                winnow::select(words, k, size(w), |gram, position| run(gram, position, k));
+                let k = bounded(k);
+                winnow::select(words, k, bounded(w), |gram, position| {
+                    run(gram, position, k)
+                });
             }
             Scheme::Break { p, short } => {
-                let least = if short { 1 } else { size(p) };
-                segments(words, p, least, |range| {
+                let least = if short { 1 } else { bounded(p) };
+                segments(words, bounded(p) as u64, least, |range| {
                     let segment = words.get(range.clone()).unwrap_or_default();
                     run(run_hash(segment), range.start, range.len());
                 });
             }
             Scheme::Dct { p } => {
                 let mut signal = Vec::new();
-                segments(words, p, size(p), |range| {
+                segments(words, bounded(p) as u64, bounded(p), |range| {
                     let segment = words.get(range.clone()).unwrap_or_default();
                     let hash = dct::fingerprint(segment, &mut signal);
                     run(u64::from(hash), range.start, range.len());
@@ -150,10 +152,6 @@ impl Scheme {
         self.for_each(words, |fingerprint| list.push(fingerprint));
         Fingerprints::new(*self, list)
     }
-}
-
-fn size(parameter: u32) -> usize {
-    parameter.max(1) as usize
 }
 
 impl fmt::Display for Scheme {

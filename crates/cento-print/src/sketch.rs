@@ -46,14 +46,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::estimate::Estimate;
 use crate::gram::{SPREAD, circular_grams, finish};
-use crate::parameters::{Given, InvalidParameters, Unlike, serialise_as_text};
+use crate::parameters::{Given, InvalidParameters, Unlike, bounded, serialise_as_text};
 
-/// What a sketch is made of. As text: `minima:k=5,m=84`.
+/// What a sketch is made of. As text: `minima:k=5,m=84`. Both are taken as at least 1 and at most 65,535.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SketchParameters {
-    /// Words in a gram; 0 is taken as 1.
+    /// Words in a gram.
     pub k: u32,
-    /// Minima in a sketch; 0 is taken as 1.
+    /// Minima in a sketch.
     pub minima: u32,
 }
 
@@ -254,7 +254,7 @@ impl Sketcher {
     pub fn sketch(&mut self, words: &[u64]) -> Option<Sketch> {
         let mut grams = std::mem::take(&mut self.grams);
         grams.clear();
-        circular_grams(words, self.parameters.k as usize, |gram| grams.push(gram));
+        circular_grams(words, bounded(self.parameters.k), |gram| grams.push(gram));
         let sketch = self.sketch_grams(&grams);
         self.grams = grams;
         sketch
@@ -361,7 +361,7 @@ impl Sketcher {
 
 /// How many slots a sketch has.
 fn slots(parameters: SketchParameters) -> usize {
-    parameters.minima.max(1) as usize
+    bounded(parameters.minima)
 }
 
 /// In how many rounds a gram falls into one of all slots.

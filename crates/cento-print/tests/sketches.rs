@@ -1,5 +1,7 @@
 //! Are sketches of one operation a gram as good as those of 84 independent functions? Also of short texts, and in bands?
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::collections::HashSet;
 
 use cento_print::{Bands, SketchParameters, Sketcher};

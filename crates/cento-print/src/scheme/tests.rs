@@ -96,6 +96,22 @@ proptest! {
     }
 
     #[test]
+    fn any_text_is_read_or_refused(text in "(kgram|mod|winnow|break|dct|minima|scaled|[a-z0-9x]{0,3})(:|,|=|k|p|w|s|m|short|keep|x|[0-9]{1,7}|.){0,8}") {
+        if let Ok(scheme) = text.parse::<Scheme>() {
+            prop_assert_eq!(scheme.to_string().parse(), Ok(scheme));
+        }
+        if let Ok(parameters) = text.parse::<crate::SketchParameters>() {
+            prop_assert_eq!(parameters.to_string().parse(), Ok(parameters));
+        }
+        if let Ok(parameters) = text.parse::<crate::ScaledParameters>() {
+            prop_assert_eq!(parameters.to_string().parse(), Ok(parameters));
+        }
+        if let Ok(bands) = text.parse::<crate::Bands>() {
+            prop_assert_eq!(bands.to_string().parse(), Ok(bands));
+        }
+    }
+
+    #[test]
     fn parameters_of_any_size_are_answered(words in text(), size in prop::sample::select(vec![0u32, 1, 2, 65_535, u32::MAX])) {
         for scheme in [
             Scheme::KGram { k: size },

@@ -112,6 +112,20 @@ fn sketches_never_change() {
         .iter()
         .fold(0u64, |sum, &minimum| sum.rotate_left(5) ^ minimum);
     assert_eq!(sum, 10_537_870_899_852_215_810);
+    let keys: Vec<u64> = sketch.bands(crate::Bands::MEGASHINGLES).unwrap().collect();
+    assert_eq!(keys[0], 16_770_074_837_305_526_073);
+}
+
+#[test]
+fn parameters_beyond_bounds_are_brought_within() {
+    for size in [0, u32::MAX] {
+        let parameters = SketchParameters {
+            k: size,
+            minima: size,
+        };
+        let sketch = Sketcher::new(parameters).sketch(&[1, 2, 3]).unwrap();
+        assert_eq!(sketch.minima().len(), if size == 0 { 1 } else { 65_535 });
+    }
 }
 
 #[test]
