@@ -225,9 +225,9 @@ pub struct Sketcher {
     minima: Box<[u64]>,
     /// The slots that filled in this round.
     fresh: Vec<usize>,
-    /// The grams of a text.
+    /// The grams of that text, where more rounds than one are needed.
     grams: Vec<u64>,
-    /// Its distinct grams, where more rounds than one are needed.
+    /// Its distinct grams, where it has many.
     distinct: Vec<u64>,
 }
 
@@ -252,12 +252,25 @@ impl Sketcher {
     /// The sketch of a text of which these are the word hashes: over the grams of a circle, so that its last word is
     /// followed by its first. A text without words has none.
     pub fn sketch(&mut self, words: &[u64]) -> Option<Sketch> {
-        let mut grams = std::mem::take(&mut self.grams);
-        grams.clear();
-        circular_grams(words, bounded(self.parameters.k), |gram| grams.push(gram));
-        let sketch = self.sketch_grams(&grams);
-        self.grams = grams;
-        sketch
+        if words.is_empty() {
+            return None;
+        }
+        let k = bounded(self.parameters.k);
+        self.ranks.fill(EMPTY);
+        circular_grams(words, k, |gram| lower(&mut self.ranks, gram));
+        let empty = self.first_minima();
+        if empty > 0 {
+            // Few texts need their grams again, and these are short: making them twice is less than keeping them all.
+            let mut grams = std::mem::take(&mut self.grams);
+            grams.clear();
+            circular_grams(words, k, |gram| grams.push(gram));
+            self.later_rounds(&grams, empty);
+            self.grams = grams;
+        }
+        Some(Sketch {
+            parameters: self.parameters,
+            minima: self.minima.clone(),
+        })
     }
 
     /// The sketch of a set of gram hashes, in any order and with any repeats; of none there is none.
@@ -272,24 +285,19 @@ impl Sketcher {
         if grams.is_empty() {
             return None;
         }
-        let empty = self.first_round(grams);
+        self.ranks.fill(EMPTY);
+        for &gram in grams {
+            lower(&mut self.ranks, gram);
+        }
+        let empty = self.first_minima();
         if empty > 0 {
             self.later_rounds(grams, empty);
         }
         Some(&self.minima)
     }
 
-    /// Lets every gram fall once and returns how many slots are still empty.
-    fn first_round(&mut self, grams: &[u64]) -> usize {
-        let count = self.ranks.len();
-        self.ranks.fill(EMPTY);
-        for &gram in grams {
-            let (slot, rank) = fall(gram, count);
-            // Written whether it is smaller or not: which it is, no processor can foresee.
-            if let Some(smallest) = self.ranks.get_mut(slot) {
-                *smallest = rank.min(*smallest);
-            }
-        }
+    /// Reads the minima off the ranks of the first round and returns how many slots are still empty.
+    fn first_minima(&mut self) -> usize {
         let mut empty = 0;
         let both = self.ranks.iter().zip(&mut self.minima);
         for (slot, (&rank, minimum)) in both.enumerate() {
@@ -356,6 +364,16 @@ impl Sketcher {
             }
         }
         self.distinct = distinct;
+    }
+}
+
+/// Lets a gram fall in the first round.
+#[inline]
+fn lower(ranks: &mut [u64], gram: u64) {
+    let (slot, rank) = fall(gram, ranks.len());
+    // Written whether it is smaller or not: which it is, no processor can foresee.
+    if let Some(smallest) = ranks.get_mut(slot) {
+        *smallest = rank.min(*smallest);
     }
 }
 

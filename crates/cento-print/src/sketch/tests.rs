@@ -48,6 +48,18 @@ proptest! {
     }
 
     #[test]
+    fn words_have_the_sketch_of_their_circular_grams(texts in prop::collection::vec(prop::collection::vec(any::<u64>(), 0..400), 1..4), k in 1u32..8) {
+        let mut sketcher = Sketcher::new(SketchParameters { k, minima: 24 });
+        let mut other = Sketcher::new(SketchParameters { k, minima: 24 });
+        for words in texts {
+            let mut grams = Vec::new();
+            circular_grams(&words, k as usize, |gram| grams.push(gram));
+            let expected = other.sketch_grams(&grams);
+            prop_assert_eq!(sketcher.sketch(&words), expected);
+        }
+    }
+
+    #[test]
     fn any_gram_hash_has_a_place(grams in prop::collection::vec(any::<u64>(), 1..8), count in 1u32..20) {
         let mut sketcher = Sketcher::new(parameters(count));
         prop_assert_eq!(sketcher.minima(&grams).unwrap(), &naive(&grams, count as usize)[..]);
