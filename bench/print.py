@@ -134,10 +134,9 @@ def main():
         print(f"{base / value:>14.1f}  times as fast as {name.rsplit(',', 1)[0]}")
     holds("text to 5-grams, at least 250 MB/s", best["text to 5-grams, MB/s"] >= 250)
     holds("grams to sketches, at least 300 million/s", hashes >= 300)
-    holds(
-        "text to sketches, at least 10 times rensa and datasketch",
-        all(text >= 10 * value for name, value in best_peers.items() if "MB/s" in name),
-    )
+    for name, value in best_peers.items():
+        if "MB/s" in name:
+            holds(f"text to sketches, at least 10 times {name.rsplit(',', 1)[0]}", text >= 10 * value)
     holds("dct keeps 10 %", best["dct:p=3 kept under a replacement, %"] >= 10)
 
 

@@ -125,7 +125,7 @@ impl Scheme {
             Scheme::Winnow { k, w } => {
                 let k = bounded(k);
                 winnow::select(words, k, bounded(w), |gram, position| {
-                    run(gram, position, k)
+                    run(gram, position, k);
                 });
             }
             Scheme::Break { p, short } => {
