@@ -18,11 +18,11 @@
 const MULTIPLIER: u64 = 0xd1b5_4a32_d192_ed05;
 
 /// What the length is spread with: 2⁶⁴ divided by the golden ratio.
-const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Mixes every bit of the sum into every bit of the hash; a bijection.
 #[inline]
-fn finish(mut sum: u64) -> u64 {
+pub(crate) fn finish(mut sum: u64) -> u64 {
     sum ^= sum >> 32;
     sum = sum.wrapping_mul(0xe9c9_4a8f_6e2d_7b4d);
     sum ^= sum >> 29;
@@ -120,6 +120,38 @@ pub fn grams(words: &[u64], k: usize, mut visit: impl FnMut(u64, usize)) {
     }
 }
 
+/// The hash of all of `words` as one gram: what [`grams`] gives for a text that has no other words.
+///
+/// ```
+/// use cento_print::{grams, run_hash};
+///
+/// grams(&[7, 11, 13], 3, |gram, _| assert_eq!(gram, run_hash(&[7, 11, 13])));
+/// ```
+#[inline]
+pub fn run_hash(words: &[u64]) -> u64 {
+    let sum = words.iter().fold(0, |sum, &word| roll(sum, 0, word, 0));
+    finish(sum ^ salt(words.len()))
+}
+
+/// Gives `visit` the hash of every run of `k` words of a text whose last word is followed by its first, in order.
+///
+/// So a text of `n` words has exactly `n` grams, whatever `k` is, and one word has the gram of `k` times that word. This is
+/// how Fetterly et al. sketch texts: short ones are represented as fully as long ones. `k = 0` is taken as 1.
+#[inline]
+pub fn circular_grams(words: &[u64], k: usize, mut visit: impl FnMut(u64)) {
+    let k = k.max(1);
+    grams(words, k, |gram, _| visit(gram));
+    // What is left are the grams that run over the end: as many as there are words, but at most k − 1.
+    let across = words.len().min(k - 1);
+    let tail = words.get(words.len() - across..).unwrap_or_default();
+    let mut hasher = GramHasher::new(k);
+    for &word in tail.iter().chain(words.iter().cycle().take(k - 1)) {
+        if let Some(gram) = hasher.push(word) {
+            visit(gram);
+        }
+    }
+}
+
 /// One step: every word of the sum grows older by one power, the oldest leaves, a new one enters.
 #[inline]
 fn roll(sum: u64, left: u64, entering: u64, leaving: u64) -> u64 {
@@ -183,6 +215,21 @@ mod tests {
                 prop_assert_eq!(&streamed, &expected);
                 hasher.reset();
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn circular_grams_equal_the_definition(words in prop::collection::vec(any::<u64>(), 0..20), k in 0usize..12) {
+            let mut found = Vec::new();
+            circular_grams(&words, k, |gram| found.push(gram));
+            let expected: Vec<u64> = (0..words.len())
+                .map(|begin| {
+                    let gram: Vec<u64> = (0..k.max(1)).map(|offset| words[(begin + offset) % words.len()]).collect();
+                    naive(&gram)
+                })
+                .collect();
+            prop_assert_eq!(found, expected);
         }
     }
 

@@ -231,10 +231,18 @@ impl Bits {
         };
         let mut bits = Bits { ascii: 0, other: 0 };
         let (words, _) = block.as_chunks::<8>();
+        let mut all = 0;
         for (number, word) in words.iter().enumerate() {
             let word = u64::from_le_bytes(*word);
             bits.ascii |= gather(letters_and_digits(word)) << (8 * number);
-            bits.other |= gather(word & TOPS) << (8 * number);
+            all |= word;
+        }
+        // Most blocks of most texts in Latin letters are ASCII throughout.
+        if all & TOPS != 0 {
+            for (number, word) in words.iter().enumerate() {
+                let word = u64::from_le_bytes(*word);
+                bits.other |= gather(word & TOPS) << (8 * number);
+            }
         }
         bits
     }
