@@ -1,0 +1,532 @@
+//! Telling the truth about a page, right when it is written.
+
+use cento_print::text_hash;
+use cento_text::date::render;
+
+use crate::error::{Error, Result};
+use crate::html;
+use crate::layout::{BLOCK, MIRRORED, MIRRORED_SITE, ORIGINALS_A_SITE, Role, SITES};
+use crate::pages::{
+    FARM_HOSTS, FARM_PAGES, Maker, MirrorHost, NEWS_PAGES, Origin, Page, TRAP_PAGES, clean_prefix, is_clean,
+    stolen_prefix, thief_site,
+};
+use crate::reading::{Reader, Reading, compare};
+use crate::settings::Kind;
+use crate::site::{SPAM_HOSTS, SPAM_PAGES, Site, Sort};
+use crate::truth::{AliasKind, BadKind, Extent, Likeness, QuiltSource, Record, Span, Why};
+use crate::warc::Damage;
+
+/// Tells about one page after the other.
+pub(crate) struct Teller<'a> {
+    maker: Maker<'a>,
+    pub(crate) reader: Reader,
+    out: Vec<u8>,
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A page as it was written.
+pub(crate) struct Written<'a> {
+    pub(crate) page: &'a Page,
+    pub(crate) html: &'a str,
+    pub(crate) sha1: [u8; 20],
+    pub(crate) file: &'a str,
+    pub(crate) damage: Option<Damage>,
+}
+
+impl<'a> Teller<'a> {
+    pub(crate) fn new(maker: Maker<'a>) -> Teller<'a> {
+        Teller {
+            maker,
+            reader: Reader::default(),
+            out: Vec::new(),
+        }
+    }
+
+    /// What was told since the last time.
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.out)
+    }
+
+    pub(crate) fn record(&mut self, record: &Record) -> Result<()> {
+        serde_json::to_writer(&mut self.out, record)
+            .map_err(|error| Error::io(std::path::Path::new("truth.jsonl"), error.into()))?;
+        self.out.push(b'\n');
+        Ok(())
+    }
+
+    fn grams(&self) -> u32 {
+        self.maker.layout.settings.grams
+    }
+
+    /// Everything about a page, whatever it is.
+    pub(crate) fn tell(&mut self, written: &Written<'_>) -> Result<()> {
+        let page = written.page;
+        self.sites(page.role)?;
+        if let Some(damage) = written.damage {
+            self.record(&Record::Damaged {
+                url: page.url.clone(),
+                file: written.file.to_owned(),
+                damage,
+                reject: damage.reject().map(str::to_owned),
+            })?;
+            if damage.reject().is_none() {
+                return Ok(());
+            }
+        }
+        let reject = match page.role.kind {
+            Kind::Revisit => Some("revisit"),
+            Kind::Trap => Some("recursion"),
+            _ => written.damage.and_then(Damage::reject),
+        };
+        self.record(&Record::Page {
+            url: page.url.clone(),
+            kind: page.role.kind,
+            file: written.file.to_owned(),
+            fetched: render(page.fetched),
+            published: page.published.map(render),
+            ip: page.address.clone(),
+            language: page.language.code().to_owned(),
+            declared: page.tells_language,
+            template: page.template.host(),
+            payload_sha1: hex(&written.sha1),
+            reject: reject.map(str::to_owned),
+        })?;
+        match page.role.kind {
+            Kind::Exact | Kind::Mirror | Kind::Alias => self.exact(written),
+            Kind::Revisit => self.revisit(page),
+            Kind::Near => self.near(written),
+            Kind::Quilt | Kind::Aggregator => self.quilt(written),
+            Kind::Passage => self.passages_alone(written),
+            Kind::Stolen if !is_clean(page.role.index) => self.stolen(written),
+            _ => Ok(()),
+        }
+    }
+
+    fn source(&self, role: Role) -> Page {
+        self.maker.page(role)
+    }
+
+    fn exact(&mut self, written: &Written<'_>) -> Result<()> {
+        let page = written.page;
+        let role = page.role;
+        let (article, why) = match role.kind {
+            Kind::Exact => (self.maker.layout.whole(role).0, Why::Copy),
+            Kind::Alias => (self.maker.layout.whole(role).0, Why::UrlAlias),
+            _ => {
+                let why = match self.maker.mirror_host(role) {
+                    MirrorHost::OtherName => Why::ServerAlias,
+                    MirrorHost::Mirror(_) => Why::Mirror,
+                };
+                (self.maker.layout.mirrored(role.index).0, why)
+            }
+        };
+        let source = self.source(Role {
+            kind: Kind::Article,
+            index: article,
+        });
+        if why == Why::UrlAlias {
+            self.record(&Record::Alias {
+                kind: AliasKind::Url,
+                alias: page.url.clone(),
+                of: source.url.clone(),
+            })?;
+        }
+        let how = if role.kind == Kind::Exact && !self.maker.has_same_bytes(role) {
+            Likeness::Text
+        } else {
+            Likeness::Bytes
+        };
+        let text = self.reader.text(written.html);
+        let chunks = self.reader.sets(&text, self.grams()).chunks.len() as u64;
+        self.record(&Record::Copy {
+            copy: page.url.clone(),
+            of: source.url,
+            how,
+            why,
+            resemblance: 1.0,
+            of_copy: 1.0,
+            of_source: 1.0,
+            shared_chunks: chunks,
+            edit_rate: None,
+        })
+    }
+
+    fn revisit(&mut self, page: &Page) -> Result<()> {
+        let (article, _) = self.maker.layout.whole(page.role);
+        let source = self.source(Role {
+            kind: Kind::Article,
+            index: article,
+        });
+        self.record(&Record::Revisit {
+            url: page.url.clone(),
+            fetched: render(page.fetched),
+            of: source.url,
+            of_fetched: render(source.fetched),
+        })
+    }
+
+    fn near(&mut self, written: &Written<'_>) -> Result<()> {
+        let page = written.page;
+        let (article, before) = self.maker.layout.whole(page.role);
+        let source = self.source(Role {
+            kind: Kind::Article,
+            index: article,
+        });
+        let reading = self.reader.rendered(page, written.html)?;
+        let of = self.reader.page(&source)?;
+        let rate = self.maker.edit_rate(page.role);
+        self.pair(page, &reading, &source, &of, Why::Edited, Some(rate))?;
+        self.passages(page, &reading, &source, &of)?;
+        for sibling in 0..before {
+            let other = self.source(self.maker.layout.sibling(page.role.index, sibling));
+            let of = self.reader.page(&other)?;
+            self.pair(page, &reading, &other, &of, Why::Sibling, None)?;
+        }
+        Ok(())
+    }
+
+    fn pair(&mut self, page: &Page, reading: &Reading, source: &Page, of: &Reading, why: Why, edit_rate: Option<f64>) -> Result<()> {
+        let ours = self.reader.sets(&reading.text, self.grams());
+        let theirs = self.reader.sets(&of.text, self.grams());
+        let common = compare(&ours.grams, &theirs.grams);
+        let how = if reading.text == of.text {
+            Likeness::Text
+        } else {
+            Likeness::Near
+        };
+        self.record(&Record::Copy {
+            copy: page.url.clone(),
+            of: source.url.clone(),
+            how,
+            why,
+            resemblance: common.resemblance,
+            of_copy: common.of_first,
+            of_source: common.of_second,
+            shared_chunks: ours.chunks.intersection(&theirs.chunks).count() as u64,
+            edit_rate,
+        })
+    }
+
+    /// The passages that a page has from one source.
+    fn passages(&mut self, page: &Page, reading: &Reading, source: &Page, of: &Reading) -> Result<()> {
+        let mut open: Option<(u32, Vec<[u64; 4]>, &Origin)> = None;
+        let mut done = Vec::new();
+        for (block, &begin) in page.body.blocks.iter().zip(&reading.blocks) {
+            let Some(origin) = block.origin.as_ref().filter(|origin| origin.source == source.role) else {
+                continue;
+            };
+            let Some(&source_begin) = of.blocks.get(origin.block) else {
+                continue;
+            };
+            let segments = origin.runs.iter().map(|run| {
+                let (at, from) = (begin as u64 + u64::from(run.begin), source_begin as u64 + u64::from(run.source));
+                let length = u64::from(run.length);
+                [at, at + length, from, from + length]
+            });
+            match &mut open {
+                Some((number, known, _)) if *number == origin.passage => known.extend(segments),
+                _ => {
+                    done.extend(open.take());
+                    open = Some((origin.passage, segments.collect(), origin));
+                }
+            }
+        }
+        done.extend(open);
+        for (_, segments, origin) in done {
+            let segments = joined(&segments, &reading.text, &of.text);
+            if segments.is_empty() {
+                continue;
+            }
+            let crawled = source.role.kind != Kind::Original || self.maker.layout.is_crawled(source.role.index);
+            self.record(&Record::Passage {
+                page: page.url.clone(),
+                source: source.url.clone(),
+                crawled,
+                how: origin.how,
+                edit_rate: (origin.rate > 0.0).then_some(origin.rate),
+                at: span(&reading.text, segments.iter().map(|segment| (segment[0], segment[1]))),
+                source_at: span(&of.text, segments.iter().map(|segment| (segment[2], segment[3]))),
+                segments,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The pages from which blocks of a page come, in order, each once.
+    fn sources(&self, page: &Page) -> Vec<Page> {
+        let mut roles: Vec<Role> = Vec::new();
+        for origin in page.body.blocks.iter().filter_map(|block| block.origin.as_ref()) {
+            if !roles.contains(&origin.source) {
+                roles.push(origin.source);
+            }
+        }
+        roles.into_iter().map(|role| self.source(role)).collect()
+    }
+
+    fn passages_alone(&mut self, written: &Written<'_>) -> Result<()> {
+        let reading = self.reader.rendered(written.page, written.html)?;
+        for source in self.sources(written.page) {
+            let of = self.reader.page(&source)?;
+            self.passages(written.page, &reading, &source, &of)?;
+        }
+        Ok(())
+    }
+
+    fn quilt(&mut self, written: &Written<'_>) -> Result<()> {
+        let page = written.page;
+        let reading = self.reader.rendered(page, written.html)?;
+        let grams = self.reader.grams(&reading.text, self.grams());
+        let mut left = grams.clone();
+        let mut sources = Vec::new();
+        for source in self.sources(page) {
+            let of = self.reader.page(&source)?;
+            let theirs = self.reader.grams(&of.text, self.grams());
+            left.retain(|gram| !theirs.contains(gram));
+            sources.push(QuiltSource {
+                url: source.url.clone(),
+                share: compare(&grams, &theirs).of_first,
+            });
+            self.passages(page, &reading, &source, &of)?;
+        }
+        self.record(&Record::Quilt {
+            page: page.url.clone(),
+            attributed: page.role.kind == Kind::Aggregator,
+            patch_share: 1.0 - left.len() as f64 / grams.len().max(1) as f64,
+            sources,
+        })
+    }
+
+    fn stolen(&mut self, written: &Written<'_>) -> Result<()> {
+        let page = written.page;
+        let (original, whole) = self.maker.stolen_original(page.role);
+        let source = self.source(Role {
+            kind: Kind::Original,
+            index: original,
+        });
+        let reading = self.reader.rendered(page, written.html)?;
+        let of = self.reader.page(&source)?;
+        let ours = self.reader.sets(&reading.text, self.grams());
+        let theirs = self.reader.sets(&of.text, self.grams());
+        let common = compare(&ours.grams, &theirs.grams);
+        let layout = self.maker.layout;
+        self.record(&Record::Copied {
+            page: page.url.clone(),
+            original: source.url.clone(),
+            file: layout.is_filed(original).then(|| original_file(original)),
+            crawled: layout.is_crawled(original),
+            extent: if whole { Extent::Whole } else { Extent::Partial },
+            of_page: common.of_first,
+            of_original: common.of_second,
+            shared_chunks: ours.chunks.intersection(&theirs.chunks).count() as u64,
+        })?;
+        if whole && layout.is_crawled(original) {
+            self.pair(page, &reading, &source, &of, Why::Stolen, None)?;
+        }
+        self.passages(page, &reading, &source, &of)
+    }
+
+    /// Sites and their owners, told by the first page of each.
+    fn sites(&mut self, role: Role) -> Result<()> {
+        let maker = self.maker;
+        let site = |sort: Sort, each: u64| {
+            role.index
+                .is_multiple_of(each)
+                .then(|| maker.site(sort, role.index / each))
+        };
+        let first = match role.kind {
+            Kind::Article => self.article_site(role.index),
+            Kind::Original => site(Sort::Publisher, ORIGINALS_A_SITE),
+            Kind::News => site(Sort::News, NEWS_PAGES),
+            Kind::Farm => site(Sort::Farm, FARM_PAGES),
+            Kind::Spam => site(Sort::Spam, SPAM_PAGES),
+            Kind::Trap => site(Sort::Trap, TRAP_PAGES),
+            Kind::Stolen => {
+                let site = thief_site(&maker, role.index);
+                let is_first = role.index == 0 || thief_site(&maker, role.index - 1) != site;
+                is_first.then_some(site)
+            }
+            _ => None,
+        };
+        if let Some(site) = first {
+            self.record(&Record::Site {
+                host: site.host(),
+                domain: site.domain(),
+                ips: site.addresses(),
+                kind: role.kind,
+            })?;
+        }
+        match role.kind {
+            Kind::News if first.is_some() => {
+                let number = role.index / NEWS_PAGES;
+                self.record(&Record::Template {
+                    host: maker.site(Sort::News, number).host(),
+                    pages: maker.owned(Kind::News, number, NEWS_PAGES),
+                })
+            }
+            Kind::Trap if first.is_some() => {
+                let number = role.index / TRAP_PAGES;
+                self.record(&Record::Trap {
+                    host: maker.site(Sort::Trap, number).host(),
+                    pages: maker.owned(Kind::Trap, number, TRAP_PAGES),
+                })
+            }
+            Kind::Mirror if role.index.is_multiple_of(MIRRORED) => self.mirror(role),
+            _ => self.bad_site(role),
+        }
+    }
+
+    /// The site of an article, if the article is the first on it.
+    fn article_site(&self, article: u64) -> Option<Site> {
+        let position = article % BLOCK;
+        let mut begin = 0;
+        let begins = SITES.iter().any(|&size| {
+            let found = begin == position;
+            begin += size;
+            found
+        });
+        let site = self.maker.article_site(article);
+        let shared = position == 0
+            && article >= BLOCK * self.maker.layout.languages()
+            && self.maker.article_site(article - BLOCK * self.maker.layout.languages()) == site;
+        (begins && !shared).then_some(site)
+    }
+
+    fn mirror(&mut self, role: Role) -> Result<()> {
+        let (article, _) = self.maker.layout.mirrored(role.index);
+        let site = self.maker.article_site(article / BLOCK * BLOCK + SITES.iter().take(MIRRORED_SITE as usize).sum::<u64>());
+        let (kind, alias) = match self.maker.mirror_host(role) {
+            MirrorHost::OtherName => (AliasKind::Server, site.other_host()),
+            MirrorHost::Mirror(mirror) => (AliasKind::Mirror, mirror.host()),
+        };
+        self.record(&Record::Alias {
+            kind,
+            alias,
+            of: site.host(),
+        })
+    }
+
+    fn bad_site(&mut self, role: Role) -> Result<()> {
+        let maker = self.maker;
+        let (kind, sort, each, pages_a_host) = match role.kind {
+            Kind::Farm => (BadKind::LinkFarm, Sort::Farm, FARM_HOSTS * FARM_PAGES, FARM_PAGES),
+            Kind::Spam => (BadKind::Spammer, Sort::Spam, SPAM_HOSTS * SPAM_PAGES, SPAM_PAGES),
+            Kind::Stolen => return self.thief(role),
+            _ => return Ok(()),
+        };
+        if !role.index.is_multiple_of(each) {
+            return Ok(());
+        }
+        let owner = role.index / each;
+        let pages = maker.owned(role.kind, owner, each);
+        let first = owner * (each / pages_a_host);
+        let sites: Vec<Site> = (first..first + pages.div_ceil(pages_a_host))
+            .map(|number| maker.site(sort, number))
+            .collect();
+        let mut ips: Vec<String> = sites.iter().flat_map(Site::addresses).collect();
+        ips.sort_unstable();
+        ips.dedup();
+        self.record(&Record::BadSite {
+            kind,
+            hosts: sites.iter().map(Site::host).collect(),
+            ips,
+            pages,
+            prefix: None,
+            clean: None,
+        })
+    }
+
+    fn thief(&mut self, role: Role) -> Result<()> {
+        let site = thief_site(&self.maker, role.index);
+        if role.index > 0 && thief_site(&self.maker, role.index - 1) == site {
+            return Ok(());
+        }
+        let count = self.maker.layout.count(Kind::Stolen);
+        let mut pages = 0;
+        let mut index = role.index;
+        while index < count && thief_site(&self.maker, index) == site {
+            pages += u64::from(!is_clean(index));
+            index += 1;
+        }
+        self.record(&Record::BadSite {
+            kind: BadKind::Thief,
+            hosts: vec![site.host()],
+            ips: site.addresses(),
+            pages,
+            prefix: Some(stolen_prefix(site)),
+            clean: Some(clean_prefix(site)),
+        })
+    }
+
+    /// What stands at the head of the file, before any page.
+    pub(crate) fn head(&mut self) -> Result<()> {
+        let settings = self.maker.layout.settings.clone();
+        self.record(&Record::Truth {
+            version: crate::truth::TRUTH_VERSION,
+            grams: settings.grams,
+            settings,
+        })?;
+        for language in self.maker.layout.all_languages() {
+            self.record(&Record::Boilerplate {
+                language: language.code().to_owned(),
+                text: html::notice(language),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The file of an original, below the folder of originals.
+pub(crate) fn original_file(original: u64) -> String {
+    format!("{:05}/original-{original:08}.html", original / 1_000)
+}
+
+/// Segments that go on on both sides as one: between two paragraphs that stand together on both sides is the same gap.
+fn joined(segments: &[[u64; 4]], text: &str, source: &str) -> Vec<[u64; 4]> {
+    let mut joined: Vec<[u64; 4]> = Vec::with_capacity(segments.len());
+    let between = |text: &str, begin: u64, end: u64| text.get(begin as usize..end as usize).map(str::to_owned);
+    for &segment in segments {
+        match joined.last_mut() {
+            Some(last)
+                if last[1] <= segment[0]
+                    && last[3] <= segment[2]
+                    && segment[0] - last[1] == segment[2] - last[3]
+                    && between(text, last[1], segment[0]) == between(source, last[3], segment[2]) =>
+            {
+                last[1] = segment[1];
+                last[3] = segment[3];
+            }
+            _ => joined.push(segment),
+        }
+    }
+    joined
+}
+
+/// The stretch of a text from the first to the last of these.
+fn span(text: &str, ranges: impl Iterator<Item = (u64, u64)> + Clone) -> Span {
+    let begin = ranges.clone().map(|range| range.0).min().unwrap_or_default();
+    let end = ranges.map(|range| range.1).max().unwrap_or_default();
+    span_of(text, begin, end).unwrap_or(Span {
+        begin,
+        end,
+        begin_char: 0,
+        end_char: 0,
+        hash: String::new(),
+    })
+}
+
+/// Characters and hash of a stretch; none if it is not one of this text.
+pub(crate) fn span_of(text: &str, begin: u64, end: u64) -> Option<Span> {
+    let before = text.get(..begin as usize)?;
+    let inside = text.get(begin as usize..end as usize)?;
+    let begin_char = before.chars().count() as u64;
+    Some(Span {
+        begin,
+        end,
+        begin_char,
+        end_char: begin_char + inside.chars().count() as u64,
+        hash: hex(&text_hash(inside)),
+    })
+}

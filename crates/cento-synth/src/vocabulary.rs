@@ -1,0 +1,228 @@
+//! Vocabularies with the frequencies of Zipf's law.
+//!
+//! The word of rank *r* (from 0) is drawn with probability *p(r)* ∝ 1 / (*r* + [`OFFSET`]), the form that Mandelbrot gave the
+//! law, and every draw is independent of all others. Hence two grams of *k* words, at any two places that have nothing to do with
+//! each other, are the same by chance with probability
+//!
+//! ```text
+//!   qᵏ    where q = Σ p(r)²
+//! ```
+//!
+//! With 20,000 words q is about 0.0045, so q⁵ is about 2 · 10⁻¹²: among the 10⁶ pairs of grams that two pages of a thousand words
+//! have, one in half a million page pairs has a match by chance. [`Vocabulary::chance`] gives the number; a test counts.
+//! The formula holds where the words of the vocabulary are the words that cento finds, which is so in scripts with spaces. In
+//! Chinese, Japanese and Thai a dictionary cuts the text anew: there a test counts as well, and holds the same order of magnitude.
+
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use crate::language::Language;
+use crate::random::{Purpose, Random};
+
+/// How many words a language has.
+pub(crate) const WORDS: usize = 20_000;
+
+/// What is added to the rank: it flattens the head of the distribution, as in running text.
+pub const OFFSET: f64 = 2.7;
+
+/// Every word with this remainder of its rank is a number.
+const NUMBER_EVERY: usize = 50;
+
+/// The words of a language, most frequent first.
+pub(crate) struct Vocabulary {
+    letters: String,
+    ends: Vec<u32>,
+    /// Walker's alias table: one draw is one look-up, whatever the distribution.
+    table: Vec<Column>,
+    chance: f64,
+}
+
+/// One column of the alias table: its own word below the threshold, another word above it.
+#[derive(Clone, Copy)]
+struct Column {
+    threshold: u32,
+    other: u32,
+}
+
+impl Vocabulary {
+    /// The vocabulary of a language: the same in every run, whatever the seed.
+    pub(crate) fn of(language: Language) -> &'static Vocabulary {
+        static ALL: [OnceLock<Vocabulary>; Language::ALL.len()] =
+            [const { OnceLock::new() }; Language::ALL.len()];
+        static NONE: OnceLock<Vocabulary> = OnceLock::new();
+        ALL.get(language as usize)
+            .unwrap_or(&NONE)
+            .get_or_init(|| Vocabulary::new(language))
+    }
+
+    fn new(language: Language) -> Vocabulary {
+        let mut random = Random::new(0, Purpose::Vocabulary, language as u64);
+        let mut known = HashSet::new();
+        let mut letters = String::new();
+        let mut ends = Vec::with_capacity(WORDS);
+        let mut add = |word: &str| {
+            if !word.is_empty() && ends.len() < WORDS && known.insert(word.to_owned()) {
+                letters.push_str(word);
+                ends.push(letters.len() as u32);
+            }
+            ends.len()
+        };
+        for word in language.little_words().split_ascii_whitespace() {
+            add(word);
+        }
+        let parts = language.syllables();
+        let split = |parts: &'static str| -> Vec<&'static str> {
+            parts
+                .split_ascii_whitespace()
+                .map(|part| if part == "-" { "" } else { part })
+                .collect()
+        };
+        let (onsets, vowels, codas) = (split(parts.onsets), split(parts.vowels), split(parts.codas));
+        let mut word = String::new();
+        loop {
+            word.clear();
+            let syllables = random.between(parts.least, parts.most);
+            for syllable in 1..=syllables {
+                word.push_str(random.pick(&onsets));
+                word.push_str(random.pick(&vowels));
+                if syllable == syllables {
+                    word.push_str(random.pick(&codas));
+                }
+            }
+            let count = add(&word);
+            if count >= WORDS {
+                break;
+            }
+            if count % NUMBER_EVERY == 0 {
+                add(&random.between(2, 9_999).to_string());
+            }
+        }
+        Vocabulary {
+            letters,
+            ends,
+            table: alias_table(&weights()),
+            chance: weights().iter().map(|weight| weight * weight).sum(),
+        }
+    }
+
+    /// The probability that two words drawn are the same one.
+    pub(crate) fn chance(&self) -> f64 {
+        self.chance
+    }
+
+    /// The word of a rank.
+    pub(crate) fn word(&self, rank: usize) -> &str {
+        let begin = match rank.checked_sub(1) {
+            Some(before) => self.ends.get(before).copied().unwrap_or_default(),
+            None => 0,
+        };
+        let end = self.ends.get(rank).copied().unwrap_or(begin);
+        self.letters
+            .get(begin as usize..end as usize)
+            .unwrap_or_default()
+    }
+
+    /// A word, frequent ones more often.
+    #[inline]
+    pub(crate) fn draw(&self, random: &mut Random) -> &str {
+        let bits = random.next();
+        let column = ((bits >> 32) * self.table.len() as u64 >> 32) as usize;
+        let rank = match self.table.get(column) {
+            Some(entry) if (bits as u32) >= entry.threshold => entry.other as usize,
+            _ => column,
+        };
+        self.word(rank)
+    }
+
+    /// A word that is not one of the frequent ones: for names and titles.
+    pub(crate) fn rare(&self, random: &mut Random) -> &str {
+        self.word(200 + random.below(WORDS as u64 - 200) as usize)
+    }
+}
+
+/// The probabilities of the words, which sum to 1.
+fn weights() -> Vec<f64> {
+    let weight = |rank: usize| 1.0 / (rank as f64 + OFFSET);
+    let sum: f64 = (0..WORDS).map(weight).sum();
+    (0..WORDS).map(|rank| weight(rank) / sum).collect()
+}
+
+/// Walker's table by Vose's method: columns with too little are filled up from those with too much.
+fn alias_table(weights: &[f64]) -> Vec<Column> {
+    let count = weights.len();
+    let mut left: Vec<f64> = weights.iter().map(|weight| weight * count as f64).collect();
+    let mut table = vec![
+        Column {
+            threshold: u32::MAX,
+            other: 0
+        };
+        count
+    ];
+    let (mut small, mut large): (Vec<usize>, Vec<usize>) =
+        (0..count).partition(|&index| left.get(index).is_some_and(|&left| left < 1.0));
+    while let (Some(less), Some(&more)) = (small.pop(), large.last()) {
+        let missing = left.get(less).copied().unwrap_or(1.0);
+        if let Some(column) = table.get_mut(less) {
+            *column = Column {
+                threshold: (missing * f64::from(u32::MAX)) as u32,
+                other: more as u32,
+            };
+        }
+        if let Some(left) = left.get_mut(more) {
+            *left -= 1.0 - missing;
+            if *left < 1.0 {
+                large.pop();
+                small.push(more);
+            }
+        }
+    }
+    // What is left over is 1 but for rounding: such columns are their own.
+    for index in small.into_iter().chain(large) {
+        if let Some(column) = table.get_mut(index) {
+            *column = Column {
+                threshold: u32::MAX,
+                other: index as u32,
+            };
+        }
+    }
+    table
+}
+
+/// The probability that two grams of `k` words that have nothing to do with each other are the same: `qᵏ` as above.
+pub fn chance_of_a_gram(language: Language, k: u32) -> f64 {
+    Vocabulary::of(language).chance().powi(k as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_language_has_its_words_and_no_word_twice() {
+        for language in Language::ALL {
+            let vocabulary = Vocabulary::of(language);
+            assert_eq!(vocabulary.ends.len(), WORDS, "{language}");
+            let mut normal = HashSet::new();
+            for rank in 0..WORDS {
+                assert!(!vocabulary.word(rank).is_empty());
+                assert!(normal.insert(vocabulary.word(rank).to_lowercase()), "{language} {rank}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_drawn_as_often_as_zipf_says() {
+        let vocabulary = Vocabulary::of(Language::English);
+        let mut random = Random::new(5, Purpose::Own, 0);
+        let mut counts = std::collections::HashMap::new();
+        const DRAWS: usize = 400_000;
+        for _ in 0..DRAWS {
+            *counts.entry(vocabulary.draw(&mut random)).or_insert(0u32) += 1;
+        }
+        for (rank, weight) in weights().iter().enumerate().take(60) {
+            let expected = weight * DRAWS as f64;
+            let found = f64::from(counts[vocabulary.word(rank)]);
+            assert!((found - expected).abs() < 5.0 * expected.sqrt(), "{rank}: {found} of {expected}");
+        }
+    }
+}
