@@ -6,6 +6,7 @@
 //!   threads, in constant memory.
 //! - [`Record`] is one thing that is true of such a crawl; see [`truth`] for all of them.
 
+mod check;
 mod edit;
 mod error;
 mod html;
@@ -23,6 +24,7 @@ mod vocabulary;
 mod warc;
 mod write;
 
+pub use check::{Check, Checked, truth_of};
 pub use error::{Error, Result};
 pub use language::{Language, UnknownLanguage};
 pub use pages::How;

@@ -240,11 +240,14 @@ impl<'a> Teller<'a> {
             if segments.is_empty() {
                 continue;
             }
-            let crawled = source.role.kind != Kind::Original || self.maker.layout.is_crawled(source.role.index);
+            let layout = self.maker.layout;
+            let is_original = source.role.kind == Kind::Original;
+            let filed = is_original && layout.is_filed(source.role.index);
             self.record(&Record::Passage {
                 page: page.url.clone(),
                 source: source.url.clone(),
-                crawled,
+                crawled: !is_original || layout.is_crawled(source.role.index),
+                file: filed.then(|| original_file(source.role.index)),
                 how: origin.how,
                 edit_rate: (origin.rate > 0.0).then_some(origin.rate),
                 at: span(&reading.text, segments.iter().map(|segment| (segment[0], segment[1]))),

@@ -144,6 +144,8 @@ pub enum Record {
         source: String,
         /// Whether the source is a page of the archives; if not, it is in the folder of originals.
         crawled: bool,
+        /// The file of the source in the folder of originals, if it is there.
+        file: Option<String>,
         /// How it was copied.
         how: How,
         /// The share of words that were changed, if it was edited.

@@ -39,7 +39,7 @@ pub enum Damage {
     BadGzip,
     /// The member ends in its midst, and the next one begins.
     CutMember,
-    /// The body claims to be compressed, and is not.
+    /// The body claims to be compressed, and begins as if it were.
     BadCoding,
     /// The response does not begin like one.
     BadHttp,
@@ -166,9 +166,14 @@ impl<W: Write> WarcWriter<W> {
             Some(Damage::BadHttp) => "@@ nothing that HTTP knows",
             _ => "HTTP/1.1 200 OK",
         };
+        // A body that does not even begin like a compressed one would be read as it is, as browsers do.
+        let magic: &[u8] = match damage {
+            Some(Damage::BadCoding) => &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 7],
+            _ => &[],
+        };
         let head = format!(
             "{line}\r\nServer: synth\r\nContent-Type: text/html; charset=utf-8\r\n{coding}Content-Length: {}\r\n\r\n",
-            payload.len()
+            payload.len() + magic.len()
         );
         let extra = if damage == Some(Damage::BadLength) { 1_000 } else { 0 };
         self.begin("response")?;
@@ -178,8 +183,9 @@ impl<W: Write> WarcWriter<W> {
             "WARC-Payload-Digest: sha1:{}\r\nContent-Type: application/http; msgtype=response\r\n\
              Content-Length: {}\r\n\r\n{head}",
             base32(sha1),
-            head.len() + payload.len() + extra,
+            head.len() + magic.len() + payload.len() + extra,
         )?;
+        self.record.extend_from_slice(magic);
         self.record.extend_from_slice(payload);
         self.record.extend_from_slice(b"\r\n\r\n");
         self.end(damage)
