@@ -92,7 +92,12 @@ pub(crate) fn decide(words: usize, rate: f64, random: &mut Random) -> Vec<Edit> 
 /// A copy of the source in which the edits are made; new words are drawn from the vocabulary of the language.
 ///
 /// A word that is left out takes the space behind it along; one that is put in stands behind the word of its edit.
-pub(crate) fn apply(source: &Prose, edits: &[Edit], language: Language, random: &mut Random) -> Copy {
+pub(crate) fn apply(
+    source: &Prose,
+    edits: &[Edit],
+    language: Language,
+    random: &mut Random,
+) -> Copy {
     let vocabulary = Vocabulary::of(language);
     let space = language.space();
     let mut copy = Copy::default();
@@ -170,13 +175,22 @@ mod tests {
 
     /// Character by character: which characters of the source are kept, and what stands between them. The account of
     /// what is the same is then read off as pairs of positions.
-    fn naive(source: &Prose, edits: &[Edit], language: Language, random: &mut Random) -> (String, Vec<(usize, usize)>) {
+    fn naive(
+        source: &Prose,
+        edits: &[Edit],
+        language: Language,
+        random: &mut Random,
+    ) -> (String, Vec<(usize, usize)>) {
         let vocabulary = Vocabulary::of(language);
         let mut text = String::new();
         let mut same = Vec::new();
         let mut swallow = false;
         for (at, letter) in source.text.char_indices() {
-            let inside = source.words.iter().zip(edits).find(|(word, _)| (word.start as usize..word.end as usize).contains(&at));
+            let inside = source
+                .words
+                .iter()
+                .zip(edits)
+                .find(|(word, _)| (word.start as usize..word.end as usize).contains(&at));
             match inside {
                 Some((word, Edit::Replace)) => {
                     if word.start as usize == at {
@@ -206,7 +220,10 @@ mod tests {
     fn same_bytes(copy: &Copy) -> Vec<(usize, usize)> {
         copy.runs
             .iter()
-            .flat_map(|run| (0..run.length).map(move |byte| ((run.begin + byte) as usize, (run.source + byte) as usize)))
+            .flat_map(|run| {
+                (0..run.length)
+                    .map(move |byte| ((run.begin + byte) as usize, (run.source + byte) as usize))
+            })
             .collect()
     }
 

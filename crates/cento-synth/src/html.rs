@@ -39,7 +39,10 @@ fn escape(text: &str, by_name: bool, out: &mut String) {
         return;
     }
     for letter in text.chars() {
-        match NAMED.iter().find(|(known, _)| !letter.is_ascii_alphanumeric() && *known == letter) {
+        match NAMED
+            .iter()
+            .find(|(known, _)| !letter.is_ascii_alphanumeric() && *known == letter)
+        {
             Some((_, name)) => {
                 out.push('&');
                 out.push_str(name);
@@ -102,7 +105,10 @@ pub(crate) fn render(page: &Page) -> String {
     if let Some(published) = page.published {
         let date = cento_text::date::render(published);
         let _ = match template.style {
-            0 => writeln!(out, "<meta property=\"article:published_time\" content=\"{date}\">"),
+            0 => writeln!(
+                out,
+                "<meta property=\"article:published_time\" content=\"{date}\">"
+            ),
             1 => writeln!(
                 out,
                 "<script type=\"application/ld+json\">{{\"@type\": \"Article\", \"datePublished\": \"{date}\"}}</script>"
@@ -124,7 +130,10 @@ pub(crate) fn render(page: &Page) -> String {
     header(&template, page, &mut out);
     let (open, close) = match template.style {
         0 => ("<main><article class=\"text\">\n", "</article></main>\n"),
-        1 => ("<div id=\"content\"><div class=\"entry\">\n", "</div></div>\n"),
+        1 => (
+            "<div id=\"content\"><div class=\"entry\">\n",
+            "</div></div>\n",
+        ),
         _ => ("<section class=\"story\">\n", "</section>\n"),
     };
     out.push_str(open);
@@ -134,7 +143,12 @@ pub(crate) fn render(page: &Page) -> String {
     if !page.body.links.is_empty() {
         out.push_str("<ul class=\"more\">\n");
         for (number, link) in page.body.links.iter().enumerate() {
-            let _ = writeln!(out, "<li><a href=\"{}\">{}</a></li>", link.replace('&', "&amp;"), number + 1);
+            let _ = writeln!(
+                out,
+                "<li><a href=\"{}\">{}</a></li>",
+                link.replace('&', "&amp;"),
+                number + 1
+            );
         }
         out.push_str("</ul>\n");
     }
@@ -208,7 +222,10 @@ fn block(block: &Block, first: bool, by_name: bool, random: &mut Random, out: &m
     escape(text.get(done..).unwrap_or_default(), by_name, out);
     out.push_str("</p>\n");
     if let Some((address, words)) = &block.link {
-        let _ = writeln!(out, "<p class=\"source\"><a href=\"{address}\">{words}</a></p>");
+        let _ = writeln!(
+            out,
+            "<p class=\"source\"><a href=\"{address}\">{words}</a></p>"
+        );
     }
 }
 

@@ -274,7 +274,9 @@ impl fmt::Display for Language {
 
 /// The name of no language that text can be made in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no language that text is made in: use en, de, fr, es, ru, el, ar, hi, zh, ja or th")]
+#[error(
+    "`{0}` is no language that text is made in: use en, de, fr, es, ru, el, ar, hi, zh, ja or th"
+)]
 pub struct UnknownLanguage(String);
 
 impl FromStr for Language {

@@ -115,7 +115,11 @@ impl Layout {
         ];
         if self.blocks == 0 && copying.iter().any(|&kind| self.count(kind) > 0) {
             return Err(Error::wrong(
-                format!("{} pages leave {} articles to copy from, and {BLOCK} are needed", self.settings.pages, self.count(Kind::Article)),
+                format!(
+                    "{} pages leave {} articles to copy from, and {BLOCK} are needed",
+                    self.settings.pages,
+                    self.count(Kind::Article)
+                ),
                 "give more --pages, or lower the shares of other content",
             ));
         }
@@ -125,7 +129,11 @@ impl Layout {
                 "lower --near, or the shares of content that is not copied from articles",
             ));
         }
-        if self.slots_of_quilts() + self.slots_of_aggregators() + self.each(Kind::Passage) * MOST_PASSAGES > GIVEN {
+        if self.slots_of_quilts()
+            + self.slots_of_aggregators()
+            + self.each(Kind::Passage) * MOST_PASSAGES
+            > GIVEN
+        {
             return Err(Error::wrong(
                 "there are too few articles for so many patches and passages".to_owned(),
                 "lower --quilts, --aggregators, --passages or --quilt-sources",
@@ -186,7 +194,10 @@ impl Layout {
 
     /// The places of a file.
     pub(crate) fn places(&self, file: u64) -> std::ops::Range<u64> {
-        let (pages, files) = (u128::from(self.settings.pages), u128::from(self.settings.files));
+        let (pages, files) = (
+            u128::from(self.settings.pages),
+            u128::from(self.settings.files),
+        );
         let border = |file: u64| (pages * u128::from(file) / files) as u64;
         border(file)..border(file + 1)
     }
@@ -254,7 +265,10 @@ impl Layout {
         let (block, turn) = self.block(role.index);
         let (first, count) = match role.kind {
             Kind::Quilt => (turn * self.most_sources(), self.most_sources()),
-            Kind::Aggregator => (self.slots_of_quilts() + turn * self.most_sources(), self.most_sources()),
+            Kind::Aggregator => (
+                self.slots_of_quilts() + turn * self.most_sources(),
+                self.most_sources(),
+            ),
             _ => (
                 self.slots_of_quilts() + self.slots_of_aggregators() + turn * MOST_PASSAGES,
                 MOST_PASSAGES,
@@ -383,7 +397,10 @@ mod tests {
         settings.mix.set(Kind::Near, 0.1);
         let layout = Layout::new(settings).unwrap();
         for index in 0..layout.count(Kind::Near) {
-            let role = Role { kind: Kind::Near, index };
+            let role = Role {
+                kind: Kind::Near,
+                index,
+            };
             let (article, before) = layout.whole(role);
             for sibling in 0..before {
                 let other = layout.sibling(index, sibling);
@@ -407,7 +424,9 @@ mod tests {
         assert!(refused(&|settings| settings.mix.set(Kind::News, 0.9)).contains("sum to"));
         assert!(refused(&|settings| settings.mix.set(Kind::Near, 0.55)).contains("near-copies"));
         assert!(refused(&|settings| settings.mix.set(Kind::Quilt, 0.3)).contains("patches"));
-        assert!(refused(&|settings| settings.languages = vec![("xx".to_owned(), 1)]).contains("`xx`"));
+        assert!(
+            refused(&|settings| settings.languages = vec![("xx".to_owned(), 1)]).contains("`xx`")
+        );
         assert!(refused(&|settings| settings.edit_rates = vec![0.7]).contains("edit rates"));
     }
 }

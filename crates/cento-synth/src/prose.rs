@@ -13,7 +13,8 @@ const SENTENCE: (u64, u64) = (7, 21);
 const PARAGRAPH: (u64, u64) = (3, 6);
 
 /// How many words a paragraph has on average.
-pub(crate) const PARAGRAPH_WORDS: u64 = (SENTENCE.0 + SENTENCE.1) / 2 * (PARAGRAPH.0 + PARAGRAPH.1) / 2;
+pub(crate) const PARAGRAPH_WORDS: u64 =
+    (SENTENCE.0 + SENTENCE.1) / 2 * (PARAGRAPH.0 + PARAGRAPH.1) / 2;
 
 /// A stretch of text, and where its words and sentences are. Ranges are in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,7 +48,10 @@ impl Prose {
                     self.text.push_str(language.space());
                 }
             }
-            self.word(vocabulary.draw(random), position == 0 && language.has_capitals());
+            self.word(
+                vocabulary.draw(random),
+                position == 0 && language.has_capitals(),
+            );
         }
         self.text.push_str(language.stop());
         self.sentences.push(begin..self.end());
@@ -167,7 +171,10 @@ mod tests {
 
     #[test]
     fn grams_match_by_chance_as_rarely_as_the_formula_says() {
-        for language in Language::ALL.into_iter().filter(|language| language.space() == " ") {
+        for language in Language::ALL
+            .into_iter()
+            .filter(|language| language.space() == " ")
+        {
             let paragraphs = paragraphs(language, 120_000);
             for k in 1..=3 {
                 let (found, pairs) = matches(&paragraphs, k);
@@ -175,7 +182,10 @@ mod tests {
                 // How often the few most frequent words were drawn varies, and their matches are most of all: from 120,000 words
                 // the standard deviation is 1.2 % for each word of a gram. Four of these are allowed.
                 let tolerance = 0.05 * k as f64 * expected + 6.0 * expected.sqrt();
-                assert!((found - expected).abs() < tolerance, "{language} {k}: {found} of {expected}");
+                assert!(
+                    (found - expected).abs() < tolerance,
+                    "{language} {k}: {found} of {expected}"
+                );
             }
             // 7·10⁹ pairs at 2·10⁻¹² each: one in a hundred runs would have one.
             assert!(matches(&paragraphs, 5).0 <= 1.0, "{language}");
@@ -184,7 +194,10 @@ mod tests {
 
     #[test]
     fn in_scripts_without_spaces_grams_match_by_chance_hardly_more_often() {
-        for language in Language::ALL.into_iter().filter(|language| language.space().is_empty()) {
+        for language in Language::ALL
+            .into_iter()
+            .filter(|language| language.space().is_empty())
+        {
             let paragraphs = paragraphs(language, 120_000);
             let (found, pairs) = matches(&paragraphs, 5);
             assert!(found / pairs < 1e-7, "{language}: {found} of {pairs}");
@@ -201,13 +214,20 @@ mod tests {
             }
             if language.space() == " " {
                 let mut found = Vec::new();
-                for_each_word(&prose.text, |word| found.push(word.range.start as u32..word.range.end as u32));
+                for_each_word(&prose.text, |word| {
+                    found.push(word.range.start as u32..word.range.end as u32)
+                });
                 assert_eq!(found, prose.words, "{language}");
             }
             // Arabic and Devanagari are scripts of several languages, between which made-up words do not decide.
             let detected = cento_text::language::detect(&prose.text.repeat(3));
-            let undecided = detected.is_none() && matches!(language, Language::Arabic | Language::Hindi);
-            assert!(undecided || detected == Some(language.code()), "{language} {detected:?}: {}", prose.text);
+            let undecided =
+                detected.is_none() && matches!(language, Language::Arabic | Language::Hindi);
+            assert!(
+                undecided || detected == Some(language.code()),
+                "{language} {detected:?}: {}",
+                prose.text
+            );
         }
     }
 }

@@ -67,7 +67,10 @@ impl std::hash::Hasher for PlainHasher {
 impl Reader {
     /// The text that an index with default settings keeps of a page.
     pub(crate) fn text(&mut self, html: &str) -> String {
-        self.extractor.extract(html, &Options::default()).text.clone()
+        self.extractor
+            .extract(html, &Options::default())
+            .text
+            .clone()
     }
 
     /// Renders and reads a page, and finds its blocks in the text.
@@ -99,7 +102,8 @@ impl Reader {
     pub(crate) fn grams(&mut self, text: &str, k: u32) -> HashSet<u64, Plain> {
         let words = &mut self.words;
         words.clear();
-        self.scanner.scan(text, |word| words.push(word_hash(word.normal)));
+        self.scanner
+            .scan(text, |word| words.push(word_hash(word.normal)));
         let mut set = HashSet::with_capacity_and_hasher(words.len(), Plain);
         grams(words, k as usize, |gram, _| {
             set.insert(gram);
@@ -113,7 +117,11 @@ impl Reader {
         let normalised = &mut self.normalised;
         chunks(text, ChunkKind::Paragraph, |range| {
             normalised.clear();
-            normalise(text.get(range).unwrap_or_default(), Normalisation::SpaceCase, normalised);
+            normalise(
+                text.get(range).unwrap_or_default(),
+                Normalisation::SpaceCase,
+                normalised,
+            );
             if !normalised.is_empty() {
                 found.insert(ChunkHash::Blake3.hash128(normalised.as_bytes()));
             }
@@ -144,7 +152,13 @@ pub(crate) fn compare(first: &HashSet<u64, Plain>, second: &HashSet<u64, Plain>)
         (second, first)
     };
     let common = small.iter().filter(|gram| large.contains(gram)).count();
-    let ratio = |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+    let ratio = |part: usize, whole: usize| {
+        if whole == 0 {
+            0.0
+        } else {
+            part as f64 / whole as f64
+        }
+    };
     Common {
         resemblance: ratio(common, first.len() + second.len() - common),
         of_first: ratio(common, first.len()),

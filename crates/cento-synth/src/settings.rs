@@ -1,5 +1,7 @@
 //! What a synthetic crawl is to be like.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -112,14 +114,16 @@ impl Kind {
 
 /// The shares of the kinds; that of articles is what the others leave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Mix {
-    shares: [f64; Kind::ALL.len()],
+    shares: BTreeMap<Kind, f64>,
 }
 
 impl Default for Mix {
     fn default() -> Mix {
+        let others = Kind::ALL.into_iter().filter(|&kind| kind != Kind::Article);
         Mix {
-            shares: Kind::ALL.map(Kind::default_share),
+            shares: others.map(|kind| (kind, kind.default_share())).collect(),
         }
     }
 }
@@ -128,24 +132,22 @@ impl Mix {
     /// A mix of articles alone.
     pub fn plain() -> Mix {
         Mix {
-            shares: [0.0; Kind::ALL.len()],
+            shares: BTreeMap::new(),
         }
     }
 
     /// Sets the share of one kind; articles take what is left.
     pub fn set(&mut self, kind: Kind, share: f64) {
-        if let Some(known) = self.shares.get_mut(kind as usize)
-            && kind != Kind::Article
-        {
-            *known = share;
+        if kind != Kind::Article {
+            self.shares.insert(kind, share);
         }
     }
 
     /// The share of one kind.
     pub fn share(&self, kind: Kind) -> f64 {
         match kind {
-            Kind::Article => 1.0 - self.shares.iter().sum::<f64>(),
-            _ => self.shares.get(kind as usize).copied().unwrap_or_default(),
+            Kind::Article => 1.0 - self.shares.values().sum::<f64>(),
+            _ => self.shares.get(&kind).copied().unwrap_or_default(),
         }
     }
 }
@@ -199,11 +201,11 @@ impl Settings {
         let mut schedule = Vec::new();
         let mut weights = Vec::new();
         for (code, weight) in &self.languages {
-            let language: Language = code
-                .parse()
-                .map_err(|error: crate::language::UnknownLanguage| {
-                    Error::wrong(error.to_string(), "for example --languages en:3,de,zh")
-                })?;
+            let language: Language =
+                code.parse()
+                    .map_err(|error: crate::language::UnknownLanguage| {
+                        Error::wrong(error.to_string(), "for example --languages en:3,de,zh")
+                    })?;
             weights.push((language, *weight));
         }
         let rounds = weights.iter().map(|&(_, weight)| weight).max().unwrap_or(0);
@@ -238,7 +240,10 @@ impl Settings {
             let share = self.mix.share(kind);
             if kind == Kind::Article && share <= 0.0 {
                 return Err(Error::wrong(
-                    format!("the shares of content sum to {:.3}, and nothing is left for articles", 1.0 - share),
+                    format!(
+                        "the shares of content sum to {:.3}, and nothing is left for articles",
+                        1.0 - share
+                    ),
                     "lower some of them: their sum must stay below 1",
                 ));
             }
@@ -256,7 +261,10 @@ impl Settings {
             ));
         }
         if self.edit_rates.is_empty()
-            || self.edit_rates.iter().any(|rate| !(0.0..=0.5).contains(rate))
+            || self
+                .edit_rates
+                .iter()
+                .any(|rate| !(0.0..=0.5).contains(rate))
         {
             return Err(Error::wrong(
                 "edit rates must be shares of words from 0 to 0.5".to_owned(),

@@ -50,7 +50,11 @@ impl Site {
                 break word;
             }
         };
-        format!("{word}-{}{}.example", char::from(self.sort as u8), self.number)
+        format!(
+            "{word}-{}{}.example",
+            char::from(self.sort as u8),
+            self.number
+        )
     }
 
     /// Whether its name begins with `www.`.
@@ -83,13 +87,21 @@ impl Site {
         let sort = u64::from(self.sort as u8 - b'a');
         let (number, count) = match self.sort {
             Sort::Spam => (self.number / SPAM_HOSTS, 1),
-            _ => (self.number, [1, 1, 1, 1, 1, 1, 2, 4][self.random().below(8) as usize & 7]),
+            _ => (
+                self.number,
+                [1, 1, 1, 1, 1, 1, 2, 4][self.random().below(8) as usize & 7],
+            ),
         };
         (0..count)
             .map(|address| {
                 // 10.0.0.0/8 has room for 160,000 sites of each sort before addresses come round again.
                 let address = (number * 26 + sort) * 4 + address;
-                format!("10.{}.{}.{}", address >> 16 & 255, address >> 8 & 255, address & 255)
+                format!(
+                    "10.{}.{}.{}",
+                    address >> 16 & 255,
+                    address >> 8 & 255,
+                    address & 255
+                )
             })
             .collect()
     }
@@ -101,7 +113,10 @@ impl Site {
 
     /// Whether its pages say in which language they are.
     pub(crate) fn tells_language(&self) -> bool {
-        !self.number.wrapping_add(self.sort as u64).is_multiple_of(11)
+        !self
+            .number
+            .wrapping_add(self.sort as u64)
+            .is_multiple_of(11)
     }
 
     pub(crate) fn url(&self, path: &str) -> String {

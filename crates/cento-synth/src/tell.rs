@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use crate::html;
 use crate::layout::{BLOCK, MIRRORED, MIRRORED_SITE, ORIGINALS_A_SITE, Role, SITES};
 use crate::pages::{
-    FARM_HOSTS, FARM_PAGES, Maker, MirrorHost, NEWS_PAGES, Origin, Page, TRAP_PAGES, clean_prefix, is_clean,
-    stolen_prefix, thief_site,
+    FARM_HOSTS, FARM_PAGES, Maker, MirrorHost, NEWS_PAGES, Origin, Page, TRAP_PAGES, clean_prefix,
+    is_clean, stolen_prefix, thief_site,
 };
 use crate::reading::{Reader, Reading, compare};
 use crate::settings::Kind;
@@ -188,7 +188,15 @@ impl<'a> Teller<'a> {
         Ok(())
     }
 
-    fn pair(&mut self, page: &Page, reading: &Reading, source: &Page, of: &Reading, why: Why, edit_rate: Option<f64>) -> Result<()> {
+    fn pair(
+        &mut self,
+        page: &Page,
+        reading: &Reading,
+        source: &Page,
+        of: &Reading,
+        why: Why,
+        edit_rate: Option<f64>,
+    ) -> Result<()> {
         let ours = self.reader.sets(&reading.text, self.grams());
         let theirs = self.reader.sets(&of.text, self.grams());
         let common = compare(&ours.grams, &theirs.grams);
@@ -211,18 +219,31 @@ impl<'a> Teller<'a> {
     }
 
     /// The passages that a page has from one source.
-    fn passages(&mut self, page: &Page, reading: &Reading, source: &Page, of: &Reading) -> Result<()> {
+    fn passages(
+        &mut self,
+        page: &Page,
+        reading: &Reading,
+        source: &Page,
+        of: &Reading,
+    ) -> Result<()> {
         let mut open: Option<(u32, Vec<[u64; 4]>, &Origin)> = None;
         let mut done = Vec::new();
         for (block, &begin) in page.body.blocks.iter().zip(&reading.blocks) {
-            let Some(origin) = block.origin.as_ref().filter(|origin| origin.source == source.role) else {
+            let Some(origin) = block
+                .origin
+                .as_ref()
+                .filter(|origin| origin.source == source.role)
+            else {
                 continue;
             };
             let Some(&source_begin) = of.blocks.get(origin.block) else {
                 continue;
             };
             let segments = origin.runs.iter().map(|run| {
-                let (at, from) = (begin as u64 + u64::from(run.begin), source_begin as u64 + u64::from(run.source));
+                let (at, from) = (
+                    begin as u64 + u64::from(run.begin),
+                    source_begin as u64 + u64::from(run.source),
+                );
                 let length = u64::from(run.length);
                 [at, at + length, from, from + length]
             });
@@ -250,8 +271,14 @@ impl<'a> Teller<'a> {
                 file: filed.then(|| original_file(source.role.index)),
                 how: origin.how,
                 edit_rate: (origin.rate > 0.0).then_some(origin.rate),
-                at: span(&reading.text, segments.iter().map(|segment| (segment[0], segment[1]))),
-                source_at: span(&of.text, segments.iter().map(|segment| (segment[2], segment[3]))),
+                at: span(
+                    &reading.text,
+                    segments.iter().map(|segment| (segment[0], segment[1])),
+                ),
+                source_at: span(
+                    &of.text,
+                    segments.iter().map(|segment| (segment[2], segment[3])),
+                ),
                 segments,
             })?;
         }
@@ -261,7 +288,12 @@ impl<'a> Teller<'a> {
     /// The pages from which blocks of a page come, in order, each once.
     fn sources(&self, page: &Page) -> Vec<Page> {
         let mut roles: Vec<Role> = Vec::new();
-        for origin in page.body.blocks.iter().filter_map(|block| block.origin.as_ref()) {
+        for origin in page
+            .body
+            .blocks
+            .iter()
+            .filter_map(|block| block.origin.as_ref())
+        {
             if !roles.contains(&origin.source) {
                 roles.push(origin.source);
             }
@@ -320,7 +352,11 @@ impl<'a> Teller<'a> {
             original: source.url.clone(),
             file: layout.is_filed(original).then(|| original_file(original)),
             crawled: layout.is_crawled(original),
-            extent: if whole { Extent::Whole } else { Extent::Partial },
+            extent: if whole {
+                Extent::Whole
+            } else {
+                Extent::Partial
+            },
             of_page: common.of_first,
             of_original: common.of_second,
             shared_chunks: ours.chunks.intersection(&theirs.chunks).count() as u64,
@@ -393,13 +429,18 @@ impl<'a> Teller<'a> {
         let site = self.maker.article_site(article);
         let shared = position == 0
             && article >= BLOCK * self.maker.layout.languages()
-            && self.maker.article_site(article - BLOCK * self.maker.layout.languages()) == site;
+            && self
+                .maker
+                .article_site(article - BLOCK * self.maker.layout.languages())
+                == site;
         (begins && !shared).then_some(site)
     }
 
     fn mirror(&mut self, role: Role) -> Result<()> {
         let (article, _) = self.maker.layout.mirrored(role.index);
-        let site = self.maker.article_site(article / BLOCK * BLOCK + SITES.iter().take(MIRRORED_SITE as usize).sum::<u64>());
+        let site = self.maker.article_site(
+            article / BLOCK * BLOCK + SITES.iter().take(MIRRORED_SITE as usize).sum::<u64>(),
+        );
         let (kind, alias) = match self.maker.mirror_host(role) {
             MirrorHost::OtherName => (AliasKind::Server, site.other_host()),
             MirrorHost::Mirror(mirror) => (AliasKind::Mirror, mirror.host()),
@@ -414,8 +455,18 @@ impl<'a> Teller<'a> {
     fn bad_site(&mut self, role: Role) -> Result<()> {
         let maker = self.maker;
         let (kind, sort, each, pages_a_host) = match role.kind {
-            Kind::Farm => (BadKind::LinkFarm, Sort::Farm, FARM_HOSTS * FARM_PAGES, FARM_PAGES),
-            Kind::Spam => (BadKind::Spammer, Sort::Spam, SPAM_HOSTS * SPAM_PAGES, SPAM_PAGES),
+            Kind::Farm => (
+                BadKind::LinkFarm,
+                Sort::Farm,
+                FARM_HOSTS * FARM_PAGES,
+                FARM_PAGES,
+            ),
+            Kind::Spam => (
+                BadKind::Spammer,
+                Sort::Spam,
+                SPAM_HOSTS * SPAM_PAGES,
+                SPAM_PAGES,
+            ),
             Kind::Stolen => return self.thief(role),
             _ => return Ok(()),
         };
@@ -489,14 +540,17 @@ pub(crate) fn original_file(original: u64) -> String {
 /// Segments that go on on both sides as one: between two paragraphs that stand together on both sides is the same gap.
 fn joined(segments: &[[u64; 4]], text: &str, source: &str) -> Vec<[u64; 4]> {
     let mut joined: Vec<[u64; 4]> = Vec::with_capacity(segments.len());
-    let between = |text: &str, begin: u64, end: u64| text.get(begin as usize..end as usize).map(str::to_owned);
+    let between = |text: &str, begin: u64, end: u64| {
+        text.get(begin as usize..end as usize).map(str::to_owned)
+    };
     for &segment in segments {
         match joined.last_mut() {
             Some(last)
                 if last[1] <= segment[0]
                     && last[3] <= segment[2]
                     && segment[0] - last[1] == segment[2] - last[3]
-                    && between(text, last[1], segment[0]) == between(source, last[3], segment[2]) =>
+                    && between(text, last[1], segment[0])
+                        == between(source, last[3], segment[2]) =>
             {
                 last[1] = segment[1];
                 last[3] = segment[3];
@@ -509,7 +563,11 @@ fn joined(segments: &[[u64; 4]], text: &str, source: &str) -> Vec<[u64; 4]> {
 
 /// The stretch of a text from the first to the last of these.
 fn span(text: &str, ranges: impl Iterator<Item = (u64, u64)> + Clone) -> Span {
-    let begin = ranges.clone().map(|range| range.0).min().unwrap_or_default();
+    let begin = ranges
+        .clone()
+        .map(|range| range.0)
+        .min()
+        .unwrap_or_default();
     let end = ranges.map(|range| range.1).max().unwrap_or_default();
     span_of(text, begin, end).unwrap_or(Span {
         begin,

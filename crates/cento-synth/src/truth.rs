@@ -330,7 +330,9 @@ impl TruthReader {
     /// Opens a file, reads its header, and returns the number of words of a gram with the reader.
     pub fn open(path: &Path) -> Result<(TruthReader, u32)> {
         let file = File::open(path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => Error::NoTruth(format!("{} is not there", path.display())),
+            std::io::ErrorKind::NotFound => {
+                Error::NoTruth(format!("{} is not there", path.display()))
+            }
             _ => Error::io(path, error),
         })?;
         let mut reader = TruthReader {
@@ -403,8 +405,20 @@ impl Iterator for TruthReader {
 /// Whether a line is a record of a type that this program does not know, which a later program may have written.
 fn is_unknown(line: &str) -> bool {
     const KNOWN: [&str; 14] = [
-        "truth", "boilerplate", "site", "page", "copy", "alias", "revisit", "passage", "quilt", "copied", "bad-site",
-        "template", "trap", "damaged",
+        "truth",
+        "boilerplate",
+        "site",
+        "page",
+        "copy",
+        "alias",
+        "revisit",
+        "passage",
+        "quilt",
+        "copied",
+        "bad-site",
+        "template",
+        "trap",
+        "damaged",
     ];
     #[derive(Deserialize)]
     struct Typed {

@@ -78,7 +78,8 @@ impl Vocabulary {
                 .map(|part| if part == "-" { "" } else { part })
                 .collect()
         };
-        let (onsets, vowels, codas) = (split(parts.onsets), split(parts.vowels), split(parts.codas));
+        let (onsets, vowels, codas) =
+            (split(parts.onsets), split(parts.vowels), split(parts.codas));
         let mut word = String::new();
         loop {
             word.clear();
@@ -206,7 +207,10 @@ mod tests {
             let mut normal = HashSet::new();
             for rank in 0..WORDS {
                 assert!(!vocabulary.word(rank).is_empty());
-                assert!(normal.insert(vocabulary.word(rank).to_lowercase()), "{language} {rank}");
+                assert!(
+                    normal.insert(vocabulary.word(rank).to_lowercase()),
+                    "{language} {rank}"
+                );
             }
         }
     }
@@ -223,7 +227,10 @@ mod tests {
         for (rank, weight) in weights().iter().enumerate().take(60) {
             let expected = weight * DRAWS as f64;
             let found = f64::from(counts[vocabulary.word(rank)]);
-            assert!((found - expected).abs() < 5.0 * expected.sqrt(), "{rank}: {found} of {expected}");
+            assert!(
+                (found - expected).abs() < 5.0 * expected.sqrt(),
+                "{rank}: {found} of {expected}"
+            );
         }
     }
 }

@@ -107,7 +107,10 @@ impl<W: Write> WarcWriter<W> {
     fn begin(&mut self, kind: &str) -> io::Result<()> {
         let id = self.id();
         self.record.clear();
-        write!(self.record, "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: {id}\r\n")
+        write!(
+            self.record,
+            "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: {id}\r\n"
+        )
     }
 
     /// The record that opens a file.
@@ -137,7 +140,10 @@ impl<W: Write> WarcWriter<W> {
 
     /// What was asked for.
     pub(crate) fn request(&mut self, header: &Header<'_>) -> io::Result<()> {
-        let rest = header.url.split_once("://").map_or(header.url, |(_, rest)| rest);
+        let rest = header
+            .url
+            .split_once("://")
+            .map_or(header.url, |(_, rest)| rest);
         let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let block = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: synth\r\n\r\n");
         self.begin("request")?;
@@ -175,7 +181,11 @@ impl<W: Write> WarcWriter<W> {
             "{line}\r\nServer: synth\r\nContent-Type: text/html; charset=utf-8\r\n{coding}Content-Length: {}\r\n\r\n",
             payload.len() + magic.len()
         );
-        let extra = if damage == Some(Damage::BadLength) { 1_000 } else { 0 };
+        let extra = if damage == Some(Damage::BadLength) {
+            1_000
+        } else {
+            0
+        };
         self.begin("response")?;
         self.about(header)?;
         write!(
@@ -192,8 +202,14 @@ impl<W: Write> WarcWriter<W> {
     }
 
     /// A page that had not changed since `of`.
-    pub(crate) fn revisit(&mut self, header: &Header<'_>, of: &Header<'_>, sha1: &[u8; 20]) -> io::Result<()> {
-        let head = "HTTP/1.1 200 OK\r\nServer: synth\r\nContent-Type: text/html; charset=utf-8\r\n\r\n";
+    pub(crate) fn revisit(
+        &mut self,
+        header: &Header<'_>,
+        of: &Header<'_>,
+        sha1: &[u8; 20],
+    ) -> io::Result<()> {
+        let head =
+            "HTTP/1.1 200 OK\r\nServer: synth\r\nContent-Type: text/html; charset=utf-8\r\n\r\n";
         self.begin("revisit")?;
         self.about(header)?;
         write!(

@@ -93,7 +93,8 @@ impl Synthesis<'_> {
                         }
                         if let Err(error) = self.task(&layout, task, &totals) {
                             // The failure of the lowest task is the one that is told, whoever was first.
-                            let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                            let mut failure =
+                                failure.lock().unwrap_or_else(PoisonError::into_inner);
                             if failure.as_ref().is_none_or(|(known, _)| task < *known) {
                                 *failure = Some((task, error));
                             }
@@ -113,7 +114,10 @@ impl Synthesis<'_> {
         let mut archive_bytes = 0;
         for file in 0..layout.settings.files {
             let path = self.archive(file);
-            archive_bytes += path.metadata().map_err(|error| Error::io(&path, error))?.len();
+            archive_bytes += path
+                .metadata()
+                .map_err(|error| Error::io(&path, error))?
+                .len();
         }
         Ok(Made {
             files: layout.settings.files,
@@ -184,7 +188,9 @@ impl Synthesis<'_> {
     }
 
     fn truth_part(&self, file: u64) -> PathBuf {
-        self.folder.join(ASIDE).join(format!("truth-{file:05}.jsonl"))
+        self.folder
+            .join(ASIDE)
+            .join(format!("truth-{file:05}.jsonl"))
     }
 
     fn task(&self, layout: &Layout, task: u64, totals: &Totals) -> Result<()> {
@@ -198,23 +204,32 @@ impl Synthesis<'_> {
         }
         let name = Self::archive_name(task);
         let archive = Aside::new(self.folder.join(ASIDE).join(&name), self.archive(task));
-        let truth = Aside::new(self.truth_part(task).with_extension("new"), self.truth_part(task));
+        let truth = Aside::new(
+            self.truth_part(task).with_extension("new"),
+            self.truth_part(task),
+        );
         let mut truth_out = truth.create()?;
         let mut warc = WarcWriter::new(archive.create()?, mix(layout.settings.seed ^ mix(task)));
         let maker = Maker { layout };
         let mut teller = Teller::new(maker);
-        warc.info(&name, maker.page(layout.at(layout.places(task).start)).fetched)
-            .map_err(|error| archive.failed(error))?;
+        warc.info(
+            &name,
+            maker.page(layout.at(layout.places(task).start)).fetched,
+        )
+        .map_err(|error| archive.failed(error))?;
         let mut payload = 0;
         for place in layout.places(task) {
             if self.progress.is_cancelled() {
                 return Err(Error::Cancelled);
             }
             let page = maker.page(layout.at(place));
-            let written = put(maker, &page, &name, &mut warc, &mut teller).map_err(|failure| match failure {
-                Failure::Io(error) => archive.failed(error),
-                Failure::Other(error) => error,
-            })?;
+            let written =
+                put(maker, &page, &name, &mut warc, &mut teller).map_err(
+                    |failure| match failure {
+                        Failure::Io(error) => archive.failed(error),
+                        Failure::Other(error) => error,
+                    },
+                )?;
             payload += written;
             self.progress.add_pages(1);
             self.progress.add_bytes(written);
@@ -246,7 +261,10 @@ impl Synthesis<'_> {
                 kind: Kind::Original,
                 index,
             }));
-            let aside = self.folder.join(ASIDE).join(format!("original-{index:08}.html"));
+            let aside = self
+                .folder
+                .join(ASIDE)
+                .join(format!("original-{index:08}.html"));
             Aside::new(aside, path).all(html.as_bytes())?;
         }
         Ok(())
@@ -312,7 +330,11 @@ fn put<W: Write>(
         address: &page.address,
     };
     let damage = (page.role.kind == Kind::Damaged)
-        .then(|| Damage::ALL.get(page.role.index as usize % Damage::ALL.len()).copied())
+        .then(|| {
+            Damage::ALL
+                .get(page.role.index as usize % Damage::ALL.len())
+                .copied()
+        })
         .flatten();
     let mut payload = html.len() as u64;
     if page.role.kind == Kind::Revisit {
@@ -329,7 +351,14 @@ fn put<W: Write>(
         warc.revisit(&header, &of, &sha1)?;
         payload = 0;
     } else {
-        if Random::pair(maker.seed(), Purpose::Record, page.role.kind as u64, page.role.index).once_in(8) {
+        if Random::pair(
+            maker.seed(),
+            Purpose::Record,
+            page.role.kind as u64,
+            page.role.index,
+        )
+        .once_in(8)
+        {
             warc.request(&header)?;
         }
         warc.response(&header, html.as_bytes(), &sha1, damage)?;

@@ -34,7 +34,7 @@ pub(crate) enum Verb {
     Info(InfoArguments),
     Cat(CatArguments),
     Synth(SynthArguments),
-    //Score(ScoreArguments),
+    Score(ScoreArguments),
     /// Print the manual, for `man -l -`
     Man,
     /// Print the completions for a shell
@@ -230,7 +230,12 @@ pub(crate) struct SynthArguments {
     #[arg(long, value_name = "FILE", requires = "check")]
     pub(crate) truth: Option<PathBuf>,
     /// How many pages
-    #[arg(long, value_name = "N", default_value_t = 10_000, conflicts_with = "check")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10_000,
+        conflicts_with = "check"
+    )]
     pub(crate) pages: u64,
     /// The seed of all that is drawn
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "check")]
@@ -243,27 +248,61 @@ pub(crate) struct SynthArguments {
     pub(crate) force: bool,
 
     /// Languages with weights, such as en:3,de,zh [default: all: en, de, fr, es, ru, el, ar, hi, zh, ja, th]
-    #[arg(long, value_name = "LIST", help_heading = "Text", conflicts_with = "check")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        help_heading = "Text",
+        conflicts_with = "check"
+    )]
     pub(crate) languages: Option<String>,
     /// Words of an article, on average
-    #[arg(long, value_name = "N", default_value_t = 500, help_heading = "Text", conflicts_with = "check")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 500,
+        help_heading = "Text",
+        conflicts_with = "check"
+    )]
     pub(crate) words: u64,
     /// Shares of words that are changed in near-copies and edited passages; they take turns
-    #[arg(long, value_name = "LIST", default_value = "0.002,0.005,0.01,0.02,0.05,0.1", value_delimiter = ',',
-        help_heading = "Text", conflicts_with = "check")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value = "0.002,0.005,0.01,0.02,0.05,0.1",
+        value_delimiter = ',',
+        help_heading = "Text",
+        conflicts_with = "check"
+    )]
     pub(crate) edit_rates: Vec<f64>,
     /// Sources of a quilt, give or take one
-    #[arg(long, value_name = "N", default_value_t = 6, help_heading = "Text", conflicts_with = "check")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 6,
+        help_heading = "Text",
+        conflicts_with = "check"
+    )]
     pub(crate) quilt_sources: u64,
     /// Words of a gram, where the truth tells resemblance and shares
-    #[arg(long, value_name = "K", default_value_t = 5, help_heading = "Text", conflicts_with = "check")]
+    #[arg(
+        long,
+        value_name = "K",
+        default_value_t = 5,
+        help_heading = "Text",
+        conflicts_with = "check"
+    )]
     pub(crate) grams: u32,
 
     #[command(flatten)]
     pub(crate) shares: ShareArguments,
 
     /// Threads that write [default: as many as there are cores]
-    #[arg(long, value_name = "N", help_heading = "Machine", conflicts_with = "check")]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Machine",
+        conflicts_with = "check"
+    )]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
     /// Print the outcome as one JSON object
     #[arg(long)]
@@ -334,7 +373,9 @@ Columns that tables must have; a page is named by URL (page, url …) or by id (
   passages  passages   page, source, begin, end, source_begin, source_end      byte offsets in the text
   quilts    patches    page, source [, share]         sources of quilts; params: min_share
   phrases   sites      site [, flagged]               hosts, domains or addresses
-  detect    matches    page, original                 pages that copy originals
+  discover  labels     page [, text]                  an example page of each label
+  detect    matches    page, original                 pages that copy originals, by URL or file of the original
+            sites      site [, flagged]               as for bad-sites
   bad-sites sites      site [, flagged]               hosts, domains, addresses or URL prefixes
   aliases   aliases    alias, of                      URLs, or hosts
 
@@ -354,7 +395,7 @@ pub(crate) struct ScoreArguments {
     /// The corpus that page ids are of [default: the one the findings are in]
     #[arg(long, value_name = "CORPUS")]
     pub(crate) corpus: Option<PathBuf>,
-    /// Of which analysis a table is: copies, overlap, reuse, passages, quilts, phrases, detect, bad-sites or aliases
+    /// Of which analysis a table is, if no run.json beside it says so: one of those below
     #[arg(long = "as", value_name = "ANALYSIS")]
     pub(crate) analysis: Option<String>,
     /// The least resemblance that near-copies should be found at [default: as the run says, else 0.8]

@@ -12,7 +12,7 @@ mod machine;
 mod meter;
 mod output;
 mod rows;
-//mod score;
+mod score;
 mod synth;
 
 use std::process::ExitCode;
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Cat(arguments) => cat::run(&arguments),
         Verb::Synth(arguments) => synth::run(&arguments),
-        //Verb::Score(arguments) => score::run(&arguments),
+        Verb::Score(arguments) => score::run(&arguments),
         Verb::Man => man(),
         Verb::Completions { shell } => completions(shell),
     };

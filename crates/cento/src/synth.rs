@@ -82,7 +82,11 @@ fn languages(list: &str) -> Result<Vec<(String, u32)>, Failure> {
         .collect()
 }
 
-fn make(arguments: &SynthArguments, folder: &Path, progress: &Arc<Progress>) -> Result<ExitCode, Failure> {
+fn make(
+    arguments: &SynthArguments,
+    folder: &Path,
+    progress: &Arc<Progress>,
+) -> Result<ExitCode, Failure> {
     let settings = settings(arguments)?;
     let cores = || std::thread::available_parallelism().map_or(1, Into::into);
     let begun = Instant::now();
@@ -133,14 +137,25 @@ fn summary(arguments: &SynthArguments, folder: &Path, made: &Made, seconds: f64)
     lines.add("on disk", size(made.archive_bytes));
     lines.add("truth", size(made.truth_bytes));
     let rate = match made.files_from_before {
-        0 => format!("{:.0} MB/s of payload", made.payload_bytes as f64 / 1e6 / seconds.max(0.001)),
+        0 => format!(
+            "{:.0} MB/s of payload",
+            made.payload_bytes as f64 / 1e6 / seconds.max(0.001)
+        ),
         _ => String::new(),
     };
     lines.add_with("seconds", format!("{seconds:.1}"), rate);
-    format!("{}\n{}", clean(&folder.display().to_string()), lines.render())
+    format!(
+        "{}\n{}",
+        clean(&folder.display().to_string()),
+        lines.render()
+    )
 }
 
-fn check(arguments: &SynthArguments, corpus: &Path, progress: &Arc<Progress>) -> Result<ExitCode, Failure> {
+fn check(
+    arguments: &SynthArguments,
+    corpus: &Path,
+    progress: &Arc<Progress>,
+) -> Result<ExitCode, Failure> {
     let corpus = Corpus::open(corpus)?;
     let truth = match &arguments.truth {
         Some(truth) => truth.clone(),
@@ -168,11 +183,24 @@ fn check(arguments: &SynthArguments, corpus: &Path, progress: &Arc<Progress>) ->
 }
 
 fn verdict(checked: &Checked) -> String {
-    let kinds: std::collections::BTreeSet<&str> = checked.hold.keys().chain(checked.fail.keys()).copied().collect();
-    let count = |counts: &std::collections::BTreeMap<&'static str, u64>, kind: &str| counts.get(kind).copied().unwrap_or(0);
+    let kinds: std::collections::BTreeSet<&str> = checked
+        .hold
+        .keys()
+        .chain(checked.fail.keys())
+        .copied()
+        .collect();
+    let count = |counts: &std::collections::BTreeMap<&'static str, u64>, kind: &str| {
+        counts.get(kind).copied().unwrap_or(0)
+    };
     let rows: Vec<Vec<String>> = kinds
         .iter()
-        .map(|&kind| vec![kind.to_owned(), number(count(&checked.hold, kind)), number(count(&checked.fail, kind))])
+        .map(|&kind| {
+            vec![
+                kind.to_owned(),
+                number(count(&checked.hold, kind)),
+                number(count(&checked.fail, kind)),
+            ]
+        })
         .collect();
     let mut text = table(&["truth", "holds", "fails"], &rows);
     for example in &checked.examples {

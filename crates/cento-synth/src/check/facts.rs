@@ -222,10 +222,14 @@ impl Facts {
         match (self.kept(url), reject) {
             (None, None) => Ok(()),
             (Some(fact), Some(reason)) if fact.reject == Some(xxh3_64(reason.as_bytes())) => Ok(()),
-            (Some(_), None) => Err(format!("{url} is in the corpus although its record is damaged")),
+            (Some(_), None) => Err(format!(
+                "{url} is in the corpus although its record is damaged"
+            )),
             (found, Some(reason)) => {
                 let found = if found.is_some() { "is" } else { "is not" };
-                Err(format!("{url} {found} in the corpus, and should be rejected as {reason}"))
+                Err(format!(
+                    "{url} {found} in the corpus, and should be rejected as {reason}"
+                ))
             }
         }
     }

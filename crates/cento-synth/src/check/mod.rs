@@ -98,14 +98,22 @@ impl Check<'_> {
         let parameters = self.corpus.parameters();
         if parameters.content != Selection::All || !parameters.text {
             return Err(Error::Settings {
-                message: format!("{} does not keep all text of its pages", self.corpus.path().display()),
-                hint: "truth tells offsets in all of it: index without --main and --no-text".to_owned(),
+                message: format!(
+                    "{} does not keep all text of its pages",
+                    self.corpus.path().display()
+                ),
+                hint: "truth tells offsets in all of it: index without --main and --no-text"
+                    .to_owned(),
             });
         }
         let (truth, grams) = TruthReader::open(&self.truth)?;
         let mut checker = Checker {
             corpus: self.corpus,
-            folder: self.truth.parent().unwrap_or(Path::new("")).join("originals"),
+            folder: self
+                .truth
+                .parent()
+                .unwrap_or(Path::new(""))
+                .join("originals"),
             grams,
             facts: Facts::read(self.corpus)?,
             reader: Reader::default(),
@@ -125,7 +133,12 @@ impl Check<'_> {
         let strangers = checker.facts.strangers();
         let mut checked = checker.checked;
         if strangers > 0 {
-            checked.note("page", Err(format!("{strangers} pages of the corpus are not in the truth")));
+            checked.note(
+                "page",
+                Err(format!(
+                    "{strangers} pages of the corpus are not in the truth"
+                )),
+            );
         }
         Ok(checked)
     }
@@ -169,7 +182,9 @@ impl Checker<'_> {
             Record::Site { host, .. } => ("site", self.has_host(host)),
             Record::Page { .. } => ("page", self.facts.page(record)),
             Record::Copy { .. } => ("copy", self.copy(record)?),
-            Record::Alias { alias, .. } if alias.contains("://") => ("alias", self.kept(alias).map(drop)),
+            Record::Alias { alias, .. } if alias.contains("://") => {
+                ("alias", self.kept(alias).map(drop))
+            }
             Record::Alias { alias, of, .. } => (
                 "alias",
                 self.has_host(alias).and_then(|()| self.has_host(of)),
@@ -184,11 +199,16 @@ impl Checker<'_> {
             } => ("quilt", self.quilt(page, *patch_share, sources)?),
             Record::Copied { .. } => ("copied", self.copied(record)?),
             Record::BadSite {
-                hosts, pages, prefix, ..
+                hosts,
+                pages,
+                prefix,
+                ..
             } => ("bad-site", self.bad_site(hosts, *pages, prefix.is_some())),
             Record::Template { host, pages } => ("template", self.pages_of(&[host], *pages)),
             Record::Trap { host, pages } => ("trap", self.pages_of(&[host], *pages)),
-            Record::Damaged { url, reject, .. } => ("damaged", self.facts.damaged(url, reject.as_deref())),
+            Record::Damaged { url, reject, .. } => {
+                ("damaged", self.facts.damaged(url, reject.as_deref()))
+            }
         };
         self.checked.note(kind, outcome);
         Ok(())
@@ -207,11 +227,18 @@ impl Checker<'_> {
             Ok(())
         } else {
             let first = hosts.first().map_or("", |host| host.as_str());
-            Err(format!("{first} has {found} pages, and should have {pages}"))
+            Err(format!(
+                "{first} has {found} pages, and should have {pages}"
+            ))
         }
     }
 
-    fn bad_site(&self, hosts: &[String], pages: u64, partly: bool) -> std::result::Result<(), String> {
+    fn bad_site(
+        &self,
+        hosts: &[String],
+        pages: u64,
+        partly: bool,
+    ) -> std::result::Result<(), String> {
         let hosts: Vec<&String> = hosts.iter().collect();
         if partly {
             let found: u64 = hosts.iter().map(|host| self.facts.pages_of(host)).sum();
@@ -256,7 +283,12 @@ impl Checker<'_> {
     }
 
     /// The text of a source: from the corpus, or from the folder of originals.
-    fn source(&mut self, url: &str, crawled: bool, file: Option<&str>) -> Result<std::result::Result<Rc<str>, String>> {
+    fn source(
+        &mut self,
+        url: &str,
+        crawled: bool,
+        file: Option<&str>,
+    ) -> Result<std::result::Result<Rc<str>, String>> {
         if crawled {
             return self.text(url);
         }
@@ -289,13 +321,19 @@ impl Checker<'_> {
         };
         let (first, second) = (pass!(self.kept(copy)), pass!(self.kept(of)));
         match how {
-            Likeness::Bytes => must!(first.sha1 == second.sha1, "{copy} has not the bytes of {of}"),
+            Likeness::Bytes => must!(
+                first.sha1 == second.sha1,
+                "{copy} has not the bytes of {of}"
+            ),
             Likeness::Text => {
                 must!(first.text == second.text, "{copy} has not the text of {of}");
             }
             Likeness::Near => {}
         }
-        must!(*why == Why::Sibling || first.fetched > second.fetched, "{copy} was not fetched after {of}");
+        must!(
+            *why == Why::Sibling || first.fetched > second.fetched,
+            "{copy} was not fetched after {of}"
+        );
         let (ours, theirs) = (pass!(self.text(copy)?), pass!(self.text(of)?));
         let ours = self.reader.sets(&ours, self.grams);
         let theirs = self.reader.sets(&theirs, self.grams);
@@ -305,10 +343,16 @@ impl Checker<'_> {
             ("share of the copy", common.of_first, of_copy),
             ("share of the source", common.of_second, of_source),
         ] {
-            must!(same(found, *told), "{copy} and {of}: {name} is {found}, and truth says {told}");
+            must!(
+                same(found, *told),
+                "{copy} and {of}: {name} is {found}, and truth says {told}"
+            );
         }
         let shared = ours.chunks.intersection(&theirs.chunks).count() as u64;
-        must!(shared == *shared_chunks, "{copy} and {of} share {shared} chunks, and truth says {shared_chunks}");
+        must!(
+            shared == *shared_chunks,
+            "{copy} and {of} share {shared} chunks, and truth says {shared_chunks}"
+        );
         Ok(Ok(()))
     }
 
@@ -328,8 +372,18 @@ impl Checker<'_> {
         };
         let text = pass!(self.text(page)?);
         let of = pass!(self.source(source, *crawled, file.as_deref())?);
-        must!(is_at(&text, at), "{page}: not the text at {}..{}", at.begin, at.end);
-        must!(is_at(&of, source_at), "{source}: not the text at {}..{}", source_at.begin, source_at.end);
+        must!(
+            is_at(&text, at),
+            "{page}: not the text at {}..{}",
+            at.begin,
+            at.end
+        );
+        must!(
+            is_at(&of, source_at),
+            "{source}: not the text at {}..{}",
+            source_at.begin,
+            source_at.end
+        );
         must!(!segments.is_empty(), "{page}: a passage without segments");
         for &[begin, end, source_begin, source_end] in segments {
             let ours = text.get(begin as usize..end as usize);
@@ -338,7 +392,10 @@ impl Checker<'_> {
                 ours.is_some() && ours == theirs,
                 "{page} {begin}..{end} is not {source} {source_begin}..{source_end}"
             );
-            must!(at.begin <= begin && end <= at.end, "{page}: a segment beyond its passage");
+            must!(
+                at.begin <= begin && end <= at.end,
+                "{page}: a segment beyond its passage"
+            );
         }
         Ok(Ok(()))
     }
@@ -351,11 +408,19 @@ impl Checker<'_> {
             let of = pass!(self.text(&source.url)?);
             let theirs = self.reader.grams(&of, self.grams);
             let share = compare(&grams, &theirs).of_first;
-            must!(same(share, source.share), "{page}: {} gave {share}, and truth says {}", source.url, source.share);
+            must!(
+                same(share, source.share),
+                "{page}: {} gave {share}, and truth says {}",
+                source.url,
+                source.share
+            );
             left.retain(|gram| !theirs.contains(gram));
         }
         let found = 1.0 - left.len() as f64 / grams.len().max(1) as f64;
-        must!(same(found, patch_share), "{page}: patches are {found}, and truth says {patch_share}");
+        must!(
+            same(found, patch_share),
+            "{page}: patches are {found}, and truth says {patch_share}"
+        );
         Ok(Ok(()))
     }
 
@@ -385,7 +450,9 @@ impl Checker<'_> {
         let common = compare(&ours.grams, &theirs.grams);
         let shared = ours.chunks.intersection(&theirs.chunks).count() as u64;
         must!(
-            same(common.of_first, *of_page) && same(common.of_second, *of_original) && shared == *shared_chunks,
+            same(common.of_first, *of_page)
+                && same(common.of_second, *of_original)
+                && shared == *shared_chunks,
             "{page} has not what truth says of {original}"
         );
         Ok(Ok(()))

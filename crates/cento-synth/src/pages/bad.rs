@@ -122,7 +122,8 @@ impl Maker<'_> {
         let mut random = self.random(Purpose::Choice, role);
         for _ in 0..30 {
             let other = farm * each + random.below(pages);
-            body.links.push(self.farm_site(other).url(&format!("/best/{other}.html")));
+            body.links
+                .push(self.farm_site(other).url(&format!("/best/{other}.html")));
         }
         let site = self.farm_site(role.index);
         let url = site.url(&format!("/best/{}.html", role.index));
@@ -141,7 +142,10 @@ impl Maker<'_> {
         let mut random = self.random(Purpose::Choice, role);
         for _ in 0..6 {
             let other = spammer * each + random.below(pages);
-            body.links.push(self.spam_site(other).url(&format!("/{}.html", other % SPAM_PAGES)));
+            body.links.push(
+                self.spam_site(other)
+                    .url(&format!("/{}.html", other % SPAM_PAGES)),
+            );
         }
         let site = self.spam_site(role.index);
         let url = site.url(&format!("/{}.html", role.index % SPAM_PAGES));
@@ -159,7 +163,9 @@ impl Maker<'_> {
         let path = match number % 3 {
             0 => format!("/{first}").repeat(4 + depth as usize),
             1 => format!("/{first}/{second}/x").repeat(3 + depth as usize),
-            _ => (0..97 + depth).map(|step| format!("/{first}{step}")).collect(),
+            _ => (0..97 + depth)
+                .map(|step| format!("/{first}{step}"))
+                .collect(),
         };
         let mut body = Body::default();
         body.heading(prose::title(language, &mut words));

@@ -2,7 +2,7 @@
 
 use crate::edit;
 use crate::layout::Role;
-use crate::pages::{Body, DAY, Block, How, Maker, Origin, Page};
+use crate::pages::{Block, Body, DAY, How, Maker, Origin, Page};
 use crate::prose::Prose;
 use crate::random::{Purpose, mix};
 use crate::settings::Kind;
@@ -48,7 +48,9 @@ impl Maker<'_> {
         page.fetched = self.fetched(role, true);
         if !self.has_same_bytes(role) {
             page.markup = mix(page.markup ^ role.index);
-            page.published = page.published.map(|published| self.published(role, Some(published)));
+            page.published = page
+                .published
+                .map(|published| self.published(role, Some(published)));
         }
         page
     }
@@ -56,7 +58,8 @@ impl Maker<'_> {
     /// The rate at which the words of a near-copy or of an edited passage were changed.
     pub(crate) fn edit_rate(&self, role: Role) -> f64 {
         let rates = &self.layout.settings.edit_rates;
-        let turn = (role.index / self.layout.blocks.max(1) + role.index) % rates.len().max(1) as u64;
+        let turn =
+            (role.index / self.layout.blocks.max(1) + role.index) % rates.len().max(1) as u64;
         rates.get(turn as usize).copied().unwrap_or_default()
     }
 

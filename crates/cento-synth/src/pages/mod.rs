@@ -17,7 +17,10 @@ use crate::random::{Purpose, Random, mix};
 use crate::settings::Kind;
 use crate::site::{Site, Sort, slug};
 
-pub(crate) use bad::{FARM_HOSTS, FARM_PAGES, NEWS_PAGES, TRAP_PAGES, clean_prefix, is_clean, stolen_prefix, thief_site};
+pub(crate) use bad::{
+    FARM_HOSTS, FARM_PAGES, NEWS_PAGES, TRAP_PAGES, clean_prefix, is_clean, stolen_prefix,
+    thief_site,
+};
 pub(crate) use copies::MirrorHost;
 
 const HOUR: i64 = 3_600_000;
@@ -210,12 +213,25 @@ impl<'a> Maker<'a> {
     /// A page that copies nothing.
     fn ordinary(&self, role: Role, site: Site, language: Language, body: Body) -> Page {
         let mut path = self.random(Purpose::Choice, role);
-        let url = site.url(&format!("/{}/{}-{}.html", slug(&mut path), slug(&mut path), role.index));
+        let url = site.url(&format!(
+            "/{}/{}-{}.html",
+            slug(&mut path),
+            slug(&mut path),
+            role.index
+        ));
         self.finish(role, site, language, body, url, None)
     }
 
     /// Fills in dates, address and markup. A page with sources is published and fetched after them.
-    fn finish(&self, role: Role, site: Site, language: Language, body: Body, url: String, after: Option<i64>) -> Page {
+    fn finish(
+        &self,
+        role: Role,
+        site: Site,
+        language: Language,
+        body: Body,
+        url: String,
+        after: Option<i64>,
+    ) -> Page {
         let published = self.published(role, after);
         Page {
             role,

@@ -34,7 +34,12 @@ impl Maker<'_> {
 
     /// Puts the first paragraphs of a slot on a page.
     fn patch(&self, body: &mut Body, source: &Page, slot: Slot, passage: u32) {
-        let blocks = source.body.slots.get(slot.slot as usize).cloned().unwrap_or_default();
+        let blocks = source
+            .body
+            .slots
+            .get(slot.slot as usize)
+            .cloned()
+            .unwrap_or_default();
         for index in blocks.take(PATCH) {
             let Some(block) = source.body.blocks.get(index) else {
                 continue;
@@ -56,7 +61,9 @@ impl Maker<'_> {
         let mut random = self.random(Purpose::Own, role);
         let slots = self.sources_of_a_quilt(role, &mut random);
         let sources: Vec<Page> = slots.iter().map(|&slot| self.giver(slot)).collect();
-        let language = sources.first().map_or(Language::English, |page| page.language);
+        let language = sources
+            .first()
+            .map_or(Language::English, |page| page.language);
         let mut body = Body::default();
         body.heading(prose::title(language, &mut random));
         body.paragraph(prose::sentence(language, &mut random));
@@ -72,7 +79,9 @@ impl Maker<'_> {
         let mut random = self.random(Purpose::Own, role);
         let slots = self.sources_of_a_quilt(role, &mut random);
         let sources: Vec<Page> = slots.iter().map(|&slot| self.giver(slot)).collect();
-        let language = sources.first().map_or(Language::English, |page| page.language);
+        let language = sources
+            .first()
+            .map_or(Language::English, |page| page.language);
         let mut body = Body::default();
         body.heading(prose::title(language, &mut random));
         for (number, (slot, source)) in slots.iter().zip(&sources).enumerate() {
@@ -91,12 +100,19 @@ impl Maker<'_> {
         let mut slots = self.layout.slots(role);
         slots.truncate(random.between(1, MOST_PASSAGES) as usize);
         let sources: Vec<Page> = slots.iter().map(|&slot| self.giver(slot)).collect();
-        let language = sources.first().map_or(Language::English, |page| page.language);
+        let language = sources
+            .first()
+            .map_or(Language::English, |page| page.language);
         let mut body = Body::default();
         body.heading(prose::title(language, &mut random));
         body.paragraph(prose::paragraph(language, &mut random));
         for (number, (slot, source)) in slots.iter().zip(&sources).enumerate() {
-            let blocks = source.body.slots.get(slot.slot as usize).cloned().unwrap_or_default();
+            let blocks = source
+                .body
+                .slots
+                .get(slot.slot as usize)
+                .cloned()
+                .unwrap_or_default();
             match random.below(4) {
                 0 => self.patch(&mut body, source, *slot, number as u32),
                 1 => self.quote(&mut body, source, blocks.start, number as u32, &mut random),
@@ -108,15 +124,35 @@ impl Maker<'_> {
                         };
                         let edits = edit::decide(block.prose.words.len(), rate, &mut random);
                         let copy = edit::apply(&block.prose, &edits, language, &mut random);
-                        push(&mut body, copy, source.role, index, How::Edited, rate, number as u32);
+                        push(
+                            &mut body,
+                            copy,
+                            source.role,
+                            index,
+                            How::Edited,
+                            rate,
+                            number as u32,
+                        );
                     }
                 }
                 _ => {
                     let Some(block) = source.body.blocks.get(blocks.start) else {
                         continue;
                     };
-                    let copy = edit::reorder(&block.prose, &new_order(block.prose.sentences.len(), &mut random), language);
-                    push(&mut body, copy, source.role, blocks.start, How::Reordered, 0.0, number as u32);
+                    let copy = edit::reorder(
+                        &block.prose,
+                        &new_order(block.prose.sentences.len(), &mut random),
+                        language,
+                    );
+                    push(
+                        &mut body,
+                        copy,
+                        source.role,
+                        blocks.start,
+                        How::Reordered,
+                        0.0,
+                        number as u32,
+                    );
                 }
             }
             for _ in 0..random.between(1, 3) {
@@ -129,7 +165,14 @@ impl Maker<'_> {
     }
 
     /// Some sentences of a paragraph, in the midst of a paragraph of the page's own.
-    fn quote(&self, body: &mut Body, source: &Page, index: usize, passage: u32, random: &mut Random) {
+    fn quote(
+        &self,
+        body: &mut Body,
+        source: &Page,
+        index: usize,
+        passage: u32,
+        random: &mut Random,
+    ) {
         let Some(block) = source.body.blocks.get(index) else {
             return;
         };
@@ -189,7 +232,15 @@ impl Maker<'_> {
             let Some(block) = source.body.blocks.get(index) else {
                 continue;
             };
-            push(&mut body, Copy::verbatim(&block.prose), source.role, index, How::Verbatim, 0.0, 0);
+            push(
+                &mut body,
+                Copy::verbatim(&block.prose),
+                source.role,
+                index,
+                How::Verbatim,
+                0.0,
+                0,
+            );
             if let Some(last) = body.blocks.last_mut() {
                 last.heading = block.heading;
             }
@@ -211,7 +262,15 @@ impl Maker<'_> {
     }
 }
 
-fn push(body: &mut Body, copy: Copy, source: Role, block: usize, how: How, rate: f64, passage: u32) {
+fn push(
+    body: &mut Body,
+    copy: Copy,
+    source: Role,
+    block: usize,
+    how: How,
+    rate: f64,
+    passage: u32,
+) {
     body.blocks.push(Block {
         prose: pasted(copy.text),
         origin: Some(Origin {
@@ -231,7 +290,9 @@ fn new_order(count: usize, random: &mut Random) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     for _ in 0..20 {
         random.shuffle(&mut order);
-        let neighbours = order.windows(2).any(|pair| matches!(pair, [a, b] if a + 1 == *b));
+        let neighbours = order
+            .windows(2)
+            .any(|pair| matches!(pair, [a, b] if a + 1 == *b));
         if !neighbours {
             return order;
         }
