@@ -58,6 +58,17 @@ impl Copy {
         }
     }
 
+    /// Takes spaces off the end.
+    fn trim_end(&mut self) {
+        let length = self.text.trim_end_matches(' ').len();
+        self.text.truncate(length);
+        let length = length as u32;
+        self.runs.retain(|run| run.begin < length);
+        if let Some(run) = self.runs.last_mut() {
+            run.length = run.length.min(length - run.begin);
+        }
+    }
+
     /// Appends what the source does not have.
     pub(crate) fn add(&mut self, text: &str) {
         self.text.push_str(text);
@@ -114,8 +125,10 @@ pub(crate) fn apply(
                 copy.take(source, done, word.start);
                 done = word.end;
                 let rest = source.text.get(done as usize..).unwrap_or_default();
-                if !space.is_empty() && rest.starts_with(space) {
-                    done += space.len() as u32;
+                // Two spaces in a row, or one at the edge of a paragraph, would be gone when the page is read.
+                let bare = copy.text.is_empty() || copy.text.ends_with(' ');
+                if rest.starts_with(' ') && (space == " " || bare) {
+                    done += 1;
                 }
             }
             Edit::Insert => {
@@ -127,6 +140,7 @@ pub(crate) fn apply(
         }
     }
     copy.take(source, done, source.text.len() as u32);
+    copy.trim_end();
     copy
 }
 
@@ -198,7 +212,12 @@ mod tests {
                     }
                 }
                 Some((_, Edit::Delete)) => swallow = true,
-                None if swallow && letter == ' ' && language.space() == " " => swallow = false,
+                None if swallow
+                    && letter == ' '
+                    && (language.space() == " " || text.is_empty() || text.ends_with(' ')) =>
+                {
+                    swallow = false
+                }
                 _ => {
                     swallow = false;
                     for byte in 0..letter.len_utf8() {
@@ -213,6 +232,10 @@ mod tests {
                     }
                 }
             }
+        }
+        while text.ends_with(' ') {
+            text.pop();
+            same.pop();
         }
         (text, same)
     }
