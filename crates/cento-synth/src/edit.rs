@@ -216,7 +216,7 @@ mod tests {
                     && letter == ' '
                     && (language.space() == " " || text.is_empty() || text.ends_with(' ')) =>
                 {
-                    swallow = false
+                    swallow = false;
                 }
                 _ => {
                     swallow = false;

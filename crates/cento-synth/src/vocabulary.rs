@@ -128,7 +128,7 @@ impl Vocabulary {
     #[inline]
     pub(crate) fn draw(&self, random: &mut Random) -> &str {
         let bits = random.next();
-        let column = ((bits >> 32) * self.table.len() as u64 >> 32) as usize;
+        let column = (((bits >> 32) * self.table.len() as u64) >> 32) as usize;
         let rank = match self.table.get(column) {
             Some(entry) if (bits as u32) >= entry.threshold => entry.other as usize,
             _ => column,

@@ -33,7 +33,7 @@ pub(crate) enum Verb {
     Index(IndexArguments),
     Info(InfoArguments),
     Cat(CatArguments),
-    Synth(SynthArguments),
+    Synth(Box<SynthArguments>),
     Score(ScoreArguments),
     /// Print the manual, for `man -l -`
     Man,

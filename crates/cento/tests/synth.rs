@@ -36,6 +36,10 @@ fn crawl() -> Sandbox {
     sandbox
 }
 
+#[expect(
+    clippy::unwrap_used,
+    reason = "a test without its truth should stop there"
+)]
 fn truth(sandbox: &Sandbox) -> Vec<Value> {
     let text = fs::read_to_string(sandbox.path("s/truth.jsonl")).unwrap();
     text.lines()

@@ -91,7 +91,7 @@ pub struct Line {
 impl Line {
     /// The share of right ones among what was found; none if nothing was.
     pub fn precision(&self) -> Option<f64> {
-        ratio(self.right, self.right + self.wrong)
+        ratio(self.right, self.right.saturating_add(self.wrong))
     }
 
     /// The share of what should be found that was; none if there is nothing to find.
