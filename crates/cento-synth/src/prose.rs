@@ -9,6 +9,9 @@ use crate::vocabulary::Vocabulary;
 /// The fewest and the most words of a sentence.
 const SENTENCE: (u64, u64) = (7, 21);
 
+/// Room for the words of a sentence.
+const LONGEST: usize = SENTENCE.1 as usize;
+
 /// The fewest and the most sentences of a paragraph.
 const PARAGRAPH: (u64, u64) = (3, 6);
 
@@ -31,14 +34,20 @@ impl Prose {
         self.text.len() as u32
     }
 
-    /// Adds a sentence of `count` words.
+    /// Adds a sentence of `count` words, of which there are at most [`LONGEST`].
     pub(crate) fn sentence(&mut self, language: Language, count: u64, random: &mut Random) {
         let vocabulary = Vocabulary::of(language);
         if !self.text.is_empty() {
             self.text.push_str(language.gap());
         }
         let begin = self.end();
-        for position in 0..count {
+        // All words are drawn before the first is written: draws do not wait for each other, and most of their time is waiting.
+        let mut ranks = [0u16; LONGEST];
+        let ranks = ranks.get_mut(..count as usize).unwrap_or_default();
+        for rank in ranks.iter_mut() {
+            *rank = vocabulary.draw_rank(random);
+        }
+        for (position, rank) in (0..count).zip(ranks) {
             if position > 0 {
                 if position + 1 < count && random.once_in(11) {
                     self.text.push_str(language.comma());
@@ -48,10 +57,8 @@ impl Prose {
                     self.text.push_str(language.space());
                 }
             }
-            self.word(
-                vocabulary.draw(random),
-                position == 0 && language.has_capitals(),
-            );
+            let word = vocabulary.word(usize::from(*rank));
+            self.word(word, position == 0 && language.has_capitals());
         }
         self.text.push_str(language.stop());
         self.sentences.push(begin..self.end());

@@ -85,15 +85,14 @@ impl Reader {
         let mut blocks = Vec::with_capacity(page.body.blocks.len());
         let mut done = 0;
         for block in &page.body.blocks {
-            let rest = text.as_bytes().get(done..).unwrap_or_default();
-            let Some(found) = memchr::memmem::find(rest, block.prose.text.as_bytes()) else {
+            let Some(found) = find(text.as_bytes(), done, block.prose.text.as_bytes()) else {
                 return Err(Error::Misread {
                     url: page.url.clone(),
                     detail: format!("`{}` is not in its text", block.prose.text),
                 });
             };
-            blocks.push(done + found);
-            done += found + block.prose.text.len();
+            blocks.push(found);
+            done = found + block.prose.text.len();
         }
         Ok(Reading { text, blocks })
     }
@@ -130,6 +129,19 @@ impl Reader {
             grams: self.grams(text, k),
             chunks: found,
         }
+    }
+}
+
+/// Where the needle is, at or after `from`. A search for all of a paragraph would first study the paragraph; its first bytes do.
+fn find(text: &[u8], from: usize, needle: &[u8]) -> Option<usize> {
+    let beginning = needle.get(..needle.len().min(24))?;
+    let mut at = from;
+    loop {
+        at += memchr::memmem::find(text.get(at..)?, beginning)?;
+        if text.get(at..)?.starts_with(needle) {
+            return Some(at);
+        }
+        at += 1;
     }
 }
 

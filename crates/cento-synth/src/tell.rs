@@ -7,7 +7,6 @@ use cento_text::date::render;
 
 use crate::error::{Error, Result};
 use crate::html;
-use crate::layout::Role;
 use crate::pages::{Maker, MirrorHost, Origin, Page, is_clean};
 use crate::reading::{Reader, Reading, compare};
 use crate::settings::Kind;
@@ -103,10 +102,6 @@ impl<'a> Teller<'a> {
         }
     }
 
-    fn source(&self, role: Role) -> Page {
-        self.maker.page(role)
-    }
-
     fn exact(&mut self, written: &Written<'_>) -> Result<()> {
         let page = written.page;
         let role = page.role;
@@ -121,15 +116,12 @@ impl<'a> Teller<'a> {
                 (self.maker.layout.mirrored(role.index).0, why)
             }
         };
-        let source = self.source(Role {
-            kind: Kind::Article,
-            index: article,
-        });
+        let (source, _) = self.maker.article_address(article);
         if why == Why::UrlAlias {
             self.record(&Record::Alias {
                 kind: AliasKind::Url,
                 alias: page.url.clone(),
-                of: source.url.clone(),
+                of: source.clone(),
             })?;
         }
         let how = if role.kind == Kind::Exact && !self.maker.has_same_bytes(role) {
@@ -141,7 +133,7 @@ impl<'a> Teller<'a> {
         let chunks = self.reader.sets(&text, self.grams()).chunks.len() as u64;
         self.record(&Record::Copy {
             copy: page.url.clone(),
-            of: source.url,
+            of: source,
             how,
             why,
             resemblance: 1.0,
@@ -154,32 +146,28 @@ impl<'a> Teller<'a> {
 
     fn revisit(&mut self, page: &Page) -> Result<()> {
         let (article, _) = self.maker.layout.whole(page.role);
-        let source = self.source(Role {
-            kind: Kind::Article,
-            index: article,
-        });
+        let (of, of_fetched) = self.maker.article_address(article);
         self.record(&Record::Revisit {
             url: page.url.clone(),
             fetched: render(page.fetched),
-            of: source.url,
-            of_fetched: render(source.fetched),
+            of,
+            of_fetched: render(of_fetched),
         })
     }
 
     fn near(&mut self, written: &Written<'_>) -> Result<()> {
         let page = written.page;
-        let (article, before) = self.maker.layout.whole(page.role);
-        let source = self.source(Role {
-            kind: Kind::Article,
-            index: article,
-        });
+        let (_, before) = self.maker.layout.whole(page.role);
         let reading = self.reader.rendered(page, written.html)?;
-        let of = self.reader.page(&source)?;
         let rate = self.maker.edit_rate(page.role);
-        self.pair(page, &reading, &source, &of, Why::Edited, Some(rate))?;
-        self.passages(page, &reading, &source, &of)?;
+        for source in &page.sources {
+            let of = self.reader.page(source)?;
+            self.pair(page, &reading, source, &of, Why::Edited, Some(rate))?;
+            self.passages(page, &reading, source, &of)?;
+        }
         for sibling in 0..before {
-            let other = self.source(self.maker.layout.sibling(page.role.index, sibling));
+            let other = self.maker.layout.sibling(page.role.index, sibling);
+            let other = self.maker.page(other);
             let of = self.reader.page(&other)?;
             self.pair(page, &reading, &other, &of, Why::Sibling, None)?;
         }
@@ -283,27 +271,11 @@ impl<'a> Teller<'a> {
         Ok(())
     }
 
-    /// The pages from which blocks of a page come, in order, each once.
-    fn sources(&self, page: &Page) -> Vec<Page> {
-        let mut roles: Vec<Role> = Vec::new();
-        for origin in page
-            .body
-            .blocks
-            .iter()
-            .filter_map(|block| block.origin.as_ref())
-        {
-            if !roles.contains(&origin.source) {
-                roles.push(origin.source);
-            }
-        }
-        roles.into_iter().map(|role| self.source(role)).collect()
-    }
-
     fn passages_alone(&mut self, written: &Written<'_>) -> Result<()> {
         let reading = self.reader.rendered(written.page, written.html)?;
-        for source in self.sources(written.page) {
-            let of = self.reader.page(&source)?;
-            self.passages(written.page, &reading, &source, &of)?;
+        for source in &written.page.sources {
+            let of = self.reader.page(source)?;
+            self.passages(written.page, &reading, source, &of)?;
         }
         Ok(())
     }
@@ -314,15 +286,15 @@ impl<'a> Teller<'a> {
         let grams = self.reader.grams(&reading.text, self.grams());
         let mut left = grams.clone();
         let mut sources = Vec::new();
-        for source in self.sources(page) {
-            let of = self.reader.page(&source)?;
+        for source in &page.sources {
+            let of = self.reader.page(source)?;
             let theirs = self.reader.grams(&of.text, self.grams());
             left.retain(|gram| !theirs.contains(gram));
             sources.push(QuiltSource {
                 url: source.url.clone(),
                 share: compare(&grams, &theirs).of_first,
             });
-            self.passages(page, &reading, &source, &of)?;
+            self.passages(page, &reading, source, &of)?;
         }
         self.record(&Record::Quilt {
             page: page.url.clone(),
@@ -335,12 +307,11 @@ impl<'a> Teller<'a> {
     fn stolen(&mut self, written: &Written<'_>) -> Result<()> {
         let page = written.page;
         let (original, whole) = self.maker.stolen_original(page.role);
-        let source = self.source(Role {
-            kind: Kind::Original,
-            index: original,
-        });
+        let Some(source) = page.sources.first() else {
+            return Ok(());
+        };
         let reading = self.reader.rendered(page, written.html)?;
-        let of = self.reader.page(&source)?;
+        let of = self.reader.page(source)?;
         let ours = self.reader.sets(&reading.text, self.grams());
         let theirs = self.reader.sets(&of.text, self.grams());
         let common = compare(&ours.grams, &theirs.grams);
@@ -360,9 +331,9 @@ impl<'a> Teller<'a> {
             shared_chunks: ours.chunks.intersection(&theirs.chunks).count() as u64,
         })?;
         if whole && layout.is_crawled(original) {
-            self.pair(page, &reading, &source, &of, Why::Stolen, None)?;
+            self.pair(page, &reading, source, &of, Why::Stolen, None)?;
         }
-        self.passages(page, &reading, &source, &of)
+        self.passages(page, &reading, source, &of)
     }
 
     /// What stands at the head of the file, before any page.

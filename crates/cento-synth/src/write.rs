@@ -339,14 +339,11 @@ fn put<W: Write>(
     let mut payload = html.len() as u64;
     if page.role.kind == Kind::Revisit {
         let (article, _) = maker.layout.whole(page.role);
-        let of = maker.page(Role {
-            kind: Kind::Article,
-            index: article,
-        });
+        let (of, fetched) = maker.article_address(article);
         let of = Header {
-            url: &of.url,
-            fetched: of.fetched,
-            address: &of.address,
+            url: &of,
+            fetched,
+            address: &page.address,
         };
         warc.revisit(&header, &of, &sha1)?;
         payload = 0;

@@ -102,6 +102,7 @@ impl Maker<'_> {
         if self.random(Purpose::Choice, role).next() & 1 == 0 {
             page.template = source.template;
         }
+        page.sources.push(source);
         page
     }
 

@@ -114,6 +114,9 @@ pub(crate) struct Page {
     /// The site whose template it wears.
     pub(crate) template: Site,
     pub(crate) body: Body,
+    /// The pages that its blocks come from, in the order of their first blocks: they were made to make it, and whoever tells the truth
+    /// about it needs them again.
+    pub(crate) sources: Vec<Page>,
     /// When it says that it was published.
     pub(crate) published: Option<i64>,
     pub(crate) fetched: i64,
@@ -212,14 +215,29 @@ impl<'a> Maker<'a> {
 
     /// A page that copies nothing.
     fn ordinary(&self, role: Role, site: Site, language: Language, body: Body) -> Page {
+        let url = self.ordinary_url(role, site);
+        self.finish(role, site, language, body, url, None)
+    }
+
+    fn ordinary_url(&self, role: Role, site: Site) -> String {
         let mut path = self.random(Purpose::Choice, role);
-        let url = site.url(&format!(
+        let path = format!(
             "/{}/{}-{}.html",
             slug(&mut path),
             slug(&mut path),
             role.index
-        ));
-        self.finish(role, site, language, body, url, None)
+        );
+        site.url(&path)
+    }
+
+    /// The address of an article and when it was fetched, without making the article.
+    pub(crate) fn article_address(&self, index: u64) -> (String, i64) {
+        let role = Role {
+            kind: Kind::Article,
+            index,
+        };
+        let url = self.ordinary_url(role, self.article_site(index));
+        (url, self.fetched(role, false))
     }
 
     /// Fills in dates, address and markup. A page with sources is published and fetched after them.
@@ -241,6 +259,7 @@ impl<'a> Maker<'a> {
             tells_language: site.tells_language(),
             template: site,
             body,
+            sources: Vec::new(),
             published: site.tells_dates().then_some(published),
             fetched: self.fetched(role, after.is_some()),
             markup: mix(mix(role.kind as u64) ^ role.index),

@@ -72,7 +72,9 @@ impl Maker<'_> {
         }
         let site = self.site(Sort::Quilter, role.index / QUILTS_A_SITE);
         let url = site.url(&format!("/story/{}.html", role.index));
-        self.finish(role, site, language, body, url, self.latest(&sources))
+        let after = self.latest(&sources);
+        let page = self.finish(role, site, language, body, url, after);
+        Page { sources, ..page }
     }
 
     pub(super) fn aggregator(&self, role: Role) -> Page {
@@ -92,7 +94,9 @@ impl Maker<'_> {
         }
         let site = self.site(Sort::Aggregator, role.index / AGGREGATOR_PAGES);
         let url = site.url(&format!("/digest/{}.html", role.index));
-        self.finish(role, site, language, body, url, self.latest(&sources))
+        let after = self.latest(&sources);
+        let page = self.finish(role, site, language, body, url, after);
+        Page { sources, ..page }
     }
 
     pub(super) fn passage(&self, role: Role) -> Page {
@@ -161,7 +165,9 @@ impl Maker<'_> {
         }
         let site = self.site(Sort::Passer, role.index / QUILTS_A_SITE);
         let url = site.url(&format!("/post/{}.html", role.index));
-        self.finish(role, site, language, body, url, self.latest(&sources))
+        let after = self.latest(&sources);
+        let page = self.finish(role, site, language, body, url, after);
+        Page { sources, ..page }
     }
 
     /// Some sentences of a paragraph, in the midst of a paragraph of the page's own.
@@ -250,7 +256,9 @@ impl Maker<'_> {
         }
         let url = format!("{}{}.html", bad::stolen_prefix(site), role.index);
         let after = Some(self.when_published(&source));
-        self.finish(role, site, language, body, url, after)
+        let mut page = self.finish(role, site, language, body, url, after);
+        page.sources.push(source);
+        page
     }
 
     /// A page of a thief's site that is its own work, in another folder.

@@ -388,3 +388,63 @@ fn what_cannot_be_scored_is_refused_with_a_hint() {
     .unwrap();
     assert!(refused("x.jsonl", "", Some("copies")).contains("version 99"));
 }
+
+/// Any JSON of the kind that tables and truth are made of, with extreme numbers.
+fn cell() -> impl proptest::strategy::Strategy<Value = Value> {
+    use proptest::prelude::*;
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        prop_oneof![Just(0), Just(1), Just(u64::MAX), any::<u64>()].prop_map(Value::from),
+        prop::sample::select(vec![
+            "http://a/1",
+            "http://q/1",
+            "http://a/3",
+            "a",
+            "",
+            "://",
+            "/",
+            "-1",
+            "10.0.0.1"
+        ])
+        .prop_map(Value::from),
+    ]
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn hostile_findings_and_truth_are_scored_or_refused(
+        rows in proptest::collection::vec(proptest::collection::btree_map(
+            proptest::sample::select(vec![
+                "page", "of", "source", "begin", "end", "source_begin", "source_end", "share", "attributed", "site",
+                "flagged", "original", "alias", "page_id", "resemblance", "text",
+            ]),
+            cell(),
+            0..14,
+        ), 0..6),
+        broken in proptest::collection::vec((0usize..40, 0usize..400, proptest::prelude::any::<u8>()), 0..4),
+    ) {
+        let findings = Findings::new();
+        let mut told: Vec<Vec<u8>> = truth().iter().map(|record| record.to_string().into_bytes()).collect();
+        for (line, at, byte) in broken {
+            if let Some(letter) = told.get_mut(line).and_then(|line| line.get_mut(at)) {
+                *letter = byte;
+            }
+        }
+        fs::write(findings.path("truth.jsonl"), told.join(&b'\n')).unwrap();
+        let path = findings.path("rows.jsonl");
+        fs::write(&path, rows.iter().map(|row| format!("{}\n", json!(row))).collect::<String>()).unwrap();
+        for (analysis, _) in super::TABLES {
+            if let Ok(scored) = findings.score(&path, Some(analysis)) {
+                for line in scored.lines {
+                    for ratio in [line.precision(), line.recall(), line.f1()].into_iter().flatten() {
+                        proptest::prop_assert!((0.0..=1.0).contains(&ratio));
+                    }
+                }
+            }
+        }
+    }
+}
