@@ -201,7 +201,7 @@ Examples:
   cento synth -o crawl --pages 10000 --seed 1
   cento index crawl/crawl -o crawl.cento && cento synth --check crawl.cento
   cento synth -o english --pages 1000000 --languages en --near 0.2 --edit-rates 0.01,0.05
-  cento synth -o template --pages 100000 --news 0.9 --exact 0 --near 0 --quilts 0
+  cento synth -o template --pages 100000 --plain --news 0.9
 
 Records of truth.jsonl, one JSON object a line, told apart by `type`:
   truth        the header: version, grams (words of a gram), settings
@@ -293,6 +293,9 @@ pub(crate) struct SynthArguments {
     )]
     pub(crate) grams: u32,
 
+    /// Articles alone, besides the content that is given a share
+    #[arg(long, help_heading = "Shares of content", conflicts_with = "check")]
+    pub(crate) plain: bool,
     #[command(flatten)]
     pub(crate) shares: ShareArguments,
 

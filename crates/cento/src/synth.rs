@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cento_store::{Corpus, Progress};
-use cento_synth::{Check, Checked, Kind, Made, Settings, Synthesis};
+use cento_synth::{Check, Checked, Kind, Made, Mix, Settings, Synthesis};
 use serde_json::json;
 
 use crate::arguments::SynthArguments;
@@ -41,6 +41,9 @@ fn settings(arguments: &SynthArguments) -> Result<Settings, Failure> {
     settings.edit_rates.clone_from(&arguments.edit_rates);
     settings.quilt_sources = arguments.quilt_sources;
     settings.grams = arguments.grams;
+    if arguments.plain {
+        settings.mix = Mix::plain();
+    }
     let shares = &arguments.shares;
     for (kind, share) in [
         (Kind::Exact, shares.exact),

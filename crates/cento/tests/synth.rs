@@ -224,6 +224,24 @@ fn a_folder_is_written_to_only_if_it_is_ours() {
 }
 
 #[test]
+fn plain_crawls_have_what_is_asked_for_and_nothing_else() {
+    let sandbox = Sandbox::new();
+    let arguments = [
+        "synth",
+        "-o",
+        "s",
+        "--pages",
+        "60",
+        "--plain",
+        "--news",
+        "0.9",
+        "--languages",
+        "fr",
+    ];
+    assert_snapshot!(steady(&sandbox.run(&arguments)));
+}
+
+#[test]
 fn wrong_usage_is_one_line_and_a_hint() {
     let sandbox = Sandbox::new();
     let mut all = String::new();
