@@ -194,7 +194,7 @@ mod tests {
                     "{language} {k}: {found} of {expected}"
                 );
             }
-            // 2·10⁹ pairs at 6·10⁻¹² each: one seed in a hundred would have one.
+            // 2·10⁹ pairs at 4·10⁻¹² each: one seed in a hundred would have one.
             assert!(matches(&paragraphs, 5).0 <= 1.0, "{language}");
         }
     }

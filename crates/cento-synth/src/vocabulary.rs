@@ -8,8 +8,8 @@
 //!   qᵏ    where q = Σ p(r)²
 //! ```
 //!
-//! With 20,000 words q is about 0.0045, so q⁵ is about 2 · 10⁻¹²: among the 10⁶ pairs of grams that two pages of a thousand words
-//! have, one in half a million page pairs has a match by chance. [`Vocabulary::chance`] gives the number; a test counts.
+//! With 20,000 words q is about 0.0053, so q⁵ is about 4 · 10⁻¹²: among the 10⁶ pairs of grams that two pages of a thousand words
+//! have, one pair of pages in a quarter of a million has a match by chance. [`Vocabulary::chance`] gives the number; a test counts.
 //! The formula holds where the words of the vocabulary are the words that cento finds, which is so in scripts with spaces. In
 //! Chinese, Japanese and Thai a dictionary cuts the text anew, into fewer and shorter words; there the probability is counted, and stays
 //! below 10⁻⁷ for k = 5.
@@ -219,6 +219,14 @@ mod tests {
                     "{language} {rank}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn the_chance_of_a_gram_is_what_the_documents_say() {
+        for language in Language::ALL {
+            assert!((0.0050..0.0056).contains(&chance_of_a_gram(language, 1)));
+            assert!((3e-12..6e-12).contains(&chance_of_a_gram(language, 5)));
         }
     }
 

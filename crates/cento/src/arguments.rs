@@ -194,8 +194,8 @@ pub(crate) struct CatArguments {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(false))]
 #[command(after_help = "\
-Shares are of all pages, from 0 to 1; articles, which copy nothing, are whatever the others leave. Damaged records make
-other readers of the archives stumble: --damaged 0 makes archives that every tool takes.
+Shares are of all pages, from 0 to 1; articles, which copy nothing, are whatever the others leave.
+Damaged records make other readers stumble: --damaged 0 makes archives that every tool takes.
 
 Examples:
   cento synth -o crawl --pages 10000 --seed 1
@@ -205,13 +205,17 @@ Examples:
 
 Records of truth.jsonl, one JSON object a line, told apart by `type`:
   truth        the header: version, grams (words of a gram), settings
-  page         url, kind, file, fetched, published, ip, language, template, payload_sha1, reject
+  page         url, kind, file, fetched, published, ip, language, declared, template,
+               payload_sha1, reject
   site         host, domain, ips, kind
-  copy         copy, of, how (bytes, text, near), why, resemblance, of_copy, of_source, shared_chunks, edit_rate
-  passage      page, source, how (verbatim, edited, reordered), at, source_at: begin and end in bytes, begin_char and
-               end_char in characters of the extracted text, and its hash; segments that are the same on both sides
+  copy         copy, of, how (bytes, text, near), why, resemblance, of_copy, of_source,
+               shared_chunks, edit_rate
+  passage      page, source, crawled, file, how (verbatim, edited, reordered), edit_rate, at and
+               source_at (begin, end in bytes of the extracted text, begin_char, end_char in
+               characters, hash), segments that are the same on both sides
   quilt        page, attributed, patch_share, sources with url and share
-  copied       page, original, file, crawled, extent (whole, partial), of_page, of_original, shared_chunks
+  copied       page, original, file, crawled, extent (whole, partial), of_page, of_original,
+               shared_chunks
   alias        kind (url, server, mirror), alias, of
   revisit      url, fetched, of, of_fetched
   bad-site     kind (link-farm, spammer, thief), hosts, ips, pages, prefix, clean
@@ -369,21 +373,23 @@ pub(crate) struct ShareArguments {
 /// (NAME.cento/findings/ANALYSIS/RUN, with a run.json), a folder above it, or one table (.parquet, .jsonl or .csv).
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Columns that tables must have; a page is named by URL (page, url …) or by id (page_id …, with a corpus to look it up in):
-  copies    pairs      page, of [, resemblance]       dropped page and the page it copies; params: resemblance
-  overlap   pairs      page, of                       pages that share chunks
-  reuse     pairs      page, of                       pages that reuse text
-  passages  passages   page, source, begin, end, source_begin, source_end      byte offsets in the text
-  quilts    patches    page, source [, share]         sources of quilts; params: min_share
-  phrases   sites      site [, flagged]               hosts, domains or addresses
-  discover  labels     page [, text]                  an example page of each label
-  detect    matches    page, original                 pages that copy originals, by URL or file of the original
-            sites      site [, flagged]               as for bad-sites
-  bad-sites sites      site [, flagged]               hosts, domains, addresses or URL prefixes
-  aliases   aliases    alias, of                      URLs, or hosts
+Columns that tables must have. A page is named by its URL in the column of that name, or by its id
+in one with _id behind the name (page_id, of_id, source_id):
+  copies    pairs      page, of [, resemblance]   a page and what it copies; params: resemblance
+  overlap   pairs      page, of                   pages that share chunks; params: chunk, threshold
+  reuse     pairs      page, of                   pages that share text
+  passages  passages   page, source, begin, end, source_begin, source_end      in bytes
+  quilts    patches    page, source [, share] [, attributed]                   params: min_share
+  phrases   sites      site [, flagged]           hosts, domains or addresses
+  discover  labels     page [, text]              an example page of each label
+  detect    matches    page, original             the original by URL or by file
+            sites      site [, flagged]           as for bad-sites
+  bad-sites sites      site [, flagged]           hosts, domains, addresses or URL prefixes
+  aliases   aliases    alias, of                  URLs, or hosts
 
-Known reuse that is not what an analysis looks for (pages of one template, spam among quilts …) is counted as `known`, neither
-right nor wrong. A pair that follows from others (two copies of one page) is right.
+Reuse that is known and that an analysis does not look for (pages of one template, spam among
+quilts) counts as `known`, neither right nor wrong; what follows from the truth (two copies of one
+page) is right. `templates` are those of the wrong ones that are about two pages of one template.
 
 Examples:
   cento score crawl.cento/findings/copies/latest --truth crawl/truth.jsonl

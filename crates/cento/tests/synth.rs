@@ -394,3 +394,10 @@ fn findings_may_name_pages_by_id() {
         "s/truth.jsonl"
     ]));
 }
+
+#[test]
+fn help_is_what_the_reference_says() {
+    let sandbox = Sandbox::new();
+    assert_snapshot!(sandbox.run(&["synth", "--help"]));
+    assert_snapshot!(sandbox.run(&["score", "--help"]));
+}
