@@ -37,15 +37,18 @@ impl Progress {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn set_total_bytes(&self, bytes: u64) {
+    /// Says how many bytes there are.
+    pub fn set_total_bytes(&self, bytes: u64) {
         self.total_bytes.store(bytes, Ordering::Relaxed);
     }
 
-    pub(crate) fn add_bytes(&self, bytes: u64) {
+    /// Counts bytes that were read, or written by those who make something.
+    pub fn add_bytes(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    pub(crate) fn add_pages(&self, pages: u64) {
+    /// Counts pages that were processed.
+    pub fn add_pages(&self, pages: u64) {
         self.pages.fetch_add(pages, Ordering::Relaxed);
     }
 }

@@ -34,6 +34,8 @@ pub(crate) enum Verb {
     Index(Box<IndexArguments>),
     Info(InfoArguments),
     Cat(CatArguments),
+    Synth(Box<SynthArguments>),
+    Score(ScoreArguments),
     /// Print the manual, for `man -l -`
     Man,
     /// Print the completions for a shell
@@ -235,6 +237,236 @@ pub(crate) struct CatArguments {
     #[arg(long)]
     pub(crate) chunks: bool,
     /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Make a synthetic crawl whose reuse is known
+///
+/// Writes archives (DIR/crawl/*.warc.gz), the truth about them (DIR/truth.jsonl) and some originals (DIR/originals): copies,
+/// near-copies, quilts, passages, stolen pages, spam, mirrors, aliases, traps and damage, each as much as is asked for. The same
+/// settings give the same bytes on any number of threads. With --check, proves that a corpus indexed from such archives has
+/// every offset, share and resemblance that the truth tells.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(false))]
+#[command(after_help = "\
+Shares are of all pages, from 0 to 1; articles, which copy nothing, are whatever the others leave.
+Damaged records make other readers stumble: --damaged 0 makes archives that every tool takes.
+
+Examples:
+  cento synth -o crawl --pages 10000 --seed 1
+  cento index crawl/crawl -o crawl.cento && cento synth --check crawl.cento
+  cento synth -o english --pages 1000000 --languages en --near 0.2 --edit-rates 0.01,0.05
+  cento synth -o template --pages 100000 --plain --news 0.9
+
+Records of truth.jsonl, one JSON object a line, told apart by `type`:
+  truth        the header: version, grams (words of a gram), settings
+  page         url, kind, file, fetched, published, ip, language, declared, template,
+               payload_sha1, reject
+  site         host, domain, ips, kind
+  copy         copy, of, how (bytes, text, near), why, resemblance, of_copy, of_source,
+               shared_chunks, edit_rate
+  passage      page, source, crawled, file, how (verbatim, edited, reordered), edit_rate, at and
+               source_at (begin, end in bytes of the extracted text, begin_char, end_char in
+               characters, hash), segments that are the same on both sides
+  quilt        page, attributed, patch_share, sources with url and share
+  copied       page, original, file, crawled, extent (whole, partial), of_page, of_original,
+               shared_chunks
+  alias        kind (url, server, mirror), alias, of
+  revisit      url, fetched, of, of_fetched
+  bad-site     kind (link-farm, spammer, thief), hosts, ips, pages, prefix, clean
+  template     host, pages: reports in which only numbers change
+  trap         host, pages: rejected as recursion
+  damaged      url, file, damage, reject
+  boilerplate  language, text: a sentence that most sites show")]
+pub(crate) struct SynthArguments {
+    /// The folder to write to
+    #[arg(short, long, value_name = "DIR", group = "what")]
+    pub(crate) output: Option<PathBuf>,
+    /// Check this corpus, indexed from a synthetic crawl, against the truth
+    #[arg(long, value_name = "CORPUS", group = "what")]
+    pub(crate) check: Option<PathBuf>,
+    /// With --check: where the truth is [default: beside the folder of the archives]
+    #[arg(long, value_name = "FILE", requires = "check")]
+    pub(crate) truth: Option<PathBuf>,
+    /// How many pages
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10_000,
+        conflicts_with = "check"
+    )]
+    pub(crate) pages: u64,
+    /// The seed of all that is drawn
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "check")]
+    pub(crate) seed: u64,
+    /// How many archives [default: one for every 5000 pages]
+    #[arg(long, value_name = "N", conflicts_with = "check")]
+    pub(crate) files: Option<u64>,
+    /// Throw away the synthetic crawl that is in the folder
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) force: bool,
+
+    /// Languages with weights, such as en:3,de,zh [default: all: en, de, fr, es, ru, el, ar, hi, zh, ja, th]
+    #[arg(
+        long,
+        value_name = "LIST",
+        help_heading = "Text",
+        conflicts_with = "check"
+    )]
+    pub(crate) languages: Option<String>,
+    /// Words of an article, on average
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 500,
+        help_heading = "Text",
+        conflicts_with = "check"
+    )]
+    pub(crate) words: u64,
+    /// Shares of words that are changed in near-copies and edited passages; they take turns
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value = "0.002,0.005,0.01,0.02,0.05,0.1",
+        value_delimiter = ',',
+        help_heading = "Text",
+        conflicts_with = "check"
+    )]
+    pub(crate) edit_rates: Vec<f64>,
+    /// Sources of a quilt, give or take one
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 6,
+        help_heading = "Text",
+        conflicts_with = "check"
+    )]
+    pub(crate) quilt_sources: u64,
+    /// Words of a gram, where the truth tells resemblance and shares
+    #[arg(
+        long,
+        value_name = "K",
+        default_value_t = 5,
+        help_heading = "Text",
+        conflicts_with = "check"
+    )]
+    pub(crate) grams: u32,
+
+    /// Articles alone, besides the content that is given a share
+    #[arg(long, help_heading = "Shares of content", conflicts_with = "check")]
+    pub(crate) plain: bool,
+    #[command(flatten)]
+    pub(crate) shares: ShareArguments,
+
+    /// Threads that write [default: as many as there are cores]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Machine",
+        conflicts_with = "check"
+    )]
+    pub(crate) threads: Option<std::num::NonZeroUsize>,
+    /// Print the outcome as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How much there is of each kind of content.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Shares of content")]
+pub(crate) struct ShareArguments {
+    /// Copies with the same bytes, or with the same text in other markup [default: 0.03]
+    #[arg(long, value_name = "SHARE", conflicts_with = "check")]
+    pub(crate) exact: Option<f64>,
+    /// Copies with changed words [default: 0.06]
+    #[arg(long, value_name = "SHARE", conflicts_with = "check")]
+    pub(crate) near: Option<f64>,
+    /// Pages stitched from patches of several other domains [default: 0.03]
+    #[arg(long, value_name = "SHARE", conflicts_with = "check")]
+    pub(crate) quilts: Option<f64>,
+    /// The same, with a link to each source [default: 0.01]
+    #[arg(long, value_name = "SHARE", conflicts_with = "check")]
+    pub(crate) aggregators: Option<f64>,
+    /// Pages with one or two passages of others: verbatim, edited or reordered [default: 0.06]
+    #[arg(long, value_name = "SHARE", conflicts_with = "check")]
+    pub(crate) passages: Option<f64>,
+    /// Publishers' pages; half as many again are in DIR/originals alone [default: 0.02]
+    #[arg(long, value_name = "SHARE", conflicts_with = "check")]
+    pub(crate) originals: Option<f64>,
+    /// Pages of sites that copy originals, whole or in part [default: 0.05]
+    #[arg(long, value_name = "SHARE", conflicts_with = "check")]
+    pub(crate) stolen: Option<f64>,
+    /// Reports in which only numbers change [default: 0.05]
+    #[arg(long, value_name = "SHARE", conflicts_with = "check")]
+    pub(crate) news: Option<f64>,
+    /// Pages of link farms [default: 0.02]
+    #[arg(long, value_name = "SHARE", conflicts_with = "check")]
+    pub(crate) farms: Option<f64>,
+    /// Pages of spammers: a hundred hosts on one address, nine pages on each [default: 0.03]
+    #[arg(long, value_name = "SHARE", conflicts_with = "check")]
+    pub(crate) spam: Option<f64>,
+    /// Pages of mirrors and of other names of servers [default: 0.03]
+    #[arg(long, value_name = "SHARE", conflicts_with = "check")]
+    pub(crate) mirrors: Option<f64>,
+    /// Pages at another address of their host [default: 0.02]
+    #[arg(long, value_name = "SHARE", conflicts_with = "check")]
+    pub(crate) aliases: Option<f64>,
+    /// Pages fetched again and not stored again [default: 0.02]
+    #[arg(long, value_name = "SHARE", conflicts_with = "check")]
+    pub(crate) revisits: Option<f64>,
+    /// Pages reached by running in circles [default: 0.01]
+    #[arg(long, value_name = "SHARE", conflicts_with = "check")]
+    pub(crate) traps: Option<f64>,
+    /// Damaged records [default: 0.005]
+    #[arg(long, value_name = "SHARE", conflicts_with = "check")]
+    pub(crate) damaged: Option<f64>,
+}
+
+/// Score findings against the truth of a synthetic crawl
+///
+/// Precision, recall and F1 of each analysis whose findings are given. FINDINGS is the folder of a run
+/// (NAME.cento/findings/ANALYSIS/RUN, with a run.json), a folder above it, or one table (.parquet, .jsonl or .csv).
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Columns that tables must have. A page is named by its URL in the column of that name, or by its id
+in one with _id behind the name (page_id, of_id, source_id):
+  copies    pairs      page, of [, resemblance]   a page and what it copies; params: resemblance
+  overlap   pairs      page, of                   pages that share chunks; params: chunk, threshold
+  reuse     pairs      page, of                   pages that share text
+  passages  passages   page, source, begin, end, source_begin, source_end      in bytes
+  quilts    patches    page, source [, share] [, attributed]                   params: min_share
+  phrases   sites      site [, flagged]           hosts, domains or addresses
+  discover  labels     page [, text]              an example page of each label
+  detect    matches    page, original             the original by URL or by file
+            sites      site [, flagged]           as for bad-sites
+  bad-sites sites      site [, flagged]           hosts, domains, addresses or URL prefixes
+  aliases   aliases    alias, of                  URLs, or hosts
+
+Reuse that is known and that an analysis does not look for (pages of one template, spam among
+quilts) counts as `known`, neither right nor wrong; what follows from the truth (two copies of one
+page) is right. `templates` are those of the wrong ones that are about two pages of one template.
+
+Examples:
+  cento score crawl.cento/findings/copies/latest --truth crawl/truth.jsonl
+  cento score pairs.parquet --as copies --truth crawl/truth.jsonl --corpus crawl.cento")]
+pub(crate) struct ScoreArguments {
+    /// The folder of a run, a folder of runs, or one table
+    #[arg(value_name = "FINDINGS", required = true)]
+    pub(crate) findings: Vec<PathBuf>,
+    /// The truth
+    #[arg(long, value_name = "FILE")]
+    pub(crate) truth: PathBuf,
+    /// The corpus that page ids are of [default: the one the findings are in]
+    #[arg(long, value_name = "CORPUS")]
+    pub(crate) corpus: Option<PathBuf>,
+    /// Of which analysis a table is, if no run.json beside it says so: one of those below
+    #[arg(long = "as", value_name = "ANALYSIS")]
+    pub(crate) analysis: Option<String>,
+    /// The least resemblance that near-copies should be found at [default: as the run says, else 0.8]
+    #[arg(long, value_name = "R")]
+    pub(crate) resemblance: Option<f64>,
+    /// Print one JSON object a line
     #[arg(long)]
     pub(crate) json: bool,
 }

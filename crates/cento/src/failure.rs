@@ -79,6 +79,23 @@ impl From<cento_read::Error> for Failure {
     }
 }
 
+impl From<cento_synth::Error> for Failure {
+    fn from(error: cento_synth::Error) -> Failure {
+        use cento_synth::Error;
+        let hint = error.hint();
+        let status = match error {
+            Error::Cancelled => INTERRUPTED,
+            Error::Settings { .. } => USAGE,
+            _ => 1,
+        };
+        Failure {
+            error: error.into(),
+            hint,
+            status,
+        }
+    }
+}
+
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Failure {
         Failure {

@@ -12,6 +12,8 @@ mod machine;
 mod meter;
 mod output;
 mod rows;
+mod score;
+mod synth;
 
 use std::process::ExitCode;
 
@@ -26,6 +28,8 @@ fn main() -> ExitCode {
         Verb::Index(arguments) => index::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Cat(arguments) => cat::run(&arguments),
+        Verb::Synth(arguments) => synth::run(&arguments),
+        Verb::Score(arguments) => score::run(&arguments),
         Verb::Man => man(),
         Verb::Completions { shell } => completions(shell),
     };

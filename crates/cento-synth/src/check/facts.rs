@@ -1,0 +1,236 @@
+//! What a corpus says about its pages, as little as a check needs.
+
+use std::collections::HashMap;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{TimestampMillisecondType, UInt64Type};
+use arrow_array::{Array, RecordBatch};
+use cento_store::{Corpus, Table};
+use cento_text::date;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::Result;
+use crate::tell::hex;
+use crate::truth::Record;
+
+/// One page of a corpus.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fact {
+    pub(crate) page_id: u64,
+    pub(crate) sha1: [u8; 20],
+    pub(crate) text: [u8; 16],
+    pub(crate) fetched: Option<i64>,
+    published: Option<i64>,
+    /// Hashes of address, language and what it is a revisit of: only equality is asked for.
+    ip: u64,
+    language: u64,
+    revisit_of: u64,
+    revisit_date: Option<i64>,
+    /// The hash of the reason, if it was rejected.
+    pub(crate) reject: Option<u64>,
+}
+
+/// All pages of a corpus.
+pub(crate) struct Facts {
+    /// By hash of the URL; revisits apart.
+    pages: HashMap<u64, Fact>,
+    revisits: HashMap<(u64, Option<i64>), Fact>,
+    hosts: HashMap<u64, u64>,
+    /// Pages that no record has named yet.
+    unnamed: u64,
+}
+
+const COLUMNS: [&str; 12] = [
+    "page_id",
+    "url",
+    "host",
+    "ip",
+    "fetched_at",
+    "published_at",
+    "language",
+    "payload_sha1",
+    "revisit_of_url",
+    "revisit_of_date",
+    "text_hash",
+    "reject",
+];
+
+type Outcome = std::result::Result<(), String>;
+
+impl Facts {
+    pub(crate) fn read(corpus: &Corpus) -> Result<Facts> {
+        let mut facts = Facts {
+            pages: HashMap::new(),
+            revisits: HashMap::new(),
+            hosts: HashMap::new(),
+            unnamed: 0,
+        };
+        for batch in corpus.scan(Table::Pages, &COLUMNS) {
+            facts.add(&batch?);
+        }
+        Ok(facts)
+    }
+
+    fn add(&mut self, batch: &RecordBatch) {
+        let text = |name: &str, row: usize| {
+            let column = batch.column_by_name(name)?.as_string_opt::<i32>()?;
+            column.is_valid(row).then(|| column.value(row))
+        };
+        let time = |name: &str, row: usize| {
+            let column = batch.column_by_name(name)?;
+            let column = column.as_primitive_opt::<TimestampMillisecondType>()?;
+            column.is_valid(row).then(|| column.value(row))
+        };
+        let bytes = |name: &str, row: usize| {
+            let column = batch.column_by_name(name)?.as_fixed_size_binary_opt()?;
+            column.is_valid(row).then(|| column.value(row))
+        };
+        let hash = |text: Option<&str>| text.map_or(0, |text| xxh3_64(text.as_bytes()));
+        for row in 0..batch.num_rows() {
+            let id = batch
+                .column_by_name("page_id")
+                .and_then(|column| column.as_primitive_opt::<UInt64Type>());
+            let fact = Fact {
+                page_id: id.map_or(0, |ids| ids.value(row)),
+                sha1: bytes("payload_sha1", row)
+                    .and_then(|bytes| bytes.try_into().ok())
+                    .unwrap_or_default(),
+                text: bytes("text_hash", row)
+                    .and_then(|bytes| bytes.try_into().ok())
+                    .unwrap_or_default(),
+                fetched: time("fetched_at", row),
+                published: time("published_at", row),
+                ip: hash(text("ip", row)),
+                language: hash(text("language", row)),
+                revisit_of: hash(text("revisit_of_url", row)),
+                revisit_date: time("revisit_of_date", row),
+                reject: text("reject", row).map(|reason| xxh3_64(reason.as_bytes())),
+            };
+            if let Some(host) = text("host", row) {
+                *self.hosts.entry(xxh3_64(host.as_bytes())).or_insert(0) += 1;
+            }
+            let url = hash(text("url", row));
+            if fact.reject == Some(xxh3_64(b"revisit")) {
+                self.revisits.insert((url, fact.fetched), fact);
+            } else {
+                self.pages.insert(url, fact);
+            }
+            // Of two pages under one address only one is found: the other stays unnamed, and that is told.
+            self.unnamed += 1;
+        }
+    }
+
+    pub(crate) fn kept(&self, url: &str) -> Option<Fact> {
+        self.pages.get(&xxh3_64(url.as_bytes())).copied()
+    }
+
+    /// How many pages a host has, rejected ones too.
+    pub(crate) fn pages_of(&self, host: &str) -> u64 {
+        self.hosts
+            .get(&xxh3_64(host.as_bytes()))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// How many pages no record has named.
+    pub(crate) fn strangers(&self) -> u64 {
+        self.unnamed
+    }
+
+    pub(crate) fn page(&mut self, record: &Record) -> Outcome {
+        let Record::Page {
+            url,
+            fetched,
+            published,
+            ip,
+            language,
+            declared,
+            payload_sha1,
+            reject,
+            kind,
+            ..
+        } = record
+        else {
+            return Ok(());
+        };
+        let key = xxh3_64(url.as_bytes());
+        let when = date::parse(fetched);
+        let found = if reject.as_deref() == Some("revisit") {
+            self.revisits.get(&(key, when))
+        } else {
+            self.pages.get(&key)
+        };
+        let Some(fact) = found else {
+            return Err(format!("{url} is not in the corpus"));
+        };
+        self.unnamed = self.unnamed.saturating_sub(1);
+        let reason = reject.as_ref().map(|reason| xxh3_64(reason.as_bytes()));
+        let wrong = |what: &str| Err(format!("{url}: {what} is not what truth says"));
+        if fact.reject != reason {
+            return wrong("the reason of its rejection");
+        }
+        if fact.fetched != when {
+            return wrong("the time of its fetching");
+        }
+        if fact.ip != xxh3_64(ip.as_bytes()) {
+            return wrong("its address");
+        }
+        // What is in a body that does not decode nobody knows.
+        if *kind != crate::settings::Kind::Damaged && hex(&fact.sha1) != *payload_sha1 {
+            return wrong("its payload");
+        }
+        if reason.is_some() {
+            return Ok(());
+        }
+        if fact.published != published.as_deref().and_then(date::parse) {
+            return wrong("the time of its publication");
+        }
+        if *declared && fact.language != xxh3_64(language.as_bytes()) {
+            return wrong("its language");
+        }
+        Ok(())
+    }
+
+    pub(crate) fn revisit(&self, record: &Record) -> Outcome {
+        let Record::Revisit {
+            url,
+            fetched,
+            of,
+            of_fetched,
+        } = record
+        else {
+            return Ok(());
+        };
+        let key = (xxh3_64(url.as_bytes()), date::parse(fetched));
+        let Some(fact) = self.revisits.get(&key) else {
+            return Err(format!("{url} at {fetched} is not in the corpus"));
+        };
+        let Some(page) = self.kept(of) else {
+            return Err(format!("{of} is not in the corpus"));
+        };
+        if fact.revisit_of != xxh3_64(of.as_bytes())
+            || fact.revisit_date != date::parse(of_fetched)
+            || fact.sha1 != page.sha1
+        {
+            return Err(format!("{url} at {fetched} does not repeat {of}"));
+        }
+        Ok(())
+    }
+
+    /// A damaged record: no page, or one that was rejected for this reason.
+    pub(crate) fn damaged(&self, url: &str, reject: Option<&str>) -> Outcome {
+        match (self.kept(url), reject) {
+            (None, None) => Ok(()),
+            (Some(fact), Some(reason)) if fact.reject == Some(xxh3_64(reason.as_bytes())) => Ok(()),
+            (Some(_), None) => Err(format!(
+                "{url} is in the corpus although its record is damaged"
+            )),
+            (found, Some(reason)) => {
+                let found = if found.is_some() { "is" } else { "is not" };
+                Err(format!(
+                    "{url} {found} in the corpus, and should be rejected as {reason}"
+                ))
+            }
+        }
+    }
+}

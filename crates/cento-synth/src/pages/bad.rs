@@ -1,0 +1,187 @@
+//! Pages that nobody misses: reports, farms, spam, traps, damage; and the folders of thieves.
+
+use crate::layout::Role;
+use crate::pages::{Body, Maker, Page};
+use crate::prose::{self, Prose};
+use crate::random::{Purpose, Random};
+use crate::settings::Kind;
+use crate::site::{SPAM_HOSTS, SPAM_PAGES, Site, Sort, slug};
+use crate::vocabulary::Vocabulary;
+
+/// Reports of one news site.
+pub(crate) const NEWS_PAGES: u64 = 40;
+
+/// Hosts of a link farm, and pages of each.
+pub(crate) const FARM_HOSTS: u64 = 5;
+pub(crate) const FARM_PAGES: u64 = 20;
+
+/// Addresses of one trap.
+pub(crate) const TRAP_PAGES: u64 = 20;
+
+/// Pages of a thief's site; every sixth is its own work.
+const THIEF_PAGES: u64 = 30;
+const CLEAN_EVERY: u64 = 6;
+
+/// Sentences on a page that is stitched from a pool of them, and the fewest in such a pool: from fewer, two pages would
+/// have most sentences in common and be near-copies rather than spam.
+const SENTENCES: u64 = 15;
+const SMALLEST_POOL: u64 = 60;
+
+/// The site of a stolen page.
+pub(crate) fn thief_site(maker: &Maker<'_>, index: u64) -> Site {
+    maker.site(Sort::Thief, index / THIEF_PAGES)
+}
+
+/// Whether a page of a thief's site is its own work.
+pub(crate) fn is_clean(index: u64) -> bool {
+    index % CLEAN_EVERY == CLEAN_EVERY - 1
+}
+
+/// Where a thief keeps what is stolen.
+pub(crate) fn stolen_prefix(site: Site) -> String {
+    site.url("/library/")
+}
+
+/// Where a thief keeps its own work.
+pub(crate) fn clean_prefix(site: Site) -> String {
+    site.url("/about/")
+}
+
+impl Maker<'_> {
+    pub(super) fn news(&self, role: Role) -> Page {
+        let number = role.index / NEWS_PAGES;
+        let site = self.site(Sort::News, number);
+        let language = self.layout.language(number);
+        // The words follow from the site, the numbers from the page.
+        let mut words = Random::new(self.seed(), Purpose::NewsTemplate, number);
+        let mut numbers = self.random(Purpose::NewsPage, role);
+        let vocabulary = Vocabulary::of(language);
+        let mut body = Body::default();
+        let title = prose::title(language, &mut words);
+        body.heading(format!("{title} {}", role.index % NEWS_PAGES + 1));
+        for _ in 0..4 {
+            let mut text = String::new();
+            for _ in 0..5 {
+                for position in 0..12 {
+                    if !text.is_empty() {
+                        text.push(' ');
+                    }
+                    // A number after every third word: no gram of five words is free of them.
+                    match position % 4 {
+                        3 => text.push_str(&numbers.between(1, 99_999).to_string()),
+                        _ => text.push_str(vocabulary.draw(&mut words)),
+                    }
+                }
+                text.push_str(language.stop());
+            }
+            body.paragraph(Prose {
+                text,
+                ..Prose::default()
+            });
+        }
+        let url = site.url(&format!("/report/{}.html", role.index % NEWS_PAGES + 1));
+        self.finish(role, site, language, body, url, None)
+    }
+
+    /// Paragraphs of sentences from a pool, so that every sentence is on many pages and no two pages are alike.
+    fn sliced_and_diced(&self, role: Role, purpose: Purpose, owner: u64, pages: u64) -> Body {
+        let language = self.layout.language(owner);
+        let mut random = self.random(Purpose::Own, role);
+        let pool = pages.max(SMALLEST_POOL);
+        let mut body = Body::default();
+        body.heading(prose::title(language, &mut random));
+        let mut paragraph = Prose::default();
+        for number in 0..SENTENCES {
+            let which = random.below(pool);
+            let mut pooled = Random::pair(self.seed(), purpose, owner, which);
+            paragraph.push_sentence(language, &prose::sentence(language, &mut pooled));
+            if number % 5 == 4 {
+                body.paragraph(std::mem::take(&mut paragraph));
+            }
+        }
+        body
+    }
+
+    /// How many pages of a kind belong to the owner of this number, who may be the last and have fewer.
+    pub(crate) fn owned(&self, kind: Kind, owner: u64, each: u64) -> u64 {
+        self.layout
+            .count(kind)
+            .saturating_sub(owner * each)
+            .min(each)
+    }
+
+    pub(crate) fn farm_site(&self, index: u64) -> Site {
+        self.site(Sort::Farm, index / FARM_PAGES)
+    }
+
+    pub(super) fn farm(&self, role: Role) -> Page {
+        let each = FARM_HOSTS * FARM_PAGES;
+        let farm = role.index / each;
+        let pages = self.owned(Kind::Farm, farm, each);
+        let mut body = self.sliced_and_diced(role, Purpose::FarmSentence, farm, pages);
+        let mut random = self.random(Purpose::Choice, role);
+        for _ in 0..30 {
+            let other = farm * each + random.below(pages);
+            body.links
+                .push(self.farm_site(other).url(&format!("/best/{other}.html")));
+        }
+        let site = self.farm_site(role.index);
+        let url = site.url(&format!("/best/{}.html", role.index));
+        self.finish(role, site, self.layout.language(farm), body, url, None)
+    }
+
+    pub(crate) fn spam_site(&self, index: u64) -> Site {
+        self.site(Sort::Spam, index / SPAM_PAGES)
+    }
+
+    pub(super) fn spam(&self, role: Role) -> Page {
+        let each = SPAM_HOSTS * SPAM_PAGES;
+        let spammer = role.index / each;
+        let pages = self.owned(Kind::Spam, spammer, each);
+        let mut body = self.sliced_and_diced(role, Purpose::SpamSentence, spammer, pages);
+        let mut random = self.random(Purpose::Choice, role);
+        for _ in 0..6 {
+            let other = spammer * each + random.below(pages);
+            body.links.push(
+                self.spam_site(other)
+                    .url(&format!("/{}.html", other % SPAM_PAGES)),
+            );
+        }
+        let site = self.spam_site(role.index);
+        let url = site.url(&format!("/{}.html", role.index % SPAM_PAGES));
+        self.finish(role, site, self.layout.language(spammer), body, url, None)
+    }
+
+    pub(super) fn trap(&self, role: Role) -> Page {
+        let number = role.index / TRAP_PAGES;
+        let depth = role.index % TRAP_PAGES;
+        let site = self.site(Sort::Trap, number);
+        let language = self.layout.language(number);
+        let mut words = Random::new(self.seed(), Purpose::Trap, number);
+        let (first, second) = (slug(&mut words), slug(&mut words));
+        // The three signs of going round in circles, one trap each.
+        let path = match number % 3 {
+            0 => format!("/{first}").repeat(4 + depth as usize),
+            1 => format!("/{first}/{second}/x").repeat(3 + depth as usize),
+            _ => (0..97 + depth)
+                .map(|step| format!("/{first}{step}"))
+                .collect(),
+        };
+        let mut body = Body::default();
+        body.heading(prose::title(language, &mut words));
+        for _ in 0..3 {
+            body.paragraph(prose::paragraph(language, &mut words));
+        }
+        body.links.push(format!("{first}/"));
+        let url = site.url(&format!("{path}/"));
+        self.finish(role, site, language, body, url, None)
+    }
+
+    pub(super) fn damaged(&self, role: Role) -> Page {
+        let number = role.index / 10;
+        let language = self.layout.language(number);
+        let body = self.text_of_its_own(role, Purpose::Damage, language);
+        let site = self.site(Sort::Broken, number);
+        self.ordinary(role, site, language, body)
+    }
+}

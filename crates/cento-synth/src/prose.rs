@@ -1,0 +1,240 @@
+//! Sentences and paragraphs of words drawn from a vocabulary.
+
+use std::ops::Range;
+
+use crate::language::Language;
+use crate::random::Random;
+use crate::vocabulary::Vocabulary;
+
+/// The fewest and the most words of a sentence.
+const SENTENCE: (u64, u64) = (7, 21);
+
+/// Room for the words of a sentence.
+const LONGEST: usize = SENTENCE.1 as usize;
+
+/// The fewest and the most sentences of a paragraph.
+const PARAGRAPH: (u64, u64) = (3, 6);
+
+/// How many words a paragraph has on average.
+pub(crate) const PARAGRAPH_WORDS: u64 =
+    (SENTENCE.0 + SENTENCE.1) / 2 * (PARAGRAPH.0 + PARAGRAPH.1) / 2;
+
+/// A stretch of text, and where its words and sentences are. Ranges are in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Prose {
+    pub(crate) text: String,
+    /// The words as they were drawn; what a dictionary finds in scripts without spaces may differ.
+    pub(crate) words: Vec<Range<u32>>,
+    /// The sentences with their stops, without the gaps between them.
+    pub(crate) sentences: Vec<Range<u32>>,
+}
+
+impl Prose {
+    fn end(&self) -> u32 {
+        self.text.len() as u32
+    }
+
+    /// Adds a sentence of `count` words, of which there are at most [`LONGEST`].
+    pub(crate) fn sentence(&mut self, language: Language, count: u64, random: &mut Random) {
+        let vocabulary = Vocabulary::of(language);
+        if !self.text.is_empty() {
+            self.text.push_str(language.gap());
+        }
+        let begin = self.end();
+        // All words are drawn before the first is written: draws do not wait for each other, and most of their time is waiting.
+        let mut ranks = [0u16; LONGEST];
+        let ranks = ranks.get_mut(..count as usize).unwrap_or_default();
+        for rank in ranks.iter_mut() {
+            *rank = vocabulary.draw_rank(random);
+        }
+        for (position, rank) in (0..count).zip(ranks) {
+            if position > 0 {
+                if position + 1 < count && random.once_in(11) {
+                    self.text.push_str(language.comma());
+                }
+                // A comma that is a space already, as in Thai, takes no second one.
+                if !self.text.ends_with(' ') {
+                    self.text.push_str(language.space());
+                }
+            }
+            let word = vocabulary.word(usize::from(*rank));
+            self.word(word, position == 0 && language.has_capitals());
+        }
+        self.text.push_str(language.stop());
+        self.sentences.push(begin..self.end());
+    }
+
+    /// Adds a sentence that was made before, as it is.
+    pub(crate) fn push_sentence(&mut self, language: Language, other: &Prose) {
+        if !self.text.is_empty() {
+            self.text.push_str(language.gap());
+        }
+        let shift = self.end();
+        self.text.push_str(&other.text);
+        let shifted = |range: &Range<u32>| range.start + shift..range.end + shift;
+        self.words.extend(other.words.iter().map(shifted));
+        self.sentences.push(shift..self.end());
+    }
+
+    fn word(&mut self, word: &str, capital: bool) {
+        let begin = self.end();
+        let mut letters = word.chars();
+        match letters.next() {
+            Some(first) if capital => {
+                self.text.extend(first.to_uppercase());
+                self.text.push_str(letters.as_str());
+            }
+            _ => self.text.push_str(word),
+        }
+        self.words.push(begin..self.end());
+    }
+
+    /// The text of a range.
+    pub(crate) fn slice(&self, range: &Range<u32>) -> &str {
+        self.text
+            .get(range.start as usize..range.end as usize)
+            .unwrap_or_default()
+    }
+}
+
+/// A sentence of its own.
+pub(crate) fn sentence(language: Language, random: &mut Random) -> Prose {
+    let mut prose = Prose::default();
+    let count = random.between(SENTENCE.0, SENTENCE.1);
+    prose.sentence(language, count, random);
+    prose
+}
+
+/// A paragraph.
+pub(crate) fn paragraph(language: Language, random: &mut Random) -> Prose {
+    let mut prose = Prose::default();
+    prose.text.reserve(512);
+    prose.words.reserve(PARAGRAPH_WORDS as usize * 2);
+    for _ in 0..random.between(PARAGRAPH.0, PARAGRAPH.1) {
+        let count = random.between(SENTENCE.0, SENTENCE.1);
+        prose.sentence(language, count, random);
+    }
+    prose
+}
+
+/// A title: a few words without a stop.
+pub(crate) fn title(language: Language, random: &mut Random) -> String {
+    let vocabulary = Vocabulary::of(language);
+    let mut prose = Prose::default();
+    for position in 0..random.between(4, 8) {
+        if position > 0 {
+            prose.text.push_str(language.space());
+        }
+        let word = if position % 2 == 0 {
+            vocabulary.rare(random)
+        } else {
+            vocabulary.draw(random)
+        };
+        prose.word(word, position == 0 && language.has_capitals());
+    }
+    prose.text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use cento_print::{grams, word_hash};
+    use cento_text::words::for_each_word;
+
+    use super::*;
+    use crate::chance_of_a_gram;
+    use crate::random::Purpose;
+
+    /// The words of many paragraphs as cento finds them, each paragraph apart.
+    fn paragraphs(language: Language, words: usize) -> Vec<Vec<u64>> {
+        let mut random = Random::new(11, Purpose::Own, language as u64);
+        let mut made = Vec::new();
+        let mut count = 0;
+        while count < words {
+            let mut hashes = Vec::new();
+            for_each_word(&paragraph(language, &mut random).text, |word| {
+                hashes.push(word_hash(word.normal));
+            });
+            count += hashes.len();
+            made.push(hashes);
+        }
+        made
+    }
+
+    /// How many pairs of grams are the same, and how many pairs there are.
+    fn matches(paragraphs: &[Vec<u64>], k: usize) -> (f64, f64) {
+        let mut counts: HashMap<u64, u64> = HashMap::new();
+        let mut all = 0u64;
+        for words in paragraphs {
+            grams(words, k, |gram, _| {
+                *counts.entry(gram).or_insert(0) += 1;
+                all += 1;
+            });
+        }
+        let pairs = |count: u64| count as f64 * (count as f64 - 1.0) / 2.0;
+        (counts.values().map(|&count| pairs(count)).sum(), pairs(all))
+    }
+
+    #[test]
+    fn grams_match_by_chance_as_rarely_as_the_formula_says() {
+        for language in Language::ALL
+            .into_iter()
+            .filter(|language| language.space() == " ")
+        {
+            let paragraphs = paragraphs(language, 60_000);
+            for k in 1..=3 {
+                let (found, pairs) = matches(&paragraphs, k);
+                let expected = pairs * chance_of_a_gram(language, k as u32);
+                // How often the few most frequent words were drawn varies, and their matches are most of all: from 60,000 words
+                // the standard deviation is 1.7 % for each word of a gram. Four of these are allowed.
+                let tolerance = 0.07 * k as f64 * expected + 6.0 * expected.sqrt();
+                assert!(
+                    (found - expected).abs() < tolerance,
+                    "{language} {k}: {found} of {expected}"
+                );
+            }
+            // 2·10⁹ pairs at 4·10⁻¹² each: one seed in a hundred would have one.
+            assert!(matches(&paragraphs, 5).0 <= 1.0, "{language}");
+        }
+    }
+
+    #[test]
+    fn in_scripts_without_spaces_grams_match_by_chance_hardly_more_often() {
+        for language in Language::ALL
+            .into_iter()
+            .filter(|language| language.space().is_empty())
+        {
+            let paragraphs = paragraphs(language, 60_000);
+            let (found, pairs) = matches(&paragraphs, 5);
+            assert!(found / pairs < 1e-7, "{language}: {found} of {pairs}");
+        }
+    }
+
+    #[test]
+    fn words_and_sentences_are_where_they_are_said_to_be() {
+        for language in Language::ALL {
+            let prose = paragraph(language, &mut Random::new(1, Purpose::Own, 2));
+            assert!(prose.sentences.len() >= 3);
+            for sentence in &prose.sentences {
+                assert!(prose.slice(sentence).ends_with(language.stop()));
+            }
+            if language.space() == " " {
+                let mut found = Vec::new();
+                for_each_word(&prose.text, |word| {
+                    found.push(word.range.start as u32..word.range.end as u32);
+                });
+                assert_eq!(found, prose.words, "{language}");
+            }
+            // Arabic and Devanagari are scripts of several languages, between which made-up words do not decide.
+            let detected = cento_text::language::detect(&prose.text.repeat(3));
+            let undecided =
+                detected.is_none() && matches!(language, Language::Arabic | Language::Hindi);
+            assert!(
+                undecided || detected == Some(language.code()),
+                "{language} {detected:?}: {}",
+                prose.text
+            );
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Lists rather than pairs: sites, labels, originals, aliases.
+
+use std::collections::{BTreeSet, HashSet};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::Result;
+use crate::score::judge::{Judge, tally};
+use crate::score::known::{Bad, Classes, Id};
+use crate::score::table::for_each_row;
+use crate::score::{Line, bad};
+use crate::settings::Kind;
+use crate::truth::BadKind;
+
+/// Pages that a bad site must have to be found by its pages: the rule of Fetterly, Manasse and Najork.
+const LEAST_PAGES: u64 = 10;
+
+impl Judge<'_> {
+    pub(super) fn sites(&mut self) -> Result<Vec<Line>> {
+        let mut line = self.line("sites");
+        let wanted: &[BadKind] = match self.finding.analysis.as_str() {
+            "phrases" => &[BadKind::LinkFarm, BadKind::Spammer],
+            "detect" => &[BadKind::Thief],
+            _ => &[BadKind::LinkFarm, BadKind::Spammer, BadKind::Thief],
+        };
+        let path = &self.finding.path;
+        let known = &self.pages.known;
+        let mut hit = HashSet::new();
+        for_each_row(path, |row| {
+            let Some(site) = row.text("site") else {
+                return Err(bad(path, "a row has no site"));
+            };
+            if row.truth("flagged") == Some(false) {
+                return Ok(());
+            }
+            let site = site
+                .split_once("://")
+                .map_or(site, |(_, rest)| rest)
+                .trim_end_matches('/');
+            let owner = known.bad.iter().position(|bad| owns(bad, site));
+            match owner.and_then(|index| Some((index, known.bad.get(index)?))) {
+                Some((index, bad)) if wanted.contains(&bad.kind) => {
+                    line.right += 1;
+                    hit.insert(index);
+                }
+                Some(_) => line.known += 1,
+                None if known.templates.iter().any(|host| is_site(host, site)) => line.known += 1,
+                None => line.wrong += 1,
+            }
+            Ok(())
+        })?;
+        for (index, bad) in known.bad.iter().enumerate() {
+            if wanted.contains(&bad.kind) && bad.pages >= LEAST_PAGES {
+                line.expected += 1;
+                line.found += u64::from(hit.contains(&index));
+            }
+        }
+        Ok(vec![line])
+    }
+
+    /// Labels by the pages that they were found on.
+    pub(super) fn labels(&mut self) -> Result<Vec<Line>> {
+        let mut line = self.line("labels");
+        let path = &self.finding.path;
+        let mut found = HashSet::new();
+        let pages = &mut *self.pages;
+        for_each_row(path, |row| {
+            let page = pages.page(row, "page", path)?;
+            let known = &mut pages.known;
+            let common = row
+                .text("text")
+                .is_some_and(|text| known.boilerplate.iter().any(|notice| notice == text.trim()));
+            match known.kind(page) {
+                _ if common => line.known += 1,
+                Some(Kind::Article | Kind::Damaged | Kind::Trap) | None
+                    if !known.sources.contains(&page) =>
+                {
+                    line.wrong += 1;
+                }
+                Some(Kind::News | Kind::Spam | Kind::Farm) => line.known += 1,
+                _ => {
+                    line.right += 1;
+                    found.extend(known.copied.get(&page).copied());
+                    found.insert(page);
+                }
+            }
+            Ok(())
+        })?;
+        let originals: HashSet<Id> = pages.known.copied.values().copied().collect();
+        line.expected = originals.len() as u64;
+        line.found = originals.intersection(&found).count() as u64;
+        Ok(vec![line])
+    }
+
+    /// Pages that copy originals, each to its original.
+    pub(super) fn matches(&mut self) -> Result<Vec<Line>> {
+        let (mut pages_line, mut originals) = (self.line("pages"), self.line("originals"));
+        let path = &self.finding.path;
+        let mut found: BTreeSet<(Id, Id)> = BTreeSet::new();
+        let pages = &mut *self.pages;
+        for_each_row(path, |row| {
+            let page = pages.page(row, "page", path)?;
+            let filed = row
+                .text("original")
+                .and_then(|name| pages.known.filed(name));
+            let original = match filed {
+                Some(original) => original,
+                None => pages.page(row, "original", path)?,
+            };
+            found.insert((page, original));
+            Ok(())
+        })?;
+        let known = &pages.known;
+        let named: BTreeSet<Id> = found.iter().map(|&(page, _)| page).collect();
+        for page in named {
+            match known.kind(page) {
+                _ if known.copied.contains_key(&page) => pages_line.right += 1,
+                // The publisher's own page is no copy, and no mistake either.
+                Some(Kind::Original) => pages_line.known += 1,
+                _ => pages_line.wrong += 1,
+            }
+        }
+        pages_line.expected = known.copied.len() as u64;
+        pages_line.found = pages_line.right;
+        for (page, original) in &found {
+            match known.copied.get(page) {
+                Some(truth) => tally(&mut originals, truth == original, false),
+                None if page == original => originals.known += 1,
+                None => originals.wrong += 1,
+            }
+        }
+        originals.expected = known.copied.len() as u64;
+        originals.found = originals.right;
+        Ok(vec![pages_line, originals])
+    }
+
+    pub(super) fn aliases(&mut self) -> Result<Vec<Line>> {
+        let (mut urls, mut servers) = (self.line("urls"), self.line("servers"));
+        let path = &self.finding.path;
+        let mut classes = Classes::default();
+        let known = &mut self.pages.known;
+        for_each_row(path, |row| {
+            let (Some(alias), Some(of)) = (row.text("alias"), row.text("of")) else {
+                return Err(bad(
+                    path,
+                    "a row has no alias, or nothing that it is one of",
+                ));
+            };
+            let (first, second) = (known.id(alias), known.id(of));
+            classes.join(first, second);
+            if alias.contains("://") {
+                let same_host = host(alias) == host(of);
+                tally(
+                    &mut urls,
+                    same_host && known.exact.same(first, second),
+                    false,
+                );
+            } else {
+                tally(&mut servers, known.hosts.same(first, second), false);
+            }
+            Ok(())
+        })?;
+        for (pairs, line) in [
+            (&known.url_aliases, &mut urls),
+            (&known.host_aliases, &mut servers),
+        ] {
+            for &(alias, of) in pairs {
+                line.expected += 1;
+                line.found += u64::from(classes.same(alias, of));
+            }
+        }
+        Ok(vec![urls, servers])
+    }
+}
+
+impl crate::score::known::Known {
+    /// An original by the name of its file, whatever folder stands before it.
+    fn filed(&self, name: &str) -> Option<Id> {
+        let mut parts = name.rsplit('/');
+        let (file, folder) = (parts.next()?, parts.next()?);
+        self.files
+            .get(&xxh3_64(format!("{folder}/{file}").as_bytes()))
+            .copied()
+    }
+}
+
+fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split('/').next().unwrap_or(rest)
+}
+
+/// Whether `site` is this host or its domain.
+fn is_site(host: &str, site: &str) -> bool {
+    host == site || host.strip_prefix("www.") == Some(site)
+}
+
+/// Whether a host, domain, address or prefix is that of a bad site; a clean folder of one is not.
+fn owns(bad: &Bad, site: &str) -> bool {
+    let bare = |prefix: &Option<String>| {
+        prefix
+            .as_deref()
+            .and_then(|prefix| prefix.split_once("://"))
+            .map(|(_, rest)| rest.trim_end_matches('/').to_owned())
+    };
+    let below = |prefix: &str| {
+        site == prefix
+            || site
+                .strip_prefix(prefix)
+                .is_some_and(|rest| rest.starts_with('/'))
+    };
+    if bare(&bad.clean).is_some_and(|clean| below(&clean)) {
+        return false;
+    }
+    bad.ips.contains(site)
+        || bad.hosts.iter().any(|host| is_site(host, site))
+        || bad
+            .hosts
+            .iter()
+            .any(|host| bad.prefix.is_none() && below(host))
+        || bare(&bad.prefix).is_some_and(|prefix| below(&prefix))
+}

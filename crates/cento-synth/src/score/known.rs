@@ -1,0 +1,304 @@
+//! The truth, arranged so that findings can be looked up in it.
+
+use std::collections::{HashMap, HashSet};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::Result;
+use crate::settings::Kind;
+use crate::truth::{AliasKind, BadKind, Likeness, Record, TruthReader};
+
+/// A page, by number.
+pub(crate) type Id = u32;
+
+/// Classes of things that are the same by some rule: union–find with halving.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Classes {
+    parents: Vec<Id>,
+}
+
+impl Classes {
+    pub(crate) fn of(&mut self, id: Id) -> Id {
+        while self.parents.len() <= id as usize {
+            self.parents.push(self.parents.len() as Id);
+        }
+        let mut at = id;
+        loop {
+            let parent = self.parents.get(at as usize).copied().unwrap_or(at);
+            if parent == at {
+                return at;
+            }
+            let above = self.parents.get(parent as usize).copied().unwrap_or(parent);
+            if let Some(entry) = self.parents.get_mut(at as usize) {
+                *entry = above;
+            }
+            at = above;
+        }
+    }
+
+    pub(crate) fn join(&mut self, first: Id, second: Id) {
+        let (first, second) = (self.of(first), self.of(second));
+        let (low, high) = (first.min(second), first.max(second));
+        if let Some(entry) = self.parents.get_mut(high as usize) {
+            *entry = low;
+        }
+    }
+
+    pub(crate) fn same(&mut self, first: Id, second: Id) -> bool {
+        self.of(first) == self.of(second)
+    }
+}
+
+/// A pair of whole copies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pair {
+    pub(crate) copy: Id,
+    pub(crate) of: Id,
+    pub(crate) exact: bool,
+    pub(crate) resemblance: f64,
+    pub(crate) shared_chunks: u64,
+}
+
+/// A passage: where it is on the page, and where in the source.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Passage {
+    pub(crate) at: (u64, u64),
+    pub(crate) source_at: (u64, u64),
+}
+
+/// A site that should be found.
+#[derive(Debug, Clone)]
+pub(crate) struct Bad {
+    pub(crate) kind: BadKind,
+    pub(crate) hosts: HashSet<String>,
+    pub(crate) ips: HashSet<String>,
+    pub(crate) pages: u64,
+    pub(crate) prefix: Option<String>,
+    pub(crate) clean: Option<String>,
+}
+
+/// What a page is, and whose template it wears.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Nature {
+    pub(crate) kind: Kind,
+    pub(crate) template: u64,
+}
+
+/// Everything that findings are compared with.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    ids: HashMap<u64, Id>,
+    /// Copies as whole pages, however much was changed, and all that follows from them.
+    pub(crate) families: Classes,
+    /// Copies with the same text.
+    pub(crate) exact: Classes,
+    pub(crate) pairs: Vec<Pair>,
+    listed: HashMap<(Id, Id), f64>,
+    pub(crate) natures: HashMap<Id, Nature>,
+    pub(crate) passages: HashMap<(Id, Id), Vec<Passage>>,
+    pub(crate) quilts: HashMap<Id, Vec<(Id, f64)>>,
+    pub(crate) attributed: HashSet<Id>,
+    /// Pages that copy an original, and which.
+    pub(crate) copied: HashMap<Id, Id>,
+    /// Originals by the names of their files.
+    pub(crate) files: HashMap<u64, Id>,
+    pub(crate) bad: Vec<Bad>,
+    pub(crate) url_aliases: Vec<(Id, Id)>,
+    pub(crate) host_aliases: Vec<(Id, Id)>,
+    pub(crate) hosts: Classes,
+    pub(crate) revisited: HashSet<Id>,
+    /// Pages that anyone copied from.
+    pub(crate) sources: HashSet<Id>,
+    pub(crate) boilerplate: Vec<String>,
+    /// Hosts of reports: popular phrases without end, and no spam.
+    pub(crate) templates: HashSet<String>,
+}
+
+/// Both orders of a pair are one.
+pub(crate) fn unordered(first: Id, second: Id) -> (Id, Id) {
+    (first.min(second), first.max(second))
+}
+
+impl Known {
+    pub(crate) fn read(truth: TruthReader) -> Result<Known> {
+        let mut known = Known::default();
+        for record in truth {
+            known.add(record?);
+        }
+        Ok(known)
+    }
+
+    /// The number of a URL or host.
+    pub(crate) fn id(&mut self, name: &str) -> Id {
+        let next = self.ids.len() as Id;
+        *self.ids.entry(xxh3_64(name.as_bytes())).or_insert(next)
+    }
+
+    fn add(&mut self, record: Record) {
+        match record {
+            Record::Boilerplate { text, .. } => self.boilerplate.push(text),
+            Record::Page {
+                url,
+                kind,
+                template,
+                ..
+            } => {
+                let id = self.id(&url);
+                let template = xxh3_64(template.as_bytes());
+                if kind != Kind::Revisit {
+                    self.natures.insert(id, Nature { kind, template });
+                }
+            }
+            Record::Copy {
+                copy,
+                of,
+                how,
+                resemblance,
+                shared_chunks,
+                ..
+            } => {
+                let (copy, of) = (self.id(&copy), self.id(&of));
+                let exact = how != Likeness::Near;
+                self.pairs.push(Pair {
+                    copy,
+                    of,
+                    exact,
+                    resemblance,
+                    shared_chunks,
+                });
+                self.listed.insert(unordered(copy, of), resemblance);
+                self.sources.insert(of);
+                self.families.join(copy, of);
+                if exact {
+                    self.exact.join(copy, of);
+                }
+            }
+            Record::Revisit { url, .. } => {
+                let id = self.id(&url);
+                self.revisited.insert(id);
+            }
+            Record::Alias { kind, alias, of } => {
+                let pair = (self.id(&alias), self.id(&of));
+                match kind {
+                    AliasKind::Url => self.url_aliases.push(pair),
+                    AliasKind::Server | AliasKind::Mirror => {
+                        self.host_aliases.push(pair);
+                        self.hosts.join(pair.0, pair.1);
+                    }
+                }
+            }
+            Record::Passage {
+                page,
+                source,
+                at,
+                source_at,
+                ..
+            } => {
+                let key = (self.id(&page), self.id(&source));
+                self.sources.insert(key.1);
+                self.passages.entry(key).or_default().push(Passage {
+                    at: (at.begin, at.end),
+                    source_at: (source_at.begin, source_at.end),
+                });
+            }
+            Record::Quilt {
+                page,
+                attributed,
+                sources,
+                ..
+            } => {
+                let page = self.id(&page);
+                let sources = sources
+                    .iter()
+                    .map(|source| (self.id(&source.url), source.share))
+                    .collect();
+                self.quilts.insert(page, sources);
+                if attributed {
+                    self.attributed.insert(page);
+                }
+            }
+            Record::Copied {
+                page,
+                original,
+                file,
+                extent,
+                ..
+            } => {
+                let (page, original) = (self.id(&page), self.id(&original));
+                self.copied.insert(page, original);
+                if let Some(file) = file {
+                    self.files.insert(xxh3_64(file.as_bytes()), original);
+                }
+                if extent == crate::truth::Extent::Whole {
+                    self.families.join(page, original);
+                }
+            }
+            Record::BadSite {
+                kind,
+                hosts,
+                ips,
+                pages,
+                prefix,
+                clean,
+            } => self.bad.push(Bad {
+                kind,
+                hosts: hosts.into_iter().collect(),
+                ips: ips.into_iter().collect(),
+                pages,
+                prefix,
+                clean,
+            }),
+            Record::Template { host, .. } => {
+                self.templates.insert(host);
+            }
+            Record::Truth { .. }
+            | Record::Site { .. }
+            | Record::Trap { .. }
+            | Record::Damaged { .. } => {}
+        }
+    }
+
+    /// The resemblance that truth tells of a pair.
+    pub(crate) fn resemblance(&self, first: Id, second: Id) -> Option<f64> {
+        self.listed.get(&unordered(first, second)).copied()
+    }
+
+    pub(crate) fn kind(&self, id: Id) -> Option<Kind> {
+        self.natures.get(&id).map(|nature| nature.kind)
+    }
+
+    pub(crate) fn same_template(&self, first: Id, second: Id) -> bool {
+        match (self.natures.get(&first), self.natures.get(&second)) {
+            (Some(first), Some(second)) => first.template == second.template,
+            _ => false,
+        }
+    }
+
+    /// Whether both are made from pools of sentences.
+    pub(crate) fn both_diced(&self, first: Id, second: Id) -> bool {
+        let diced = |id| matches!(self.kind(id), Some(Kind::Spam | Kind::Farm));
+        diced(first) && diced(second)
+    }
+
+    /// The original behind a page: the one it copies, or itself.
+    fn original(&self, id: Id) -> Option<Id> {
+        match self.kind(id) {
+            Some(Kind::Original) => Some(id),
+            _ => self.copied.get(&id).copied(),
+        }
+    }
+
+    /// Whether text of one is on the other by anything that truth tells.
+    pub(crate) fn related(&mut self, first: Id, second: Id) -> bool {
+        if self.families.same(first, second) {
+            return true;
+        }
+        let (ours, theirs) = (self.exact.of(first), self.exact.of(second));
+        let passage = |a: Id, b: Id| {
+            self.passages.contains_key(&(a, b)) || self.passages.contains_key(&(b, a))
+        };
+        passage(first, second)
+            || passage(ours, theirs)
+            || matches!((self.original(first), self.original(second)), (Some(a), Some(b)) if a == b)
+    }
+}

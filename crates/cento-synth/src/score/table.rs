@@ -1,0 +1,238 @@
+//! Findings as rows, whatever they are kept in: Parquet, JSON Lines or CSV.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::DataType;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+
+/// One row: names and values.
+#[derive(Debug, Default)]
+pub(crate) struct Row {
+    cells: Vec<(String, Value)>,
+}
+
+impl Row {
+    fn get(&self, name: &str) -> Option<&Value> {
+        let (_, value) = self.cells.iter().find(|(known, _)| known == name)?;
+        (!value.is_null()).then_some(value)
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.get(name)?.as_str()
+    }
+
+    /// A whole number; in a CSV it is spelt out.
+    pub(crate) fn whole(&self, name: &str) -> Option<u64> {
+        let value = self.get(name)?;
+        value
+            .as_u64()
+            .or_else(|| value.as_str().and_then(|text| text.parse().ok()))
+    }
+
+    pub(crate) fn real(&self, name: &str) -> Option<f64> {
+        let value = self.get(name)?;
+        value
+            .as_f64()
+            .or_else(|| value.as_str().and_then(|text| text.parse().ok()))
+    }
+
+    pub(crate) fn truth(&self, name: &str) -> Option<bool> {
+        let value = self.get(name)?;
+        value
+            .as_bool()
+            .or_else(|| value.as_str().and_then(|text| text.parse().ok()))
+    }
+}
+
+/// Whether a file is a table by its name.
+pub(crate) fn is_table(path: &Path) -> bool {
+    matches!(
+        path.extension().and_then(|extension| extension.to_str()),
+        Some("parquet" | "jsonl" | "ndjson" | "csv")
+    )
+}
+
+/// Gives every row of a table to `visit`.
+pub(crate) fn for_each_row(path: &Path, mut visit: impl FnMut(&Row) -> Result<()>) -> Result<()> {
+    let file = File::open(path).map_err(|error| Error::io(path, error))?;
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("parquet") => {
+            let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+                .and_then(ParquetRecordBatchReaderBuilder::build)
+                .map_err(|error| bad(path, error.to_string()))?;
+            for batch in reader {
+                let batch = batch.map_err(|error| bad(path, error.to_string()))?;
+                for row in 0..batch.num_rows() {
+                    visit(&row_of(&batch, row))?;
+                }
+            }
+            Ok(())
+        }
+        Some("csv") => {
+            let mut lines = Records::new(BufReader::new(file));
+            let names = lines
+                .next()
+                .map_err(|error| Error::io(path, error))?
+                .unwrap_or_default();
+            while let Some(cells) = lines.next().map_err(|error| Error::io(path, error))? {
+                let value = |cell: String| {
+                    if cell.is_empty() {
+                        Value::Null
+                    } else {
+                        Value::String(cell)
+                    }
+                };
+                let cells = names
+                    .iter()
+                    .cloned()
+                    .zip(cells.into_iter().map(value))
+                    .collect();
+                visit(&Row { cells })?;
+            }
+            Ok(())
+        }
+        _ => {
+            for (number, line) in BufReader::new(file).lines().enumerate() {
+                let line = line.map_err(|error| Error::io(path, error))?;
+                if line.trim().is_empty() {
+                    continue;
+                }
+                match serde_json::from_str(&line) {
+                    Ok(Value::Object(object)) => visit(&Row {
+                        cells: object.into_iter().collect(),
+                    })?,
+                    _ => return Err(bad(path, format!("line {} is no JSON object", number + 1))),
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
+fn bad(path: &Path, detail: String) -> Error {
+    Error::BadFindings {
+        path: path.to_owned(),
+        detail,
+        hint: "tables are Parquet, JSON Lines or CSV; `cento score --help` lists their columns"
+            .to_owned(),
+    }
+}
+
+fn row_of(batch: &RecordBatch, row: usize) -> Row {
+    let schema = batch.schema_ref();
+    let cells = schema
+        .fields()
+        .iter()
+        .zip(batch.columns())
+        .map(|(field, column)| (field.name().clone(), value(column.as_ref(), row)))
+        .collect();
+    Row { cells }
+}
+
+/// Texts, numbers and truth values; other types are of no use to a score.
+fn value(column: &dyn Array, row: usize) -> Value {
+    if column.is_null(row) {
+        return Value::Null;
+    }
+    match column.data_type() {
+        DataType::Utf8 => column.as_string::<i32>().value(row).into(),
+        DataType::LargeUtf8 => column.as_string::<i64>().value(row).into(),
+        DataType::Utf8View => column.as_string_view().value(row).into(),
+        DataType::Boolean => column.as_boolean().value(row).into(),
+        DataType::UInt8 => column.as_primitive::<UInt8Type>().value(row).into(),
+        DataType::UInt16 => column.as_primitive::<UInt16Type>().value(row).into(),
+        DataType::UInt32 => column.as_primitive::<UInt32Type>().value(row).into(),
+        DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).into(),
+        DataType::Int8 => column.as_primitive::<Int8Type>().value(row).into(),
+        DataType::Int16 => column.as_primitive::<Int16Type>().value(row).into(),
+        DataType::Int32 => column.as_primitive::<Int32Type>().value(row).into(),
+        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).into(),
+        DataType::Float32 => f64::from(column.as_primitive::<Float32Type>().value(row)).into(),
+        DataType::Float64 => column.as_primitive::<Float64Type>().value(row).into(),
+        _ => Value::Null,
+    }
+}
+
+/// Records of a CSV: commas, double quotes around cells that hold commas, quotes or line breaks.
+struct Records<R> {
+    reader: R,
+}
+
+impl<R: BufRead> Records<R> {
+    fn new(reader: R) -> Records<R> {
+        Records { reader }
+    }
+
+    fn next(&mut self) -> std::io::Result<Option<Vec<String>>> {
+        let mut record = String::new();
+        loop {
+            if self.reader.read_line(&mut record)? == 0 {
+                break;
+            }
+            // A record goes on while a quote is open.
+            if record
+                .bytes()
+                .filter(|&byte| byte == b'"')
+                .count()
+                .is_multiple_of(2)
+            {
+                break;
+            }
+        }
+        if record.is_empty() {
+            return Ok(None);
+        }
+        let record = record.trim_end_matches(['\r', '\n']);
+        let mut cells = vec![String::new()];
+        let mut quoted = false;
+        let mut letters = record.chars().peekable();
+        while let Some(letter) = letters.next() {
+            match letter {
+                '"' if quoted && letters.peek() == Some(&'"') => {
+                    letters.next();
+                    if let Some(cell) = cells.last_mut() {
+                        cell.push('"');
+                    }
+                }
+                '"' => quoted = !quoted,
+                ',' if !quoted => cells.push(String::new()),
+                letter => {
+                    if let Some(cell) = cells.last_mut() {
+                        cell.push(letter);
+                    }
+                }
+            }
+        }
+        Ok(Some(cells))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_cells_of_a_csv_may_hold_anything() {
+        let csv = "page,of\r\n\"a,b\",\"say \"\"x\"\"\nand more\"\n,d\n";
+        let mut records = Records::new(csv.as_bytes());
+        let mut all = Vec::new();
+        while let Some(record) = records.next().unwrap() {
+            all.push(record);
+        }
+        assert_eq!(
+            all,
+            [["page", "of"], ["a,b", "say \"x\"\nand more"], ["", "d"]]
+        );
+    }
+}
