@@ -9,16 +9,14 @@ mod common;
 #[path = "common/server.rs"]
 mod server;
 
-use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use cento_read::{Error, IgnoredCause, RemoteTrouble, Settings, Start, resolve};
 use common::archive::{arc_description, arc_record, gzip, response};
+use common::zip::{deflated, stored, zip};
 use common::{Folder, Outcome, assert_resumes, pages_of, read_from};
-use flate2::Compression;
-use flate2::write::DeflateEncoder;
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 use server::{Fault, Resource, Server};
@@ -78,51 +76,6 @@ fn table(rows: usize) -> Vec<u8> {
     bytes
 }
 
-/// A zip of these archives, the first stored and the others deflated.
-fn wacz(archives: &[Vec<u8>]) -> Vec<u8> {
-    let mut zip = Vec::new();
-    let mut directory = Vec::new();
-    for (number, archive) in archives.iter().enumerate() {
-        let name = format!("archive/{number}.warc.gz");
-        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
-        encoder.write_all(archive).unwrap();
-        let (method, bytes) = match number {
-            0 => (0u16, archive.clone()),
-            _ => (8, encoder.finish().unwrap()),
-        };
-        let mut fields = Vec::new();
-        for number in [20, 0, method, 0, 0] {
-            fields.extend_from_slice(&number.to_le_bytes());
-        }
-        for number in [0, bytes.len() as u32, archive.len() as u32] {
-            fields.extend_from_slice(&number.to_le_bytes());
-        }
-        for number in [name.len() as u16, 0] {
-            fields.extend_from_slice(&number.to_le_bytes());
-        }
-        let place = zip.len() as u32;
-        zip.extend_from_slice(b"PK\x03\x04");
-        zip.extend_from_slice(&fields);
-        zip.extend_from_slice(name.as_bytes());
-        zip.extend_from_slice(&bytes);
-        directory.extend_from_slice(b"PK\x01\x02\x14\x00");
-        directory.extend_from_slice(&fields);
-        directory.extend_from_slice(&[0; 10]);
-        directory.extend_from_slice(&place.to_le_bytes());
-        directory.extend_from_slice(name.as_bytes());
-    }
-    let place = zip.len() as u32;
-    zip.extend_from_slice(&directory);
-    zip.extend_from_slice(b"PK\x05\x06\0\0\0\0");
-    for number in [archives.len() as u16; 2] {
-        zip.extend_from_slice(&number.to_le_bytes());
-    }
-    zip.extend_from_slice(&(directory.len() as u32).to_le_bytes());
-    zip.extend_from_slice(&place.to_le_bytes());
-    zip.extend_from_slice(&[0; 2]);
-    zip
-}
-
 /// One of each, and how many records it has.
 fn samples() -> Vec<(&'static str, Vec<u8>, usize)> {
     let mut arc = arc_description();
@@ -134,6 +87,13 @@ fn samples() -> Vec<(&'static str, Vec<u8>, usize)> {
             block.as_bytes(),
         ));
     }
+    let wacz = zip(
+        &[
+            stored("archive/0.warc.gz", &archive(7, true)),
+            deflated("archive/1.warc.gz", &archive(5, true)),
+        ],
+        false,
+    );
     let lines: String = (0..9)
         .map(|number| format!("{{\"text\": \"Line {number}.\"}}\n"))
         .collect();
@@ -144,7 +104,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>, usize)> {
         ("/a.jsonl", lines.clone().into_bytes(), 9),
         ("/a.jsonl.gz", gzip(lines.as_bytes()), 9),
         ("/a.parquet", table(60), 60),
-        ("/a.wacz", wacz(&[archive(7, true), archive(5, true)]), 12),
+        ("/a.wacz", wacz, 12),
         ("/a.html", b"<p>A page.".to_vec(), 1),
         ("/a.txt.gz", gzip(b"A text."), 1),
         ("/nameless", archive(3, true), 3),

@@ -43,7 +43,7 @@ pub enum Damage {
     BadCoding,
     /// The response does not begin like one.
     BadHttp,
-    /// The record says that it is longer than it is.
+    /// The record and the response in it say that they are longer than they are.
     BadLength,
 }
 
@@ -177,15 +177,15 @@ impl<W: Write> WarcWriter<W> {
             Some(Damage::BadCoding) => &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 7],
             _ => &[],
         };
-        let head = format!(
-            "{line}\r\nServer: synth\r\nContent-Type: text/html; charset=utf-8\r\n{coding}Content-Length: {}\r\n\r\n",
-            payload.len() + magic.len()
-        );
         let extra = if damage == Some(Damage::BadLength) {
             1_000
         } else {
             0
         };
+        let head = format!(
+            "{line}\r\nServer: synth\r\nContent-Type: text/html; charset=utf-8\r\n{coding}Content-Length: {}\r\n\r\n",
+            payload.len() + magic.len() + extra
+        );
         self.begin("response")?;
         self.about(header)?;
         write!(

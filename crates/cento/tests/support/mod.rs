@@ -83,7 +83,7 @@ impl Sandbox {
         let mut transcript = format!("status: {status}\n");
         for (name, content) in [
             ("stdout", text(&output.stdout)),
-            ("stderr", text(&output.stderr)),
+            ("stderr", without_progress(&text(&output.stderr))),
         ] {
             if !content.is_empty() {
                 transcript.push_str(&format!("--- {name}\n{content}"));
@@ -96,6 +96,14 @@ impl Sandbox {
             .map(without_times)
             .collect()
     }
+}
+
+/// How often progress is told depends on how busy the machine is.
+fn without_progress(said: &str) -> String {
+    let is_progress = |line: &&str| line.contains(" pages  ") && line.contains("/s");
+    said.split_inclusive('\n')
+        .filter(|line| !is_progress(line))
+        .collect()
 }
 
 /// Seconds and rates differ from run to run, and the size of a corpus with every change to how it is stored.
