@@ -103,7 +103,7 @@ impl<'a> Context<'a> {
     pub fn state<S: State>(&self, name: &str) -> Result<Arc<S>> {
         let mut known = self.stage.reads.iter().chain(&self.stage.writes);
         if !known.any(|known| known == name) {
-            return Err(self.undeclared(name, "reads nor writes"));
+            return Err(Error::Unsound(format!("`{}` names no state `{name}`", self.stage.name)));
         }
         self.states.get(name)
     }
@@ -155,12 +155,8 @@ impl<'a> Context<'a> {
         partitioner_of::<R>(self.flow, name)
     }
 
-    fn undeclared(&self, name: &str, how: &str) -> Error {
-        Error::Unsound(format!("`{}` neither {how} `{name}`", self.stage.name).replace("neither writes", "does not write"))
-    }
-
     fn outlet<O: Outlet>(&self, name: &str, open: impl FnOnce(Rc<TaskSink>) -> Result<O>) -> Result<RefMut<'_, O>> {
-        let cell = self.outlets.get(name).ok_or_else(|| self.undeclared(name, "writes"))?;
+        let cell = self.outlets.get(name).ok_or_else(|| Error::Unsound(format!("`{}` does not write `{name}`", self.stage.name)))?;
         let mut outlet = cell
             .try_borrow_mut()
             .map_err(|_| Error::Unsound(format!("`{name}` is open twice in `{}`", self.stage.name)))?;

@@ -1,6 +1,6 @@
 //! What a running flow tells those who watch it, and what they can tell it.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
@@ -19,6 +19,11 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// A run that has not begun.
+    pub fn new() -> Arc<Progress> {
+        Arc::default()
+    }
+
     /// The name of the stage that runs.
     pub fn stage(&self) -> String {
         self.stage.lock().map_or_else(|poisoned| poisoned.into_inner().clone(), |name| name.clone())

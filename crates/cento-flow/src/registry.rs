@@ -32,7 +32,6 @@ pub(crate) enum Source<'a> {
 trait AnyReduce: Send + Sync {
     /// Runs it over one partition, and says how many rows that had.
     fn run(&self, context: &Context<'_>, flow: &Flow, shuffle: &str, source: Source<'_>, workshop: &Workshop) -> std::result::Result<u64, StageError>;
-    fn width(&self) -> usize;
 }
 
 struct TypedReduce<R, F> {
@@ -59,10 +58,6 @@ where
         (self.function)(context, &mut groups)?;
         groups.failure()?;
         Ok(groups.rows())
-    }
-
-    fn width(&self) -> usize {
-        size_of::<R>()
     }
 }
 
@@ -182,10 +177,5 @@ impl Registry {
             }
         };
         outcome.map_err(|error| Error::from_stage(&stage.name, context.task_number(), error))
-    }
-
-    /// Bytes of a row that a reduce takes.
-    pub(crate) fn row_width(&self, function: &str) -> Option<usize> {
-        self.reduces.get(function).map(|reduce| reduce.width())
     }
 }

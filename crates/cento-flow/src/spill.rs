@@ -350,17 +350,6 @@ impl TaskFile {
             outcome => outcome.map_err(failed),
         }
     }
-
-    /// Removes the file; what it held is not needed any more.
-    pub(crate) fn remove(&self) -> Result<()> {
-        if self.nameless {
-            return Ok(());
-        }
-        match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(&self.path, error)),
-            _ => Ok(()),
-        }
-    }
 }
 
 impl Drop for TaskFile {

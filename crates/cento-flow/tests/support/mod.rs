@@ -2,7 +2,9 @@
 
 #![allow(
     dead_code,
+    unreachable_pub,
     clippy::allow_attributes,
+    clippy::unwrap_used,
     reason = "each test file is a crate of its own and uses a part of this"
 )]
 
