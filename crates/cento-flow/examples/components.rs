@@ -48,7 +48,10 @@ pub(crate) fn registry() -> Registry {
         let mut edges = context.shuffle::<Edge>("edges")?;
         for (page, other) in context.task::<Vec<(u32, u32)>>()? {
             edges.push(Edge { page, other })?;
-            edges.push(Edge { page: other, other: page })?;
+            edges.push(Edge {
+                page: other,
+                other: page,
+            })?;
         }
         Ok(())
     });
@@ -62,7 +65,10 @@ pub(crate) fn registry() -> Registry {
                 // Neighbours come in order, so the first is the least.
                 least = least.min(edge.other);
                 if edge.other > page && last != Some(edge.other) {
-                    stars.push(Edge { page: edge.other, other: least })?;
+                    stars.push(Edge {
+                        page: edge.other,
+                        other: least,
+                    })?;
                     context.count("changes", u64::from(least != page));
                 }
                 last = Some(edge.other);
@@ -75,7 +81,10 @@ pub(crate) fn registry() -> Registry {
         let mut edges = context.shuffle::<Edge>("edges")?;
         let mut tie = |page: u32, least: u32| -> cento_flow::Result<()> {
             edges.push(Edge { page, other: least })?;
-            edges.push(Edge { page: least, other: page })
+            edges.push(Edge {
+                page: least,
+                other: page,
+            })
         };
         while let Some(mut group) = groups.next_group()? {
             let page = group.key();
@@ -100,7 +109,10 @@ pub(crate) fn registry() -> Registry {
         while let Some(mut group) = groups.next_group()? {
             let page = group.key();
             if let Some(least) = group.next() {
-                members.push(Member { page, component: page.min(least.other) })?;
+                members.push(Member {
+                    page,
+                    component: page.min(least.other),
+                })?;
             }
         }
         Ok(())
@@ -110,7 +122,10 @@ pub(crate) fn registry() -> Registry {
 
 /// The flow: pages are numbers below 2 to the power of `bits`.
 pub(crate) fn flow(tasks: Vec<Value>, bits: u32) -> Flow {
-    let by_page = Shuffle { key_bits: Some(bits), ..Shuffle::default() };
+    let by_page = Shuffle {
+        key_bits: Some(bits),
+        ..Shuffle::default()
+    };
     Flow::new("components")
         .shuffle_with("edges", by_page.clone())
         .shuffle_with("stars", by_page)
@@ -131,7 +146,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     // A chain of a thousand pages, and a ring of ten.
     let chain: Vec<(u32, u32)> = (0..999).map(|page| (page, page + 1)).collect();
-    let ring: Vec<(u32, u32)> = (0..10).map(|page| (2000 + page, 2000 + (page + 1) % 10)).collect();
+    let ring: Vec<(u32, u32)> = (0..10)
+        .map(|page| (2000 + page, 2000 + (page + 1) % 10))
+        .collect();
     let report = Runner {
         registry: &registry(),
         threads: 2,

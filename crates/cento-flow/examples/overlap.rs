@@ -68,7 +68,10 @@ table_row! {
 }
 
 /// Calls `each` with all pairs of the pages of a chunk.
-fn pairs_of(mut pages: Vec<u32>, mut each: impl FnMut(Pair) -> cento_flow::Result<()>) -> cento_flow::Result<()> {
+fn pairs_of(
+    mut pages: Vec<u32>,
+    mut each: impl FnMut(Pair) -> cento_flow::Result<()>,
+) -> cento_flow::Result<()> {
     pages.dedup();
     for (at, &left) in pages.iter().enumerate() {
         for &right in pages.iter().skip(at + 1) {
@@ -109,7 +112,14 @@ pub(crate) fn registry() -> Registry {
         while let Some(group) = groups.next_group()? {
             pairs_of(group.map(|row| row.page).collect(), |pair| {
                 let heavy = u64::from(counters.get(pair.key())) >= least.min(255);
-                context.count(if heavy { "pairs counted" } else { "pairs left out" }, 1);
+                context.count(
+                    if heavy {
+                        "pairs counted"
+                    } else {
+                        "pairs left out"
+                    },
+                    1,
+                );
                 if heavy { pairs.push(pair) } else { Ok(()) }
             })?;
         }
@@ -122,7 +132,11 @@ pub(crate) fn registry() -> Registry {
             let (left, right) = ((group.key() >> 32) as u32, group.key() as u32);
             let chunks = group.count() as u64;
             if chunks >= least {
-                overlaps.push(Overlap { left, right, chunks })?;
+                overlaps.push(Overlap {
+                    left,
+                    right,
+                    chunks,
+                })?;
             }
         }
         Ok(())
@@ -138,16 +152,34 @@ pub(crate) fn flow(pages: Vec<Value>, least: u64, counters: u64) -> Flow {
         .state("counters", "counters", json!({ "bytes": counters }))
         .table("overlaps")
         .stage(Stage::map("cut", pages).writes("by chunk"))
-        .stage(Stage::reduce("coarse", "by chunk").writes("counters").writes("again"))
-        .stage(Stage::reduce("pairs", "again").with(json!(least)).reads("counters").writes("by pair"))
-        .stage(Stage::reduce("exact", "by pair").with(json!(least)).writes("overlaps"))
+        .stage(
+            Stage::reduce("coarse", "by chunk")
+                .writes("counters")
+                .writes("again"),
+        )
+        .stage(
+            Stage::reduce("pairs", "again")
+                .with(json!(least))
+                .reads("counters")
+                .writes("by pair"),
+        )
+        .stage(
+            Stage::reduce("exact", "by pair")
+                .with(json!(least))
+                .writes("overlaps"),
+        )
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     // Page n has the chunks n·10 to n·10 + 19, so neighbours share ten.
     let hash = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let pages = (0..1000u64).map(|page| json!([page, (page * 10..page * 10 + 20).map(hash).collect::<Vec<_>>()]));
+    let pages = (0..1000u64).map(|page| {
+        json!([
+            page,
+            (page * 10..page * 10 + 20).map(hash).collect::<Vec<_>>()
+        ])
+    });
     let report = Runner {
         registry: &registry(),
         threads: 2,

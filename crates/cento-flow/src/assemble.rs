@@ -147,7 +147,13 @@ struct Appender {
 }
 
 /// Writes the table `name` to `folder`, beside its place, and gives it its name when it is whole.
-pub(crate) fn write_table(folder: &Path, name: &str, rows: Rows<'_>, threads: usize, progress: &Progress) -> Result<TableReport> {
+pub(crate) fn write_table(
+    folder: &Path,
+    name: &str,
+    rows: Rows<'_>,
+    threads: usize,
+    progress: &Progress,
+) -> Result<TableReport> {
     let path = folder.join(format!("{name}.parquet"));
     let aside = path.with_extension(ASIDE);
     let outcome = write_aside(&aside, name, rows, threads, progress);
@@ -172,7 +178,13 @@ pub(crate) fn write_table(folder: &Path, name: &str, rows: Rows<'_>, threads: us
     })
 }
 
-fn write_aside(aside: &PathBuf, name: &str, rows: Rows<'_>, threads: usize, progress: &Progress) -> Result<u64> {
+fn write_aside(
+    aside: &PathBuf,
+    name: &str,
+    rows: Rows<'_>,
+    threads: usize,
+    progress: &Progress,
+) -> Result<u64> {
     let failed = |error: ParquetError| Error::parquet(aside, error);
     let mut cutter = Cutter {
         name,
@@ -185,11 +197,18 @@ fn write_aside(aside: &PathBuf, name: &str, rows: Rows<'_>, threads: usize, prog
     };
     let first = cutter.cut()?;
     // A table without rows still has columns, for every task says which.
-    let schema = cutter.schema.clone().unwrap_or_else(|| SchemaRef::new(Schema::empty()));
+    let schema = cutter
+        .schema
+        .clone()
+        .unwrap_or_else(|| SchemaRef::new(Schema::empty()));
     let file = File::create(aside).map_err(|error| Error::io(aside, error))?;
-    let (writer, factory) = ArrowWriter::try_new(BufWriter::with_capacity(256 << 10, file), schema.clone(), Some(properties(&schema)))
-        .and_then(ArrowWriter::into_serialized_writer)
-        .map_err(failed)?;
+    let (writer, factory) = ArrowWriter::try_new(
+        BufWriter::with_capacity(256 << 10, file),
+        schema.clone(),
+        Some(properties(&schema)),
+    )
+    .and_then(ArrowWriter::into_serialized_writer)
+    .map_err(failed)?;
     let appender = Mutex::new(Appender {
         writer,
         next: 0,
@@ -216,12 +235,18 @@ fn write_aside(aside: &PathBuf, name: &str, rows: Rows<'_>, threads: usize, prog
             drop(group);
             let mut appender = appender.lock().unwrap_or_else(PoisonError::into_inner);
             appender.early.insert(number, encoded);
-            while let Some(encoded) = { let next = appender.next; appender.early.remove(&next) } {
+            while let Some(encoded) = {
+                let next = appender.next;
+                appender.early.remove(&next)
+            } {
                 appender.append(encoded).map_err(failed)?;
             }
             appended.notify_all();
             // Whoever is far ahead waits, so that there is a bound to what waits to be appended.
-            while appender.early.len() > 2 * threads && appender.failed.is_none() && progress.check().is_ok() {
+            while appender.early.len() > 2 * threads
+                && appender.failed.is_none()
+                && progress.check().is_ok()
+            {
                 let waited = appended.wait_timeout(appender, std::time::Duration::from_millis(50));
                 appender = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
@@ -241,7 +266,9 @@ fn write_aside(aside: &PathBuf, name: &str, rows: Rows<'_>, threads: usize, prog
             });
         }
     });
-    let appender = appender.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let appender = appender
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
     if let Some(error) = appender.failed {
         return Err(error);
     }
@@ -262,10 +289,18 @@ impl Appender {
     }
 }
 
-fn encode(factory: &ArrowRowGroupWriterFactory, batch: &RecordBatch) -> std::result::Result<Encoded, ParquetError> {
+fn encode(
+    factory: &ArrowRowGroupWriterFactory,
+    batch: &RecordBatch,
+) -> std::result::Result<Encoded, ParquetError> {
     let mut writers = factory.create_column_writers(0)?.into_iter();
     let mut columns = Vec::with_capacity(batch.num_columns());
-    let pairs: Vec<(&arrow_schema::FieldRef, &ArrayRef)> = batch.schema_ref().fields().iter().zip(batch.columns()).collect();
+    let pairs: Vec<(&arrow_schema::FieldRef, &ArrayRef)> = batch
+        .schema_ref()
+        .fields()
+        .iter()
+        .zip(batch.columns())
+        .collect();
     for (field, array) in pairs {
         for leaf in compute_leaves(field, array)? {
             let mut writer = writers
@@ -289,8 +324,12 @@ fn properties(schema: &Schema) -> WriterProperties {
         .set_created_by("cento".to_owned())
         .set_max_row_group_row_count(None);
     for field in schema.fields() {
-        if matches!(field.data_type(), DataType::UInt64 | DataType::Int64 | DataType::FixedSizeBinary(_)) {
-            builder = builder.set_column_dictionary_enabled(ColumnPath::from(field.name().as_str()), false);
+        if matches!(
+            field.data_type(),
+            DataType::UInt64 | DataType::Int64 | DataType::FixedSizeBinary(_)
+        ) {
+            builder = builder
+                .set_column_dictionary_enabled(ColumnPath::from(field.name().as_str()), false);
         }
     }
     builder.build()

@@ -91,7 +91,10 @@ pub fn registry() -> Registry {
         let mut rows = context.shuffle::<GramPage>("by gram")?;
         let task: FileTask = context.task()?;
         read(&task, &mut |grams, pages| {
-            let zipped = grams.iter().zip(pages).filter(|(gram, _)| seen.seen_again(**gram));
+            let zipped = grams
+                .iter()
+                .zip(pages)
+                .filter(|(gram, _)| seen.seen_again(**gram));
             Ok(rows.extend(zipped.map(|(&gram, &page)| GramPage { gram, page }))?)
         })
     });
@@ -118,11 +121,18 @@ pub fn registry() -> Registry {
 pub fn flow(file: &Path, prefilter: Option<u64>, partitions: Option<u32>) -> Result<Flow> {
     let builder = open(file)?;
     let tasks = (0..builder.metadata().num_row_groups())
-        .map(|row_group| json!(FileTask { file: file.display().to_string(), row_group }))
+        .map(|row_group| {
+            json!(FileTask {
+                file: file.display().to_string(),
+                row_group
+            })
+        })
         .collect::<Vec<_>>();
     let mut shuffle = Shuffle::default();
     shuffle.partitions = partitions.unwrap_or(shuffle.partitions);
-    let mut flow = Flow::new("flow-bench").shuffle_with("by gram", shuffle).table("counts");
+    let mut flow = Flow::new("flow-bench")
+        .shuffle_with("by gram", shuffle)
+        .table("counts");
     let read = match prefilter {
         None => Stage::map("read", tasks),
         Some(bytes) => {
@@ -153,9 +163,17 @@ fn read(task: &FileTask, each: Each<'_>) -> std::result::Result<(), crate::Stage
         .build()?;
     for batch in reader {
         let batch = batch?;
-        let column = |name: &str| batch.column_by_name(name).ok_or_else(|| format!("no column {name}"));
-        let grams = column("gram")?.as_primitive_opt::<UInt64Type>().ok_or("gram is no u64")?;
-        let pages = column("page")?.as_primitive_opt::<UInt32Type>().ok_or("page is no u32")?;
+        let column = |name: &str| {
+            batch
+                .column_by_name(name)
+                .ok_or_else(|| format!("no column {name}"))
+        };
+        let grams = column("gram")?
+            .as_primitive_opt::<UInt64Type>()
+            .ok_or("gram is no u64")?;
+        let pages = column("page")?
+            .as_primitive_opt::<UInt32Type>()
+            .ok_or("page is no u32")?;
         each(grams.values(), pages.values())?;
     }
     Ok(())
@@ -200,14 +218,22 @@ pub fn make_file(path: &Path, rows: u64) -> Result<()> {
     let aside = path.with_extension("aside");
     let failed = |error| Error::parquet(&aside, error);
     let file = File::create(&aside).map_err(|error| Error::io(&aside, error))?;
-    let mut writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties)).map_err(failed)?;
+    let mut writer =
+        ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties)).map_err(failed)?;
     let mut begin = 0;
     while begin < rows {
         let end = rows.min(begin + (1 << 16));
-        let grams: UInt64Array = (begin..end).map(|row| gram(row, rows)).collect::<Vec<_>>().into();
-        let pages: UInt32Array = (begin..end).map(|row| (row / PAGE) as u32).collect::<Vec<_>>().into();
-        let batch = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(grams), Arc::new(pages)])
-            .map_err(|error| Error::table(&aside, error))?;
+        let grams: UInt64Array = (begin..end)
+            .map(|row| gram(row, rows))
+            .collect::<Vec<_>>()
+            .into();
+        let pages: UInt32Array = (begin..end)
+            .map(|row| (row / PAGE) as u32)
+            .collect::<Vec<_>>()
+            .into();
+        let batch =
+            RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(grams), Arc::new(pages)])
+                .map_err(|error| Error::table(&aside, error))?;
         writer.write(&batch).map_err(failed)?;
         begin = end;
     }

@@ -19,7 +19,10 @@ fn units(parameters: &Value, size: u64) -> u64 {
 }
 
 fn bytes_of(parameters: &Value) -> u64 {
-    parameters.get("bytes").and_then(Value::as_u64).unwrap_or_default()
+    parameters
+        .get("bytes")
+        .and_then(Value::as_u64)
+        .unwrap_or_default()
 }
 
 fn checked_bytes(parameters: &Value) -> Result<u64, StageError> {
@@ -30,7 +33,9 @@ fn checked_bytes(parameters: &Value) -> Result<u64, StageError> {
 }
 
 fn zeros(words: u64) -> Vec<AtomicU64> {
-    std::iter::repeat_with(AtomicU64::default).take(words as usize).collect()
+    std::iter::repeat_with(AtomicU64::default)
+        .take(words as usize)
+        .collect()
 }
 
 fn write_words(words: &[AtomicU64], output: &mut dyn Write) -> io::Result<()> {
@@ -46,7 +51,11 @@ fn write_words(words: &[AtomicU64], output: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Reads as many words as there are, and nothing may be left over.
-fn read_words(input: &mut dyn Read, words: usize, mut each: impl FnMut(usize, u64)) -> Result<(), StageError> {
+fn read_words(
+    input: &mut dyn Read,
+    words: usize,
+    mut each: impl FnMut(usize, u64),
+) -> Result<(), StageError> {
     let mut buffer = vec![0; BATCH * 8];
     let mut at = 0;
     while at < words {
@@ -253,7 +262,9 @@ impl State for Counters {
     fn create(parameters: &Value) -> Result<Counters, StageError> {
         let bytes = checked_bytes(parameters)?;
         Ok(Counters {
-            counts: std::iter::repeat_with(AtomicU8::default).take(bytes as usize).collect(),
+            counts: std::iter::repeat_with(AtomicU8::default)
+                .take(bytes as usize)
+                .collect(),
         })
     }
 

@@ -90,7 +90,8 @@ impl Port {
         if (self.width, self.partitions) == (width, partitions) {
             return Ok(());
         }
-        let describe = |width, partitions| format!("rows of {width} bytes in {partitions} partitions");
+        let describe =
+            |width, partitions| format!("rows of {width} bytes in {partitions} partitions");
         Err(Error::Unlike {
             name: name.to_owned(),
             found: describe(self.width, self.partitions),

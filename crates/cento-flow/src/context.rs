@@ -55,7 +55,13 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    pub(crate) fn new(flow: &'a Flow, stage: &'a Stage, task: usize, states: &'a States, sink: Rc<TaskSink>) -> Context<'a> {
+    pub(crate) fn new(
+        flow: &'a Flow,
+        stage: &'a Stage,
+        task: usize,
+        states: &'a States,
+        sink: Rc<TaskSink>,
+    ) -> Context<'a> {
         Context {
             flow,
             stage,
@@ -84,7 +90,10 @@ impl<'a> Context<'a> {
     /// What the task is, as the flow has it.
     pub fn task<T: DeserializeOwned>(&self) -> Result<T> {
         let Input::Tasks(tasks) = &self.stage.input else {
-            return Err(Error::Unsound(format!("`{}` is a reduce and has no tasks", self.stage.name)));
+            return Err(Error::Unsound(format!(
+                "`{}` is a reduce and has no tasks",
+                self.stage.name
+            )));
         };
         self.read(tasks.get(self.task).unwrap_or(&Value::Null), "task")
     }
@@ -95,22 +104,28 @@ impl<'a> Context<'a> {
     }
 
     fn read<T: DeserializeOwned>(&self, value: &Value, what: &str) -> Result<T> {
-        T::deserialize(value)
-            .map_err(|error| Error::Unsound(format!("the {what} of `{}`: {error}", self.stage.name)))
+        T::deserialize(value).map_err(|error| {
+            Error::Unsound(format!("the {what} of `{}`: {error}", self.stage.name))
+        })
     }
 
     /// A state: one that earlier stages have built, or one that this stage builds.
     pub fn state<S: State>(&self, name: &str) -> Result<Arc<S>> {
         let mut known = self.stage.reads.iter().chain(&self.stage.writes);
         if !known.any(|known| known == name) {
-            return Err(Error::Unsound(format!("`{}` names no state `{name}`", self.stage.name)));
+            return Err(Error::Unsound(format!(
+                "`{}` names no state `{name}`",
+                self.stage.name
+            )));
         }
         self.states.get(name)
     }
 
     /// Where rows for a shuffle go. Several can be open at once, each of them once.
     pub fn shuffle<R: Row>(&self, name: &str) -> Result<RefMut<'_, Emitter<R>>> {
-        self.outlet(name, |sink| Emitter::new(name, sink, self.partitioner::<R>(name)?))
+        self.outlet(name, |sink| {
+            Emitter::new(name, sink, self.partitioner::<R>(name)?)
+        })
     }
 
     /// Where rows of any length for a shuffle go.
@@ -155,11 +170,17 @@ impl<'a> Context<'a> {
         partitioner_of::<R>(self.flow, name)
     }
 
-    fn outlet<O: Outlet>(&self, name: &str, open: impl FnOnce(Rc<TaskSink>) -> Result<O>) -> Result<RefMut<'_, O>> {
-        let cell = self.outlets.get(name).ok_or_else(|| Error::Unsound(format!("`{}` does not write `{name}`", self.stage.name)))?;
-        let mut outlet = cell
-            .try_borrow_mut()
-            .map_err(|_| Error::Unsound(format!("`{name}` is open twice in `{}`", self.stage.name)))?;
+    fn outlet<O: Outlet>(
+        &self,
+        name: &str,
+        open: impl FnOnce(Rc<TaskSink>) -> Result<O>,
+    ) -> Result<RefMut<'_, O>> {
+        let cell = self.outlets.get(name).ok_or_else(|| {
+            Error::Unsound(format!("`{}` does not write `{name}`", self.stage.name))
+        })?;
+        let mut outlet = cell.try_borrow_mut().map_err(|_| {
+            Error::Unsound(format!("`{name}` is open twice in `{}`", self.stage.name))
+        })?;
         if outlet.is_none() {
             *outlet = Some(Box::new(open(Rc::clone(&self.sink))?));
         }
@@ -192,5 +213,8 @@ pub(crate) fn partitioner_of<R: Row>(flow: &Flow, name: &str) -> Result<Partitio
         .shuffles
         .get(name)
         .ok_or_else(|| Error::Unsound(format!("`{name}` is no shuffle")))?;
-    Ok(Partitioner::new(shuffle.key_bits.unwrap_or(R::Key::BITS), shuffle.partitions))
+    Ok(Partitioner::new(
+        shuffle.key_bits.unwrap_or(R::Key::BITS),
+        shuffle.partitions,
+    ))
 }

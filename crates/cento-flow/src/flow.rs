@@ -198,7 +198,13 @@ impl Flow {
     #[must_use]
     pub fn shuffle_of_numbers(self, name: &str, key_bits: u32) -> Flow {
         let key_bits = Some(key_bits);
-        self.shuffle_with(name, Shuffle { key_bits, ..Shuffle::default() })
+        self.shuffle_with(
+            name,
+            Shuffle {
+                key_bits,
+                ..Shuffle::default()
+            },
+        )
     }
 
     /// Adds a shuffle.
@@ -212,7 +218,8 @@ impl Flow {
     #[must_use]
     pub fn state(mut self, name: &str, kind: &str, parameters: Value) -> Flow {
         let kind = kind.to_owned();
-        self.states.insert(name.to_owned(), StateSpec { kind, parameters });
+        self.states
+            .insert(name.to_owned(), StateSpec { kind, parameters });
         self
     }
 
@@ -253,14 +260,21 @@ impl Flow {
     pub fn check(&self) -> Result<()> {
         let unsound = |what: String| Err(Error::Unsound(what));
         let mut names = BTreeSet::new();
-        for name in self.shuffles.keys().chain(self.states.keys()).chain(&self.tables) {
+        for name in self
+            .shuffles
+            .keys()
+            .chain(self.states.keys())
+            .chain(&self.tables)
+        {
             if !names.insert(name) {
                 return unsound(format!("two things are called `{name}`"));
             }
             // Names become parts of file names.
             let fine = |c: char| c.is_ascii_alphanumeric() || "-_ ".contains(c);
             if name.is_empty() || !name.chars().all(fine) {
-                return unsound(format!("`{name}` is no name: letters, digits, spaces and -_ make one"));
+                return unsound(format!(
+                    "`{name}` is no name: letters, digits, spaces and -_ make one"
+                ));
             }
         }
         for (name, shuffle) in &self.shuffles {
@@ -295,19 +309,27 @@ impl Flow {
         let unsound = |what: String| Err(Error::Unsound(what));
         if let Input::Shuffle(shuffle) = &stage.input {
             if !self.shuffles.contains_key(shuffle) {
-                return unsound(format!("`{name}` reads the shuffle `{shuffle}`, which is not there"));
+                return unsound(format!(
+                    "`{name}` reads the shuffle `{shuffle}`, which is not there"
+                ));
             }
             if !filled.contains(shuffle) {
-                return unsound(format!("`{name}` reads the shuffle `{shuffle}`, which nothing before it fills"));
+                return unsound(format!(
+                    "`{name}` reads the shuffle `{shuffle}`, which nothing before it fills"
+                ));
             }
             if stage.writes.contains(shuffle) {
-                return unsound(format!("`{name}` fills the shuffle `{shuffle}` that it reads"));
+                return unsound(format!(
+                    "`{name}` fills the shuffle `{shuffle}` that it reads"
+                ));
             }
         }
         for output in &stage.writes {
             let table = self.tables.contains(output);
             if table && looped {
-                return unsound(format!("`{name}` fills the table `{output}` again and again"));
+                return unsound(format!(
+                    "`{name}` fills the table `{output}` again and again"
+                ));
             }
             if !table && !self.shuffles.contains_key(output) && !self.states.contains_key(output) {
                 return unsound(format!("`{name}` fills `{output}`, which is not there"));
@@ -315,7 +337,9 @@ impl Flow {
         }
         for state in &stage.reads {
             if !self.states.contains_key(state) || !filled.contains(state) {
-                return unsound(format!("`{name}` reads the state `{state}`, which nothing before it fills"));
+                return unsound(format!(
+                    "`{name}` reads the state `{state}`, which nothing before it fills"
+                ));
             }
         }
         Ok(())

@@ -125,7 +125,10 @@ impl<R: Row> Runs<R> {
             .read_exact_at(bytes, at + HEADER as u64)
             .map_err(short)?;
         if xxh3_64(bytes).to_le_bytes() != check {
-            return Err(Error::damaged(&self.path, "a block of a run has another checksum"));
+            return Err(Error::damaged(
+                &self.path,
+                "a block of a run has another checksum",
+            ));
         }
         Ok((HEADER + bytes.len()) as u64)
     }

@@ -1,7 +1,7 @@
 //! What a running flow tells those who watch it, and what they can tell it.
 
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use crate::error::{Error, Result};
 
@@ -26,7 +26,10 @@ impl Progress {
 
     /// The name of the stage that runs.
     pub fn stage(&self) -> String {
-        self.stage.lock().map_or_else(|poisoned| poisoned.into_inner().clone(), |name| name.clone())
+        self.stage.lock().map_or_else(
+            |poisoned| poisoned.into_inner().clone(),
+            |name| name.clone(),
+        )
     }
 
     /// Tasks of that stage.

@@ -31,7 +31,14 @@ pub(crate) enum Source<'a> {
 /// A reduce function of any row type.
 trait AnyReduce: Send + Sync {
     /// Runs it over one partition, and says how many rows that had.
-    fn run(&self, context: &Context<'_>, flow: &Flow, shuffle: &str, source: Source<'_>, workshop: &Workshop) -> std::result::Result<u64, StageError>;
+    fn run(
+        &self,
+        context: &Context<'_>,
+        flow: &Flow,
+        shuffle: &str,
+        source: Source<'_>,
+        workshop: &Workshop,
+    ) -> std::result::Result<u64, StageError>;
 }
 
 struct TypedReduce<R, F> {
@@ -44,7 +51,14 @@ where
     R: Row,
     F: Fn(&Context<'_>, &mut Groups<'_, R>) -> std::result::Result<(), StageError> + Send + Sync,
 {
-    fn run(&self, context: &Context<'_>, flow: &Flow, shuffle: &str, source: Source<'_>, workshop: &Workshop) -> std::result::Result<u64, StageError> {
+    fn run(
+        &self,
+        context: &Context<'_>,
+        flow: &Flow,
+        shuffle: &str,
+        source: Source<'_>,
+        workshop: &Workshop,
+    ) -> std::result::Result<u64, StageError> {
         let partition = context.task_number();
         let pieces: Vec<Piece<'_, R>> = match source {
             Source::Tasks(tasks) => pieces_of(tasks, shuffle, partition)?,
@@ -108,10 +122,14 @@ impl Registry {
     pub fn reduce<R, F>(&mut self, name: &str, function: F) -> &mut Registry
     where
         R: Row,
-        F: Fn(&Context<'_>, &mut Groups<'_, R>) -> std::result::Result<(), StageError> + Send + Sync + 'static,
+        F: Fn(&Context<'_>, &mut Groups<'_, R>) -> std::result::Result<(), StageError>
+            + Send
+            + Sync
+            + 'static,
     {
         let row = PhantomData::<fn() -> R>;
-        self.reduces.insert(name.to_owned(), Box::new(TypedReduce { function, row }));
+        self.reduces
+            .insert(name.to_owned(), Box::new(TypedReduce { function, row }));
         self
     }
 
@@ -134,19 +152,34 @@ impl Registry {
                 Input::Shuffle(_) => self.reduces.contains_key(&stage.function),
             };
             if !known {
-                let kind = if matches!(stage.input, Input::Tasks(_)) { "map" } else { "reduce" };
-                return Err(Error::Unsound(format!("no {kind} `{}` is registered", stage.function)));
+                let kind = if matches!(stage.input, Input::Tasks(_)) {
+                    "map"
+                } else {
+                    "reduce"
+                };
+                return Err(Error::Unsound(format!(
+                    "no {kind} `{}` is registered",
+                    stage.function
+                )));
             }
         }
         for spec in flow.states.values() {
             if !self.states.contains_key(&spec.kind) {
-                return Err(Error::Unsound(format!("no state `{}` is registered", spec.kind)));
+                return Err(Error::Unsound(format!(
+                    "no state `{}` is registered",
+                    spec.kind
+                )));
             }
         }
         Ok(())
     }
 
-    pub(crate) fn create_state(&self, name: &str, spec: &StateSpec, budget: &Arc<MemoryBudget>) -> Result<Held> {
+    pub(crate) fn create_state(
+        &self,
+        name: &str,
+        spec: &StateSpec,
+        budget: &Arc<MemoryBudget>,
+    ) -> Result<Held> {
         let kind = self
             .states
             .get(&spec.kind)
@@ -163,7 +196,13 @@ impl Registry {
     }
 
     /// Calls the function of the context's stage, and says how many rows it has read.
-    pub(crate) fn call(&self, context: &Context<'_>, flow: &Flow, source: Source<'_>, workshop: &Workshop) -> Result<u64> {
+    pub(crate) fn call(
+        &self,
+        context: &Context<'_>,
+        flow: &Flow,
+        source: Source<'_>,
+        workshop: &Workshop,
+    ) -> Result<u64> {
         let stage = context.stage();
         let missing = || Error::Unsound(format!("no function `{}` is registered", stage.function));
         let outcome = match &stage.input {

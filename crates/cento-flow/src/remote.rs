@@ -61,11 +61,21 @@ impl Worker {
 
 impl Registry {
     /// Runs one task of a map. `states` are those that the stage reads, as [`Registry::merge_states`] gave them.
-    pub fn run_map(&self, flow: &Flow, stage: &str, task: usize, states: &BTreeMap<String, Vec<u8>>, worker: &Worker) -> Result<Buffers> {
+    pub fn run_map(
+        &self,
+        flow: &Flow,
+        stage: &str,
+        task: usize,
+        states: &BTreeMap<String, Vec<u8>>,
+        worker: &Worker,
+    ) -> Result<Buffers> {
         match &flow.find(stage)?.input {
             Input::Tasks(tasks) if task < tasks.len() => {}
             Input::Tasks(tasks) => {
-                return Err(Error::Unsound(format!("`{stage}` has {} tasks, and no number {task}", tasks.len())));
+                return Err(Error::Unsound(format!(
+                    "`{stage}` has {} tasks, and no number {task}",
+                    tasks.len()
+                )));
             }
             Input::Shuffle(_) => return Err(Error::Unsound(format!("`{stage}` is a reduce"))),
         }
@@ -84,17 +94,37 @@ impl Registry {
     ) -> Result<Buffers> {
         match &flow.find(stage)?.input {
             Input::Shuffle(name) => {
-                let partitions = flow.shuffles.get(name).map_or(0, |shuffle| shuffle.partitions as usize);
+                let partitions = flow
+                    .shuffles
+                    .get(name)
+                    .map_or(0, |shuffle| shuffle.partitions as usize);
                 if partition >= partitions {
-                    return Err(Error::Unsound(format!("`{name}` has {partitions} partitions, and no number {partition}")));
+                    return Err(Error::Unsound(format!(
+                        "`{name}` has {partitions} partitions, and no number {partition}"
+                    )));
                 }
             }
             Input::Tasks(_) => return Err(Error::Unsound(format!("`{stage}` is a map"))),
         }
-        self.run_one(flow, stage, partition, Source::Buffers(buffers), states, worker)
+        self.run_one(
+            flow,
+            stage,
+            partition,
+            Source::Buffers(buffers),
+            states,
+            worker,
+        )
     }
 
-    fn run_one(&self, flow: &Flow, stage: &str, task: usize, source: Source<'_>, given: &BTreeMap<String, Vec<u8>>, worker: &Worker) -> Result<Buffers> {
+    fn run_one(
+        &self,
+        flow: &Flow,
+        stage: &str,
+        task: usize,
+        source: Source<'_>,
+        given: &BTreeMap<String, Vec<u8>>,
+        worker: &Worker,
+    ) -> Result<Buffers> {
         self.check(flow)?;
         let stage = flow.find(stage)?;
         let workshop = worker.workshop()?;
@@ -107,9 +137,12 @@ impl Registry {
             };
             let held = self.create_state(name, spec, &unlimited)?;
             if stage.reads.contains(name) {
-                let bytes = given
-                    .get(name)
-                    .ok_or_else(|| Error::Unsound(format!("`{}` reads the state `{name}`, which was not given", stage.name)))?;
+                let bytes = given.get(name).ok_or_else(|| {
+                    Error::Unsound(format!(
+                        "`{}` reads the state `{name}`, which was not given",
+                        stage.name
+                    ))
+                })?;
                 held.state
                     .absorb(&mut bytes.as_slice())
                     .map_err(|error| Error::from_stage(&stage.name, task, error))?;
@@ -121,10 +154,16 @@ impl Registry {
         self.call(&context, flow, source, &workshop)?;
         let output = context.finish(Keep::IfRoom)?;
         let mut buffers = gather(flow, output);
-        for name in stage.writes.iter().filter(|name| flow.states.contains_key(*name)) {
+        for name in stage
+            .writes
+            .iter()
+            .filter(|name| flow.states.contains_key(*name))
+        {
             if let Some(held) = states.0.get(name) {
                 let mut bytes = Vec::new();
-                held.state.write(&mut bytes).map_err(|error| Error::io(name.as_ref(), error))?;
+                held.state
+                    .write(&mut bytes)
+                    .map_err(|error| Error::io(name.as_ref(), error))?;
                 buffers.states.insert(name.clone(), bytes);
             }
         }
@@ -144,13 +183,27 @@ impl Registry {
                 .map_err(|error| Error::Unsound(format!("the state `{name}`: {error}")))?;
         }
         let mut bytes = Vec::new();
-        held.state.write(&mut bytes).map_err(|error| Error::io(name.as_ref(), error))?;
+        held.state
+            .write(&mut bytes)
+            .map_err(|error| Error::io(name.as_ref(), error))?;
         Ok(bytes)
     }
 
     /// Writes a table from the rows of all tasks, in the order of stages and tasks; the same bytes as a local run writes.
-    pub fn write_table(&self, folder: &Path, name: &str, parts: &[&[u8]], threads: usize) -> Result<TableReport> {
-        write_table(folder, name, Rows::Buffers(parts), threads.max(1), &Progress::default())
+    pub fn write_table(
+        &self,
+        folder: &Path,
+        name: &str,
+        parts: &[&[u8]],
+        threads: usize,
+    ) -> Result<TableReport> {
+        write_table(
+            folder,
+            name,
+            Rows::Buffers(parts),
+            threads.max(1),
+            &Progress::default(),
+        )
     }
 }
 
@@ -162,7 +215,11 @@ fn gather(flow: &Flow, output: TaskOutput) -> Buffers {
     };
     for (name, port) in output.ports {
         let join = |partition: usize| {
-            let pieces: Vec<&[u8]> = port.chunks.iter().map(|chunk| chunk.piece(partition)).collect();
+            let pieces: Vec<&[u8]> = port
+                .chunks
+                .iter()
+                .map(|chunk| chunk.piece(partition))
+                .collect();
             pieces.concat()
         };
         if flow.tables.contains(&name) {

@@ -80,10 +80,20 @@ fn size(bytes: u64) -> String {
 
 impl fmt::Display for RunReport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let header = ["stage", "tasks", "rows in", "rows out", "bytes out", "spilled", "seconds"];
+        let header = [
+            "stage",
+            "tasks",
+            "rows in",
+            "rows out",
+            "bytes out",
+            "spilled",
+            "seconds",
+        ];
         let mut lines = vec![header.map(str::to_owned)];
         for stage in &self.stages {
-            let round = stage.round.map_or(String::new(), |round| format!(" ({round})"));
+            let round = stage
+                .round
+                .map_or(String::new(), |round| format!(" ({round})"));
             let resumed = match stage.resumed {
                 0 => String::new(),
                 resumed => format!("{}+", number(resumed)),

@@ -97,7 +97,8 @@ impl Runner<'_> {
             }
             advance(position, step, holdings.report.stages.last())?;
             self.write_finished_tables(flow, stage, &mut holdings)?;
-            let due = self.checkpoint.is_zero() || holdings.last_boundary.elapsed() > self.checkpoint;
+            let due =
+                self.checkpoint.is_zero() || holdings.last_boundary.elapsed() > self.checkpoint;
             if holdings.position.step < flow.steps.len() && (had_files || due) {
                 self.make_boundary(site, workshop, &mut holdings)?;
             }
@@ -126,11 +127,18 @@ impl Runner<'_> {
                 for file in files {
                     let output = TaskOutput::from_file(TaskFile::open(site.path().join(file))?);
                     let mine = output.contributions().filter(|(port, _)| port == name);
-                    holdings.streams.entry(name.clone()).or_default().extend(mine.map(|(_, contribution)| contribution));
+                    holdings
+                        .streams
+                        .entry(name.clone())
+                        .or_default()
+                        .extend(mine.map(|(_, contribution)| contribution));
                 }
             }
             for (name, file) in &boundary.states {
-                let spec = flow.states.get(name).ok_or_else(|| Error::Unsound(format!("there is no state `{name}`")))?;
+                let spec = flow
+                    .states
+                    .get(name)
+                    .ok_or_else(|| Error::Unsound(format!("there is no state `{name}`")))?;
                 let held = self.registry.create_state(name, spec, &workshop.budget)?;
                 load_state(held.state.as_ref(), &site.path().join(file))?;
                 holdings.states.0.insert(name.clone(), held);
@@ -142,23 +150,40 @@ impl Runner<'_> {
 
     /// Runs all tasks of a stage that are not finished. True if there are files that a boundary would make superfluous or that one could
     /// go on from.
-    fn run_stage(&self, flow: &Flow, stage: &Stage, site: &Site, workshop: &Workshop, holdings: &mut Holdings) -> Result<bool> {
+    fn run_stage(
+        &self,
+        flow: &Flow,
+        stage: &Stage,
+        site: &Site,
+        workshop: &Workshop,
+        holdings: &mut Holdings,
+    ) -> Result<bool> {
         let begun = Instant::now();
         let spilled_before = self.progress.spilled();
         for name in &stage.writes {
-            if let (Some(spec), false) = (flow.states.get(name), holdings.states.0.contains_key(name)) {
+            if let (Some(spec), false) =
+                (flow.states.get(name), holdings.states.0.contains_key(name))
+            {
                 let held = self.registry.create_state(name, spec, &workshop.budget)?;
                 holdings.states.0.insert(name.clone(), held);
             }
         }
         let threads = self.threads.max(1) as u64;
         let reserved = threads * (workshop.shares.task + workshop.shares.sort);
-        let _reserve = workshop.budget.take(reserved, &format!("what {threads} threads work with"))?;
+        let _reserve = workshop
+            .budget
+            .take(reserved, &format!("what {threads} threads work with"))?;
         let (input, tasks) = match &stage.input {
             Input::Tasks(tasks) => (Vec::new(), tasks.len()),
             Input::Shuffle(shuffle) => {
-                let partitions = flow.shuffles.get(shuffle).map_or(0, |shuffle| shuffle.partitions);
-                (holdings.streams.remove(shuffle).unwrap_or_default(), partitions as usize)
+                let partitions = flow
+                    .shuffles
+                    .get(shuffle)
+                    .map_or(0, |shuffle| shuffle.partitions);
+                (
+                    holdings.streams.remove(shuffle).unwrap_or_default(),
+                    partitions as usize,
+                )
             }
         };
         let work = StageWork {
@@ -201,7 +226,12 @@ impl Runner<'_> {
     }
 
     /// Writes the tables that nothing after this stage adds to.
-    fn write_finished_tables(&self, flow: &Flow, stage: &Stage, holdings: &mut Holdings) -> Result<()> {
+    fn write_finished_tables(
+        &self,
+        flow: &Flow,
+        stage: &Stage,
+        holdings: &mut Holdings,
+    ) -> Result<()> {
         let later: BTreeSet<&String> = flow
             .steps
             .iter()
@@ -209,21 +239,40 @@ impl Runner<'_> {
             .flat_map(Step::stages)
             .flat_map(|stage| &stage.writes)
             .collect();
-        for name in stage.writes.iter().filter(|name| flow.tables.contains(*name) && !later.contains(name)) {
+        for name in stage
+            .writes
+            .iter()
+            .filter(|name| flow.tables.contains(*name) && !later.contains(name))
+        {
             let rows = holdings.streams.remove(name).unwrap_or_default();
-            let table = write_table(&self.tables, name, Rows::Tasks(&rows), self.threads.max(1), &self.progress)?;
+            let table = write_table(
+                &self.tables,
+                name,
+                Rows::Tasks(&rows),
+                self.threads.max(1),
+                &self.progress,
+            )?;
             holdings.report.tables.push(table);
         }
         let states = &mut holdings.states.0;
         states.retain(|name, _| {
-            let mut stages = flow.steps.iter().skip(holdings.position.step).flat_map(Step::stages);
+            let mut stages = flow
+                .steps
+                .iter()
+                .skip(holdings.position.step)
+                .flat_map(Step::stages);
             stages.any(|stage| stage.reads.contains(name) || stage.writes.contains(name))
         });
         Ok(())
     }
 
     /// Puts all that is needed from here on disk, and lets go of all that was needed before.
-    fn make_boundary(&self, site: &Site, workshop: &Workshop, holdings: &mut Holdings) -> Result<()> {
+    fn make_boundary(
+        &self,
+        site: &Site,
+        workshop: &Workshop,
+        holdings: &mut Holdings,
+    ) -> Result<()> {
         let mut boundary = Boundary {
             position: holdings.position,
             stages: holdings.report.stages.clone(),
@@ -237,7 +286,9 @@ impl Runner<'_> {
             for contribution in contributions.iter_mut() {
                 if contribution.file.is_none() {
                     // Numbers after those of all tasks, so that names do not clash.
-                    let path = site.path().join(format!("{before:04}-held-{number:06}.rows"));
+                    let path = site
+                        .path()
+                        .join(format!("{before:04}-held-{number:06}.rows"));
                     number += 1;
                     persist(name, contribution, &path, workshop)?;
                 }
@@ -251,7 +302,11 @@ impl Runner<'_> {
         for (name, held) in &holdings.states.0 {
             let path = site.state_file(before, name);
             save_state(held.state.as_ref(), &path)?;
-            let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let file = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             boundary.states.insert(name.clone(), file);
         }
         site.note_boundary(&boundary)?;

@@ -32,7 +32,9 @@ pub(crate) fn load_state(state: &dyn AnyState, path: &Path) -> Result<()> {
     let failed = |error| Error::io(path, error);
     let file = File::open(path).map_err(failed)?;
     let length = file.metadata().map_err(failed)?.len();
-    let body = length.checked_sub(8).ok_or_else(|| Error::damaged(path, "it is cut short"))?;
+    let body = length
+        .checked_sub(8)
+        .ok_or_else(|| Error::damaged(path, "it is cut short"))?;
     let mut input = Checked {
         inner: BufReader::new(file).take(body),
         hash: Xxh3::new(),

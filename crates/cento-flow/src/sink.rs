@@ -194,7 +194,11 @@ fn by_name(ports: &BTreeMap<String, Port>) -> impl Iterator<Item = (&str, &Port)
 }
 
 /// Writes the output of a finished task that is in memory alone to a file as well.
-pub(crate) fn persist_output(output: &mut TaskOutput, path: &Path, workshop: &Workshop) -> Result<()> {
+pub(crate) fn persist_output(
+    output: &mut TaskOutput,
+    path: &Path,
+    workshop: &Workshop,
+) -> Result<()> {
     let mut writer = TaskFileWriter::create(path.to_owned(), workshop.write_buffer())?;
     writer.section(by_name(&output.ports), &workshop.progress)?;
     let file = writer.finish(by_name(&output.ports), &output.counters)?;
@@ -203,7 +207,12 @@ pub(crate) fn persist_output(output: &mut TaskOutput, path: &Path, workshop: &Wo
 }
 
 /// The same for what the task gave to one shuffle or table.
-pub(crate) fn persist(name: &str, contribution: &mut Contribution, path: &Path, workshop: &Workshop) -> Result<()> {
+pub(crate) fn persist(
+    name: &str,
+    contribution: &mut Contribution,
+    path: &Path,
+    workshop: &Workshop,
+) -> Result<()> {
     let mut writer = TaskFileWriter::create(path.to_owned(), workshop.write_buffer())?;
     writer.section([(name, &contribution.port)], &workshop.progress)?;
     let file = writer.finish([(name, &contribution.port)], &BTreeMap::new())?;
@@ -223,7 +232,11 @@ pub struct Emitter<R: Row> {
 }
 
 impl<R: Row> Emitter<R> {
-    pub(crate) fn new(name: &str, sink: Rc<TaskSink>, partitioner: Partitioner) -> Result<Emitter<R>> {
+    pub(crate) fn new(
+        name: &str,
+        sink: Rc<TaskSink>,
+        partitioner: Partitioner,
+    ) -> Result<Emitter<R>> {
         const { assert!(size_of::<R>() > 0, "a row has at least one byte") };
         sink.open(name, size_of::<R>(), partitioner.partitions())?;
         Ok(Emitter {
@@ -259,6 +272,7 @@ impl<R: Row> Emitter<R> {
         let (sorted, ends) = by_partition(&self.rows, &self.partitioner);
         let (rows, bytes) = (sorted.len() as u64, size_of_val(sorted.as_slice()) as u64);
         self.rows.clear();
-        self.sink.add(&self.name, Chunk::new(sorted, ends), rows, bytes)
+        self.sink
+            .add(&self.name, Chunk::new(sorted, ends), rows, bytes)
     }
 }

@@ -105,7 +105,9 @@ impl Site {
         let boundary: Boundary = self.load(&self.path.join(BOUNDARY))?;
         let streams = boundary.streams.values().flatten();
         let mut files = streams.chain(boundary.states.values());
-        files.all(|file| self.path.join(file).is_file()).then_some(boundary)
+        files
+            .all(|file| self.path.join(file).is_file())
+            .then_some(boundary)
     }
 
     /// Notes that all before a stage is done and on disk, and removes what that makes superfluous.
@@ -137,7 +139,9 @@ impl Site {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            let of_next = prefix.as_ref().is_some_and(|prefix| name.starts_with(prefix.as_str()));
+            let of_next = prefix
+                .as_ref()
+                .is_some_and(|prefix| name.starts_with(prefix.as_str()));
             let whole = !name.ends_with(ASIDE);
             if !(named.contains(name.as_ref()) || (of_next && whole)) {
                 fs::remove_file(entry.path()).map_err(failed)?;

@@ -272,8 +272,16 @@ mod tests {
 
     /// Keys that are spread, that crowd, and that are all alike.
     fn rows() -> impl Strategy<Value = Vec<Pair>> {
-        let key = prop_oneof![any::<u64>(), 0u64..20, Just(7u64 << 40), any::<u64>().prop_map(|key| key >> 30)];
-        prop::collection::vec((key, 0u32..50).prop_map(|(key, rest)| Pair { key, rest }), 0..600)
+        let key = prop_oneof![
+            any::<u64>(),
+            0u64..20,
+            Just(7u64 << 40),
+            any::<u64>().prop_map(|key| key >> 30)
+        ];
+        prop::collection::vec(
+            (key, 0u32..50).prop_map(|(key, rest)| Pair { key, rest }),
+            0..600,
+        )
     }
 
     proptest! {
@@ -338,7 +346,10 @@ mod tests {
     #[test]
     fn a_sort_that_is_told_to_stop_stops() {
         let rows: Vec<Pair> = (0..PATIENCE as u64 * 2)
-            .map(|key| Pair { key: key.wrapping_mul(0x9e37_79b9_7f4a_7c15), rest: 0 })
+            .map(|key| Pair {
+                key: key.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+                rest: 0,
+            })
             .collect();
         let range = Partitioner::new(64, 1).within(0, 1);
         assert!(gather_sorted(&[&rows], range, &|| false).is_none());

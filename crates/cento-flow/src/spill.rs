@@ -75,7 +75,8 @@ impl TaskFileWriter {
 
     /// Writes to a file that has no name, so that nothing stays behind whatever happens.
     pub(crate) fn nameless(folder: &Path, buffer: usize) -> Result<TaskFileWriter> {
-        let file = tempfile::tempfile_in(folder).map_err(|error| Error::io(&folder.join("scratch"), error))?;
+        let file = tempfile::tempfile_in(folder)
+            .map_err(|error| Error::io(&folder.join("scratch"), error))?;
         Self::start(file, folder.join("scratch"), buffer)
     }
 
@@ -98,10 +99,17 @@ impl TaskFileWriter {
     }
 
     /// Writes the chunks of all ports as one section.
-    pub(crate) fn section<'p>(&mut self, ports: impl IntoIterator<Item = (&'p str, &'p Port)>, progress: &Progress) -> Result<()> {
+    pub(crate) fn section<'p>(
+        &mut self,
+        ports: impl IntoIterator<Item = (&'p str, &'p Port)>,
+        progress: &Progress,
+    ) -> Result<()> {
         let begun = self.at;
         let mut entries = BTreeMap::new();
-        for (name, port) in ports.into_iter().filter(|(_, port)| !port.chunks.is_empty()) {
+        for (name, port) in ports
+            .into_iter()
+            .filter(|(_, port)| !port.chunks.is_empty())
+        {
             let mut index = Vec::with_capacity(port.partitions as usize);
             for partition in 0..port.partitions as usize {
                 let offset = self.at;
@@ -122,7 +130,11 @@ impl TaskFileWriter {
     }
 
     /// Writes the indexes and the tail.
-    fn close<'p>(mut self, ports: impl IntoIterator<Item = (&'p str, &'p Port)> + Clone, counters: &BTreeMap<String, u64>) -> Result<(File, PathBuf, Tail)> {
+    fn close<'p>(
+        mut self,
+        ports: impl IntoIterator<Item = (&'p str, &'p Port)> + Clone,
+        counters: &BTreeMap<String, u64>,
+    ) -> Result<(File, PathBuf, Tail)> {
         let mut shapes = BTreeMap::new();
         let mut first = 0;
         for (name, port) in ports.clone() {
@@ -153,7 +165,8 @@ impl TaskFileWriter {
             sections: offsets,
             counters: counters.clone(),
         };
-        let json = serde_json::to_vec(&tail).map_err(|error| Error::damaged(&self.path, error.to_string()))?;
+        let json = serde_json::to_vec(&tail)
+            .map_err(|error| Error::damaged(&self.path, error.to_string()))?;
         self.put(&json)?;
         self.put(&xxh3_64(&json).to_le_bytes())?;
         self.put(&(json.len() as u64).to_le_bytes())?;
@@ -167,7 +180,11 @@ impl TaskFileWriter {
     }
 
     /// Closes the file and gives it its name.
-    pub(crate) fn finish<'p>(self, ports: impl IntoIterator<Item = (&'p str, &'p Port)> + Clone, counters: &BTreeMap<String, u64>) -> Result<TaskFile> {
+    pub(crate) fn finish<'p>(
+        self,
+        ports: impl IntoIterator<Item = (&'p str, &'p Port)> + Clone,
+        counters: &BTreeMap<String, u64>,
+    ) -> Result<TaskFile> {
         let (file, path, tail) = self.close(ports, counters)?;
         drop(file);
         let aside = path.with_extension(ASIDE);
@@ -176,7 +193,10 @@ impl TaskFileWriter {
     }
 
     /// Closes a file that has no name.
-    pub(crate) fn finish_nameless<'p>(self, ports: impl IntoIterator<Item = (&'p str, &'p Port)> + Clone) -> Result<TaskFile> {
+    pub(crate) fn finish_nameless<'p>(
+        self,
+        ports: impl IntoIterator<Item = (&'p str, &'p Port)> + Clone,
+    ) -> Result<TaskFile> {
         let (file, path, tail) = self.close(ports, &BTreeMap::new())?;
         TaskFile::with_tail(path, Some(file), tail)
     }
@@ -214,7 +234,12 @@ pub(crate) struct Extent {
 impl TaskFile {
     fn with_tail(path: PathBuf, file: Option<File>, tail: Tail) -> Result<TaskFile> {
         let nameless = file.is_some();
-        let mut whole = TaskFile { path, tail, file, nameless };
+        let mut whole = TaskFile {
+            path,
+            tail,
+            file,
+            nameless,
+        };
         if whole.file.is_none() && OPEN.load(Ordering::Relaxed) < OPEN_FILES {
             whole.file = Some(whole.open_anew()?);
         }
@@ -231,7 +256,10 @@ impl TaskFile {
     /// Opens a file that an earlier run has left. What is not whole is damaged.
     pub(crate) fn open(path: PathBuf) -> Result<TaskFile> {
         let file = File::open(&path).map_err(|error| Error::io(&path, error))?;
-        let length = file.metadata().map_err(|error| Error::io(&path, error))?.len();
+        let length = file
+            .metadata()
+            .map_err(|error| Error::io(&path, error))?
+            .len();
         let short = || Error::damaged(&path, "it is cut short");
         let mut trailer = [0; TRAILER];
         let trailer_at = length.checked_sub(TRAILER as u64).ok_or_else(short)?;
@@ -249,7 +277,8 @@ impl TaskFile {
         if xxh3_64(&json).to_le_bytes() != check {
             return Err(Error::damaged(&path, "its tail has another checksum"));
         }
-        let tail = serde_json::from_slice(&json).map_err(|error| Error::damaged(&path, error.to_string()))?;
+        let tail = serde_json::from_slice(&json)
+            .map_err(|error| Error::damaged(&path, error.to_string()))?;
         drop(file);
         Self::with_tail(path, None, tail)
     }
@@ -281,11 +310,17 @@ impl TaskFile {
                 *number = u64::from_le_bytes(slot.try_into().unwrap_or_default());
             }
             if bytes != entry_bytes(numbers, partition) {
-                return Err(self.damaged(&format!("the index of partition {partition} of `{port}` has another checksum")));
+                return Err(self.damaged(&format!(
+                    "the index of partition {partition} of `{port}` has another checksum"
+                )));
             }
             let [offset, bytes, check] = numbers;
             if bytes > 0 {
-                extents.push(Extent { offset, bytes, check });
+                extents.push(Extent {
+                    offset,
+                    bytes,
+                    check,
+                });
             }
         }
         Ok(extents)

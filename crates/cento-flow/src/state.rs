@@ -67,10 +67,13 @@ impl States {
             .0
             .get(name)
             .ok_or_else(|| Error::Unsound(format!("the state `{name}` is not there")))?;
-        Arc::clone(&held.state).as_any().downcast().map_err(|_| Error::Unlike {
-            name: name.to_owned(),
-            found: "another kind of state".to_owned(),
-            wanted: std::any::type_name::<S>().to_owned(),
-        })
+        Arc::clone(&held.state)
+            .as_any()
+            .downcast()
+            .map_err(|_| Error::Unlike {
+                name: name.to_owned(),
+                found: "another kind of state".to_owned(),
+                wanted: std::any::type_name::<S>().to_owned(),
+            })
     }
 }

@@ -43,10 +43,12 @@ struct Part<'a, R: Row> {
 impl<R: Row> Part<'_, R> {
     /// Bytes of its rows in memory and in files.
     fn bytes(&self) -> (u64, u64) {
-        self.pieces.iter().fold((0, 0), |(memory, files), piece| match piece {
-            Piece::Memory(rows) => (memory + size_of_val(rows.as_ref()) as u64, files),
-            Piece::File(_, extent) => (memory, files + extent.bytes),
-        })
+        self.pieces
+            .iter()
+            .fold((0, 0), |(memory, files), piece| match piece {
+                Piece::Memory(rows) => (memory + size_of_val(rows.as_ref()) as u64, files),
+                Piece::File(_, extent) => (memory, files + extent.bytes),
+            })
     }
 }
 
@@ -61,7 +63,11 @@ pub(crate) struct SortedStream<'a, R: Row> {
 }
 
 impl<'a, R: Row> SortedStream<'a, R> {
-    pub(crate) fn new(workshop: &'a Workshop, pieces: Vec<Piece<'a, R>>, range: Option<Partitioner>) -> SortedStream<'a, R> {
+    pub(crate) fn new(
+        workshop: &'a Workshop,
+        pieces: Vec<Piece<'a, R>>,
+        range: Option<Partitioner>,
+    ) -> SortedStream<'a, R> {
         SortedStream {
             workshop,
             parts: vec![Part {
@@ -122,7 +128,10 @@ impl<'a, R: Row> SortedStream<'a, R> {
         if bytes <= self.workshop.shares.sort {
             return true;
         }
-        self.lease = self.workshop.budget.try_take(bytes - self.workshop.shares.sort);
+        self.lease = self
+            .workshop
+            .budget
+            .try_take(bytes - self.workshop.shares.sort);
         self.lease.is_some()
     }
 
@@ -144,7 +153,12 @@ impl<'a, R: Row> SortedStream<'a, R> {
     }
 
     /// Calls `each` with all rows of a part, a buffer at a time.
-    fn read(&self, part: &Part<'a, R>, buffer: &mut [R], each: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<()> {
+    fn read(
+        &self,
+        part: &Part<'a, R>,
+        buffer: &mut [R],
+        each: &mut dyn FnMut(&[R]) -> Result<()>,
+    ) -> Result<()> {
         for piece in &part.pieces {
             match piece {
                 Piece::Memory(rows) => rows.chunks(buffer.len().max(1)).try_for_each(&mut *each)?,
@@ -184,7 +198,9 @@ impl<'a, R: Row> SortedStream<'a, R> {
         })?;
         emitter.flush()?;
         let output = sink.finish(Default::default(), Keep::Nameless)?;
-        let file = output.file.ok_or_else(|| Error::Unsound("a cut partition has no file".to_owned()))?;
+        let file = output
+            .file
+            .ok_or_else(|| Error::Unsound("a cut partition has no file".to_owned()))?;
         for partition in (0..ranges).rev() {
             let extents = file.extents(CUT, partition as usize)?;
             let bytes: u64 = extents.iter().map(|extent| extent.bytes).sum();

@@ -3,8 +3,12 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use arrow_array::builder::{BooleanBuilder, FixedSizeBinaryBuilder, PrimitiveBuilder, StringBuilder};
-use arrow_array::types::{Float32Type, Float64Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::builder::{
+    BooleanBuilder, FixedSizeBinaryBuilder, PrimitiveBuilder, StringBuilder,
+};
+use arrow_array::types::{
+    Float32Type, Float64Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
 use arrow_array::{ArrayRef, ArrowPrimitiveType, RecordBatch};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -303,7 +307,8 @@ impl<T: TableRow> TableEmitter<T> {
         let columns = T::finish(&mut self.columns);
         let encode = || -> std::result::Result<Vec<u8>, ArrowError> {
             let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
-            let mut writer = StreamWriter::try_new(Vec::with_capacity(self.bytes + 1024), &self.schema)?;
+            let mut writer =
+                StreamWriter::try_new(Vec::with_capacity(self.bytes + 1024), &self.schema)?;
             writer.write(&batch)?;
             writer.into_inner()
         };

@@ -58,7 +58,12 @@ fn digest(parts: &[&[u8]]) -> [u64; 2] {
         hasher.update(part);
     }
     let hash = u128::from_be_bytes(
-        hasher.finalize().as_bytes().first_chunk().copied().unwrap_or_default(),
+        hasher
+            .finalize()
+            .as_bytes()
+            .first_chunk()
+            .copied()
+            .unwrap_or_default(),
     );
     [(hash >> 64) as u64, hash as u64]
 }
@@ -183,7 +188,9 @@ impl Iterator for WideGroup<'_, '_> {
                 bytes.extend(fragment.payload.iter().take(left));
             }
             match self.group.next() {
-                Some(next) if (next.order, next.digest) == (first.order, first.digest) => fragment = next,
+                Some(next) if (next.order, next.digest) == (first.order, first.digest) => {
+                    fragment = next
+                }
                 next => {
                     self.ahead = next;
                     break;

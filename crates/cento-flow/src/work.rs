@@ -115,16 +115,28 @@ impl StageWork<'_> {
     }
 
     fn written_states(&self) -> impl Iterator<Item = &String> {
-        self.stage.writes.iter().filter(|name| self.flow.states.contains_key(*name))
+        self.stage
+            .writes
+            .iter()
+            .filter(|name| self.flow.states.contains_key(*name))
     }
 
     fn work(&self, todo: &[usize], shared: &Shared) -> Result<()> {
-        let keep = if self.checkpoint.is_zero() { Keep::Always } else { Keep::IfRoom };
+        let keep = if self.checkpoint.is_zero() {
+            Keep::Always
+        } else {
+            Keep::IfRoom
+        };
         while let Some(&task) = todo.get(shared.next.fetch_add(1, Ordering::Relaxed)) {
             self.workshop.progress.check()?;
             let sink = TaskSink::new(self.workshop, Some(self.site.task_file(self.ordinal, task)));
             let context = Context::new(self.flow, self.stage, task, self.states, sink);
-            let rows = self.registry.call(&context, self.flow, Source::Tasks(self.input), self.workshop)?;
+            let rows = self.registry.call(
+                &context,
+                self.flow,
+                Source::Tasks(self.input),
+                self.workshop,
+            )?;
             let output = context.finish(keep)?;
             shared.rows_in.fetch_add(rows, Ordering::Relaxed);
             if let Some(slot) = lock(&shared.outputs).get_mut(task) {
@@ -147,14 +159,20 @@ impl StageWork<'_> {
         let finished: BTreeSet<usize> = {
             let outputs = lock(&shared.outputs);
             let numbered = outputs.iter().enumerate();
-            numbered.filter(|(_, output)| output.is_some()).map(|(task, _)| task).collect()
+            numbered
+                .filter(|(_, output)| output.is_some())
+                .map(|(task, _)| task)
+                .collect()
         };
         // First the states, then who is in them: a task that counts as finished has left its marks.
         let mut stateful = false;
         for name in self.written_states() {
             stateful = true;
             if let Some(held) = self.states.0.get(name) {
-                save_state(held.state.as_ref(), &self.site.state_file(self.ordinal, name))?;
+                save_state(
+                    held.state.as_ref(),
+                    &self.site.state_file(self.ordinal, name),
+                )?;
             }
         }
         for &task in &finished {

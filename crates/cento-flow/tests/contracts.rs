@@ -17,8 +17,20 @@ fn shuffle(partitions: u32, small: bool) -> Shuffle {
 }
 
 fn making() -> impl Strategy<Value = Making> {
-    (any::<u64>(), prop_oneof![Just(0u64), Just(1), 2u64..3000], 1u64..4000, 0u64..=10, any::<bool>())
-        .prop_map(|(seed, rows, keys, hot, small)| Making { seed, rows, keys, hot, small })
+    (
+        any::<u64>(),
+        prop_oneof![Just(0u64), Just(1), 2u64..3000],
+        1u64..4000,
+        0u64..=10,
+        any::<bool>(),
+    )
+        .prop_map(|(seed, rows, keys, hot, small)| Making {
+            seed,
+            rows,
+            keys,
+            hot,
+            small,
+        })
 }
 
 fn cases(plain: u32) -> ProptestConfig {
@@ -54,7 +66,13 @@ proptest! {
 /// Tasks that the smallest budget is far too small for: three megabytes of rows for one of one.
 fn large(hot: u64) -> Vec<Making> {
     (0..5)
-        .map(|seed| Making { seed, rows: 50_000, keys: 60_000, hot, small: false })
+        .map(|seed| Making {
+            seed,
+            rows: 50_000,
+            keys: 60_000,
+            hot,
+            small: false,
+        })
         .collect()
 }
 
@@ -63,12 +81,31 @@ fn tables_have_the_same_bytes_for_any_threads_memory_and_partitions() {
     for hot in [0, 5, 10] {
         let tasks = large(hot);
         let whole = tempfile::tempdir().unwrap();
-        Machine::large().run(whole.path(), &registry(), &flow(&tasks, Shuffle::default())).unwrap();
+        Machine::large()
+            .run(whole.path(), &registry(), &flow(&tasks, Shuffle::default()))
+            .unwrap();
         assert_eq!(read_summaries(whole.path()), oracle(&tasks));
-        for (threads, memory, partitions) in [(1, 1, 1), (2, 2, 3), (7, 7, 256), (2, 100, 1), (1, 3, 1000), (7, 30, 16)] {
+        for (threads, memory, partitions) in [
+            (1, 1, 1),
+            (2, 2, 3),
+            (7, 7, 256),
+            (2, 100, 1),
+            (1, 3, 1000),
+            (7, 30, 16),
+        ] {
             let folder = tempfile::tempdir().unwrap();
-            let machine = Machine { threads, memory: memory << 20, ..Machine::large() };
-            let report = machine.run(folder.path(), &registry(), &flow(&tasks, shuffle(partitions, false))).unwrap();
+            let machine = Machine {
+                threads,
+                memory: memory << 20,
+                ..Machine::large()
+            };
+            let report = machine
+                .run(
+                    folder.path(),
+                    &registry(),
+                    &flow(&tasks, shuffle(partitions, false)),
+                )
+                .unwrap();
             assert!(
                 table_bytes(whole.path(), "summaries") == table_bytes(folder.path(), "summaries"),
                 "hot {hot}, {threads} threads, {memory} MiB, {partitions} partitions"
@@ -89,7 +126,13 @@ fn the_order_of_tasks_does_not_matter() {
             tasks.reverse();
         }
         let folder = tempfile::tempdir().unwrap();
-        Machine::smallest(2).run(folder.path(), &registry(), &flow(&tasks, Shuffle::default())).unwrap();
+        Machine::smallest(2)
+            .run(
+                folder.path(),
+                &registry(),
+                &flow(&tasks, Shuffle::default()),
+            )
+            .unwrap();
         table_bytes(folder.path(), "summaries")
     });
     assert!(first == second);
@@ -97,10 +140,22 @@ fn the_order_of_tasks_does_not_matter() {
 
 #[test]
 fn no_tasks_and_no_rows_make_a_table_without_rows() {
-    let nothing = Making { seed: 1, rows: 0, keys: 1, hot: 0, small: false };
+    let nothing = Making {
+        seed: 1,
+        rows: 0,
+        keys: 1,
+        hot: 0,
+        small: false,
+    };
     for tasks in [vec![], vec![nothing], vec![nothing; 9]] {
         let folder = tempfile::tempdir().unwrap();
-        Machine::smallest(2).run(folder.path(), &registry(), &flow(&tasks, Shuffle::default())).unwrap();
+        Machine::smallest(2)
+            .run(
+                folder.path(),
+                &registry(),
+                &flow(&tasks, Shuffle::default()),
+            )
+            .unwrap();
         assert_eq!(read_summaries(folder.path()), []);
     }
 }
@@ -114,7 +169,11 @@ fn filtered(tasks: &[Making], bytes: u64) -> Flow {
         .table("summaries")
         .stage(Stage::map("note", tasks.clone()).writes("seen"))
         .stage(Stage::map("make seen", tasks).reads("seen").writes("pairs"))
-        .stage(Stage::reduce("summarise", "pairs").with(json!(2)).writes("summaries"))
+        .stage(
+            Stage::reduce("summarise", "pairs")
+                .with(json!(2))
+                .writes("summaries"),
+        )
 }
 
 proptest! {
@@ -141,9 +200,17 @@ proptest! {
 
 #[test]
 fn a_prefilter_keeps_most_lonely_rows_out_of_the_shuffle() {
-    let lonely = [Making { seed: 5, rows: 100_000, keys: u64::MAX, hot: 1, small: false }];
+    let lonely = [Making {
+        seed: 5,
+        rows: 100_000,
+        keys: u64::MAX,
+        hot: 1,
+        small: false,
+    }];
     let folder = tempfile::tempdir().unwrap();
-    let report = Machine::large().run(folder.path(), &registry(), &filtered(&lonely, 1 << 20)).unwrap();
+    let report = Machine::large()
+        .run(folder.path(), &registry(), &filtered(&lonely, 1 << 20))
+        .unwrap();
     let shuffled = report.stages[1].rows_out;
     assert!((9_000..12_000).contains(&shuffled), "{report}");
 }
@@ -151,10 +218,22 @@ fn a_prefilter_keeps_most_lonely_rows_out_of_the_shuffle() {
 #[test]
 fn a_group_can_be_larger_than_memory() {
     let tasks: Vec<Making> = (0..40)
-        .map(|seed| Making { seed, rows: 50_000, keys: 1, hot: 10, small: false })
+        .map(|seed| Making {
+            seed,
+            rows: 50_000,
+            keys: 1,
+            hot: 10,
+            small: false,
+        })
         .collect();
     let folder = tempfile::tempdir().unwrap();
-    let report = Machine::smallest(1).run(folder.path(), &registry(), &flow(&tasks, Shuffle::default())).unwrap();
+    let report = Machine::smallest(1)
+        .run(
+            folder.path(),
+            &registry(),
+            &flow(&tasks, Shuffle::default()),
+        )
+        .unwrap();
     // 24 MB of one key in a budget of one.
     assert_eq!(read_summaries(folder.path()), oracle(&tasks));
     assert!(report.stages[1].spilled > 20_000_000, "{report}");
@@ -163,7 +242,9 @@ fn a_group_can_be_larger_than_memory() {
 #[test]
 fn a_state_that_does_not_fit_the_budget_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let error = Machine::smallest(2).run(folder.path(), &registry(), &filtered(&large(0), 1 << 30)).unwrap_err();
+    let error = Machine::smallest(2)
+        .run(folder.path(), &registry(), &filtered(&large(0), 1 << 30))
+        .unwrap_err();
     assert!(error.to_string().contains("too small"), "{error}");
     assert!(error.hint().unwrap().contains("--memory"));
     assert!(left(folder.path()).is_empty());

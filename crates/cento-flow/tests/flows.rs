@@ -11,12 +11,29 @@ fn refused(flow: &Flow) -> String {
 }
 
 fn sound() -> Flow {
-    flow(&[Making { seed: 1, rows: 10, keys: 5, hot: 0, small: false }], Shuffle::default())
+    flow(
+        &[Making {
+            seed: 1,
+            rows: 10,
+            keys: 5,
+            hot: 0,
+            small: false,
+        }],
+        Shuffle::default(),
+    )
 }
 
 #[test]
 fn a_flow_is_a_json_document() {
-    let flow = sound().repeat(vec![Stage::reduce("summarise", "pairs").named("again").writes("summaries")], "left", 3);
+    let flow = sound().repeat(
+        vec![
+            Stage::reduce("summarise", "pairs")
+                .named("again")
+                .writes("summaries"),
+        ],
+        "left",
+        3,
+    );
     let json = serde_json::to_string_pretty(&flow).unwrap();
     assert_eq!(serde_json::from_str::<Flow>(&json).unwrap(), flow);
     assert!(json.contains("\"function\": \"summarise\""), "{json}");
@@ -27,25 +44,72 @@ fn a_flow_that_cannot_work_is_refused_before_it_runs() {
     assert!(registry().check(&sound()).is_ok());
     let with = |stage: Stage| refused(&sound().stage(stage));
     let cases = [
-        (with(Stage::map("nobody", vec![]).writes("pairs")), "no map `nobody` is registered"),
-        (with(Stage::map("summarise", vec![]).named("x")), "no map `summarise` is registered"),
-        (with(Stage::map("make", vec![])), "two stages are called `make`"),
-        (with(Stage::map("make", vec![]).named("x").writes("y")), "`x` fills `y`, which is not there"),
-        (with(Stage::reduce("summarise", "y").named("x")), "`x` reads the shuffle `y`, which is not there"),
-        (with(Stage::map("make", vec![]).named("x").reads("seen")), "`x` reads the state `seen`"),
         (
-            with(Stage::reduce("summarise", "pairs").named("x").writes("pairs")),
+            with(Stage::map("nobody", vec![]).writes("pairs")),
+            "no map `nobody` is registered",
+        ),
+        (
+            with(Stage::map("summarise", vec![]).named("x")),
+            "no map `summarise` is registered",
+        ),
+        (
+            with(Stage::map("make", vec![])),
+            "two stages are called `make`",
+        ),
+        (
+            with(Stage::map("make", vec![]).named("x").writes("y")),
+            "`x` fills `y`, which is not there",
+        ),
+        (
+            with(Stage::reduce("summarise", "y").named("x")),
+            "`x` reads the shuffle `y`, which is not there",
+        ),
+        (
+            with(Stage::map("make", vec![]).named("x").reads("seen")),
+            "`x` reads the state `seen`",
+        ),
+        (
+            with(
+                Stage::reduce("summarise", "pairs")
+                    .named("x")
+                    .writes("pairs"),
+            ),
             "`x` fills the shuffle `pairs` that it reads",
         ),
-        (refused(&sound().shuffle("summaries")), "two things are called `summaries`"),
-        (refused(&sound().shuffle("../pairs")), "`../pairs` is no name"),
-        (refused(&sound().state("s", "abacus", json!({}))), "no state `abacus` is registered"),
-        (refused(&sound().repeat(vec![], "left", 3)), "a round has no stages"),
         (
-            refused(&Flow::new("early").shuffle("pairs").stage(Stage::reduce("summarise", "pairs"))),
+            refused(&sound().shuffle("summaries")),
+            "two things are called `summaries`",
+        ),
+        (
+            refused(&sound().shuffle("../pairs")),
+            "`../pairs` is no name",
+        ),
+        (
+            refused(&sound().state("s", "abacus", json!({}))),
+            "no state `abacus` is registered",
+        ),
+        (
+            refused(&sound().repeat(vec![], "left", 3)),
+            "a round has no stages",
+        ),
+        (
+            refused(
+                &Flow::new("early")
+                    .shuffle("pairs")
+                    .stage(Stage::reduce("summarise", "pairs")),
+            ),
             "which nothing before it fills",
         ),
-        (refused(&flow(&[], Shuffle { partitions: 0, ..Shuffle::default() })), "`pairs` has 0 partitions"),
+        (
+            refused(&flow(
+                &[],
+                Shuffle {
+                    partitions: 0,
+                    ..Shuffle::default()
+                },
+            )),
+            "`pairs` has 0 partitions",
+        ),
     ];
     for (error, wanted) in cases {
         assert!(error.contains(wanted), "{error}");
@@ -60,8 +124,20 @@ fn a_function_that_fails_names_its_stage_and_task() {
         3 => Err("the well is dry".into()),
         _ => Ok(()),
     });
-    let making = Making { seed: 1, rows: 0, keys: 1, hot: 0, small: false };
-    let error = Machine::large().run(folder.path(), &registry, &flow(&[making; 5], Shuffle::default())).unwrap_err();
+    let making = Making {
+        seed: 1,
+        rows: 0,
+        keys: 1,
+        hot: 0,
+        small: false,
+    };
+    let error = Machine::large()
+        .run(
+            folder.path(),
+            &registry,
+            &flow(&[making; 5], Shuffle::default()),
+        )
+        .unwrap_err();
     assert_eq!(error.to_string(), "make, task 3: the well is dry");
 }
 
@@ -73,8 +149,13 @@ fn rows_of_another_type_are_noticed() {
         groups.next_group()?;
         Ok(())
     });
-    let error = Machine::large().run(folder.path(), &registry, &sound()).unwrap_err();
-    assert!(error.to_string().contains("`pairs` holds rows of 12 bytes"), "{error}");
+    let error = Machine::large()
+        .run(folder.path(), &registry, &sound())
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("`pairs` holds rows of 12 bytes"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -86,6 +167,8 @@ fn an_iteration_that_does_not_come_to_rest_is_an_error() {
         Ok(())
     });
     let flow = Flow::new("restless").repeat(vec![Stage::map("turn", vec![json!(1)])], "left", 3);
-    let error = Machine::large().run(folder.path(), &registry, &flow).unwrap_err();
+    let error = Machine::large()
+        .run(folder.path(), &registry, &flow)
+        .unwrap_err();
     assert_eq!(error.to_string(), "`left` is still 5 after 3 rounds");
 }

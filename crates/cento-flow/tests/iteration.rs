@@ -1,6 +1,10 @@
 //! Connected components, the worked example of an iteration, against a union of sets.
 
-#![allow(dead_code, clippy::allow_attributes, reason = "the example has a `main` that nobody calls here")]
+#![allow(
+    dead_code,
+    clippy::allow_attributes,
+    reason = "the example has a `main` that nobody calls here"
+)]
 
 #[path = "../examples/components.rs"]
 mod components;
@@ -26,21 +30,36 @@ fn find(parents: &mut BTreeMap<u64, u64>, page: u64) -> u64 {
 fn oracle(edges: &[(u32, u32)]) -> Vec<(u64, u64)> {
     let mut parents = BTreeMap::new();
     for &(left, right) in edges.iter().filter(|(left, right)| left != right) {
-        let (left, right) = (find(&mut parents, left.into()), find(&mut parents, right.into()));
+        let (left, right) = (
+            find(&mut parents, left.into()),
+            find(&mut parents, right.into()),
+        );
         parents.insert(left.max(right), left.min(right));
     }
     let pages: Vec<u64> = parents.keys().copied().collect();
-    pages.into_iter().map(|page| (page, find(&mut parents, page))).collect()
+    pages
+        .into_iter()
+        .map(|page| (page, find(&mut parents, page)))
+        .collect()
 }
 
 fn run(edges: &[(u32, u32)], threads: usize) -> Vec<(u64, u64)> {
     let folder = tempfile::tempdir().unwrap();
     let tasks = edges.chunks(20).map(|some| json!(some)).collect();
     let machine = Machine::smallest(threads);
-    machine.run(folder.path(), &components::registry(), &components::flow(tasks, 8)).unwrap();
+    machine
+        .run(
+            folder.path(),
+            &components::registry(),
+            &components::flow(tasks, 8),
+        )
+        .unwrap();
     assert!(left(folder.path()).is_empty());
     let table = read_table(folder.path(), "members");
-    numbers(&table, "page").into_iter().zip(numbers(&table, "component")).collect()
+    numbers(&table, "page")
+        .into_iter()
+        .zip(numbers(&table, "component"))
+        .collect()
 }
 
 proptest! {
@@ -58,5 +77,9 @@ proptest! {
 #[test]
 fn a_long_chain_comes_to_rest_in_few_rounds() {
     let chain: Vec<(u32, u32)> = (0..255).map(|page| (page, page + 1)).collect();
-    assert!(run(&chain, 2).into_iter().all(|(_, component)| component == 0));
+    assert!(
+        run(&chain, 2)
+            .into_iter()
+            .all(|(_, component)| component == 0)
+    );
 }

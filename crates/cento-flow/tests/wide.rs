@@ -41,8 +41,13 @@ fn registry() -> Registry {
             if records.iter().any(|record| record.key != first.key) {
                 return Err("two keys in one group".into());
             }
-            let records = records.iter().map(|record| format!("{}:{}|", record.order, text(&record.value)));
-            joined.push(Joined { key, records: records.collect() })?;
+            let records = records
+                .iter()
+                .map(|record| format!("{}:{}|", record.order, text(&record.value)));
+            joined.push(Joined {
+                key,
+                records: records.collect(),
+            })?;
         }
         Ok(())
     });
@@ -51,7 +56,11 @@ fn registry() -> Registry {
 
 fn record() -> impl Strategy<Value = Record> {
     // Values around the length of a fragment and of several; few keys, so that groups and copies occur.
-    ("[a-c]{0,2}|[a-z]{60,90}", 0u64..3, prop_oneof!["[x-z]{0,3}", "[a-z]{68,76}", "[a-z]{200,300}"])
+    (
+        "[a-c]{0,2}|[a-z]{60,90}",
+        0u64..3,
+        prop_oneof!["[x-z]{0,3}", "[a-z]{68,76}", "[a-z]{200,300}"],
+    )
 }
 
 proptest! {

@@ -6,6 +6,7 @@
 mod arguments;
 mod cat;
 mod failure;
+mod flow_bench;
 mod index;
 mod info;
 mod machine;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         Verb::Index(arguments) => index::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Cat(arguments) => cat::run(&arguments),
+        Verb::FlowBench(arguments) => flow_bench::run(&arguments),
         Verb::Man => man(),
         Verb::Completions { shell } => completions(shell),
     };

@@ -56,7 +56,9 @@ table_row! {
 
 /// One row after the other, so that another order has another result.
 pub fn fold(hash: u64, value: u32) -> u64 {
-    (hash ^ u64::from(value)).wrapping_mul(0x0100_0000_01b3).rotate_left(5)
+    (hash ^ u64::from(value))
+        .wrapping_mul(0x0100_0000_01b3)
+        .rotate_left(5)
 }
 
 pub fn mix(number: u64) -> u64 {
@@ -87,7 +89,11 @@ impl Making {
             let key = if making.small { number } else { mix(number) };
             let hot = (dice >> 40) % 10 < making.hot;
             Pair {
-                key: if hot { mix(1) >> if making.small { 50 } else { 0 } } else { key },
+                key: if hot {
+                    mix(1) >> if making.small { 50 } else { 0 }
+                } else {
+                    key
+                },
                 value: (dice >> 20) as u32 % 1000,
             }
         })
@@ -98,7 +104,10 @@ pub fn registry() -> Registry {
     let mut registry = Registry::new();
     registry.map("note", |context| {
         let seen = context.state::<SeenFilter>("seen")?;
-        context.task::<Making>()?.pairs().for_each(|pair| seen.note(pair.key));
+        context
+            .task::<Making>()?
+            .pairs()
+            .for_each(|pair| seen.note(pair.key));
         Ok(())
     });
     registry.map("make", |context| {
@@ -165,7 +174,12 @@ pub fn oracle(tasks: &[Making]) -> Vec<(u64, u64, u32, u64)> {
     let summarise = |(key, mut values): (u64, Vec<u32>)| {
         values.sort_unstable();
         let distinct = values.iter().collect::<BTreeSet<_>>().len() as u32;
-        (key, values.len() as u64, distinct, values.iter().fold(0, |hash, &value| fold(hash, value)))
+        (
+            key,
+            values.len() as u64,
+            distinct,
+            values.iter().fold(0, |hash, &value| fold(hash, value)),
+        )
     };
     groups.into_iter().map(summarise).collect()
 }
@@ -200,7 +214,13 @@ impl Machine {
         self.run_watched(folder, registry, flow, &Arc::default())
     }
 
-    pub fn run_watched(&self, folder: &Path, registry: &Registry, flow: &Flow, progress: &Arc<Progress>) -> Result<RunReport> {
+    pub fn run_watched(
+        &self,
+        folder: &Path,
+        registry: &Registry,
+        flow: &Flow,
+        progress: &Arc<Progress>,
+    ) -> Result<RunReport> {
         Runner {
             registry,
             threads: self.threads,
@@ -219,7 +239,9 @@ pub fn left(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder.join("temp")) else {
         return Vec::new();
     };
-    entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+    entries
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect()
 }
 
 pub fn table_bytes(folder: &Path, name: &str) -> Vec<u8> {
@@ -228,7 +250,10 @@ pub fn table_bytes(folder: &Path, name: &str) -> Vec<u8> {
 
 pub fn read_table(folder: &Path, name: &str) -> Vec<RecordBatch> {
     let file = File::open(folder.join("tables").join(format!("{name}.parquet"))).unwrap();
-    let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+        .unwrap()
+        .build()
+        .unwrap();
     reader.map(|batch| batch.unwrap()).collect()
 }
 
@@ -238,7 +263,13 @@ pub fn numbers(batches: &[RecordBatch], column: &str) -> Vec<u64> {
         let column = batch.column_by_name(column).unwrap();
         match column.as_primitive_opt::<UInt64Type>() {
             Some(column) => values.extend(column.values()),
-            None => values.extend(column.as_primitive::<UInt32Type>().values().iter().map(|&value| u64::from(value))),
+            None => values.extend(
+                column
+                    .as_primitive::<UInt32Type>()
+                    .values()
+                    .iter()
+                    .map(|&value| u64::from(value)),
+            ),
         }
     }
     values
@@ -247,6 +278,13 @@ pub fn numbers(batches: &[RecordBatch], column: &str) -> Vec<u64> {
 pub fn read_summaries(folder: &Path) -> Vec<(u64, u64, u32, u64)> {
     let table = read_table(folder, "summaries");
     let column = |name| numbers(&table, name);
-    let (keys, rows, distinct, folds) = (column("key"), column("rows"), column("distinct"), column("fold"));
-    (0..keys.len()).map(|at| (keys[at], rows[at], distinct[at] as u32, folds[at])).collect()
+    let (keys, rows, distinct, folds) = (
+        column("key"),
+        column("rows"),
+        column("distinct"),
+        column("fold"),
+    );
+    (0..keys.len())
+        .map(|at| (keys[at], rows[at], distinct[at] as u32, folds[at]))
+        .collect()
 }
