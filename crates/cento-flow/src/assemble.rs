@@ -64,7 +64,7 @@ struct Cutter<'a> {
 impl Cutter<'_> {
     /// The batches of the next task; `None` after the last one.
     fn load(&mut self) -> Result<Option<Vec<RecordBatch>>> {
-        let failed = |error| Error::table(self.name.as_ref(), error);
+        let failed = |error| Error::table(self.name.as_ref(), &error);
         let mut batches = Vec::new();
         match self.rows {
             Rows::Buffers(buffers) => match buffers.get(self.next) {
@@ -126,7 +126,7 @@ impl Cutter<'_> {
         self.waiting_rows -= ROW_GROUP - wanted;
         // One array a column whatever the pieces were: where pages end must not depend on them.
         let group = arrow_select::concat::concat_batches(&schema, &taken)
-            .map_err(|error| Error::table(self.name.as_ref(), error))?;
+            .map_err(|error| Error::table(self.name.as_ref(), &error))?;
         self.cut += 1;
         Ok(Some((self.cut - 1, group)))
     }

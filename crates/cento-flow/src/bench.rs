@@ -233,7 +233,7 @@ pub fn make_file(path: &Path, rows: u64) -> Result<()> {
             .into();
         let batch =
             RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(grams), Arc::new(pages)])
-                .map_err(|error| Error::table(&aside, error))?;
+                .map_err(|error| Error::table(&aside, &error))?;
         writer.write(&batch).map_err(failed)?;
         begin = end;
     }

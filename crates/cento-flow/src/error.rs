@@ -153,13 +153,13 @@ impl Error {
         match source {
             ParquetError::External(inner) => match inner.downcast::<io::Error>() {
                 Ok(io) => Error::io(path, *io),
-                Err(inner) => Error::table(path, inner),
+                Err(inner) => Error::table(path, &inner),
             },
-            source => Error::table(path, source),
+            source => Error::table(path, &source),
         }
     }
 
-    pub(crate) fn table(path: &Path, detail: impl ToString) -> Error {
+    pub(crate) fn table(path: &Path, detail: &dyn ToString) -> Error {
         Error::Table {
             path: path.to_owned(),
             detail: detail.to_string(),

@@ -1,5 +1,6 @@
 //! The local runner: one process, some threads, one budget.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -160,14 +161,7 @@ impl Runner<'_> {
     ) -> Result<bool> {
         let begun = Instant::now();
         let spilled_before = self.progress.spilled();
-        for name in &stage.writes {
-            if let (Some(spec), false) =
-                (flow.states.get(name), holdings.states.0.contains_key(name))
-            {
-                let held = self.registry.create_state(name, spec, &workshop.budget)?;
-                holdings.states.0.insert(name.clone(), held);
-            }
-        }
+        let in_states = self.ready_states(flow, stage, site, workshop, holdings)?;
         let threads = self.threads.max(1) as u64;
         let reserved = threads * (workshop.shares.task + workshop.shares.sort);
         let _reserve = workshop
@@ -196,6 +190,7 @@ impl Runner<'_> {
             states: &holdings.states,
             input: &input,
             checkpoint: self.checkpoint,
+            in_states,
         };
         let done = work.run(tasks, self.threads.max(1))?;
         let mut report = StageReport {
@@ -223,6 +218,46 @@ impl Runner<'_> {
         report.seconds = begun.elapsed().as_secs_f64();
         holdings.report.stages.push(report);
         Ok(had_files)
+    }
+
+    /// Makes the states that a stage fills, or takes them as an earlier run has left them in the middle of this stage; then these tasks
+    /// have left their marks in them.
+    fn ready_states(
+        &self,
+        flow: &Flow,
+        stage: &Stage,
+        site: &Site,
+        workshop: &Workshop,
+        holdings: &mut Holdings,
+    ) -> Result<BTreeSet<usize>> {
+        let ordinal = holdings.position.ordinal;
+        let specs = |name: &String| flow.states.get(name).map(|spec| (name.clone(), spec));
+        let filled: Vec<_> = stage.writes.iter().filter_map(specs).collect();
+        let mut in_states = site.tasks_in_states(ordinal);
+        if !filled
+            .iter()
+            .all(|(name, _)| site.state_file(ordinal, name).is_file())
+        {
+            in_states.clear();
+        }
+        for (name, spec) in filled {
+            let states = &mut holdings.states.0;
+            if in_states.is_empty() {
+                if let Entry::Vacant(place) = states.entry(name) {
+                    let held = self
+                        .registry
+                        .create_state(place.key(), spec, &workshop.budget)?;
+                    place.insert(held);
+                }
+                continue;
+            }
+            // In place of what was there before this stage, which it includes.
+            states.remove(&name);
+            let held = self.registry.create_state(&name, spec, &workshop.budget)?;
+            load_state(held.state.as_ref(), &site.state_file(ordinal, &name))?;
+            states.insert(name, held);
+        }
+        Ok(in_states)
     }
 
     /// Writes the tables that nothing after this stage adds to.

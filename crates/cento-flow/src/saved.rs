@@ -27,8 +27,16 @@ pub(crate) fn save_state(state: &dyn AnyState, path: &Path) -> Result<()> {
     write().map_err(|error| Error::io(path, error))
 }
 
-/// Adds what a file holds to a state.
+/// Adds what a file holds to a state. A damaged file is removed: then the next run builds the state again.
 pub(crate) fn load_state(state: &dyn AnyState, path: &Path) -> Result<()> {
+    absorb_file(state, path).inspect_err(|error| {
+        if matches!(error, Error::Damaged { .. }) {
+            let _ = fs::remove_file(path);
+        }
+    })
+}
+
+fn absorb_file(state: &dyn AnyState, path: &Path) -> Result<()> {
     let failed = |error| Error::io(path, error);
     let file = File::open(path).map_err(failed)?;
     let length = file.metadata().map_err(failed)?.len();
@@ -47,7 +55,6 @@ pub(crate) fn load_state(state: &dyn AnyState, path: &Path) -> Result<()> {
     let mut file = input.inner.into_inner();
     file.read_exact(&mut check).map_err(failed)?;
     if found.to_le_bytes() != check {
-        let _ = fs::remove_file(path);
         return Err(Error::damaged(path, "it has another checksum"));
     }
     Ok(())

@@ -149,8 +149,8 @@ impl TaskSink {
             };
             if let Some(writer) = kept {
                 let whole = match &self.path {
-                    Some(_) => writer.finish(by_name(&inner.ports), &counters)?,
-                    None => writer.finish_nameless(by_name(&inner.ports))?,
+                    Some(_) => writer.finish(&by_name(&inner.ports), &counters)?,
+                    None => writer.finish_nameless(&by_name(&inner.ports))?,
                 };
                 file = Some(Arc::new(whole));
             }
@@ -201,7 +201,7 @@ pub(crate) fn persist_output(
 ) -> Result<()> {
     let mut writer = TaskFileWriter::create(path.to_owned(), workshop.write_buffer())?;
     writer.section(by_name(&output.ports), &workshop.progress)?;
-    let file = writer.finish(by_name(&output.ports), &output.counters)?;
+    let file = writer.finish(&by_name(&output.ports), &output.counters)?;
     output.file = Some(Arc::new(file));
     Ok(())
 }
@@ -215,7 +215,7 @@ pub(crate) fn persist(
 ) -> Result<()> {
     let mut writer = TaskFileWriter::create(path.to_owned(), workshop.write_buffer())?;
     writer.section([(name, &contribution.port)], &workshop.progress)?;
-    let file = writer.finish([(name, &contribution.port)], &BTreeMap::new())?;
+    let file = writer.finish(&[(name, &contribution.port)], &BTreeMap::new())?;
     contribution.file = Some(Arc::new(file));
     Ok(())
 }

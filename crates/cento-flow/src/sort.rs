@@ -296,7 +296,7 @@ mod tests {
             prop_assert_eq!(sorted.len(), rows.len());
             prop_assert_eq!(ends.last().copied(), Some(rows.len() as u32));
             prop_assert!(sorted.is_sorted_by_key(|row| partitioner.partition(row)));
-            let mut by_key = rows.clone();
+            let mut by_key = rows;
             by_key.sort_by(order);
             prop_assert!(by_key.is_sorted_by_key(|row| partitioner.partition(row)));
         }
@@ -308,7 +308,7 @@ mod tests {
             inner in 2u32..300,
         ) {
             let outer = Partitioner::new(64, partitions);
-            let mut by_key = rows.clone();
+            let mut by_key = rows;
             by_key.sort_by(order);
             for partition in 0..partitions {
                 let mine: Vec<Pair> = by_key.iter().filter(|row| outer.partition(*row) == partition as usize).copied().collect();

@@ -132,7 +132,7 @@ impl TaskFileWriter {
     /// Writes the indexes and the tail.
     fn close<'p>(
         mut self,
-        ports: impl IntoIterator<Item = (&'p str, &'p Port)> + Clone,
+        ports: &(impl IntoIterator<Item = (&'p str, &'p Port)> + Clone),
         counters: &BTreeMap<String, u64>,
     ) -> Result<(File, PathBuf, Tail)> {
         let mut shapes = BTreeMap::new();
@@ -182,7 +182,7 @@ impl TaskFileWriter {
     /// Closes the file and gives it its name.
     pub(crate) fn finish<'p>(
         self,
-        ports: impl IntoIterator<Item = (&'p str, &'p Port)> + Clone,
+        ports: &(impl IntoIterator<Item = (&'p str, &'p Port)> + Clone),
         counters: &BTreeMap<String, u64>,
     ) -> Result<TaskFile> {
         let (file, path, tail) = self.close(ports, counters)?;
@@ -195,7 +195,7 @@ impl TaskFileWriter {
     /// Closes a file that has no name.
     pub(crate) fn finish_nameless<'p>(
         self,
-        ports: impl IntoIterator<Item = (&'p str, &'p Port)> + Clone,
+        ports: &(impl IntoIterator<Item = (&'p str, &'p Port)> + Clone),
     ) -> Result<TaskFile> {
         let (file, path, tail) = self.close(ports, &BTreeMap::new())?;
         TaskFile::with_tail(path, Some(file), tail)
@@ -253,18 +253,27 @@ impl TaskFile {
         File::open(&self.path).map_err(|error| Error::io(&self.path, error))
     }
 
-    /// Opens a file that an earlier run has left. What is not whole is damaged.
+    /// Opens a file that an earlier run has left. What is not whole is damaged, and removed, so that its task is done again.
     pub(crate) fn open(path: PathBuf) -> Result<TaskFile> {
-        let file = File::open(&path).map_err(|error| Error::io(&path, error))?;
+        let tail = Self::read_tail(&path).inspect_err(|error| {
+            if matches!(error, Error::Damaged { .. }) {
+                let _ = fs::remove_file(&path);
+            }
+        })?;
+        Self::with_tail(path, None, tail)
+    }
+
+    fn read_tail(path: &Path) -> Result<Tail> {
+        let file = File::open(path).map_err(|error| Error::io(path, error))?;
         let length = file
             .metadata()
-            .map_err(|error| Error::io(&path, error))?
+            .map_err(|error| Error::io(path, error))?
             .len();
-        let short = || Error::damaged(&path, "it is cut short");
+        let short = || Error::damaged(path, "it is cut short");
         let mut trailer = [0; TRAILER];
         let trailer_at = length.checked_sub(TRAILER as u64).ok_or_else(short)?;
         file.read_exact_at(&mut trailer, trailer_at)
-            .map_err(|error| Error::io(&path, error))?;
+            .map_err(|error| Error::io(path, error))?;
         let (check, rest) = trailer.split_at(8);
         let (size, magic) = rest.split_at(8);
         let size = u64::from_le_bytes(size.try_into().map_err(|_| short())?);
@@ -273,14 +282,11 @@ impl TaskFile {
         }
         let mut json = vec![0; size as usize];
         file.read_exact_at(&mut json, trailer_at - size)
-            .map_err(|error| Error::io(&path, error))?;
+            .map_err(|error| Error::io(path, error))?;
         if xxh3_64(&json).to_le_bytes() != check {
-            return Err(Error::damaged(&path, "its tail has another checksum"));
+            return Err(Error::damaged(path, "its tail has another checksum"));
         }
-        let tail = serde_json::from_slice(&json)
-            .map_err(|error| Error::damaged(&path, error.to_string()))?;
-        drop(file);
-        Self::with_tail(path, None, tail)
+        serde_json::from_slice(&json).map_err(|error| Error::damaged(path, error.to_string()))
     }
 
     pub(crate) fn path(&self) -> &Path {

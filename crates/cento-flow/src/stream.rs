@@ -118,8 +118,8 @@ impl<'a, R: Row> SortedStream<'a, R> {
                 return Ok(true);
             }
             match part.range {
-                Some(range) if !part.crowded => self.cut(part, range, bytes)?,
-                _ => self.merger = Some(self.merge(part)?),
+                Some(range) if !part.crowded => self.cut(&part, range, bytes)?,
+                _ => self.merger = Some(self.merge(&part)?),
             }
         }
     }
@@ -175,7 +175,7 @@ impl<'a, R: Row> SortedStream<'a, R> {
     }
 
     /// Writes the rows of a range to disk again, ordered by smaller ranges.
-    fn cut(&mut self, part: Part<'a, R>, range: Partitioner, bytes: u64) -> Result<()> {
+    fn cut(&mut self, part: &Part<'a, R>, range: Partitioner, bytes: u64) -> Result<()> {
         let shares = self.workshop.shares;
         let ranges = (bytes * 4 / shares.sort.max(1)).clamp(2, 256) as u32;
         let range = range.cut_into(ranges);
@@ -192,7 +192,7 @@ impl<'a, R: Row> SortedStream<'a, R> {
         let mut emitter = Emitter::new(CUT, sink.clone(), range)?;
         let mut buffer = self.buffer();
         let mut rows = 0;
-        self.read(&part, &mut buffer, &mut |some| {
+        self.read(part, &mut buffer, &mut |some| {
             rows += some.len() as u64;
             emitter.extend(some.iter().copied())
         })?;
@@ -216,13 +216,13 @@ impl<'a, R: Row> SortedStream<'a, R> {
         Ok(())
     }
 
-    fn merge(&self, part: Part<'a, R>) -> Result<Merger<R>> {
+    fn merge(&self, part: &Part<'a, R>) -> Result<Merger<R>> {
         let mut runs = Runs::create(self.workshop)?;
         let capacity = (self.workshop.shares.sort / 2) as usize / size_of::<R>();
         let mut run: Vec<R> = Vec::with_capacity(capacity.max(1));
         let mut buffer = self.buffer();
         let workshop = self.workshop;
-        self.read(&part, &mut buffer, &mut |mut some| {
+        self.read(part, &mut buffer, &mut |mut some| {
             while !some.is_empty() {
                 let (now, later) = some.split_at(some.len().min(run.capacity() - run.len()));
                 run.extend_from_slice(now);
@@ -272,7 +272,7 @@ pub(crate) fn pieces_of<'a, R: Row>(
 
 /// Bytes as rows: where they are, if they lie as rows must lie, else as a copy.
 pub(crate) fn rows_of<'a, R: Row>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, [R]>> {
-    if bytes.len() % size_of::<R>() != 0 {
+    if !bytes.len().is_multiple_of(size_of::<R>()) {
         return Err(Error::Unlike {
             name: name.to_owned(),
             found: format!("{} bytes", bytes.len()),

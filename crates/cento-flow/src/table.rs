@@ -312,7 +312,7 @@ impl<T: TableRow> TableEmitter<T> {
             writer.write(&batch)?;
             writer.into_inner()
         };
-        let blob = encode().map_err(|error| Error::table(self.name.as_ref(), error))?;
+        let blob = encode().map_err(|error| Error::table(self.name.as_ref(), &error))?;
         let (rows, bytes) = (self.rows, blob.len() as u64);
         (self.rows, self.bytes) = (0, 0);
         self.sink.add(&self.name, Chunk::blob(blob), rows, bytes)

@@ -189,7 +189,7 @@ impl Iterator for WideGroup<'_, '_> {
             }
             match self.group.next() {
                 Some(next) if (next.order, next.digest) == (first.order, first.digest) => {
-                    fragment = next
+                    fragment = next;
                 }
                 next => {
                     self.ahead = next;

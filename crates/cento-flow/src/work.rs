@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::flow::{Flow, Stage};
 use crate::registry::{Registry, Source};
-use crate::saved::{load_state, save_state};
+use crate::saved::save_state;
 use crate::sink::{Keep, TaskSink, Workshop, persist_output};
 use crate::site::Site;
 use crate::spill::TaskFile;
@@ -28,6 +28,8 @@ pub(crate) struct StageWork<'a> {
     /// The shuffle that it reads.
     pub(crate) input: &'a [Contribution],
     pub(crate) checkpoint: Duration,
+    /// Tasks whose marks are in the states that the stage fills.
+    pub(crate) in_states: BTreeSet<usize>,
 }
 
 /// A stage that was run.
@@ -55,7 +57,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl StageWork<'_> {
     /// Runs all tasks that an earlier run has not finished.
     pub(crate) fn run(&self, tasks: usize, threads: usize) -> Result<Done> {
-        let outputs = self.resume(tasks)?;
+        let outputs = self.resume(tasks);
         let todo: Vec<usize> = (0..tasks)
             .filter(|&task| outputs.get(task).is_none_or(Option::is_none))
             .collect();
@@ -94,24 +96,17 @@ impl StageWork<'_> {
     }
 
     /// The outputs of tasks that an earlier run has finished.
-    fn resume(&self, tasks: usize) -> Result<Vec<Option<TaskOutput>>> {
+    fn resume(&self, tasks: usize) -> Vec<Option<TaskOutput>> {
         let stateful = self.written_states().next().is_some();
-        let in_states = self.site.tasks_in_states(self.ordinal);
-        for name in self.written_states().filter(|_| !in_states.is_empty()) {
-            let path = self.site.state_file(self.ordinal, name);
-            if let Some(held) = self.states.0.get(name) {
-                load_state(held.state.as_ref(), &path)?;
-            }
-        }
         let open = |task: usize| {
             let path = self.site.task_file(self.ordinal, task);
-            if !path.exists() || (stateful && !in_states.contains(&task)) {
+            if !path.exists() || (stateful && !self.in_states.contains(&task)) {
                 return None;
             }
             // A file that cannot be read is not there: its task is done again.
             TaskFile::open(path).ok().map(TaskOutput::from_file)
         };
-        Ok((0..tasks).map(open).collect())
+        (0..tasks).map(open).collect()
     }
 
     fn written_states(&self) -> impl Iterator<Item = &String> {

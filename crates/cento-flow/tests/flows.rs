@@ -1,5 +1,10 @@
 //! Flows as data: what is sound, what is not, and how it is said.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot set up its files should stop there"
+)]
+
 mod support;
 
 use cento_flow::{Flow, Shuffle, Stage};

@@ -1,5 +1,9 @@
 //! Connected components, the worked example of an iteration, against a union of sets.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot set up its files should stop there"
+)]
 #![allow(
     dead_code,
     clippy::allow_attributes,

@@ -1,5 +1,9 @@
 //! Tasks called from outside, as a cluster runner calls them: the same tables as those of a local run.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot set up its files should stop there"
+)]
 #![allow(
     dead_code,
     clippy::allow_attributes,

@@ -61,9 +61,9 @@ fn a_flow_killed_at_any_moment_resumes_and_ends_like_an_unbroken_one() {
     let whole = begun.elapsed();
     let wanted = table(&sandbox, "whole");
     let kills = if std::env::var_os("CENTO_LONG_TESTS").is_some() {
-        100
+        40
     } else {
-        20
+        6
     };
     let mut random = Random(7);
     let (mut killed, mut round) = (0, 0);
@@ -190,6 +190,7 @@ fn a_full_temporary_disk_is_told_and_a_rerun_with_room_goes_on() {
     assert_eq!(finished.len(), 1);
     assert!(remounted && remains.is_empty(), "{remains:?}");
     // The passes before the one that failed were not done again.
-    assert!(json.contains("\"resumed\":"), "{json}");
+    let resumed = [1, 2].map(|tasks| json.contains(&format!("\"resumed\":{tasks},")));
+    assert!(resumed.contains(&true), "{json}");
     assert!(table(&sandbox, "out") == table(&sandbox, "whole"));
 }
