@@ -120,6 +120,9 @@ pub fn registry() -> Registry {
 /// The flow over a file. With `prefilter` bytes for a filter of grams that were seen before, it reads the file twice.
 pub fn flow(file: &Path, prefilter: Option<u64>, partitions: Option<u32>) -> Result<Flow> {
     let builder = open(file)?;
+    let bytes = std::fs::metadata(file)
+        .map_err(|error| Error::io(file, error))?
+        .len();
     let tasks = (0..builder.metadata().num_row_groups())
         .map(|row_group| {
             json!(FileTask {
@@ -142,6 +145,8 @@ pub fn flow(file: &Path, prefilter: Option<u64>, partitions: Option<u32>) -> Res
             Stage::map("read what was seen again", tasks).reads("seen")
         }
     };
+    // Another file of the same name should not be gone on with; here its length tells.
+    let read = read.with(json!({ "bytes": bytes }));
     Ok(flow.stage(read.writes("by gram")).stage(
         Stage::reduce("count", "by gram")
             .with(json!({ "least": 2, "most": 50 }))

@@ -57,6 +57,9 @@ pub(crate) struct Holdings {
 
 impl Runner<'_> {
     /// Runs a flow to its end; goes on where an earlier run of the same flow was broken off.
+    ///
+    /// The same flow is one of the same JSON, whose tables go to the same place. So a flow must say which data it is about: if files can
+    /// change under their names, their checksums belong into the parameters or the tasks.
     pub fn run(&self, flow: &Flow) -> Result<RunReport> {
         let begun = Instant::now();
         self.registry.check(flow)?;
