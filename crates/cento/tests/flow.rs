@@ -9,7 +9,7 @@ mod support;
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use support::{Random, Sandbox};
@@ -71,7 +71,11 @@ fn a_flow_killed_at_any_moment_resumes_and_ends_like_an_unbroken_one() {
         round += 1;
         let output = format!("out-{round}");
         loop {
-            let mut child = sandbox.command(&count(&output)).spawn().unwrap();
+            let mut child = sandbox
+                .command(&count(&output))
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap();
             // Over the whole run; a resumed run is shorter, so it comes to its end some day.
             std::thread::sleep(whole * random.below(900) as u32 / 1000);
             if killed < kills && child.try_wait().unwrap().is_none() {
@@ -100,7 +104,8 @@ fn an_interrupted_flow_ends_within_a_second_and_resumes() {
     sandbox.succeed(&count("whole"));
     let child = sandbox
         .command(&count("out"))
-        .stderr(std::process::Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     std::thread::sleep(Duration::from_millis(300));
