@@ -61,6 +61,22 @@ impl From<cento_store::Error> for Failure {
     }
 }
 
+impl From<cento_flow::Error> for Failure {
+    fn from(error: cento_flow::Error) -> Failure {
+        let hint = error.hint();
+        let status = match error {
+            cento_flow::Error::Cancelled => INTERRUPTED,
+            cento_flow::Error::TooLittleMemory { .. } => USAGE,
+            _ => 1,
+        };
+        Failure {
+            error: error.into(),
+            hint,
+            status,
+        }
+    }
+}
+
 impl From<cento_read::Error> for Failure {
     fn from(error: cento_read::Error) -> Failure {
         use cento_read::Error;

@@ -6,6 +6,7 @@
 mod arguments;
 mod cat;
 mod failure;
+mod flow_bench;
 mod index;
 mod info;
 mod machine;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         Verb::Cat(arguments) => cat::run(&arguments),
         Verb::Synth(arguments) => synth::run(&arguments),
         Verb::Score(arguments) => score::run(&arguments),
+        Verb::FlowBench(arguments) => flow_bench::run(&arguments),
         Verb::Man => man(),
         Verb::Completions { shell } => completions(shell),
     };

@@ -1,0 +1,336 @@
+//! Writing a table: the rows of many tasks as one Parquet file.
+//!
+//! ```text
+//!   task 0 ▒▒▒▒▒▒  task 1 ▒▒  task 2 ▒▒▒▒▒▒▒▒▒▒     as tasks made them: depends on partitions and memory
+//!   ├── row group ──┼── row group ──┼── row g…       cut again, every so many rows
+//!   encoded by any thread, appended in order         depends on the rows alone
+//! ```
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Schema, SchemaRef};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::properties::{WriterProperties, WriterVersion};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::ColumnPath;
+
+use crate::chunk::Contribution;
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::spill::ASIDE;
+use crate::table::decode;
+
+/// Rows of a row group. Small enough that some of them, decoded, fit beside anything; large enough to be read fast.
+const ROW_GROUP: usize = 1 << 17;
+
+/// What there is to know of a table that was written.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct TableReport {
+    /// Its name in the flow.
+    pub name: String,
+    /// Its rows.
+    pub rows: u64,
+    /// The bytes of its file.
+    pub bytes: u64,
+}
+
+/// Where the rows of a table come from, in order.
+pub(crate) enum Rows<'a> {
+    /// From tasks of this process.
+    Tasks(&'a [Contribution]),
+    /// From buffers that someone brought.
+    Buffers(&'a [&'a [u8]]),
+}
+
+/// Gives row groups one after the other.
+struct Cutter<'a> {
+    name: &'a str,
+    rows: Rows<'a>,
+    next: usize,
+    waiting: Vec<RecordBatch>,
+    waiting_rows: usize,
+    cut: u64,
+    schema: Option<SchemaRef>,
+}
+
+impl Cutter<'_> {
+    /// The batches of the next task; `None` after the last one.
+    fn load(&mut self) -> Result<Option<Vec<RecordBatch>>> {
+        let failed = |error| Error::table(self.name.as_ref(), &error);
+        let mut batches = Vec::new();
+        match self.rows {
+            Rows::Buffers(buffers) => match buffers.get(self.next) {
+                Some(buffer) => batches = decode(buffer).map_err(failed)?,
+                None => return Ok(None),
+            },
+            Rows::Tasks(tasks) => {
+                let Some(task) = tasks.get(self.next) else {
+                    return Ok(None);
+                };
+                if let (Some(file), false) = (&task.file, task.held) {
+                    for extent in file.extents(self.name, 0)? {
+                        let mut bytes = vec![0; extent.bytes as usize];
+                        file.read(&extent, &mut bytes)?;
+                        batches.extend(decode(&bytes).map_err(failed)?);
+                    }
+                } else {
+                    for chunk in &task.port.chunks {
+                        batches.extend(decode(chunk.piece(0)).map_err(failed)?);
+                    }
+                }
+            }
+        }
+        self.next += 1;
+        Ok(Some(batches))
+    }
+
+    /// The next row group and its number.
+    fn cut(&mut self) -> Result<Option<(u64, RecordBatch)>> {
+        while self.waiting_rows < ROW_GROUP {
+            let Some(batches) = self.load()? else {
+                break;
+            };
+            for batch in batches {
+                self.schema.get_or_insert_with(|| batch.schema());
+                if batch.num_rows() > 0 {
+                    self.waiting_rows += batch.num_rows();
+                    self.waiting.push(batch);
+                }
+            }
+        }
+        let Some(first) = self.waiting.first() else {
+            return Ok(None);
+        };
+        let schema = first.schema();
+        let mut taken = Vec::new();
+        let mut wanted = ROW_GROUP;
+        for batch in std::mem::take(&mut self.waiting) {
+            let rows = batch.num_rows();
+            let now = rows.min(wanted);
+            if now > 0 {
+                taken.push(batch.slice(0, now));
+            }
+            if now < rows {
+                self.waiting.push(batch.slice(now, rows - now));
+            }
+            wanted -= now;
+        }
+        self.waiting_rows -= ROW_GROUP - wanted;
+        // One array a column whatever the pieces were: where pages end must not depend on them.
+        let group = arrow_select::concat::concat_batches(&schema, &taken)
+            .map_err(|error| Error::table(self.name.as_ref(), &error))?;
+        self.cut += 1;
+        Ok(Some((self.cut - 1, group)))
+    }
+}
+
+struct Encoded {
+    rows: u64,
+    columns: Vec<ArrowColumnChunk>,
+}
+
+/// The file while it grows.
+struct Appender {
+    writer: SerializedFileWriter<BufWriter<File>>,
+    next: u64,
+    early: BTreeMap<u64, Encoded>,
+    rows: u64,
+    failed: Option<Error>,
+}
+
+/// Writes the table `name` to `folder`, beside its place, and gives it its name when it is whole.
+pub(crate) fn write_table(
+    folder: &Path,
+    name: &str,
+    rows: Rows<'_>,
+    threads: usize,
+    progress: &Progress,
+) -> Result<TableReport> {
+    let path = folder.join(format!("{name}.parquet"));
+    let aside = path.with_extension(ASIDE);
+    let outcome = write_aside(&aside, name, rows, threads, progress);
+    let count = match outcome {
+        Ok(count) => count,
+        Err(error) => {
+            let _ = fs::remove_file(&aside);
+            return Err(error);
+        }
+    };
+    let finish = || -> std::io::Result<u64> {
+        let file = File::open(&aside)?;
+        file.sync_all()?;
+        fs::rename(&aside, &path)?;
+        file.metadata().map(|metadata| metadata.len())
+    };
+    let bytes = finish().map_err(|error| Error::io(&path, error))?;
+    Ok(TableReport {
+        name: name.to_owned(),
+        rows: count,
+        bytes,
+    })
+}
+
+fn write_aside(
+    aside: &PathBuf,
+    name: &str,
+    rows: Rows<'_>,
+    threads: usize,
+    progress: &Progress,
+) -> Result<u64> {
+    let failed = |error: ParquetError| Error::parquet(aside, error);
+    let mut cutter = Cutter {
+        name,
+        rows,
+        next: 0,
+        waiting: Vec::new(),
+        waiting_rows: 0,
+        cut: 0,
+        schema: None,
+    };
+    let first = cutter.cut()?;
+    // A table without rows still has columns, for every task says which.
+    let schema = cutter
+        .schema
+        .clone()
+        .unwrap_or_else(|| SchemaRef::new(Schema::empty()));
+    let file = File::create(aside).map_err(|error| Error::io(aside, error))?;
+    let (writer, factory) = ArrowWriter::try_new(
+        BufWriter::with_capacity(256 << 10, file),
+        schema.clone(),
+        Some(properties(&schema)),
+    )
+    .and_then(ArrowWriter::into_serialized_writer)
+    .map_err(failed)?;
+    let appender = Mutex::new(Appender {
+        writer,
+        next: 0,
+        early: BTreeMap::new(),
+        rows: 0,
+        failed: None,
+    });
+    let appended = Condvar::new();
+    let cutter = Mutex::new((cutter, first));
+    let work = || -> Result<()> {
+        loop {
+            progress.check()?;
+            let group = {
+                let (cutter, first) = &mut *cutter.lock().unwrap_or_else(PoisonError::into_inner);
+                match first.take() {
+                    Some(first) => Some(first),
+                    None => cutter.cut()?,
+                }
+            };
+            let Some((number, group)) = group else {
+                return Ok(());
+            };
+            let encoded = encode(&factory, &group).map_err(failed)?;
+            drop(group);
+            let mut appender = appender.lock().unwrap_or_else(PoisonError::into_inner);
+            appender.early.insert(number, encoded);
+            while let Some(encoded) = {
+                let next = appender.next;
+                appender.early.remove(&next)
+            } {
+                appender.append(encoded).map_err(failed)?;
+            }
+            appended.notify_all();
+            // Whoever is far ahead waits, so that there is a bound to what waits to be appended.
+            while appender.early.len() > 2 * threads
+                && appender.failed.is_none()
+                && progress.check().is_ok()
+            {
+                let waited = appended.wait_timeout(appender, std::time::Duration::from_millis(50));
+                appender = waited.unwrap_or_else(PoisonError::into_inner).0;
+            }
+            if appender.failed.is_some() {
+                return Ok(());
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..threads.max(1) {
+            scope.spawn(|| {
+                if let Err(error) = work() {
+                    let mut appender = appender.lock().unwrap_or_else(PoisonError::into_inner);
+                    appender.failed.get_or_insert(error);
+                    appended.notify_all();
+                }
+            });
+        }
+    });
+    let appender = appender
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    if let Some(error) = appender.failed {
+        return Err(error);
+    }
+    appender.writer.close().map_err(failed)?;
+    Ok(appender.rows)
+}
+
+impl Appender {
+    fn append(&mut self, encoded: Encoded) -> std::result::Result<(), ParquetError> {
+        let mut writer = self.writer.next_row_group()?;
+        for column in encoded.columns {
+            column.append_to_row_group(&mut writer)?;
+        }
+        writer.close()?;
+        self.rows += encoded.rows;
+        self.next += 1;
+        Ok(())
+    }
+}
+
+fn encode(
+    factory: &ArrowRowGroupWriterFactory,
+    batch: &RecordBatch,
+) -> std::result::Result<Encoded, ParquetError> {
+    let mut writers = factory.create_column_writers(0)?.into_iter();
+    let mut columns = Vec::with_capacity(batch.num_columns());
+    let pairs: Vec<(&arrow_schema::FieldRef, &ArrayRef)> = batch
+        .schema_ref()
+        .fields()
+        .iter()
+        .zip(batch.columns())
+        .collect();
+    for (field, array) in pairs {
+        for leaf in compute_leaves(field, array)? {
+            let mut writer = writers
+                .next()
+                .ok_or_else(|| ParquetError::General(format!("there is no column for {field}")))?;
+            writer.write(&leaf)?;
+            columns.push(writer.close()?);
+        }
+    }
+    Ok(Encoded {
+        rows: batch.num_rows() as u64,
+        columns,
+    })
+}
+
+/// Numbers of 64 bits and hashes are mostly different from each other: a dictionary of them is work for nothing.
+fn properties(schema: &Schema) -> WriterProperties {
+    let mut builder = WriterProperties::builder()
+        .set_writer_version(WriterVersion::PARQUET_1_0)
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_created_by("cento".to_owned())
+        .set_max_row_group_row_count(None);
+    for field in schema.fields() {
+        if matches!(
+            field.data_type(),
+            DataType::UInt64 | DataType::Int64 | DataType::FixedSizeBinary(_)
+        ) {
+            builder = builder
+                .set_column_dictionary_enabled(ColumnPath::from(field.name().as_str()), false);
+        }
+    }
+    builder.build()
+}

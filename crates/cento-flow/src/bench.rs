@@ -1,0 +1,247 @@
+//! The flow that is measured: distinct pages counted for each gram, grams on 2 to 50 pages kept.
+//!
+//! It is hidden, but it is no toy: it reads a Parquet file and ends in one, through the same calls as every analysis.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{UInt32Type, UInt64Type};
+use arrow_array::{RecordBatch, UInt32Array, UInt64Array};
+use arrow_schema::{DataType, Field, Schema};
+use bytemuck::{Pod, Zeroable};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::properties::WriterProperties;
+use parquet::schema::types::ColumnPath;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{Error, Flow, Registry, Result, Row, SeenFilter, Shuffle, Stage, table_row};
+
+/// A gram and a page that it is on.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C, packed(4))]
+pub struct GramPage {
+    /// The hash of the gram.
+    pub gram: u64,
+    /// The number of the page.
+    pub page: u32,
+}
+
+impl Row for GramPage {
+    type Key = u64;
+    type Rest = u32;
+
+    #[inline(always)]
+    fn key(&self) -> u64 {
+        self.gram
+    }
+
+    #[inline(always)]
+    fn rest(&self) -> u32 {
+        self.page
+    }
+}
+
+table_row! {
+    /// On how many pages a gram is.
+    pub struct GramCount {
+        /// The hash of the gram.
+        pub gram: u64,
+        /// How many pages have it.
+        pub pages: u32,
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct FileTask {
+    file: String,
+    row_group: usize,
+}
+
+#[derive(Deserialize)]
+struct CountParameters {
+    least: u32,
+    most: u32,
+}
+
+/// The functions of the flow.
+pub fn registry() -> Registry {
+    let mut registry = Registry::new();
+    registry.map("note", |context| {
+        let seen = context.state::<SeenFilter>("seen")?;
+        let task: FileTask = context.task()?;
+        read(&task, &mut |grams, _| {
+            grams.iter().for_each(|&gram| seen.note(gram));
+            Ok(context.check()?)
+        })
+    });
+    registry.map("read", |context| {
+        let mut rows = context.shuffle::<GramPage>("by gram")?;
+        let task: FileTask = context.task()?;
+        read(&task, &mut |grams, pages| {
+            let zipped = grams.iter().zip(pages);
+            Ok(rows.extend(zipped.map(|(&gram, &page)| GramPage { gram, page }))?)
+        })
+    });
+    registry.map("read what was seen again", |context| {
+        let seen = context.state::<SeenFilter>("seen")?;
+        let mut rows = context.shuffle::<GramPage>("by gram")?;
+        let task: FileTask = context.task()?;
+        read(&task, &mut |grams, pages| {
+            let zipped = grams
+                .iter()
+                .zip(pages)
+                .filter(|(gram, _)| seen.seen_again(**gram));
+            Ok(rows.extend(zipped.map(|(&gram, &page)| GramPage { gram, page }))?)
+        })
+    });
+    registry.reduce::<GramPage, _>("count", |context, groups| {
+        let CountParameters { least, most } = context.parameters()?;
+        let mut counts = context.table::<GramCount>("counts")?;
+        while let Some(group) = groups.next_group()? {
+            let gram = group.key();
+            let (mut pages, mut last) = (0u32, None);
+            for row in group {
+                pages += u32::from(last != Some(row.page));
+                last = Some(row.page);
+            }
+            if (least..=most).contains(&pages) {
+                counts.push(GramCount { gram, pages })?;
+            }
+        }
+        Ok(())
+    });
+    registry
+}
+
+/// The flow over a file. With `prefilter` bytes for a filter of grams that were seen before, it reads the file twice.
+pub fn flow(file: &Path, prefilter: Option<u64>, partitions: Option<u32>) -> Result<Flow> {
+    let builder = open(file)?;
+    let bytes = std::fs::metadata(file)
+        .map_err(|error| Error::io(file, error))?
+        .len();
+    let tasks = (0..builder.metadata().num_row_groups())
+        .map(|row_group| {
+            json!(FileTask {
+                file: file.display().to_string(),
+                row_group
+            })
+        })
+        .collect::<Vec<_>>();
+    let mut shuffle = Shuffle::default();
+    shuffle.partitions = partitions.unwrap_or(shuffle.partitions);
+    let mut flow = Flow::new("flow-bench")
+        .shuffle_with("by gram", shuffle)
+        .table("counts");
+    let read = match prefilter {
+        None => Stage::map("read", tasks),
+        Some(bytes) => {
+            flow = flow
+                .state("seen", "seen-filter", json!({ "bytes": bytes }))
+                .stage(Stage::map("note", tasks.clone()).writes("seen"));
+            Stage::map("read what was seen again", tasks).reads("seen")
+        }
+    };
+    // Another file of the same name should not be gone on with; here its length tells.
+    let read = read.with(json!({ "bytes": bytes }));
+    Ok(flow.stage(read.writes("by gram")).stage(
+        Stage::reduce("count", "by gram")
+            .with(json!({ "least": 2, "most": 50 }))
+            .writes("counts"),
+    ))
+}
+
+fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
+    let file = File::open(path).map_err(|error| Error::io(path, error))?;
+    ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| Error::parquet(path, error))
+}
+
+type Each<'a> = &'a mut dyn FnMut(&[u64], &[u32]) -> std::result::Result<(), crate::StageError>;
+
+fn read(task: &FileTask, each: Each<'_>) -> std::result::Result<(), crate::StageError> {
+    let reader = open(task.file.as_ref())?
+        .with_row_groups(vec![task.row_group])
+        .with_batch_size(1 << 14)
+        .build()?;
+    for batch in reader {
+        let batch = batch?;
+        let column = |name: &str| {
+            batch
+                .column_by_name(name)
+                .ok_or_else(|| format!("no column {name}"))
+        };
+        let grams = column("gram")?
+            .as_primitive_opt::<UInt64Type>()
+            .ok_or("gram is no u64")?;
+        let pages = column("page")?
+            .as_primitive_opt::<UInt32Type>()
+            .ok_or("page is no u32")?;
+        each(grams.values(), pages.values())?;
+    }
+    Ok(())
+}
+
+/// Rows of a page, and of a row group.
+const PAGE: u64 = 1000;
+const ROW_GROUP: u64 = 1_000_000;
+
+fn mix(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+/// The gram of a row. One row in six has a gram of its own; the others draw from a pool in which some grams are on nearly every
+/// page and most on few, as with words. Of all grams that occur, 60 % occur once.
+fn gram(row: u64, rows: u64) -> u64 {
+    let dice = mix(row.wrapping_mul(2).wrapping_add(1));
+    if dice % 1000 < UNIQUE {
+        return mix(row ^ 0x5bd1_e995_0000_0000);
+    }
+    let pool = (rows * (1000 - UNIQUE) / 1000 / POOL_MEAN).max(1);
+    let fraction = (dice >> 11) as f64 / (1u64 << 53) as f64;
+    let key = (pool as f64 * fraction * fraction * fraction) as u64;
+    mix(key ^ 0x2545_f491_0000_0000)
+}
+
+const UNIQUE: u64 = 165;
+const POOL_MEAN: u64 = 4;
+
+/// Writes a file of (gram, page) rows, page by page. Grams are stored plain, for hashes do not compress.
+pub fn make_file(path: &Path, rows: u64) -> Result<()> {
+    let schema = Arc::new(Schema::new(vec![
+        Field::new("gram", DataType::UInt64, false),
+        Field::new("page", DataType::UInt32, false),
+    ]));
+    let properties = WriterProperties::builder()
+        .set_column_dictionary_enabled(ColumnPath::from("gram"), false)
+        .set_max_row_group_row_count(Some(ROW_GROUP as usize))
+        .build();
+    let aside = path.with_extension("aside");
+    let failed = |error| Error::parquet(&aside, error);
+    let file = File::create(&aside).map_err(|error| Error::io(&aside, error))?;
+    let mut writer =
+        ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties)).map_err(failed)?;
+    let mut begin = 0;
+    while begin < rows {
+        let end = rows.min(begin + (1 << 16));
+        let grams: UInt64Array = (begin..end)
+            .map(|row| gram(row, rows))
+            .collect::<Vec<_>>()
+            .into();
+        let pages: UInt32Array = (begin..end)
+            .map(|row| (row / PAGE) as u32)
+            .collect::<Vec<_>>()
+            .into();
+        let batch =
+            RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(grams), Arc::new(pages)])
+                .map_err(|error| Error::table(&aside, &error))?;
+        writer.write(&batch).map_err(failed)?;
+        begin = end;
+    }
+    writer.close().map_err(failed)?;
+    std::fs::rename(&aside, path).map_err(|error| Error::io(path, error))
+}

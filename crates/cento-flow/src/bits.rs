@@ -1,0 +1,381 @@
+//! States that are made of bits: the filter of keys seen before, bitmaps, saturating counters.
+//!
+//! All of them are arrays of atomic words that threads write to without waiting for each other.
+
+use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use serde_json::Value;
+
+use crate::error::StageError;
+use crate::state::State;
+
+/// Words that are written or read at once.
+const BATCH: usize = 8192;
+
+/// The number of units of `size` bytes that the parameter `bytes` asks for.
+fn units(parameters: &Value, size: u64) -> u64 {
+    (bytes_of(parameters) / size).max(1)
+}
+
+fn bytes_of(parameters: &Value) -> u64 {
+    parameters
+        .get("bytes")
+        .and_then(Value::as_u64)
+        .unwrap_or_default()
+}
+
+fn checked_bytes(parameters: &Value) -> Result<u64, StageError> {
+    match bytes_of(parameters) {
+        0 => Err("`bytes` says how large the state is, and is missing".into()),
+        bytes => Ok(bytes),
+    }
+}
+
+fn zeros(words: u64) -> Vec<AtomicU64> {
+    std::iter::repeat_with(AtomicU64::default)
+        .take(words as usize)
+        .collect()
+}
+
+fn write_words(words: &[AtomicU64], output: &mut dyn Write) -> io::Result<()> {
+    let mut buffer = Vec::with_capacity(BATCH * 8);
+    for batch in words.chunks(BATCH) {
+        buffer.clear();
+        for word in batch {
+            buffer.extend_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
+        }
+        output.write_all(&buffer)?;
+    }
+    Ok(())
+}
+
+/// Reads as many words as there are, and nothing may be left over.
+fn read_words(
+    input: &mut dyn Read,
+    words: usize,
+    mut each: impl FnMut(usize, u64),
+) -> Result<(), StageError> {
+    let mut buffer = vec![0; BATCH * 8];
+    let mut at = 0;
+    while at < words {
+        let bytes = buffer
+            .get_mut(..(words - at).min(BATCH) * 8)
+            .unwrap_or_default();
+        input.read_exact(bytes)?;
+        for word in bytes.chunks_exact(8) {
+            each(at, u64::from_le_bytes(word.try_into().unwrap_or_default()));
+            at += 1;
+        }
+    }
+    if input.read(&mut [0])? != 0 {
+        return Err("the state is larger than its parameters say".into());
+    }
+    Ok(())
+}
+
+/// Which word a hash belongs to, of so many.
+#[inline(always)]
+fn spread(hash: u64, words: usize) -> usize {
+    ((u128::from(hash) * words as u128) >> 64) as usize
+}
+
+/// Mixes a key, so that keys need not be hashes themselves.
+#[inline(always)]
+fn mix(key: u64) -> u64 {
+    let key = (key ^ (key >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let key = (key ^ (key >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    key ^ (key >> 32)
+}
+
+/// Tells which keys may occur more than once, in the memory that it is given: the *exact prefilter*.
+///
+/// A first pass over the input calls [`SeenFilter::note`] with every key, a second one puts only those rows into the shuffle for which
+/// [`SeenFilter::seen_again`] holds. A key that was noted twice always passes; of those noted once nearly all are dropped. What
+/// passes by mistake is a group of one, which the reduce sees and drops; so the result is the same as without the filter.
+///
+/// Parameters: `{"bytes": n}`. With 4 bytes for each distinct key about 1 in 150 keys that occur once passes.
+///
+/// ```text
+///   key ──mix──▶ word ─┬─ once  │ 0100100000010001…   four bits of 64: set by the first that comes
+///                      └─ again │ 0000100000010001…   set by all who find theirs set already
+/// ```
+#[derive(Debug)]
+pub struct SeenFilter {
+    /// Pairs of words: *once*, *again*. They share a cache line, so a key costs one miss.
+    words: Vec<AtomicU64>,
+}
+
+impl SeenFilter {
+    #[inline(always)]
+    fn find(&self, key: u64) -> (Option<&[AtomicU64]>, u64) {
+        let hash = mix(key);
+        let pair = spread(hash, self.words.len() / 2) * 2;
+        // The multiplication above has used up the high bits; these are the low ones.
+        let mask = 1 << (hash & 63)
+            | 1 << ((hash >> 6) & 63)
+            | 1 << ((hash >> 12) & 63)
+            | 1 << ((hash >> 18) & 63);
+        (self.words.get(pair..pair + 2), mask)
+    }
+
+    /// Notes a key.
+    #[inline(always)]
+    pub fn note(&self, key: u64) {
+        let (Some([once, again]), mask) = self.find(key) else {
+            return;
+        };
+        // One atomic operation decides who was first, so two threads with the same key cannot both be.
+        if once.load(Ordering::Relaxed) & mask == mask
+            || once.fetch_or(mask, Ordering::Relaxed) & mask == mask
+        {
+            again.fetch_or(mask, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the key may have been noted more than once. Never wrong if it says no.
+    #[inline(always)]
+    pub fn seen_again(&self, key: u64) -> bool {
+        match self.find(key) {
+            (Some([_, again]), mask) => again.load(Ordering::Relaxed) & mask == mask,
+            _ => true,
+        }
+    }
+}
+
+impl State for SeenFilter {
+    fn create(parameters: &Value) -> Result<SeenFilter, StageError> {
+        checked_bytes(parameters)?;
+        Ok(SeenFilter {
+            words: zeros(units(parameters, 16) * 2),
+        })
+    }
+
+    fn weight(parameters: &Value) -> u64 {
+        units(parameters, 16) * 16
+    }
+
+    fn absorb(&self, other: &mut dyn Read) -> Result<(), StageError> {
+        let mut other_once = 0;
+        read_words(other, self.words.len(), |at, word| {
+            if at % 2 == 0 {
+                other_once = word;
+            } else if let Some([once, again]) = self.words.get(at - 1..=at) {
+                // Whoever is in both was noted twice.
+                let both = once.fetch_or(other_once, Ordering::Relaxed) & other_once;
+                again.fetch_or(word | both, Ordering::Relaxed);
+            }
+        })
+    }
+
+    fn write(&self, output: &mut dyn Write) -> io::Result<()> {
+        write_words(&self.words, output)
+    }
+}
+
+/// A set of small numbers: heavy buckets, pages that are patchy. Parameters: `{"bytes": n}` for numbers below 8 n.
+#[derive(Debug)]
+pub struct Bitmap {
+    words: Vec<AtomicU64>,
+}
+
+impl Bitmap {
+    /// How many numbers it can hold; larger ones are taken modulo this.
+    pub fn capacity(&self) -> u64 {
+        self.words.len() as u64 * 64
+    }
+
+    /// Puts a number in.
+    #[inline(always)]
+    pub fn set(&self, number: u64) {
+        let number = number % self.capacity();
+        if let Some(word) = self.words.get((number / 64) as usize) {
+            word.fetch_or(1 << (number % 64), Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a number is in.
+    #[inline(always)]
+    pub fn get(&self, number: u64) -> bool {
+        let number = number % self.capacity();
+        let word = self.words.get((number / 64) as usize);
+        word.is_some_and(|word| word.load(Ordering::Relaxed) >> (number % 64) & 1 == 1)
+    }
+}
+
+impl State for Bitmap {
+    fn create(parameters: &Value) -> Result<Bitmap, StageError> {
+        checked_bytes(parameters)?;
+        Ok(Bitmap {
+            words: zeros(units(parameters, 8)),
+        })
+    }
+
+    fn weight(parameters: &Value) -> u64 {
+        units(parameters, 8) * 8
+    }
+
+    fn absorb(&self, other: &mut dyn Read) -> Result<(), StageError> {
+        read_words(other, self.words.len(), |at, word| {
+            if let Some(mine) = self.words.get(at) {
+                mine.fetch_or(word, Ordering::Relaxed);
+            }
+        })
+    }
+
+    fn write(&self, output: &mut dyn Write) -> io::Result<()> {
+        write_words(&self.words, output)
+    }
+}
+
+/// Counters that stop at 255, for hashed counting: a bucket is never counted too low, so it tells what cannot be frequent.
+/// Parameters: `{"bytes": n}` for n counters.
+#[derive(Debug)]
+pub struct Counters {
+    counts: Vec<AtomicU8>,
+}
+
+impl Counters {
+    /// Adds to the counter that a key falls on.
+    #[inline(always)]
+    pub fn add(&self, key: u64, amount: u8) {
+        if let Some(count) = self.counts.get(spread(mix(key), self.counts.len())) {
+            raise(count, amount);
+        }
+    }
+
+    /// The counter that a key falls on: at least as much as was added for the key, up to 255.
+    #[inline(always)]
+    pub fn get(&self, key: u64) -> u8 {
+        let count = self.counts.get(spread(mix(key), self.counts.len()));
+        count.map_or(u8::MAX, |count| count.load(Ordering::Relaxed))
+    }
+}
+
+fn raise(count: &AtomicU8, amount: u8) {
+    let _ = count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| {
+        (count < u8::MAX).then(|| count.saturating_add(amount))
+    });
+}
+
+impl State for Counters {
+    fn create(parameters: &Value) -> Result<Counters, StageError> {
+        let bytes = checked_bytes(parameters)?;
+        Ok(Counters {
+            counts: std::iter::repeat_with(AtomicU8::default)
+                .take(bytes as usize)
+                .collect(),
+        })
+    }
+
+    fn weight(parameters: &Value) -> u64 {
+        bytes_of(parameters)
+    }
+
+    fn absorb(&self, other: &mut dyn Read) -> Result<(), StageError> {
+        let mut buffer = vec![0; BATCH];
+        for batch in self.counts.chunks(BATCH) {
+            let bytes = buffer.get_mut(..batch.len()).unwrap_or_default();
+            other.read_exact(bytes)?;
+            for (count, &byte) in batch.iter().zip(bytes.iter()) {
+                raise(count, byte);
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&self, output: &mut dyn Write) -> io::Result<()> {
+        let mut buffer = Vec::with_capacity(BATCH);
+        for batch in self.counts.chunks(BATCH) {
+            buffer.clear();
+            buffer.extend(batch.iter().map(|count| count.load(Ordering::Relaxed)));
+            output.write_all(&buffer)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+    use std::collections::BTreeMap;
+
+    fn written<S: State>(state: &S) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        state.write(&mut bytes).unwrap();
+        bytes
+    }
+
+    proptest! {
+        #[test]
+        fn a_key_noted_twice_is_always_seen_again(
+            keys in prop::collection::vec(0u64..300, 0..400),
+            cut in 0usize..400,
+            bytes in 1u64..3000,
+        ) {
+            let parameters = json!({ "bytes": bytes });
+            let whole = SeenFilter::create(&parameters).unwrap();
+            keys.iter().for_each(|&key| whole.note(key));
+            // Two tasks that each saw a part, brought together either way.
+            let (left, right) = keys.split_at(cut.min(keys.len()));
+            let halves = [left, right].map(|part| {
+                let filter = SeenFilter::create(&parameters).unwrap();
+                part.iter().for_each(|&key| filter.note(key));
+                filter
+            });
+            let [first, second] = &halves;
+            let (first_bytes, second_bytes) = (written(first), written(second));
+            first.absorb(&mut second_bytes.as_slice()).unwrap();
+            second.absorb(&mut first_bytes.as_slice()).unwrap();
+            let mut counts = BTreeMap::new();
+            keys.iter().for_each(|&key| *counts.entry(key).or_insert(0) += 1);
+            for (key, count) in counts {
+                if count > 1 {
+                    prop_assert!(whole.seen_again(key) && first.seen_again(key) && second.seen_again(key));
+                }
+            }
+        }
+
+        #[test]
+        fn bitmaps_and_counters_hold_what_was_put_in(numbers in prop::collection::vec(0u64..4000, 0..200)) {
+            let parameters = json!({ "bytes": 512 });
+            let bitmap = Bitmap::create(&parameters).unwrap();
+            let counters = Counters::create(&parameters).unwrap();
+            for &number in &numbers {
+                bitmap.set(number);
+                counters.add(number, 1);
+            }
+            let (copy, twice) = (Bitmap::create(&parameters).unwrap(), Counters::create(&parameters).unwrap());
+            copy.absorb(&mut written(&bitmap).as_slice()).unwrap();
+            for _ in 0..2 {
+                twice.absorb(&mut written(&counters).as_slice()).unwrap();
+            }
+            for number in 0..4000 {
+                let times = numbers.iter().filter(|&&other| other == number).count();
+                prop_assert_eq!(copy.get(number), times > 0);
+                prop_assert!(usize::from(counters.get(number)) >= times.min(255));
+                prop_assert!(usize::from(twice.get(number)) >= (2 * times).min(255));
+            }
+        }
+    }
+
+    #[test]
+    fn few_keys_that_occur_once_pass() {
+        let keys = 100_000u64;
+        let filter = SeenFilter::create(&json!({ "bytes": keys * 4 })).unwrap();
+        (0..keys).for_each(|key| filter.note(key));
+        let passed = (0..keys).filter(|&key| filter.seen_again(key)).count();
+        assert!(passed < keys as usize / 100, "{passed} of {keys}");
+    }
+
+    #[test]
+    fn a_state_of_another_size_is_refused() {
+        let small = Bitmap::create(&json!({ "bytes": 64 })).unwrap();
+        let large = Bitmap::create(&json!({ "bytes": 128 })).unwrap();
+        assert!(large.absorb(&mut written(&small).as_slice()).is_err());
+        assert!(small.absorb(&mut written(&large).as_slice()).is_err());
+        assert!(Bitmap::create(&json!({})).is_err());
+    }
+}

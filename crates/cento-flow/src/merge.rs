@@ -1,0 +1,244 @@
+//! Sorting what neither fits in memory nor can be cut by its key: sorted runs on disk, merged as they are read.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::{Error, Result};
+use crate::row::{Row, order};
+use crate::sink::Workshop;
+
+/// A block of a run has its checksum and its number of rows in front.
+const HEADER: usize = 16;
+/// Blocks are at least this large, as far as memory allows: smaller ones are mostly waiting for the disk.
+const BLOCK: u64 = 16 << 10;
+
+/// Sorted runs in one file that has no name.
+pub(crate) struct Runs<R> {
+    file: File,
+    path: PathBuf,
+    at: u64,
+    runs: Vec<Run>,
+    block: usize,
+    row: std::marker::PhantomData<R>,
+}
+
+#[derive(Clone, Copy)]
+struct Run {
+    at: u64,
+    rows: u64,
+}
+
+impl<R: Row> Runs<R> {
+    pub(crate) fn create(workshop: &Workshop) -> Result<Runs<R>> {
+        let folder = workshop.scratch_folder();
+        let path = folder.join("scratch");
+        let file = tempfile::tempfile_in(&folder).map_err(|error| Error::io(&path, error))?;
+        let block = (workshop.shares.sort / 16).min(BLOCK) as usize / size_of::<R>();
+        Ok(Runs {
+            file,
+            path,
+            at: 0,
+            runs: Vec::new(),
+            block: block.max(1),
+            row: std::marker::PhantomData,
+        })
+    }
+
+    /// Adds rows that are sorted as a run of their own.
+    pub(crate) fn add(&mut self, rows: &[R], workshop: &Workshop) -> Result<()> {
+        let begun = self.at;
+        for block in rows.chunks(self.block) {
+            workshop.progress.check()?;
+            self.put(block)?;
+        }
+        workshop.progress.add_spilled(self.at - begun);
+        self.runs.push(Run {
+            at: begun,
+            rows: rows.len() as u64,
+        });
+        Ok(())
+    }
+
+    fn put(&mut self, block: &[R]) -> Result<()> {
+        let bytes: &[u8] = bytemuck::cast_slice(block);
+        let mut header = [0; HEADER];
+        let (check, rows) = header.split_at_mut(8);
+        check.copy_from_slice(&xxh3_64(bytes).to_le_bytes());
+        rows.copy_from_slice(&(block.len() as u64).to_le_bytes());
+        let failed = |error| Error::io(&self.path, error);
+        self.file.write_all(&header).map_err(failed)?;
+        self.file.write_all(bytes).map_err(failed)?;
+        self.at += (HEADER + bytes.len()) as u64;
+        Ok(())
+    }
+
+    /// Merges runs into longer ones until all that are left can be read at once, then streams them.
+    pub(crate) fn merge(mut self, workshop: &Workshop) -> Result<Merger<R>> {
+        let block_bytes = (self.block * size_of::<R>()) as u64;
+        let ways = (workshop.shares.sort / 2 / block_bytes.max(1)).clamp(2, 512) as usize;
+        while self.runs.len() > ways {
+            let mut longer = Runs::<R>::create(workshop)?;
+            for some in self.runs.chunks(ways) {
+                let begun = longer.at;
+                let mut merged = Readers::open(&self, some)?;
+                let mut block = Vec::with_capacity(self.block);
+                let mut rows = 0;
+                while merged.fill(&self, &mut block, self.block)? > 0 {
+                    workshop.progress.check()?;
+                    rows += block.len() as u64;
+                    longer.put(&block)?;
+                }
+                workshop.progress.add_spilled(longer.at - begun);
+                longer.runs.push(Run { at: begun, rows });
+            }
+            self = longer;
+        }
+        let readers = Readers::open(&self, &self.runs)?;
+        Ok(Merger {
+            runs: self,
+            readers,
+        })
+    }
+
+    fn read_block(&self, at: u64, block: &mut Vec<R>) -> Result<u64> {
+        let short = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => Error::damaged(&self.path, "it is cut short"),
+            _ => Error::io(&self.path, error),
+        };
+        let mut header = [0; HEADER];
+        self.file.read_exact_at(&mut header, at).map_err(short)?;
+        let (check, rows) = header.split_at(8);
+        let rows = u64::from_le_bytes(rows.try_into().unwrap_or_default());
+        if rows > self.block as u64 {
+            return Err(Error::damaged(&self.path, "a block of a run is too long"));
+        }
+        block.clear();
+        block.resize(rows as usize, R::zeroed());
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(block);
+        self.file
+            .read_exact_at(bytes, at + HEADER as u64)
+            .map_err(short)?;
+        if xxh3_64(bytes).to_le_bytes() != check {
+            return Err(Error::damaged(
+                &self.path,
+                "a block of a run has another checksum",
+            ));
+        }
+        Ok((HEADER + bytes.len()) as u64)
+    }
+}
+
+/// All runs of a file, merged.
+pub(crate) struct Merger<R> {
+    runs: Runs<R>,
+    readers: Readers<R>,
+}
+
+impl<R: Row> Merger<R> {
+    /// Replaces the contents of `batch` by the next rows; none if all were read.
+    pub(crate) fn fill(&mut self, batch: &mut Vec<R>) -> Result<usize> {
+        let rows = self.runs.block;
+        self.readers.fill(&self.runs, batch, rows)
+    }
+}
+
+struct Readers<R> {
+    readers: Vec<Reader<R>>,
+    heap: BinaryHeap<Head<R>>,
+}
+
+struct Reader<R> {
+    at: u64,
+    left: u64,
+    block: Vec<R>,
+    position: usize,
+}
+
+/// The next row of a reader; the smallest one is on top of the heap.
+struct Head<R> {
+    row: R,
+    reader: usize,
+}
+
+impl<R: Row> Ord for Head<R> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        order(&other.row, &self.row).then(other.reader.cmp(&self.reader))
+    }
+}
+
+impl<R: Row> PartialOrd for Head<R> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<R: Row> PartialEq for Head<R> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<R: Row> Eq for Head<R> {}
+
+impl<R: Row> Readers<R> {
+    fn open(file: &Runs<R>, runs: &[Run]) -> Result<Readers<R>> {
+        let mut readers = Readers {
+            readers: Vec::with_capacity(runs.len()),
+            heap: BinaryHeap::with_capacity(runs.len()),
+        };
+        for run in runs {
+            let mut reader = Reader {
+                at: run.at,
+                left: run.rows,
+                block: Vec::new(),
+                position: 0,
+            };
+            if let Some(row) = reader.next(file)? {
+                let reader = readers.readers.len();
+                readers.heap.push(Head { row, reader });
+            }
+            readers.readers.push(reader);
+        }
+        Ok(readers)
+    }
+
+    fn fill(&mut self, file: &Runs<R>, batch: &mut Vec<R>, rows: usize) -> Result<usize> {
+        batch.clear();
+        while batch.len() < rows
+            && let Some(mut head) = self.heap.peek_mut()
+        {
+            batch.push(head.row);
+            let next = match self.readers.get_mut(head.reader) {
+                Some(reader) => reader.next(file)?,
+                None => None,
+            };
+            match next {
+                Some(row) => head.row = row,
+                None => drop(std::collections::binary_heap::PeekMut::pop(head)),
+            }
+        }
+        Ok(batch.len())
+    }
+}
+
+impl<R: Row> Reader<R> {
+    fn next(&mut self, file: &Runs<R>) -> Result<Option<R>> {
+        if self.position == self.block.len() {
+            if self.left == 0 {
+                return Ok(None);
+            }
+            self.at += file.read_block(self.at, &mut self.block)?;
+            self.left = self.left.saturating_sub(self.block.len() as u64);
+            self.position = 0;
+        }
+        let row = self.block.get(self.position).copied();
+        self.position += 1;
+        Ok(row)
+    }
+}

@@ -1,0 +1,101 @@
+//! What a running flow tells those who watch it, and what they can tell it.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::error::{Error, Result};
+
+/// Counters that workers raise and a display reads; and the switch that stops the run.
+#[derive(Debug, Default)]
+pub struct Progress {
+    stage: Mutex<String>,
+    tasks: AtomicU64,
+    finished: AtomicU64,
+    rows: AtomicU64,
+    spilled: AtomicU64,
+    cancelled: AtomicBool,
+    /// One thread has failed, and the others need not go on.
+    aborted: AtomicBool,
+}
+
+impl Progress {
+    /// A run that has not begun.
+    pub fn new() -> Arc<Progress> {
+        Arc::default()
+    }
+
+    /// The name of the stage that runs.
+    pub fn stage(&self) -> String {
+        self.stage.lock().map_or_else(
+            |poisoned| poisoned.into_inner().clone(),
+            |name| name.clone(),
+        )
+    }
+
+    /// Tasks of that stage.
+    pub fn tasks(&self) -> u64 {
+        self.tasks.load(Ordering::Relaxed)
+    }
+
+    /// Tasks of it that are finished.
+    pub fn finished(&self) -> u64 {
+        self.finished.load(Ordering::Relaxed)
+    }
+
+    /// Rows that went into shuffles so far, over all stages.
+    pub fn rows(&self) -> u64 {
+        self.rows.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that went to temporary files so far, over all stages.
+    pub fn spilled(&self) -> u64 {
+        self.spilled.load(Ordering::Relaxed)
+    }
+
+    /// Stops the run: within a second, as every loop over rows asks.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the run was told to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Whether there is no point in going on.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.is_cancelled() || self.aborted.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn abort(&self) {
+        self.aborted.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.is_stopped() {
+            return Err(Error::Cancelled);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn begin(&self, stage: &str, tasks: usize, finished: usize) {
+        if let Ok(mut name) = self.stage.lock() {
+            stage.clone_into(&mut name);
+        }
+        self.aborted.store(false, Ordering::Relaxed);
+        self.tasks.store(tasks as u64, Ordering::Relaxed);
+        self.finished.store(finished as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn finish_task(&self) {
+        self.finished.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_rows(&self, rows: u64) {
+        self.rows.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_spilled(&self, bytes: u64) {
+        self.spilled.fetch_add(bytes, Ordering::Relaxed);
+    }
+}

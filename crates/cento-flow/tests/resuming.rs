@@ -1,0 +1,225 @@
+//! Runs that are broken off, and files that rot.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot set up its files should stop there"
+)]
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use cento_flow::{Error, Flow, Progress, Registry, Shuffle};
+use support::{Machine, Making, Pair, flow, left, oracle, read_summaries, registry};
+
+fn tasks() -> Vec<Making> {
+    (0..8)
+        .map(|seed| Making {
+            seed,
+            rows: 20_000,
+            keys: 9_000,
+            hot: 2,
+            small: false,
+        })
+        .collect()
+}
+
+/// A machine that writes down every task at once.
+fn careful() -> Machine {
+    Machine {
+        threads: 1,
+        memory: 8 << 20,
+        checkpoint: Duration::ZERO,
+    }
+}
+
+/// The usual functions, but `make` fails when it is called for the `n`th time, and calls are counted.
+fn failing(at: usize) -> (Registry, Arc<AtomicUsize>) {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let mut registry = registry();
+    let counted = Arc::clone(&calls);
+    registry.map("make", move |context| {
+        if counted.fetch_add(1, Ordering::Relaxed) == at {
+            return Err("broken off".into());
+        }
+        let mut pairs = context.shuffle::<Pair>("pairs")?;
+        Ok(pairs.extend(context.task::<Making>()?.pairs())?)
+    });
+    (registry, calls)
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let site = fs::read_dir(folder.join("temp"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let mut files: Vec<PathBuf> = fs::read_dir(site)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "rows"));
+    files
+}
+
+fn summaries() -> Flow {
+    flow(
+        &tasks(),
+        Shuffle {
+            partitions: 8,
+            ..Shuffle::default()
+        },
+    )
+}
+
+#[test]
+fn a_run_goes_on_at_the_last_finished_task() {
+    let folder = tempfile::tempdir().unwrap();
+    let (broken, calls) = failing(5);
+    let error = careful()
+        .run(folder.path(), &broken, &summaries())
+        .unwrap_err();
+    assert_eq!(error.to_string(), "make, task 5: broken off");
+    assert_eq!(
+        (files(folder.path()).len(), calls.load(Ordering::Relaxed)),
+        (5, 6)
+    );
+    let (whole, calls) = failing(usize::MAX);
+    let report = careful().run(folder.path(), &whole, &summaries()).unwrap();
+    assert_eq!(
+        (report.stages[0].resumed, calls.load(Ordering::Relaxed)),
+        (5, 3)
+    );
+    assert_eq!(read_summaries(folder.path()), oracle(&tasks()));
+    assert!(left(folder.path()).is_empty());
+}
+
+#[test]
+fn a_run_goes_on_in_the_middle_of_a_reduce() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut broken = registry();
+    broken.reduce::<Pair, _>("summarise", |context, _| match context.task_number() {
+        6 => Err("broken off".into()),
+        _ => Ok(()),
+    });
+    assert!(careful().run(folder.path(), &broken, &summaries()).is_err());
+    // The map is over and stays over; of the reduce, the partitions before the one that failed were finished, be it with nothing.
+    let report = careful()
+        .run(folder.path(), &registry(), &summaries())
+        .unwrap();
+    assert_eq!(report.stages.len(), 2);
+    assert_eq!(report.stages[1].resumed, 6);
+    assert!(left(folder.path()).is_empty());
+}
+
+#[test]
+fn another_flow_does_not_find_the_files_of_this_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (broken, _) = failing(5);
+    assert!(careful().run(folder.path(), &broken, &summaries()).is_err());
+    let fewer = flow(&tasks()[..3], Shuffle::default());
+    let report = careful().run(folder.path(), &registry(), &fewer).unwrap();
+    assert_eq!(report.stages[0].resumed, 0);
+    assert_eq!(read_summaries(folder.path()), oracle(&tasks()[..3]));
+    // The other one can still be gone on with.
+    assert_eq!(left(folder.path()).len(), 1);
+}
+
+#[test]
+fn every_flipped_bit_is_noticed_and_its_task_done_again() {
+    for at in [0, 1, 2, 3, 5, 8, 13] {
+        let folder = tempfile::tempdir().unwrap();
+        let (broken, _) = failing(5);
+        assert!(careful().run(folder.path(), &broken, &summaries()).is_err());
+        let file = &files(folder.path())[2];
+        let mut bytes = fs::read(file).unwrap();
+        // From the end towards the beginning: trailer, tail, index, rows.
+        let position = bytes.len() - 1 - (bytes.len() - 9) * at / 13;
+        bytes[position] ^= 4;
+        fs::write(file, bytes).unwrap();
+        match careful().run(folder.path(), &registry(), &summaries()) {
+            // The tail is read first, and without it the task is not finished.
+            Ok(report) => assert_eq!(report.stages[0].resumed, 4),
+            Err(error) => {
+                assert!(matches!(error, Error::Damaged { .. }), "{error}");
+                assert!(error.hint().unwrap().contains("run the same command again"));
+                careful()
+                    .run(folder.path(), &registry(), &summaries())
+                    .unwrap();
+            }
+        }
+        assert_eq!(read_summaries(folder.path()), oracle(&tasks()), "{at}");
+        assert!(left(folder.path()).is_empty());
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_short_is_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let (broken, _) = failing(5);
+    assert!(careful().run(folder.path(), &broken, &summaries()).is_err());
+    for (number, file) in files(folder.path()).iter().enumerate() {
+        let bytes = fs::read(file).unwrap();
+        fs::write(file, &bytes[..bytes.len() * number / 5]).unwrap();
+    }
+    let report = careful()
+        .run(folder.path(), &registry(), &summaries())
+        .unwrap();
+    assert_eq!(report.stages[0].resumed, 0);
+    assert_eq!(read_summaries(folder.path()), oracle(&tasks()));
+}
+
+#[test]
+fn a_cancelled_run_ends_soon() {
+    let folder = tempfile::tempdir().unwrap();
+    let progress = Progress::new();
+    let stopper = Arc::clone(&progress);
+    let mut registry = registry();
+    registry.map("make", |context| {
+        let mut pairs = context.shuffle::<Pair>("pairs")?;
+        loop {
+            // Without an end, unless someone ends it.
+            pairs.push(Pair { key: 1, value: 1 })?;
+        }
+    });
+    let stop = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(200));
+        stopper.cancel();
+        Instant::now()
+    });
+    let machine = Machine {
+        threads: 2,
+        memory: 8 << 20,
+        ..Machine::large()
+    };
+    let error = machine
+        .run_watched(folder.path(), &registry, &summaries(), &progress)
+        .unwrap_err();
+    assert!(matches!(error, Error::Cancelled));
+    assert!(stop.join().unwrap().elapsed() < Duration::from_secs(1));
+    assert!(left(folder.path()).is_empty());
+}
+
+#[test]
+fn two_processes_do_not_work_on_one_flow() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().to_owned();
+    let mut registry = registry();
+    registry.map("make", move |_| {
+        let second = Machine::large().run(&place, &support::registry(), &summaries());
+        match second {
+            Err(Error::Busy(_)) => Err("busy".into()),
+            _ => Ok(()),
+        }
+    });
+    let error = Machine::large()
+        .run(folder.path(), &registry, &summaries())
+        .unwrap_err();
+    assert!(error.to_string().ends_with("busy"), "{error}");
+}
