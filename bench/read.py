@@ -29,16 +29,12 @@ def fastwarc(path):
 
 
 def zlib_ng(path):
-    from zlib_ng import zlib_ng
+    from zlib_ng import gzip_ng
 
-    size, rest = 0, b""
-    with open(path, "rb") as file:
-        inflater = zlib_ng.decompressobj(31)
-        while rest or (rest := file.read(1 << 20)):
-            size += len(inflater.decompress(rest))
-            rest = inflater.unused_data
-            if inflater.eof:
-                inflater = zlib_ng.decompressobj(31)
+    size, piece = 0, bytearray(1 << 20)
+    with gzip_ng.open(path, "rb") as file:
+        while count := file.readinto(piece):
+            size += count
     return size
 
 

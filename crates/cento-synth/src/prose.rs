@@ -41,13 +41,14 @@ impl Prose {
             self.text.push_str(language.gap());
         }
         let begin = self.end();
-        // All words are drawn before the first is written: draws do not wait for each other, and most of their time is waiting.
+        // All words are drawn, and all are found, before the first is written: neither draws nor finds wait for each other, and
+        // most of their time is waiting for memory.
         let mut ranks = [0u16; LONGEST];
-        let ranks = ranks.get_mut(..count as usize).unwrap_or_default();
-        for rank in ranks.iter_mut() {
+        for rank in ranks.iter_mut().take(count as usize) {
             *rank = vocabulary.draw_rank(random);
         }
-        for (position, rank) in (0..count).zip(ranks) {
+        let words = ranks.map(|rank| vocabulary.word(usize::from(rank)));
+        for (position, word) in (0..count).zip(words) {
             if position > 0 {
                 if position + 1 < count && random.once_in(11) {
                     self.text.push_str(language.comma());
@@ -57,7 +58,6 @@ impl Prose {
                     self.text.push_str(language.space());
                 }
             }
-            let word = vocabulary.word(usize::from(*rank));
             self.word(word, position == 0 && language.has_capitals());
         }
         self.text.push_str(language.stop());

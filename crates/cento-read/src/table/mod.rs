@@ -15,6 +15,7 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
+use parquet::file::metadata::ColumnChunkMetaData;
 
 use crate::bytes::Handle;
 use crate::reader::{Records, following};
@@ -103,13 +104,23 @@ impl TableReader {
         }
         let group = self.group - 1;
         let begin = self.group_end - self.rows_of(group);
-        let sizes = self.metadata.metadata().row_group(group).columns();
-        let size: u64 = sizes
+        let mut size = 0u64;
+        for (leaf, column) in self
+            .metadata
+            .metadata()
+            .row_group(group)
+            .columns()
             .iter()
             .enumerate()
-            .filter(|(leaf, _)| self.projection.leaf_included(*leaf))
-            .map(|(_, column)| u64::try_from(column.uncompressed_size()).unwrap_or(0))
-            .sum();
+        {
+            if self.projection.leaf_included(leaf) {
+                if !lies_within(column, self.bytes) {
+                    return Err("a column does not lie within the file".into());
+                }
+                let unpacked = u64::try_from(column.uncompressed_size()).unwrap_or(0);
+                size = size.saturating_add(unpacked);
+            }
+        }
         let each = size / self.rows_of(group).max(1);
         let rows = (BATCH_BYTES / each.max(1)).clamp(1, BATCH_ROWS);
         let reader = guarded(|| {
@@ -288,6 +299,17 @@ fn load(file: &Handle) -> Result<ArrowReaderMetadata, parquet::errors::ParquetEr
     let metadata = ArrowReaderMetadata::load(file, plain.clone())?;
     let schema = Arc::new(column::with_views(metadata.schema()));
     ArrowReaderMetadata::try_new(metadata.metadata().clone(), plain.with_schema(schema))
+}
+
+/// Whether the bytes of a column are bytes of a file of this length. The library takes that for granted.
+fn lies_within(column: &ColumnChunkMetaData, length: u64) -> bool {
+    let begin = column
+        .dictionary_page_offset()
+        .unwrap_or(column.data_page_offset());
+    let end = begin.checked_add(column.compressed_size());
+    begin >= 0
+        && column.compressed_size() >= 0
+        && end.is_some_and(|end| u64::try_from(end).is_ok_and(|end| end <= length))
 }
 
 /// Runs what reads a file that may be hostile. The library is careful, but it is large, and a panic over one bad file must
