@@ -175,35 +175,37 @@ impl<D: Dialect> ArchiveReader<D> {
         }
         let begin = self.stream.border();
         let mut left = length;
-        let problem = loop {
+        let (cause, problem, passed) = loop {
             match self.stream.skip(left, digest.as_deref_mut()) {
                 Err(trouble) => return Err(self.failure(trouble)),
                 Ok(0) => match self.at_end_of_record(&mut Vec::new()) {
                     Err(trouble) => return Err(self.failure(trouble)),
                     Ok(Follows::Record) => return Ok(head),
                     Ok(Follows::Unclear) if D::BELIEVED_UNSEEN => return Ok(head),
-                    Ok(_) => break (Cause::BadLength, "no record comes after it"),
+                    Ok(_) => break (Cause::BadLength, "no record comes after it", length),
                 },
                 Ok(missing) => {
                     left = missing;
                     let crossed = self.stream.cross(D::BEGINNING);
                     if !crossed.map_err(|trouble| self.failure(trouble))? {
-                        break (Cause::Truncated, "it is longer than what is there");
+                        let problem = "it is longer than what is there";
+                        break (Cause::Truncated, problem, length - left);
                     }
                 }
             }
         };
         // Too much went by to have been kept, but a plain file can be read again; a stream, or a compressed member of such
-        // size, is searched from here on, and what the record claimed is lost.
+        // size, is searched from here on, and what the record claimed is lost. What was there counts as read again, not what
+        // was claimed: or one absurd length would spoil the search in all that follows.
         if let Some(begin) = begin
-            && self.stream.may_reread(length)
+            && self.stream.may_reread(passed)
         {
             self.stream
                 .seek(begin)
                 .map_err(|trouble| self.failure(trouble))?;
             self.stream.give_back(head);
         }
-        Err(Failure::Record(problem.0, problem.1.into()))
+        Err(Failure::Record(cause, problem.into()))
     }
 }
 
