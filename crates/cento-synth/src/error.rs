@@ -113,7 +113,15 @@ impl Error {
             Error::BadTruth { .. } => "make it again with `cento synth`".to_owned(),
             Error::TooNew { .. } => "install a newer cento to read it".to_owned(),
             Error::Store(error) => return error.hint(),
-            Error::Cancelled | Error::Misread { .. } | Error::Io { .. } => return None,
+            Error::Io { source, .. } => match source.kind() {
+                io::ErrorKind::NotFound => "check the spelling of the path".to_owned(),
+                io::ErrorKind::PermissionDenied => "check who may read and write there".to_owned(),
+                io::ErrorKind::StorageFull => {
+                    "make room, then give the same command to go on".to_owned()
+                }
+                _ => return None,
+            },
+            Error::Cancelled | Error::Misread { .. } => return None,
         })
     }
 }

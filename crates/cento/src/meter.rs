@@ -79,6 +79,14 @@ fn line(progress: &Progress, begun: Instant) -> String {
     let rate = bytes as f64 / seconds;
     let mut line = format!("{} pages  {}", number(progress.pages()), size(bytes));
     let total = progress.total_bytes();
+    if total == 0 && bytes == 0 {
+        let rate = progress.pages() as f64 / seconds;
+        return format!(
+            "{} pages  {}/s",
+            number(progress.pages()),
+            number(rate as u64)
+        );
+    }
     if total > 0 {
         line.push_str(&format!(" of {}", size(total)));
     }
