@@ -15,7 +15,10 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
+use parquet::column::page::{Page, PageReader};
+use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::SerializedPageReader;
 
 use crate::bytes::Handle;
 use crate::reader::{Records, following};
@@ -123,6 +126,7 @@ impl TableReader {
         }
         let each = size / self.rows_of(group).max(1);
         let rows = (BATCH_BYTES / each.max(1)).clamp(1, BATCH_ROWS);
+        guarded(|| self.check_dictionaries(group))?;
         let reader = guarded(|| {
             ParquetRecordBatchReaderBuilder::new_with_metadata(
                 self.file.clone(),
@@ -136,6 +140,30 @@ impl TableReader {
         })?;
         self.reader = Some(reader);
         Ok(true)
+    }
+
+    /// Sees to it that no dictionary claims more values than it has bytes for: the library sets memory aside for as many as
+    /// are claimed, and thirty bytes can claim two thousand million.
+    fn check_dictionaries(&self, group: usize) -> Result<(), ParquetError> {
+        let rows = self.rows_of(group) as usize;
+        let columns = self.metadata.metadata().row_group(group).columns();
+        for (leaf, column) in columns.iter().enumerate() {
+            if !self.projection.leaf_included(leaf) {
+                continue;
+            }
+            let file = Arc::new(self.file.clone());
+            let mut pages = SerializedPageReader::new(file, column, rows, None)?;
+            if !pages.peek_next_page()?.is_some_and(|page| page.is_dict) {
+                continue;
+            }
+            if let Some(page @ Page::DictionaryPage { .. }) = pages.get_next_page()?
+                && page.num_values() as usize > page.buffer().len()
+            {
+                let problem = "a dictionary claims more values than it has bytes";
+                return Err(ParquetError::General(problem.into()));
+            }
+        }
+        Ok(())
     }
 
     /// Makes a batch ready that holds the present row. Answers whether there is one.
@@ -293,7 +321,7 @@ impl Records for TableReader {
 }
 
 /// Reads the footer, and asks for every string as a view.
-fn load(file: &Handle) -> Result<ArrowReaderMetadata, parquet::errors::ParquetError> {
+fn load(file: &Handle) -> Result<ArrowReaderMetadata, ParquetError> {
     // What the writer's own types were is of no interest, and would have to be undone: dictionaries, wide offsets.
     let plain = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let metadata = ArrowReaderMetadata::load(file, plain.clone())?;
