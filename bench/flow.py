@@ -68,8 +68,8 @@ def same_result():
     import duckdb as db
 
     summary = "select count(*), sum(pages), bit_xor(hash(gram, pages)) from '{}'"
-    ours = db.sql(summary.format(FOLDER / "flow-out/counts.parquet")).fetchone()
-    theirs = db.sql(summary.format(FOLDER / "flow-duckdb.parquet")).fetchone()
+    ours = db.sql(summary.format(FOLDER / "flow-out/counts.parquet")).fetchall()[0]
+    theirs = db.sql(summary.format(FOLDER / "flow-duckdb.parquet")).fetchall()[0]
     if ours != theirs:
         raise SystemExit(f"unlike results: cento {ours}, DuckDB {theirs}")
     return ours[0]

@@ -81,10 +81,20 @@ impl WideEmitter {
     /// Puts a record into the shuffle. Within a group records come by `order`, and those of one order in an order that follows from
     /// their bytes.
     pub fn push(&mut self, key: &[u8], order: u64, value: &[u8]) -> Result<()> {
+        self.cut(digest(&[key]), key, order, value)
+    }
+
+    /// Puts a record into a shuffle of numbers ([`Flow::shuffle_of_numbers`](crate::Flow::shuffle_of_numbers)): groups come in the
+    /// order of these, and not of hashes. A shuffle takes records of one sort, numbered or not.
+    pub fn push_numbered(&mut self, number: u64, order: u64, value: &[u8]) -> Result<()> {
+        self.cut([0, number], &[], order, value)
+    }
+
+    fn cut(&mut self, group: [u64; 2], key: &[u8], order: u64, value: &[u8]) -> Result<()> {
         let too_long = || Error::Unsound("a record is longer than 4 GiB".to_owned());
         let length = u32::try_from(key.len() + value.len()).map_err(|_| too_long())?;
         let mut fragment = Fragment {
-            key: digest(&[key]),
+            key: group,
             digest: digest(&[key, value]),
             order,
             number: 0,
@@ -159,6 +169,13 @@ impl<'g, 'a> WideGroups<'g, 'a> {
             copies: None,
             ahead: None,
         }))
+    }
+}
+
+impl WideGroup<'_, '_> {
+    /// What its records were numbered with.
+    pub fn number(&self) -> u64 {
+        self.group.key() as u64
     }
 }
 

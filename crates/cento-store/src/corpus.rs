@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -123,6 +124,80 @@ impl Corpus {
                     Error::parquet(path.as_deref().unwrap_or(Path::new("")), error.into())
                 })
             }))
+    }
+
+    /// How many rows each row group of a table of one part has; none if the corpus does not keep the table.
+    pub fn group_rows(&self, part: usize, table: Table) -> Result<Vec<u64>> {
+        let reader = self.reader(part, table, &[])?;
+        Ok(reader.map_or_else(Vec::new, |reader| {
+            let groups = reader.metadata().row_groups().iter();
+            groups
+                .map(|group| u64::try_from(group.num_rows()).unwrap_or(0))
+                .collect()
+        }))
+    }
+
+    /// The rows of some row groups of one part, `batch` rows at a time.
+    pub fn scan_groups(
+        &self,
+        part: usize,
+        table: Table,
+        columns: &[&str],
+        groups: Range<usize>,
+        batch: usize,
+    ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
+        let reader = self.reader(part, table, columns)?;
+        let reader = reader.map(|reader| {
+            reader
+                .with_batch_size(batch)
+                .with_row_groups(groups.collect())
+        });
+        self.batches(part, table, reader)
+    }
+
+    /// The rows of one part that have these numbers, which must ascend. What lies between them is passed over, not read.
+    pub fn pick(
+        &self,
+        part: usize,
+        table: Table,
+        columns: &[&str],
+        rows: &[u64],
+        batch: usize,
+    ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
+        let mut selectors = Vec::with_capacity(2 * rows.len());
+        let mut next = 0;
+        for &row in rows {
+            if row < next {
+                continue;
+            }
+            if row > next {
+                selectors.push(RowSelector::skip((row - next) as usize));
+            }
+            selectors.push(RowSelector::select(1));
+            next = row + 1;
+        }
+        let reader = self.reader(part, table, columns)?.map(|reader| {
+            reader
+                .with_batch_size(batch)
+                .with_row_selection(RowSelection::from(selectors))
+        });
+        self.batches(part, table, reader)
+    }
+
+    /// The batches of a reader, if there is one.
+    fn batches(
+        &self,
+        part: usize,
+        table: Table,
+        reader: Option<ParquetRecordBatchReaderBuilder<File>>,
+    ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
+        let path = self.file(part, table).unwrap_or_default();
+        let reader = reader
+            .map(ParquetRecordBatchReaderBuilder::build)
+            .transpose()
+            .map_err(|error| Error::parquet(&path, error))?;
+        let batches = reader.into_iter().flatten();
+        Ok(batches.map(move |batch| batch.map_err(|error| Error::parquet(&path, error.into()))))
     }
 
     /// The row of one page, all columns.

@@ -77,6 +77,25 @@ impl From<cento_flow::Error> for Failure {
     }
 }
 
+impl From<cento_find::Error> for Failure {
+    fn from(error: cento_find::Error) -> Failure {
+        use cento_find::Error;
+        let hint = error.hint();
+        match error {
+            Error::Store(error) => error.into(),
+            Error::Flow(error) => error.into(),
+            error => Failure {
+                status: match error {
+                    Error::Parameter(_) => USAGE,
+                    _ => 1,
+                },
+                error: error.into(),
+                hint,
+            },
+        }
+    }
+}
+
 impl From<cento_read::Error> for Failure {
     fn from(error: cento_read::Error) -> Failure {
         use cento_read::Error;

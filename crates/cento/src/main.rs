@@ -3,6 +3,7 @@
 //! This binary parses what was typed, resolves it to settings, calls the library that does the work, and
 //! prints. Logic lives in the crates that it calls.
 
+mod analysis;
 mod arguments;
 mod cat;
 mod failure;

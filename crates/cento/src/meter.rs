@@ -22,8 +22,25 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Starts to watch.
+    /// Starts to watch the reading of inputs.
     pub(crate) fn start(progress: Arc<Progress>) -> Meter {
+        Meter::show(move |begun| Reading {
+            done: progress.bytes(),
+            all: progress.total_bytes(),
+            line: line(&progress, begun),
+        })
+    }
+
+    /// Starts to watch a flow.
+    pub(crate) fn over_flow(progress: Arc<cento_flow::Progress>) -> Meter {
+        Meter::show(move |begun| Reading {
+            done: progress.finished(),
+            all: progress.tasks(),
+            line: flow_line(&progress, begun),
+        })
+    }
+
+    fn show(read: impl Fn(Instant) -> Reading + Send + 'static) -> Meter {
         let (stop, stopped) = channel::<()>();
         let thread = std::thread::spawn(move || {
             let terminal = std::io::stderr().is_terminal();
@@ -32,8 +49,8 @@ impl Meter {
             let wait = if terminal { DRAW } else { LOG };
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 match &bar {
-                    Some(bar) => draw(bar, &progress, begun),
-                    None => eprintln!("{}", line(&progress, begun)),
+                    Some(bar) => draw(bar, &read(begun)),
+                    None => eprintln!("{}", read(begun).line),
                 }
             }
             if let Some(bar) = bar {
@@ -45,6 +62,13 @@ impl Meter {
             thread: Some(thread),
         }
     }
+}
+
+/// What is shown at one moment.
+struct Reading {
+    done: u64,
+    all: u64,
+    line: String,
 }
 
 impl Drop for Meter {
@@ -66,10 +90,27 @@ fn new_bar() -> ProgressBar {
     bar
 }
 
-fn draw(bar: &ProgressBar, progress: &Progress, begun: Instant) {
-    bar.set_length(progress.total_bytes().max(progress.bytes()).max(1));
-    bar.set_position(progress.bytes());
-    bar.set_message(line(progress, begun));
+fn draw(bar: &ProgressBar, reading: &Reading) {
+    bar.set_length(reading.all.max(reading.done).max(1));
+    bar.set_position(reading.done);
+    bar.set_message(reading.line.clone());
+}
+
+/// `sketch  12 of 40  3,456,789 rows  0:14`.
+fn flow_line(progress: &cento_flow::Progress, begun: Instant) -> String {
+    let seconds = begun.elapsed().as_secs();
+    let mut line = format!(
+        "{}  {} of {}  {} rows",
+        progress.stage(),
+        number(progress.finished()),
+        number(progress.tasks()),
+        number(progress.rows())
+    );
+    if progress.spilled() > 0 {
+        line.push_str(&format!("  {} on disk", size(progress.spilled())));
+    }
+    line.push_str(&format!("  {}:{:02}", seconds / 60, seconds % 60));
+    line
 }
 
 /// `12,345 pages  1.2 GB of 8.0 GB  110 MB/s  1:02 left`.

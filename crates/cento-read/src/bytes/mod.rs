@@ -22,7 +22,7 @@ mod zstd;
 
 pub(crate) use ahead::Ahead;
 pub(crate) use gzip::{Beginning, header_length};
-pub(crate) use handle::Handle;
+pub(crate) use handle::{Handle, Part};
 use packing::unpacker;
 pub(crate) use packing::{FRONT, packing_named, packing_of, unpack_front, unpacked_name};
 pub(crate) use source::{Origin, Source};

@@ -4,12 +4,14 @@
 //! the decoded pages: a long text that a dictionary shares among a million rows is then held once, not a million times.
 
 mod column;
+mod header;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use column::{Cell, Column};
+use header::Walked;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -17,8 +19,8 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::ColumnChunkMetaData;
-use parquet::file::reader::SerializedPageReader;
+use parquet::file::metadata::{ColumnChunkMetaData, FooterTail, ParquetMetaDataReader};
+use parquet::file::reader::{ChunkReader, SerializedPageReader};
 
 use crate::bytes::Handle;
 use crate::reader::{Records, following};
@@ -31,6 +33,9 @@ const BATCH_BYTES: u64 = 4 << 20;
 
 /// And no more rows than this.
 const BATCH_ROWS: u64 = 1024;
+
+/// The last bytes of a file: how long its footer is, and who wrote it.
+const FOOTER: u64 = 8;
 
 /// Reads a Parquet file.
 pub(crate) struct TableReader {
@@ -129,7 +134,7 @@ impl TableReader {
         guarded(|| self.check_dictionaries(group))?;
         let reader = guarded(|| {
             ParquetRecordBatchReaderBuilder::new_with_metadata(
-                self.file.clone(),
+                Walked(self.file.clone()),
                 self.metadata.clone(),
             )
             .with_row_groups(vec![group])
@@ -151,7 +156,7 @@ impl TableReader {
             if !self.projection.leaf_included(leaf) {
                 continue;
             }
-            let file = Arc::new(self.file.clone());
+            let file = Arc::new(Walked(self.file.clone()));
             let mut pages = SerializedPageReader::new(file, column, rows, None)?;
             if !pages.peek_next_page()?.is_some_and(|page| page.is_dict) {
                 continue;
@@ -324,7 +329,18 @@ impl Records for TableReader {
 fn load(file: &Handle) -> Result<ArrowReaderMetadata, ParquetError> {
     // What the writer's own types were is of no interest, and would have to be undone: dictionaries, wide offsets.
     let plain = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let metadata = ArrowReaderMetadata::load(file, plain.clone())?;
+    let beyond = || ParquetError::EOF("it is shorter than its own footer".into());
+    let tail = file.length().checked_sub(FOOTER).ok_or_else(beyond)?;
+    let end = FooterTail::try_from(&file.get_bytes(tail, FOOTER as usize)?[..])?;
+    if end.is_encrypted_footer() {
+        return Err(ParquetError::General("it is encrypted".into()));
+    }
+    let length = end.metadata_length();
+    let begin = tail.checked_sub(length as u64).ok_or_else(beyond)?;
+    let footer = file.get_bytes(begin, length)?;
+    header::walk(&mut &footer[..], length)?;
+    let metadata = Arc::new(ParquetMetaDataReader::decode_metadata(&footer)?);
+    let metadata = ArrowReaderMetadata::try_new(metadata, plain.clone())?;
     let schema = Arc::new(column::with_views(metadata.schema()));
     ArrowReaderMetadata::try_new(metadata.metadata().clone(), plain.with_schema(schema))
 }

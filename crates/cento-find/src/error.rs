@@ -1,0 +1,64 @@
+//! What can go wrong with an analysis, sorted by whose turn it is to act.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An error from an analysis.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The corpus.
+    #[error(transparent)]
+    Store(#[from] cento_store::Error),
+    /// The engine.
+    #[error(transparent)]
+    Flow(#[from] cento_flow::Error),
+    /// A parameter that makes no sense.
+    #[error("{0}")]
+    Parameter(String),
+    /// More pages than can be numbered in one run.
+    #[error("{0} pages are more than one analysis can number")]
+    TooManyPages(u64),
+    /// Findings that were asked for and are not there.
+    #[error("{} has no findings of {analysis}", .corpus.display())]
+    NoFindings {
+        /// The corpus.
+        corpus: PathBuf,
+        /// Which analysis.
+        analysis: String,
+    },
+    /// A file operation failed.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
+
+/// The result of anything that an analysis does.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// What to do about it, as one line for people.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Error::Store(error) => error.hint(),
+            Error::Flow(error) => error.hint(),
+            Error::Parameter(_) => Some("--help tells what values there are".to_owned()),
+            Error::TooManyPages(_) => Some("index it as several corpora".to_owned()),
+            Error::NoFindings { corpus, analysis } => Some(format!(
+                "make them with `cento {analysis} {}`",
+                corpus.display()
+            )),
+            Error::Io { .. } => None,
+        }
+    }
+
+    pub(crate) fn io(path: &Path, source: io::Error) -> Error {
+        Error::Io {
+            path: path.to_owned(),
+            source,
+        }
+    }
+}

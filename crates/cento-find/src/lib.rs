@@ -1,0 +1,22 @@
+//! Who copied what: the analyses, one module each.
+//!
+//! # Brief overview
+//!
+//! * A [`Source`] is one corpus or several, their pages numbered densely.
+//! * An analysis has parameters with documented defaults, and a function that runs its flow over a source in a
+//!   [`Workplace`]: so many threads, so much memory, this folder.
+//! * It ends in [`Findings`]: tables in Parquet, and a record of what was asked and counted.
+//!
+//! Nothing here prints, plots or parses arguments.
+
+mod error;
+pub mod names;
+mod run;
+mod source;
+mod tables;
+pub mod words;
+
+pub use error::{Error, Result};
+pub use run::{FINDINGS, Findings, RUN, RunRecord, Workplace};
+pub use source::{PageFacts, Source, TextTask};
+pub use tables::read_table;

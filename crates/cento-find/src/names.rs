@@ -1,0 +1,120 @@
+//! Giving pages back their names.
+//!
+//! Hot rows know pages by number alone. At the end of a flow the pages that are in a result are looked up by one pass over
+//! the pages tables, and their names are joined with the result in a shuffle of numbers:
+//!
+//! ```text
+//!   result rows ──────────▶ by page:  7 │ order 0: the name of page 7
+//!   pages table ─ names ──▶             │ order 1: a row about page 7      → reduce → rows with names
+//!    (only pages in `named`)            │ order 1: another row about page 7
+//! ```
+//!
+//! A row about two pages goes through two such shuffles.
+
+use std::sync::Arc;
+
+use cento_flow::{Bitmap, Flow, Registry, Stage, WideGroup};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::error::{Error, Result};
+use crate::source::{PageFacts, Source};
+
+/// The state that says which pages are wanted: stages that put rows into the result set their numbers in it.
+pub const NAMED: &str = "named";
+/// The order of a name among the records of its page: the first.
+const NAME: u64 = 0;
+/// The order of rows about a page.
+pub const ROW: u64 = 1;
+
+/// What people know a page by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageName {
+    /// Which of the corpora it is in.
+    pub corpus: usize,
+    /// Its id there.
+    pub page_id: u64,
+    /// Its address.
+    pub url: String,
+    /// The host of the address.
+    pub host: Option<String>,
+    /// The registered domain of the host.
+    pub domain: Option<String>,
+    /// The address of the server.
+    pub ip: Option<String>,
+    /// When it was fetched, in milliseconds.
+    pub fetched_at: Option<i64>,
+    /// When it says that it was published.
+    pub published_at: Option<i64>,
+    /// The bytes of its payload.
+    pub bytes: u64,
+    /// The words of its text.
+    pub words: u32,
+}
+
+impl From<PageFacts<'_>> for PageName {
+    fn from(facts: PageFacts<'_>) -> PageName {
+        PageName {
+            corpus: facts.corpus,
+            page_id: facts.page_id,
+            url: facts.url.to_owned(),
+            host: facts.host.map(str::to_owned),
+            domain: facts.domain.map(str::to_owned),
+            ip: facts.ip.map(str::to_owned),
+            fetched_at: facts.fetched_at,
+            published_at: facts.published_at,
+            bytes: facts.bytes,
+            words: facts.words,
+        }
+    }
+}
+
+/// Adds the state of wanted pages to a flow.
+pub fn with_named(flow: Flow, source: &Source) -> Flow {
+    let bytes = u64::from(source.all()).div_ceil(8).max(8);
+    flow.state(NAMED, "bitmap", json!({ "bytes": bytes }))
+}
+
+/// The stage that puts the names of all wanted pages into some shuffles of numbers.
+pub fn stage(source: &Source, shuffles: &[&str]) -> Stage {
+    let stage = Stage::map("names", source.page_tasks())
+        .with(json!(shuffles))
+        .reads(NAMED);
+    shuffles
+        .iter()
+        .fold(stage, |stage, name| stage.writes(name))
+}
+
+/// Registers what [`stage`] names.
+pub fn register(registry: &mut Registry, source: &Arc<Source>) {
+    let source = Arc::clone(source);
+    registry.map("names", move |context| {
+        let shuffles: Vec<String> = context.parameters()?;
+        let named = context.state::<Bitmap>(NAMED)?;
+        let mut emitters = shuffles
+            .iter()
+            .map(|name| context.wide_shuffle(name))
+            .collect::<cento_flow::Result<Vec<_>>>()?;
+        source.for_each_page(context.task()?, |facts| {
+            if !named.get(u64::from(facts.number)) {
+                return Ok::<_, cento_flow::StageError>(());
+            }
+            let name = serde_json::to_vec(&PageName::from(facts))?;
+            for emitter in &mut emitters {
+                emitter.push_numbered(u64::from(facts.number), NAME, &name)?;
+            }
+            Ok(())
+        })
+    });
+}
+
+/// The name at the head of a group of rows about a page.
+pub fn name_of(group: &mut WideGroup<'_, '_>) -> Result<PageName> {
+    let number = group.number();
+    let unnamed = || Error::Parameter(format!("page {number} has no name"));
+    let first = group
+        .next()
+        .filter(|record| record.order == NAME)
+        .ok_or_else(unnamed)?;
+    serde_json::from_slice(&first.value).map_err(|_| unnamed())
+}

@@ -1,0 +1,420 @@
+//! The pages of one or more corpora, numbered densely for a run.
+//!
+//! ```text
+//!   0 ──────────────── kept pages, in the order of corpora and page ids ──────────────── K ── rejected pages ── N
+//! ```
+//!
+//! A kept page's number tells where its text is, so no table of numbers is held in memory. Rejected pages come after all kept
+//! ones: only analyses of whole files ask for them.
+
+use std::path::Path;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{TimestampMillisecondType, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, RecordBatch};
+use cento_store::{Corpus, Table};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::error::{Error, Result};
+
+/// Texts that are decoded together: few, for texts can be long.
+const TEXT_BATCH: usize = 64;
+const PAGE_BATCH: usize = 1024;
+/// Bytes of text that a task has at least, so that small corpora are not cut to crumbs.
+const TASK_ROWS: u64 = 2_000;
+
+/// Corpora that are read as one.
+pub struct Source {
+    corpora: Vec<Corpus>,
+    parts: Vec<Part>,
+    kept: u32,
+    all: u32,
+}
+
+struct Part {
+    corpus: usize,
+    part: usize,
+    first_kept: u32,
+    kept: u32,
+    first_rejected: u32,
+    /// Rows of each row group of the text.
+    groups: Vec<u64>,
+}
+
+/// Some texts of one part: the work of one map task.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TextTask {
+    part: usize,
+    first_group: usize,
+    groups: usize,
+    first: u32,
+}
+
+/// What the pages table says of one page.
+#[derive(Debug, Clone, Copy)]
+pub struct PageFacts<'a> {
+    /// Its number in this run.
+    pub number: u32,
+    /// Which of the corpora it is in.
+    pub corpus: usize,
+    /// Its id in that corpus.
+    pub page_id: u64,
+    /// Its address.
+    pub url: &'a str,
+    /// The host of the address.
+    pub host: Option<&'a str>,
+    /// The registered domain of the host.
+    pub domain: Option<&'a str>,
+    /// The address of the server.
+    pub ip: Option<&'a str>,
+    /// When it was fetched, in milliseconds.
+    pub fetched_at: Option<i64>,
+    /// When it says that it was published.
+    pub published_at: Option<i64>,
+    /// The status of the answer.
+    pub status: Option<u16>,
+    /// The bytes of its payload.
+    pub bytes: u64,
+    /// The digest of its payload.
+    pub payload_sha1: Option<&'a [u8]>,
+    /// Whether it is a record that says: as before.
+    pub revisit: bool,
+    /// The identity of its text.
+    pub text_hash: Option<&'a [u8]>,
+    /// The words of its text.
+    pub words: u32,
+    /// Why it takes no part in analyses of text.
+    pub reject: Option<&'a str>,
+}
+
+const FACTS: [&str; 15] = [
+    "page_id",
+    "url",
+    "host",
+    "domain",
+    "ip",
+    "fetched_at",
+    "published_at",
+    "status",
+    "bytes",
+    "payload_sha1",
+    "revisit_of_url",
+    "text_hash",
+    "text_bytes",
+    "words",
+    "reject",
+];
+
+impl Source {
+    /// Opens corpora. What is compared must have been made alike, so the parameters of all must agree.
+    pub fn open(paths: &[&Path]) -> Result<Source> {
+        let corpora = paths
+            .iter()
+            .map(|path| Corpus::open(path))
+            .collect::<std::result::Result<Vec<_>, _>>()?;
+        let mut parts = Vec::new();
+        let (mut kept, mut rejected) = (0u64, 0u64);
+        for (corpus, opened) in corpora.iter().enumerate() {
+            for (part, entry) in opened.manifest().parts.iter().enumerate() {
+                let part = Part {
+                    corpus,
+                    part,
+                    first_kept: number(kept)?,
+                    kept: number(entry.counts.kept)?,
+                    first_rejected: number(rejected)?,
+                    groups: opened.group_rows(part, Table::Text)?,
+                };
+                kept += entry.counts.kept;
+                rejected += entry.counts.pages.saturating_sub(entry.counts.kept);
+                parts.push(part);
+            }
+        }
+        let (kept, all) = (number(kept)?, number(kept + rejected)?);
+        for part in &mut parts {
+            part.first_rejected += kept;
+        }
+        Ok(Source {
+            corpora,
+            parts,
+            kept,
+            all,
+        })
+    }
+
+    /// The corpora.
+    pub fn corpora(&self) -> &[Corpus] {
+        &self.corpora
+    }
+
+    /// How many pages have text: their numbers are below this.
+    pub fn kept(&self) -> u32 {
+        self.kept
+    }
+
+    /// How many pages there are, rejected ones too.
+    pub fn all(&self) -> u32 {
+        self.all
+    }
+
+    /// How many of the kept pages are in the corpora before this one.
+    pub fn kept_before(&self, corpus: usize) -> u32 {
+        let first = self.parts.iter().find(|part| part.corpus >= corpus);
+        first.map_or(self.kept, |part| part.first_kept)
+    }
+
+    /// Whether every corpus keeps its text.
+    pub fn has_text(&self) -> bool {
+        self.corpora.iter().all(|corpus| corpus.parameters().text)
+    }
+
+    /// What the corpora are, as data: a flow over them must not be gone on with over others.
+    pub fn identity(&self) -> Value {
+        let corpora = self.corpora.iter().map(|corpus| {
+            let parts = &corpus.manifest().parts;
+            let mut hasher = blake3::Hasher::new();
+            for part in parts {
+                for file in [Some(&part.pages), part.text.as_ref(), Some(&part.chunks)] {
+                    hasher.update(file.map_or("", |file| &file.blake3).as_bytes());
+                }
+            }
+            json!({ "parts": parts.len(), "blake3": hasher.finalize().to_hex().to_string() })
+        });
+        corpora.collect()
+    }
+
+    /// One task for each part: for its pages table.
+    pub fn page_tasks(&self) -> Vec<Value> {
+        (0..self.parts.len()).map(|part| json!(part)).collect()
+    }
+
+    /// Tasks that cover all texts.
+    pub fn text_tasks(&self) -> Vec<Value> {
+        let mut tasks = Vec::new();
+        for (index, part) in self.parts.iter().enumerate() {
+            let (mut first_group, mut first, mut rows) = (0, part.first_kept, 0);
+            for (group, &group_rows) in part.groups.iter().enumerate() {
+                rows += group_rows;
+                if rows >= TASK_ROWS || group + 1 == part.groups.len() {
+                    tasks.push(json!(TextTask {
+                        part: index,
+                        first_group,
+                        groups: group + 1 - first_group,
+                        first,
+                    }));
+                    first_group = group + 1;
+                    first += rows as u32;
+                    rows = 0;
+                }
+            }
+        }
+        tasks
+    }
+
+    /// Calls `each` with every text of a task and its page's number, in order.
+    pub fn for_each_text<E: From<Error>>(
+        &self,
+        task: &TextTask,
+        mut each: impl FnMut(u32, &str) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let part = self.part(task.part)?;
+        let groups = task.first_group..task.first_group + task.groups;
+        let batches = self
+            .corpus(part)
+            .scan_groups(part.part, Table::Text, &["text"], groups, TEXT_BATCH)
+            .map_err(Error::from)?;
+        let mut number = task.first;
+        for batch in batches {
+            let batch = batch.map_err(Error::from)?;
+            let texts = batch.column(0).as_string::<i32>();
+            for row in 0..texts.len() {
+                each(number, texts.value(row))?;
+                number += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with the texts of some pages. Numbers must ascend; rejected pages have no text and are passed over.
+    pub fn texts<E: From<Error>>(
+        &self,
+        numbers: &[u32],
+        mut each: impl FnMut(u32, &str) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let mut rest = numbers;
+        for part in &self.parts {
+            let end = part.first_kept + part.kept;
+            let (now, later) = rest.split_at(rest.partition_point(|&number| number < end));
+            rest = later;
+            if now.is_empty() {
+                continue;
+            }
+            let rows: Vec<u64> = now
+                .iter()
+                .map(|&number| u64::from(number - part.first_kept))
+                .collect();
+            let batches = self
+                .corpus(part)
+                .pick(part.part, Table::Text, &["text"], &rows, TEXT_BATCH)
+                .map_err(Error::from)?;
+            let mut numbers = now.iter();
+            for batch in batches {
+                let batch = batch.map_err(Error::from)?;
+                let texts = batch.column(0).as_string::<i32>();
+                for (row, &number) in (0..texts.len()).zip(numbers.by_ref()) {
+                    each(number, texts.value(row))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with the facts of every page of a task, in the order of page ids.
+    pub fn for_each_page<E: From<Error>>(
+        &self,
+        task: usize,
+        mut each: impl FnMut(PageFacts<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let part = self.part(task)?;
+        let corpus = self.corpus(part);
+        let groups = corpus
+            .group_rows(part.part, Table::Pages)
+            .map_err(Error::from)?
+            .len();
+        let batches = corpus
+            .scan_groups(part.part, Table::Pages, &FACTS, 0..groups, PAGE_BATCH)
+            .map_err(Error::from)?;
+        let (mut kept, mut rejected) = (part.first_kept, part.first_rejected);
+        for batch in batches {
+            let batch = batch.map_err(Error::from)?;
+            let columns = Columns::of(&batch).ok_or_else(|| damaged(corpus))?;
+            for row in 0..batch.num_rows() {
+                let counter = if columns.reject.is_null(row) {
+                    &mut kept
+                } else {
+                    &mut rejected
+                };
+                each(columns.facts(*counter, part.corpus, row))?;
+                *counter += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn part(&self, part: usize) -> Result<&Part> {
+        self.parts
+            .get(part)
+            .ok_or_else(|| Error::Parameter(format!("there is no part {part}")))
+    }
+
+    fn corpus(&self, part: &Part) -> &Corpus {
+        &self.corpora[part.corpus]
+    }
+}
+
+fn damaged(corpus: &Corpus) -> Error {
+    cento_store::Error::Damaged {
+        path: corpus.path().to_owned(),
+        detail: "its pages table lacks a column".to_owned(),
+    }
+    .into()
+}
+
+fn number(count: u64) -> Result<u32> {
+    u32::try_from(count)
+        .ok()
+        .filter(|&count| count < u32::MAX)
+        .ok_or(Error::TooManyPages(count))
+}
+
+/// The columns of a batch of pages, by type.
+struct Columns<'a> {
+    page_id: &'a arrow_array::UInt64Array,
+    url: &'a arrow_array::StringArray,
+    host: &'a arrow_array::StringArray,
+    domain: &'a arrow_array::StringArray,
+    ip: &'a arrow_array::StringArray,
+    fetched_at: &'a arrow_array::TimestampMillisecondArray,
+    published_at: &'a arrow_array::TimestampMillisecondArray,
+    status: &'a arrow_array::UInt16Array,
+    bytes: &'a arrow_array::UInt64Array,
+    payload_sha1: &'a arrow_array::FixedSizeBinaryArray,
+    revisit_of_url: &'a arrow_array::StringArray,
+    text_hash: &'a arrow_array::FixedSizeBinaryArray,
+    words: &'a arrow_array::UInt32Array,
+    reject: &'a arrow_array::StringArray,
+}
+
+impl<'a> Columns<'a> {
+    fn of(batch: &'a RecordBatch) -> Option<Columns<'a>> {
+        let text = |name| batch.column_by_name(name)?.as_string_opt::<i32>();
+        let time = |name| {
+            batch
+                .column_by_name(name)?
+                .as_primitive_opt::<TimestampMillisecondType>()
+        };
+        let binary = |name| batch.column_by_name(name)?.as_fixed_size_binary_opt();
+        let long = |name| batch.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
+        Some(Columns {
+            page_id: long("page_id")?,
+            url: text("url")?,
+            host: text("host")?,
+            domain: text("domain")?,
+            ip: text("ip")?,
+            fetched_at: time("fetched_at")?,
+            published_at: time("published_at")?,
+            status: batch
+                .column_by_name("status")?
+                .as_primitive_opt::<UInt16Type>()?,
+            bytes: long("bytes")?,
+            payload_sha1: binary("payload_sha1")?,
+            revisit_of_url: text("revisit_of_url")?,
+            text_hash: binary("text_hash")?,
+            words: batch
+                .column_by_name("words")?
+                .as_primitive_opt::<UInt32Type>()?,
+            reject: text("reject")?,
+        })
+    }
+
+    fn facts(&self, number: u32, corpus: usize, row: usize) -> PageFacts<'a> {
+        fn text(column: &arrow_array::StringArray, row: usize) -> Option<&str> {
+            column.is_valid(row).then(|| column.value(row))
+        }
+        fn binary(column: &arrow_array::FixedSizeBinaryArray, row: usize) -> Option<&[u8]> {
+            column.is_valid(row).then(|| column.value(row))
+        }
+        let time = |column: &arrow_array::TimestampMillisecondArray| {
+            column.is_valid(row).then(|| column.value(row))
+        };
+        PageFacts {
+            number,
+            corpus,
+            page_id: self.page_id.value(row),
+            url: self.url.value(row),
+            host: text(self.host, row),
+            domain: text(self.domain, row),
+            ip: text(self.ip, row),
+            fetched_at: time(self.fetched_at),
+            published_at: time(self.published_at),
+            status: self.status.is_valid(row).then(|| self.status.value(row)),
+            bytes: self.bytes.value(row),
+            payload_sha1: binary(self.payload_sha1, row),
+            revisit: self.revisit_of_url.is_valid(row),
+            text_hash: binary(self.text_hash, row),
+            words: self.words.value(row),
+            reject: text(self.reject, row),
+        }
+    }
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Source")
+            .field("corpora", &self.corpora)
+            .field("kept", &self.kept)
+            .field("all", &self.all)
+            .finish_non_exhaustive()
+    }
+}

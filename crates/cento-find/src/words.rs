@@ -1,0 +1,66 @@
+//! The words of a text as hashes, and their grams.
+
+use cento_print::{grams, word_hash};
+use cento_text::words::WordScanner;
+
+/// Turns texts into hashes of words and of grams, one text after the other, with the same memory.
+#[derive(Default)]
+pub struct WordHasher {
+    scanner: WordScanner,
+    words: Vec<u64>,
+}
+
+impl WordHasher {
+    /// The hashes of all words of a text, in order.
+    pub fn words(&mut self, text: &str) -> &[u64] {
+        self.words.clear();
+        let words = &mut self.words;
+        self.scanner
+            .scan(text, |word| words.push(word_hash(word.normal)));
+        &self.words
+    }
+
+    /// The distinct grams of `k` words of a text, sorted. A text of fewer words is one gram, so that it can be compared.
+    pub fn gram_set(&mut self, text: &str, k: usize, set: &mut Vec<u64>) {
+        let words = self.words(text);
+        set.clear();
+        if words.len() < k && !words.is_empty() {
+            set.push(cento_print::run_hash(words));
+        } else {
+            set.reserve(words.len());
+            grams(words, k, |gram, _| set.push(gram));
+        }
+        set.sort_unstable();
+        set.dedup();
+    }
+}
+
+/// How many numbers two ascending lists share.
+pub fn shared(one: &[u64], other: &[u64]) -> usize {
+    let (mut left, mut right) = (one.iter().peekable(), other.iter().peekable());
+    let mut count = 0;
+    while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+        match a.cmp(b) {
+            std::cmp::Ordering::Less => drop(left.next()),
+            std::cmp::Ordering::Greater => drop(right.next()),
+            std::cmp::Ordering::Equal => {
+                count += 1;
+                left.next();
+                right.next();
+            }
+        }
+    }
+    count
+}
+
+/// The resemblance of two ascending lists without repeats: what they share of what either has. Two empty ones resemble each
+/// other wholly.
+pub fn resemblance(one: &[u64], other: &[u64]) -> f64 {
+    let both = shared(one, other);
+    let either = one.len() + other.len() - both;
+    if either == 0 {
+        1.0
+    } else {
+        both as f64 / either as f64
+    }
+}

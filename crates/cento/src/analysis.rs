@@ -1,0 +1,170 @@
+//! What every analysis shares on the command line: where it works, how it is watched, and how its tables are given out.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cento_find::{Findings, Workplace, read_table};
+use cento_flow::Progress;
+use clap::Args;
+use serde_json::{Map, Value};
+
+use crate::arguments::MachineArguments;
+use crate::failure::Failure;
+use crate::meter::Meter;
+use crate::output::print;
+use crate::rows::row_values;
+
+/// Options of every analysis.
+#[derive(Debug, Args)]
+pub(crate) struct AnalysisArguments {
+    /// Write the main table to a file, as its name ends: .parquet, .jsonl or .csv
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the rows of the main table, one JSON object a line
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+    /// Show what each stage did: rows, bytes, seconds
+    #[arg(long, help_heading = "Output")]
+    pub(crate) explain: bool,
+    /// Where findings go [default: CORPUS/findings]
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
+    pub(crate) findings: Option<PathBuf>,
+    /// Work anew, even if the same was found before
+    #[arg(long, help_heading = "Output")]
+    pub(crate) again: bool,
+    /// Where temporary files go [default: beside the findings]
+    #[arg(long, value_name = "FOLDER", help_heading = "Machine")]
+    pub(crate) temp: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) machine: MachineArguments,
+}
+
+/// The kinds of file that a table can be given out as.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Parquet,
+    JsonLines,
+    Csv,
+}
+
+impl AnalysisArguments {
+    /// Runs an analysis while someone watches; Ctrl-C stops it.
+    pub(crate) fn run(
+        &self,
+        analysis: impl FnOnce(&Workplace) -> cento_find::Result<Findings>,
+    ) -> Result<Findings, Failure> {
+        // A file that cannot be written is found out before the work, not after it.
+        if let Some(out) = &self.out {
+            kind_of(out)?;
+        }
+        let progress = Progress::new();
+        let on_interrupt = Arc::clone(&progress);
+        // Without a handler Ctrl-C still ends the run, only less politely.
+        let _ = ctrlc::set_handler(move || on_interrupt.cancel());
+        let workplace = Workplace {
+            threads: self.machine.threads(),
+            memory: self.machine.memory(),
+            temp: self.temp.clone(),
+            findings: self.findings.clone(),
+            again: self.again,
+            progress: Arc::clone(&progress),
+        };
+        let meter = Meter::over_flow(progress);
+        let findings = analysis(&workplace);
+        drop(meter);
+        let findings = findings?;
+        if self.explain {
+            eprint!("{}", findings.record.report);
+        }
+        Ok(findings)
+    }
+
+    /// Gives a table out as `--out` and `--json` ask for. Answers whether it was printed.
+    pub(crate) fn give(&self, table: &Path) -> Result<bool, Failure> {
+        if let Some(out) = &self.out {
+            match kind_of(out)? {
+                Kind::Parquet => {
+                    std::fs::copy(table, out).map_err(|error| cannot_write(out, &error))?;
+                }
+                kind => {
+                    let file = File::create(out).map_err(|error| cannot_write(out, &error))?;
+                    let mut file = BufWriter::new(file);
+                    write_rows(table, kind, &mut |line| file.write_all(line.as_bytes()))?;
+                    file.flush().map_err(|error| cannot_write(out, &error))?;
+                }
+            }
+        }
+        if self.json {
+            write_rows(table, Kind::JsonLines, &mut print)?;
+        }
+        Ok(self.json)
+    }
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::missing(
+        format!("{}: {error}", path.display()),
+        "choose a place that you may write to, with room for it".to_owned(),
+    )
+}
+
+fn kind_of(path: &Path) -> Result<Kind, Failure> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("parquet") => Ok(Kind::Parquet),
+        Some("jsonl") => Ok(Kind::JsonLines),
+        Some("csv") => Ok(Kind::Csv),
+        _ => Err(Failure::usage(
+            format!("{} does not say which format it is", path.display()),
+            "end its name with .parquet, .jsonl or .csv",
+        )),
+    }
+}
+
+/// Writes the rows of a table as lines.
+fn write_rows(
+    table: &Path,
+    kind: Kind,
+    write: &mut dyn FnMut(&str) -> std::io::Result<()>,
+) -> Result<(), Failure> {
+    let mut headed = false;
+    for batch in read_table(table)? {
+        let batch = batch?;
+        if kind == Kind::Csv && !headed {
+            let names = batch.schema_ref().fields().iter();
+            let names: Vec<String> = names.map(|field| csv_cell(field.name())).collect();
+            write(&format!("{}\r\n", names.join(",")))?;
+            headed = true;
+        }
+        let mut lines = String::new();
+        for row in 0..batch.num_rows() {
+            if kind == Kind::Csv {
+                let cells: Vec<String> = row_values(&batch, row)
+                    .map(|(_, value)| match value {
+                        Value::Null => String::new(),
+                        Value::String(text) => csv_cell(&text),
+                        other => csv_cell(&other.to_string()),
+                    })
+                    .collect();
+                lines.push_str(&format!("{}\r\n", cells.join(",")));
+            } else {
+                let object: Map<String, Value> = row_values(&batch, row)
+                    .map(|(name, value)| (name.to_owned(), value))
+                    .collect();
+                lines.push_str(&format!("{}\n", Value::Object(object)));
+            }
+        }
+        write(&lines)?;
+    }
+    Ok(())
+}
+
+/// A cell as RFC 4180 has it.
+fn csv_cell(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
