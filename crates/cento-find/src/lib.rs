@@ -9,14 +9,17 @@
 //!
 //! Nothing here prints, plots or parses arguments.
 
+pub mod copies;
 mod error;
 pub mod names;
+mod numbers;
 mod run;
 mod source;
 mod tables;
 pub mod words;
 
 pub use error::{Error, Result};
+pub use numbers::{Numbers, UNSET};
 pub use run::{FINDINGS, Findings, RUN, RunRecord, Workplace};
 pub use source::{PageFacts, Source, TextTask};
 pub use tables::read_table;

@@ -6,6 +6,7 @@
 mod analysis;
 mod arguments;
 mod cat;
+mod copies;
 mod failure;
 mod flow_bench;
 mod index;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         Verb::Index(arguments) => index::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Cat(arguments) => cat::run(&arguments),
+        Verb::Copies(arguments) => copies::run(&arguments),
         Verb::Synth(arguments) => synth::run(&arguments),
         Verb::Score(arguments) => score::run(&arguments),
         Verb::FlowBench(arguments) => flow_bench::run(&arguments),
