@@ -12,7 +12,10 @@ struct Chance(u64);
 impl Chance {
     /// From 0 to 1.
     fn share(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 
@@ -23,7 +26,9 @@ impl Chance {
 }
 
 fn main() -> std::io::Result<()> {
-    let folder = std::env::args().nth(1).unwrap_or_else(|| "gallery".to_owned());
+    let folder = std::env::args()
+        .nth(1)
+        .unwrap_or_else(|| "gallery".to_owned());
     let folder = Path::new(&folder);
     std::fs::create_dir_all(folder)?;
     let mut page = format!(
@@ -65,7 +70,16 @@ fn figures() -> Vec<(&'static str, Figure)> {
 }
 
 fn replicas() -> Figure {
-    let names = ["1", "2", "3", "4–5", "6–10", "11–100", "101–1,000", "> 1,000"];
+    let names = [
+        "1",
+        "2",
+        "3",
+        "4–5",
+        "6–10",
+        "11–100",
+        "101–1,000",
+        "> 1,000",
+    ];
     Figure::new(
         "Share of pages by the number of their replicas",
         Axis::of_categories("Replicas of a page, itself included", names),
@@ -80,7 +94,10 @@ fn replicas() -> Figure {
 fn popularity() -> Figure {
     let mut chance = Chance(1);
     let bins = (0..28).map(|bin| {
-        let (from, to) = (10f64.powf(f64::from(bin) / 4.0), 10f64.powf(f64::from(bin + 1) / 4.0));
+        let (from, to) = (
+            10f64.powf(f64::from(bin) / 4.0),
+            10f64.powf(f64::from(bin + 1) / 4.0),
+        );
         let count = 2e9 * from.powf(-1.25) * (1.0 + 0.3 * chance.normal()).max(0.1);
         (from.round(), to.round(), count.round())
     });
@@ -97,7 +114,9 @@ fn popularity() -> Figure {
 
 fn popular_shingles() -> Figure {
     let mut chance = Chance(2);
-    let counts: Vec<f64> = (0..84).map(|n| (3e7 * f64::from(n + 1).powf(-1.9) * (1.0 + 0.1 * chance.normal())).round()).collect();
+    let counts: Vec<f64> = (0..84)
+        .map(|n| (3e7 * f64::from(n + 1).powf(-1.9) * (1.0 + 0.1 * chance.normal())).round())
+        .collect();
     let total: f64 = counts.iter().sum();
     let mut left = total;
     let at_least = counts.iter().enumerate().map(move |(n, count)| {
@@ -120,7 +139,8 @@ fn cover() -> Figure {
     let points: Vec<_> = (0..1_000_000)
         .map(|_| {
             let popular = 30.0 + (54.0 * chance.share().powf(1.7)).round();
-            let size = (1.0 + popular * chance.share().powf(3.0) * 0.9 + chance.normal().abs()).round();
+            let size =
+                (1.0 + popular * chance.share().powf(3.0) * 0.9 + chance.normal().abs()).round();
             (popular, size.min(popular))
         })
         .collect();
@@ -138,7 +158,10 @@ fn sites() -> Figure {
     let points: Vec<_> = (0..420)
         .map(|_| {
             let mean = 30.0 + 45.0 * chance.share().powf(2.2);
-            (mean, (4.0 + 16.0 * chance.share() + 3.0 * chance.normal()).abs())
+            (
+                mean,
+                (4.0 + 16.0 * chance.share() + 3.0 * chance.normal()).abs(),
+            )
         })
         .collect();
     Figure::new(
@@ -155,7 +178,12 @@ fn sites() -> Figure {
 
 fn quilts() -> Figure {
     let series = |name: &str, factor: f64, decay: f64| {
-        let points = (2..=10).map(|c| (f64::from(c), (factor * (-decay * f64::from(c)).exp()).round()));
+        let points = (2..=10).map(|c| {
+            (
+                f64::from(c),
+                (factor * (-decay * f64::from(c)).exp()).round(),
+            )
+        });
         Series::new(name, Mark::Line, points.collect::<Vec<_>>())
     };
     Figure::new(
@@ -177,7 +205,11 @@ fn heavy_tail(seed: u64, scale: f64, slope: f64, until: f64) -> Vec<(f64, f64)> 
     let mut n: f64 = 1.0;
     while n < until {
         let expected = scale * n.powf(-slope);
-        let count = if expected > 3.0 { expected * (1.0 + 0.25 * chance.normal()) } else { (4.0 * chance.share().powf(4.0)).floor() };
+        let count = if expected > 3.0 {
+            expected * (1.0 + 0.25 * chance.normal())
+        } else {
+            (4.0 * chance.share().powf(4.0)).floor()
+        };
         points.push((n, count.round().max(0.0)));
         n = (n * 1.004 + chance.share() * 0.5).ceil().max(n + 1.0);
     }
@@ -185,7 +217,13 @@ fn heavy_tail(seed: u64, scale: f64, slope: f64, until: f64) -> Vec<(f64, f64)> 
 }
 
 fn files() -> Figure {
-    let copies = [(90.0, 1.0), (180.0, 1.0), (1_080.0, 1.0), (11_000.0, 1.0), (108_000.0, 1.0)];
+    let copies = [
+        (90.0, 1.0),
+        (180.0, 1.0),
+        (1_080.0, 1.0),
+        (11_000.0, 1.0),
+        (108_000.0, 1.0),
+    ];
     Figure::new(
         "How often do files occur?",
         Axis::log10("Occurrences of a file").format(Format::Count),
@@ -217,8 +255,13 @@ fn badness_bins() -> Vec<(f64, f64, f64)> {
     (0..50)
         .map(|bin| {
             let from = f64::from(bin) / 50.0;
-            let shape = 7.98e7 * (-14.0 * from).exp() + if bin == 49 { 900_000.0 } else { 12_000.0 };
-            (from, f64::from(bin + 1) / 50.0, (shape * (1.0 + 0.2 * chance.normal())).round().abs())
+            let shape =
+                7.98e7 * (-14.0 * from).exp() + if bin == 49 { 900_000.0 } else { 12_000.0 };
+            (
+                from,
+                f64::from(bin + 1) / 50.0,
+                (shape * (1.0 + 0.2 * chance.normal())).round().abs(),
+            )
         })
         .collect()
 }
@@ -242,11 +285,17 @@ fn badness_cumulative() -> Figure {
         sum += count;
         (to, sum / total)
     }));
-    let other = points.iter().map(|(x, y)| (*x, y.powf(2.5))).collect::<Vec<_>>();
+    let other = points
+        .iter()
+        .map(|(x, y)| (*x, y.powf(2.5)))
+        .collect::<Vec<_>>();
     Figure::new(
         "Badness of neighbourhoods, cumulated",
         Axis::linear("Share of bad chunks in the neighbourhood").format(Format::Share),
-        Axis::linear("Neighbourhoods with no more").format(Format::Share).covering(0.0).covering(1.0),
+        Axis::linear("Neighbourhoods with no more")
+            .format(Format::Share)
+            .covering(0.0)
+            .covering(1.0),
     )
     .caption("The earlier a line reaches the top, the cleaner the crawl.")
     .series(Series::new("Common Crawl", Mark::Steps, points))
@@ -258,16 +307,29 @@ fn badness_cumulative() -> Figure {
 fn savings() -> Figure {
     Figure::new(
         "What the next crawl need not fetch",
-        Axis::linear("Share that is saved").format(Format::Share).covering(0.0),
-        Axis::of_categories("", ["Exact copies", "Copies but for four lines", "Copies but for two lines"]),
+        Axis::linear("Share that is saved")
+            .format(Format::Share)
+            .covering(0.0),
+        Axis::of_categories(
+            "",
+            [
+                "Exact copies",
+                "Copies but for four lines",
+                "Copies but for two lines",
+            ],
+        ),
     )
-    .caption("If one page of each group of copies is fetched and the rest skipped, so much is saved.")
+    .caption(
+        "If one page of each group of copies is fetched and the rest skipped, so much is saved.",
+    )
     .series(Series::rows("of pages", [0.22, 0.28, 0.33]))
     .series(Series::rows("of bytes", [0.149, 0.204, 0.262]))
 }
 
 fn kinds() -> Figure {
-    let names = ["2021-04", "2021-10", "2022-05", "2022-11", "2023-06", "2023-12"];
+    let names = [
+        "2021-04", "2021-10", "2022-05", "2022-11", "2023-06", "2023-12",
+    ];
     Figure::new(
         "What the crawls consist of",
         Axis::of_categories("Crawl", names),
@@ -275,38 +337,76 @@ fn kinds() -> Figure {
     )
     .caption("Stacked: the whole bar is the whole crawl.")
     .series(Series::columns("unique", [41e9, 44e9, 47e9, 52e9, 50e9, 61e9]).drawn_as(Mark::Stacked))
-    .series(Series::columns("copied within the site", [22e9, 24e9, 31e9, 30e9, 36e9, 33e9]).drawn_as(Mark::Stacked))
-    .series(Series::columns("copied from elsewhere", [9e9, 9.5e9, 12e9, 15e9, 21e9, 27e9]).drawn_as(Mark::Stacked))
+    .series(
+        Series::columns(
+            "copied within the site",
+            [22e9, 24e9, 31e9, 30e9, 36e9, 33e9],
+        )
+        .drawn_as(Mark::Stacked),
+    )
+    .series(
+        Series::columns(
+            "copied from elsewhere",
+            [9e9, 9.5e9, 12e9, 15e9, 21e9, 27e9],
+        )
+        .drawn_as(Mark::Stacked),
+    )
 }
 
 fn empty() -> Figure {
-    Figure::new("A corpus without copies", Axis::log10("Occurrences"), Axis::log10("Chunks"))
-        .caption("Nothing was found that could be shown here.")
-        .series(Series::new("chunks", Mark::Points, [(0.0, 1.0), (f64::NAN, 2.0), (f64::INFINITY, 3.0)]))
-        .rule(Rule::vertical(10.0, "threshold"))
+    Figure::new(
+        "A corpus without copies",
+        Axis::log10("Occurrences"),
+        Axis::log10("Chunks"),
+    )
+    .caption("Nothing was found that could be shown here.")
+    .series(Series::new(
+        "chunks",
+        Mark::Points,
+        [(0.0, 1.0), (f64::NAN, 2.0), (f64::INFINITY, 3.0)],
+    ))
+    .rule(Rule::vertical(10.0, "threshold"))
 }
 
 fn one_point() -> Figure {
-    Figure::new("One chunk", Axis::log10("Occurrences").format(Format::Count), Axis::linear("Chunks").format(Format::Count))
-        .caption("A single point has a picture too.")
-        .series(Series::new("chunks", Mark::Points, [(7.0, 1.0)]))
+    Figure::new(
+        "One chunk",
+        Axis::log10("Occurrences").format(Format::Count),
+        Axis::linear("Chunks").format(Format::Count),
+    )
+    .caption("A single point has a picture too.")
+    .series(Series::new("chunks", Mark::Points, [(7.0, 1.0)]))
 }
 
 fn hostile() -> Figure {
     let long = "https://a.example/".to_owned() + &"very-long-path/".repeat(40);
-    let names = ["</text><script>alert(1)</script>", "\" onload=\"alert(1)", "\u{202E}gpj.exe\u{0}\u{1b}[31m", &long];
+    let names = [
+        "</text><script>alert(1)</script>",
+        "\" onload=\"alert(1)",
+        "\u{202E}gpj.exe\u{0}\u{1b}[31m",
+        &long,
+    ];
     Figure::new(
         format!("<script>alert('title')</script> & {long}"),
         Axis::linear("<image href='http://evil.example/'/> share").format(Format::Share),
         Axis::of_categories("]]> <!-- site", names),
     )
-    .caption("&lt; is not <, and -->]]> ends nothing. =HYPERLINK(\"http://evil.example\") is only text.")
+    .caption(
+        "&lt; is not <, and -->]]> ends nothing. =HYPERLINK(\"http://evil.example\") is only text.",
+    )
     .series(Series::rows("=cmd|' /C calc'!A0", [0.1, 0.9, 0.5, 0.33]))
     .series(Series::rows(long.clone(), [0.3, 0.02, f64::NAN, 0.0]))
 }
 
 fn scripts() -> Figure {
-    let names = ["新闻聚合网站", "ニュースのまとめサイト", "موقع إخباري للنسخ", "אתר חדשות (עותקים)", "Агрегатор новостей", "हिन्दी समाचार"];
+    let names = [
+        "新闻聚合网站",
+        "ニュースのまとめサイト",
+        "موقع إخباري للنسخ",
+        "אתר חדשות (עותקים)",
+        "Агрегатор новостей",
+        "हिन्दी समाचार",
+    ];
     Figure::new(
         "各网站中被复制的页面所占的比例：这是一个非常长的标题，用来检查没有空格的文字是否会正确换行而不会超出图片的边界。",
         Axis::of_categories("网站", names),
@@ -319,14 +419,30 @@ fn scripts() -> Figure {
 }
 
 fn extremes() -> Figure {
-    Figure::new("Numbers of all sizes", Axis::log10("From tiny to huge"), Axis::linear("Below and above zero"))
-        .caption("Lines break where a value is missing.")
-        .series(Series::new(
-            "broken",
-            Mark::Line,
-            [(1e-300, -1e17), (1e-200, 3e17), (1e-100, f64::NAN), (1.0, 2e17), (0.0, 1.0), (1e100, -3e17), (1e300, 1e17)],
-        ))
-        .series(Series::new("steady", Mark::Line, [(1e-280, 2e17), (1e290, -2e17)]))
+    Figure::new(
+        "Numbers of all sizes",
+        Axis::log10("From tiny to huge"),
+        Axis::linear("Below and above zero"),
+    )
+    .caption("Lines break where a value is missing.")
+    .series(Series::new(
+        "broken",
+        Mark::Line,
+        [
+            (1e-300, -1e17),
+            (1e-200, 3e17),
+            (1e-100, f64::NAN),
+            (1.0, 2e17),
+            (0.0, 1.0),
+            (1e100, -3e17),
+            (1e300, 1e17),
+        ],
+    ))
+    .series(Series::new(
+        "steady",
+        Mark::Line,
+        [(1e-280, 2e17), (1e290, -2e17)],
+    ))
 }
 
 fn many() -> Figure {
@@ -338,18 +454,37 @@ fn many() -> Figure {
         Axis::log10("Copied pages").format(Format::Count),
     )
     .caption("Names that do not fit are slanted, and cut where they are long.")
-    .series(Series::columns("pages", (0..40).map(|n| (1e6 * (-0.3 * f64::from(n)).exp() * (1.0 + chance.share())).round())))
+    .series(Series::columns(
+        "pages",
+        (0..40).map(|n| (1e6 * (-0.3 * f64::from(n)).exp() * (1.0 + chance.share())).round()),
+    ))
 }
 
 fn crowded() -> Figure {
-    let mut figure = Figure::new("Too many of everything", Axis::linear("x"), Axis::linear("y"))
-        .caption("Twenty series, ten rules close together, and notes that all want the same place.");
+    let mut figure = Figure::new(
+        "Too many of everything",
+        Axis::linear("x"),
+        Axis::linear("y"),
+    )
+    .caption("Twenty series, ten rules close together, and notes that all want the same place.");
     for index in 0..20 {
-        let points = (0..30).map(|x| (f64::from(x), (f64::from(x) / 4.0 + f64::from(index)).sin() * f64::from(index)));
-        figure = figure.series(Series::new(format!("series number {index}"), Mark::Line, points.collect::<Vec<_>>()));
+        let points = (0..30).map(|x| {
+            (
+                f64::from(x),
+                (f64::from(x) / 4.0 + f64::from(index)).sin() * f64::from(index),
+            )
+        });
+        figure = figure.series(Series::new(
+            format!("series number {index}"),
+            Mark::Line,
+            points.collect::<Vec<_>>(),
+        ));
     }
     for index in 0..10 {
-        figure = figure.rule(Rule::vertical(14.0 + f64::from(index) / 5.0, format!("rule {index}")));
+        figure = figure.rule(Rule::vertical(
+            14.0 + f64::from(index) / 5.0,
+            format!("rule {index}"),
+        ));
         figure = figure.note(15.0 + f64::from(index) / 50.0, 0.0, format!("note {index}"));
     }
     figure

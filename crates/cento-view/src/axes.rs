@@ -6,13 +6,38 @@ use crate::scale::{Domain, Map, Tick, ticks};
 use crate::sheet::{EDGE, Sheet, WIDTH};
 use crate::text::{clean, cut, width, wrap};
 
-/// The cosine and sine of the angle at which names are slanted.
-const SLANT: (f64, f64) = (0.766, 0.643);
+/// How names are slanted: degrees, with their cosine and sine.
+struct Slant {
+    degrees: u32,
+    across: f64,
+    down: f64,
+}
+
+/// The flatter one is easier to read; the steeper one puts more names side by side.
+const SLANTS: [Slant; 2] = [
+    Slant {
+        degrees: 40,
+        across: 0.766,
+        down: 0.643,
+    },
+    Slant {
+        degrees: 65,
+        across: 0.423,
+        down: 0.906,
+    },
+];
+
+/// What a line of slanted text needs.
+const LINE: f64 = 12.0;
 
 /// The label of an axis with its unit.
 pub(crate) fn axis_label(axis: &Axis) -> String {
     let (label, unit) = (clean(&axis.label), clean(&axis.unit));
-    if unit.is_empty() { label } else { format!("{label} ({unit})") }
+    if unit.is_empty() {
+        label
+    } else {
+        format!("{label} ({unit})")
+    }
 }
 
 /// What stands to the left of the plot: a text for each place, and how broad the broadest is.
@@ -28,11 +53,17 @@ pub(crate) fn side(axis: &Axis, domain: &Domain, height: f64) -> Side {
             .iter()
             .take(*slots)
             .enumerate()
-            .map(|(index, name)| Tick { at: index as f64, label: cut(&clean(name), Face::Tick.size(), 230.0) })
+            .map(|(index, name)| Tick {
+                at: index as f64,
+                label: cut(&clean(name), Face::Tick.size(), 230.0),
+            })
             .collect(),
-        _ => ticks(domain, axis.format, (height / 48.0) as usize),
+        _ => ticks(domain, axis.format, (height / 42.0) as usize),
     };
-    let room = ticks.iter().map(|tick| width(&tick.label, Face::Tick.size())).fold(0.0, f64::max);
+    let room = ticks
+        .iter()
+        .map(|tick| width(&tick.label, Face::Tick.size()))
+        .fold(0.0, f64::max);
     Side { ticks, room }
 }
 
@@ -41,18 +72,29 @@ enum Names {
     /// In lines, each no broader than its place.
     Level(Vec<Vec<String>>),
     /// Rising to the right; every so manieth.
-    Slanted(usize),
+    Slanted(&'static Slant, usize),
 }
 
 fn names(all: &[String], slot: f64) -> Names {
     let size = Face::Tick.size();
-    let lines: Vec<Vec<String>> = all.iter().map(|name| wrap(name, size, slot - 6.0, 3)).collect();
+    let lines: Vec<Vec<String>> = all
+        .iter()
+        .map(|name| wrap(name, size, slot - 6.0, 3))
+        .collect();
     // Words are not broken to make them fit, and nothing is lost.
     let whole = lines.iter().zip(all).all(|(lines, name)| {
-        let kept = lines.join(" ") == *name || name.chars().all(|letter| !letter.is_ascii_alphanumeric());
-        kept && lines.iter().all(|line| width(line, size) <= slot - 4.0 && !line.ends_with('…'))
+        let kept =
+            lines.join(" ") == *name || name.chars().all(|letter| !letter.is_ascii_alphanumeric());
+        kept && lines
+            .iter()
+            .all(|line| width(line, size) <= slot - 4.0 && !line.ends_with('…'))
     });
-    if whole { Names::Level(lines) } else { Names::Slanted((18.0 / slot).ceil().max(1.0) as usize) }
+    let [flat, steep] = &SLANTS;
+    match () {
+        () if whole => Names::Level(lines),
+        () if slot * flat.down >= LINE => Names::Slanted(flat, 1),
+        () => Names::Slanted(steep, (LINE / (slot * steep.down)).ceil().max(1.0) as usize),
+    }
 }
 
 impl Sheet<'_> {
@@ -67,10 +109,17 @@ impl Sheet<'_> {
         let base = if self.figure.lies() {
             segment((self.x.base(), plot.top), (self.x.base(), plot.bottom))
         } else {
-            let level = if matches!(self.y.domain, Domain::Slots(_)) { plot.bottom } else { self.y.base() };
+            let level = if matches!(self.y.domain, Domain::Slots(_)) {
+                plot.bottom
+            } else {
+                self.y.base()
+            };
             segment((plot.left, level), (plot.right, level))
         };
-        self.canvas.path("class=\"cf-axis\" stroke=\"#57606a\" stroke-width=\"1\" fill=\"none\"", &base);
+        self.canvas.path(
+            "class=\"cf-axis\" stroke=\"#57606a\" stroke-width=\"1\" fill=\"none\"",
+            &base,
+        );
         bottom
     }
 
@@ -88,25 +137,54 @@ impl Sheet<'_> {
             if numbers {
                 grid.push_str(&segment((self.plot.left, at), (self.plot.right, at)));
             }
-            let area = text_area(self.plot.left - 7.0, at + 4.0, Anchor::End, Face::Tick, &tick.label);
+            let area = text_area(
+                self.plot.left - 7.0,
+                at + 4.0,
+                Anchor::End,
+                Face::Tick,
+                &tick.label,
+            );
             if last.is_none_or(|last| !last.meets(&area)) {
-                let whole = self.figure.y.categories().and_then(|names| names.get(tick.at as usize));
+                let whole = self
+                    .figure
+                    .y
+                    .categories()
+                    .and_then(|names| names.get(tick.at as usize));
                 let whole = whole.map_or_else(|| tick.label.clone(), |name| clean(name));
-                self.canvas.text(self.plot.left - 7.0, at + 4.0, Anchor::End, Face::Tick, &tick.label, &whole);
+                self.canvas.text(
+                    self.plot.left - 7.0,
+                    at + 4.0,
+                    Anchor::End,
+                    Face::Tick,
+                    &tick.label,
+                    &whole,
+                );
                 last = Some(area);
             }
         }
-        self.canvas.path("class=\"cf-grid\" stroke=\"#e1e4e8\" stroke-width=\"1\" fill=\"none\"", &grid);
-        self.canvas.path("class=\"cf-axis\" stroke=\"#57606a\" stroke-width=\"0.6\" fill=\"none\"", &small);
+        self.canvas.path(
+            "class=\"cf-grid\" stroke=\"#e1e4e8\" stroke-width=\"1\" fill=\"none\"",
+            &grid,
+        );
+        self.canvas.path(
+            "class=\"cf-axis\" stroke=\"#57606a\" stroke-width=\"0.6\" fill=\"none\"",
+            &small,
+        );
     }
 
     fn draw_ticks(&mut self) -> f64 {
         let (baseline, bottom) = (self.plot.bottom + 18.0, self.plot.bottom);
         let mut best = Vec::new();
         for about in (1..=(self.plot.width() / 64.0) as usize).rev() {
-            best = place(ticks(&self.x.domain, self.figure.x.format, about), &self.x, baseline);
+            best = place(
+                ticks(&self.x.domain, self.figure.x.format, about),
+                &self.x,
+                baseline,
+            );
             let told: Vec<&Area> = best.iter().filter_map(|(_, area)| area.as_ref()).collect();
-            let apart = told.windows(2).all(|pair| matches!(pair, [one, other] if one.right + 10.0 <= other.left));
+            let apart = told
+                .windows(2)
+                .all(|pair| matches!(pair, [one, other] if one.right + 10.0 <= other.left));
             if apart {
                 break;
             }
@@ -123,18 +201,35 @@ impl Sheet<'_> {
             grid.push_str(&segment((at, self.plot.top), (at, bottom)));
             small.push_str(&segment((at, bottom), (at, bottom + 5.0)));
             if area.left >= reach {
-                self.canvas.text(area.left, baseline, Anchor::Start, Face::Tick, &tick.label, &tick.label);
+                self.canvas.text(
+                    area.left,
+                    baseline,
+                    Anchor::Start,
+                    Face::Tick,
+                    &tick.label,
+                    &tick.label,
+                );
                 reach = area.right + 4.0;
             }
         }
-        self.canvas.path("class=\"cf-grid\" stroke=\"#e1e4e8\" stroke-width=\"1\" fill=\"none\"", &grid);
-        self.canvas.path("class=\"cf-axis\" stroke=\"#57606a\" stroke-width=\"0.6\" fill=\"none\"", &small);
+        self.canvas.path(
+            "class=\"cf-grid\" stroke=\"#e1e4e8\" stroke-width=\"1\" fill=\"none\"",
+            &grid,
+        );
+        self.canvas.path(
+            "class=\"cf-axis\" stroke=\"#57606a\" stroke-width=\"0.6\" fill=\"none\"",
+            &small,
+        );
         baseline + 3.0
     }
 
     fn draw_names(&mut self, all: &[String]) -> f64 {
         let slot = self.x.slot().unwrap_or(1.0);
-        let cleaned: Vec<String> = all.iter().take(Figure::MOST_COLUMNS).map(|name| clean(name)).collect();
+        let cleaned: Vec<String> = all
+            .iter()
+            .take(Figure::MOST_COLUMNS)
+            .map(|name| clean(name))
+            .collect();
         let top = self.plot.bottom + 17.0;
         let mut reach = top;
         match names(&cleaned, slot) {
@@ -142,17 +237,30 @@ impl Sheet<'_> {
                 for (index, lines) in lines.iter().enumerate() {
                     for (row, line) in lines.iter().enumerate() {
                         let baseline = top + 13.0 * row as f64;
-                        self.canvas.text(self.x.at(index as f64), baseline, Anchor::Middle, Face::Tick, line, line);
+                        self.canvas.text(
+                            self.x.at(index as f64),
+                            baseline,
+                            Anchor::Middle,
+                            Face::Tick,
+                            line,
+                            line,
+                        );
                         reach = reach.max(baseline + 3.0);
                     }
                 }
             }
-            Names::Slanted(every) => {
+            Names::Slanted(slant, every) => {
+                self.every = every;
                 for (index, name) in cleaned.iter().enumerate().step_by(every) {
                     let x = self.x.at(index as f64) + 4.0;
-                    let text = cut(name, Face::Tick.size(), ((x - 14.0) / SLANT.0).min(130.0));
-                    self.canvas.slanted(x, top - 2.0, Face::Tick, &text, name);
-                    reach = reach.max(top + 4.0 + width(&text, Face::Tick.size()) * SLANT.1);
+                    let text = cut(
+                        name,
+                        Face::Tick.size(),
+                        ((x - 14.0) / slant.across).min(130.0),
+                    );
+                    self.canvas
+                        .slanted(x, top - 2.0, slant.degrees, &text, name);
+                    reach = reach.max(top + 4.0 + width(&text, Face::Tick.size()) * slant.down);
                 }
             }
         }
@@ -168,7 +276,8 @@ impl Sheet<'_> {
         let mut bottom = top;
         for line in wrap(&whole, Face::Label.size(), room, 3) {
             bottom += 16.0;
-            self.canvas.text(middle, bottom, Anchor::Middle, Face::Label, &line, &line);
+            self.canvas
+                .text(middle, bottom, Anchor::Middle, Face::Label, &line, &line);
         }
         bottom + 4.0
     }
@@ -177,12 +286,21 @@ impl Sheet<'_> {
 /// Ticks with the areas of their labels, which stay on the page.
 fn place(ticks: Vec<Tick>, map: &Map, baseline: f64) -> Vec<(Tick, Option<Area>)> {
     let with_area = |tick: Tick| {
-        let area = text_area(map.at(tick.at), baseline, Anchor::Middle, Face::Tick, &tick.label);
+        let area = text_area(
+            map.at(tick.at),
+            baseline,
+            Anchor::Middle,
+            Face::Tick,
+            &tick.label,
+        );
         let shift = (4.0 - area.left).max(0.0) - (area.right - WIDTH + 4.0).max(0.0);
-        let area = Area { left: area.left + shift, right: area.right + shift, ..area };
+        let area = Area {
+            left: area.left + shift,
+            right: area.right + shift,
+            ..area
+        };
         let told = !tick.label.is_empty();
         (tick, told.then_some(area))
     };
     ticks.into_iter().map(with_area).collect()
 }
-

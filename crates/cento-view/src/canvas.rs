@@ -22,11 +22,17 @@ impl Area {
     }
 
     pub(crate) fn meets(&self, other: &Area) -> bool {
-        self.left < other.right && other.left < self.right && self.top < other.bottom && other.top < self.bottom
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
     }
 
     pub(crate) fn holds(&self, other: &Area) -> bool {
-        self.left <= other.left && self.top <= other.top && other.right <= self.right && other.bottom <= self.bottom
+        self.left <= other.left
+            && self.top <= other.top
+            && other.right <= self.right
+            && other.bottom <= self.bottom
     }
 }
 
@@ -87,7 +93,11 @@ pub(crate) fn tenths(place: f64) -> String {
     let tenths = (place.clamp(-1e6, 1e6) * 10.0).round() as i64;
     let sign = if tenths < 0 { "-" } else { "" };
     let (whole, rest) = (tenths.abs() / 10, tenths.abs() % 10);
-    if rest == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{rest}") }
+    if rest == 0 {
+        format!("{sign}{whole}")
+    } else {
+        format!("{sign}{whole}.{rest}")
+    }
 }
 
 /// Where a text would stand.
@@ -98,31 +108,60 @@ pub(crate) fn text_area(x: f64, baseline: f64, anchor: Anchor, face: Face, text:
         Anchor::Middle => x - wide / 2.0,
         Anchor::End => x - wide,
     };
-    Area { left, top: baseline - 0.85 * face.size(), right: left + wide, bottom: baseline + 0.25 * face.size() }
+    Area {
+        left,
+        top: baseline - 0.85 * face.size(),
+        right: left + wide,
+        bottom: baseline + 0.25 * face.size(),
+    }
 }
 
 impl Canvas {
     /// Writes a text. Where it was cut, the whole of it appears when a reader points at it.
-    pub(crate) fn text(&mut self, x: f64, baseline: f64, anchor: Anchor, face: Face, text: &str, whole: &str) {
+    pub(crate) fn text(
+        &mut self,
+        x: f64,
+        baseline: f64,
+        anchor: Anchor,
+        face: Face,
+        text: &str,
+        whole: &str,
+    ) {
         self.texts.push(text_area(x, baseline, anchor, face, text));
         self.element(x, baseline, anchor, face, text, whole, "");
     }
 
     /// Writes a text that rises to the right and ends at its place.
-    pub(crate) fn slanted(&mut self, x: f64, baseline: f64, face: Face, text: &str, whole: &str) {
-        let turn = format!(" transform=\"rotate(-40 {} {})\"", tenths(x), tenths(baseline));
-        self.element(x, baseline, Anchor::End, face, text, whole, &turn);
+    pub(crate) fn slanted(&mut self, x: f64, baseline: f64, degrees: u32, text: &str, whole: &str) {
+        let turn = format!(
+            " transform=\"rotate(-{degrees} {} {})\"",
+            tenths(x),
+            tenths(baseline)
+        );
+        self.element(x, baseline, Anchor::End, Face::Tick, text, whole, &turn);
     }
 
     #[expect(clippy::too_many_arguments, reason = "private, and called twice")]
-    fn element(&mut self, x: f64, baseline: f64, anchor: Anchor, face: Face, text: &str, whole: &str, more: &str) {
+    fn element(
+        &mut self,
+        x: f64,
+        baseline: f64,
+        anchor: Anchor,
+        face: Face,
+        text: &str,
+        whole: &str,
+        more: &str,
+    ) {
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => " text-anchor=\"middle\"",
             Anchor::End => " text-anchor=\"end\"",
         };
         let (x, y, class) = (tenths(x), tenths(baseline), face.class());
-        let _ = write!(self.out, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\"{anchor}{more}>");
+        let _ = write!(
+            self.out,
+            "<text class=\"{class}\" x=\"{x}\" y=\"{y}\"{anchor}{more}>"
+        );
         if text != whole {
             let _ = write!(self.out, "<title>{}</title>", escape(&clean(whole)));
         }
@@ -137,21 +176,30 @@ impl Canvas {
     }
 }
 
-/// A rectangle as steps of a path.
+/// A rectangle as steps of a path. Its ends are rounded and not its sides, so that neighbours meet.
 pub(crate) fn rectangle(area: &Area) -> String {
+    let round = |place: f64| (place * 10.0).round() / 10.0;
+    let (left, top) = (round(area.left), round(area.top));
+    let (wide, high) = (round(area.right) - left, round(area.bottom) - top);
     format!(
-        "M{} {}H{}V{}H{}z",
-        tenths(area.left),
-        tenths(area.top),
-        tenths(area.right),
-        tenths(area.bottom),
-        tenths(area.left)
+        "M{} {}h{}v{}h{}z",
+        tenths(left),
+        tenths(top),
+        tenths(wide),
+        tenths(high),
+        tenths(-wide)
     )
 }
 
 /// A straight line as steps of a path.
 pub(crate) fn segment(from: (f64, f64), to: (f64, f64)) -> String {
-    format!("M{} {}L{} {}", tenths(from.0), tenths(from.1), tenths(to.0), tenths(to.1))
+    format!(
+        "M{} {}L{} {}",
+        tenths(from.0),
+        tenths(from.1),
+        tenths(to.0),
+        tenths(to.1)
+    )
 }
 
 /// The mark of a series at a place: six shapes, so that colour is not the only difference.
@@ -160,7 +208,12 @@ pub(crate) fn marker(series: usize, x: f64, y: f64, radius: f64) -> String {
         let mut out = String::new();
         for (index, (right, down)) in corners.iter().enumerate() {
             let step = if index == 0 { 'M' } else { 'L' };
-            let _ = write!(out, "{step}{} {}", tenths(x + right * radius), tenths(y + down * radius));
+            let _ = write!(
+                out,
+                "{step}{} {}",
+                tenths(x + right * radius),
+                tenths(y + down * radius)
+            );
         }
         out.push('z');
         out
@@ -168,7 +221,11 @@ pub(crate) fn marker(series: usize, x: f64, y: f64, radius: f64) -> String {
     match series % 6 {
         0 => {
             let (r, d) = (tenths(radius), tenths(2.0 * radius));
-            format!("M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0z", tenths(x - radius), tenths(y))
+            format!(
+                "M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0z",
+                tenths(x - radius),
+                tenths(y)
+            )
         }
         1 => polygon(&[(0.0, -1.2), (1.15, 0.9), (-1.15, 0.9)]),
         2 => polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
@@ -196,7 +253,12 @@ pub(crate) fn hatch(series: usize, area: &Area) -> String {
     const APART: f64 = 5.0;
     let (wide, high) = (area.width(), area.height());
     let mut out = String::new();
-    let lines = |length: f64| (1..).map(|index| f64::from(index) * APART).take_while(move |at| *at < length - 1.0).take(400);
+    let lines = |length: f64| {
+        (1..)
+            .map(|index| f64::from(index) * APART)
+            .take_while(move |at| *at < length - 1.0)
+            .take(400)
+    };
     match series % 4 {
         1 => {
             for at in lines(wide + high) {
@@ -209,12 +271,18 @@ pub(crate) fn hatch(series: usize, area: &Area) -> String {
         }
         2 => {
             for at in lines(high) {
-                out.push_str(&segment((area.left, area.bottom - at), (area.right, area.bottom - at)));
+                out.push_str(&segment(
+                    (area.left, area.bottom - at),
+                    (area.right, area.bottom - at),
+                ));
             }
         }
         3 => {
             for at in lines(wide) {
-                out.push_str(&segment((area.left + at, area.top), (area.left + at, area.bottom)));
+                out.push_str(&segment(
+                    (area.left + at, area.top),
+                    (area.left + at, area.bottom),
+                ));
             }
         }
         _ => {}

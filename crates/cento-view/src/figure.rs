@@ -74,7 +74,11 @@ impl Figure {
 
     /// Adds a short text at a point.
     pub fn note(mut self, x: f64, y: f64, text: impl Into<String>) -> Figure {
-        self.notes.push(Note { x, y, text: text.into() });
+        self.notes.push(Note {
+            x,
+            y,
+            text: text.into(),
+        });
         self
     }
 
@@ -120,12 +124,21 @@ impl Axis {
 
     /// Equal distances are equal ratios. What is not above zero has no place on it: it is left out, and the picture says so.
     pub fn log10(label: impl Into<String>) -> Axis {
-        Axis { scale: Scale::Log10, ..Axis::linear(label) }
+        Axis {
+            scale: Scale::Log10,
+            ..Axis::linear(label)
+        }
     }
 
     /// Names in a row. Values are indices into them.
-    pub fn of_categories<S: Into<String>>(label: impl Into<String>, names: impl IntoIterator<Item = S>) -> Axis {
-        Axis { scale: Scale::Categories(names.into_iter().map(Into::into).collect()), ..Axis::linear(label) }
+    pub fn of_categories<S: Into<String>>(
+        label: impl Into<String>,
+        names: impl IntoIterator<Item = S>,
+    ) -> Axis {
+        Axis {
+            scale: Scale::Categories(names.into_iter().map(Into::into).collect()),
+            ..Axis::linear(label)
+        }
     }
 
     /// Chooses how values are written.
@@ -192,25 +205,60 @@ pub struct Series {
 
 impl Series {
     /// Data of any mark but histograms, as pairs of x and y.
-    pub fn new(name: impl Into<String>, mark: Mark, points: impl IntoIterator<Item = (f64, f64)>) -> Series {
-        let points = points.into_iter().map(|(x, y)| Point { x, end: x, y }).collect();
-        Series { name: name.into(), mark, points }
+    pub fn new(
+        name: impl Into<String>,
+        mark: Mark,
+        points: impl IntoIterator<Item = (f64, f64)>,
+    ) -> Series {
+        let points = points
+            .into_iter()
+            .map(|(x, y)| Point { x, end: x, y })
+            .collect();
+        Series {
+            name: name.into(),
+            mark,
+            points,
+        }
     }
 
     /// A histogram: where each bin begins and ends, and how high it is.
-    pub fn histogram(name: impl Into<String>, bins: impl IntoIterator<Item = (f64, f64, f64)>) -> Series {
-        let points = bins.into_iter().map(|(x, end, y)| Point { x, end, y }).collect();
-        Series { name: name.into(), mark: Mark::Histogram, points }
+    pub fn histogram(
+        name: impl Into<String>,
+        bins: impl IntoIterator<Item = (f64, f64, f64)>,
+    ) -> Series {
+        let points = bins
+            .into_iter()
+            .map(|(x, end, y)| Point { x, end, y })
+            .collect();
+        Series {
+            name: name.into(),
+            mark: Mark::Histogram,
+            points,
+        }
     }
 
     /// One bar for each category, in their order, on an x axis of names.
     pub fn columns(name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Series {
-        Series::new(name, Mark::Bars, values.into_iter().enumerate().map(|(index, value)| (index as f64, value)))
+        Series::new(
+            name,
+            Mark::Bars,
+            values
+                .into_iter()
+                .enumerate()
+                .map(|(index, value)| (index as f64, value)),
+        )
     }
 
     /// One bar for each category, in their order, on a y axis of names.
     pub fn rows(name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Series {
-        Series::new(name, Mark::Bars, values.into_iter().enumerate().map(|(index, value)| (value, index as f64)))
+        Series::new(
+            name,
+            Mark::Bars,
+            values
+                .into_iter()
+                .enumerate()
+                .map(|(index, value)| (value, index as f64)),
+        )
     }
 
     /// The same data drawn otherwise.
@@ -262,12 +310,20 @@ pub struct Rule {
 impl Rule {
     /// A line that goes up from a value of the x axis.
     pub fn vertical(at: f64, label: impl Into<String>) -> Rule {
-        Rule { label: label.into(), at, direction: Direction::Vertical }
+        Rule {
+            label: label.into(),
+            at,
+            direction: Direction::Vertical,
+        }
     }
 
     /// A line that goes across from a value of the y axis.
     pub fn horizontal(at: f64, label: impl Into<String>) -> Rule {
-        Rule { label: label.into(), at, direction: Direction::Horizontal }
+        Rule {
+            label: label.into(),
+            at,
+            direction: Direction::Horizontal,
+        }
     }
 }
 

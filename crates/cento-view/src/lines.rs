@@ -1,7 +1,8 @@
 //! Points, lines and steps.
 
 use crate::canvas::{Area, marker, rectangle, tenths};
-use crate::figure::{Figure, Mark, Series};
+use crate::figure::{Figure, Format, Mark, Series};
+use crate::scale::{Domain, Map};
 use crate::sheet::Sheet;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,7 +17,7 @@ const FEW: usize = 80;
 const MARKED: usize = 40;
 
 /// Shades of a cell, from one point to the most.
-pub(crate) const SHADES: [&str; 5] = ["0.22", "0.4", "0.58", "0.78", "1"];
+pub(crate) const SHADES: [&str; 5] = ["0.35", "0.5", "0.66", "0.83", "1"];
 
 /// The shade of each number of points: by ratios, since nothing else shows both one and a million.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +29,9 @@ impl Shading {
     /// Where each shade begins: 1, and then as evenly by ratio as whole numbers go.
     pub(crate) fn bounds(self) -> Vec<usize> {
         let mut bounds = vec![1];
-        let ratio = (self.most.max(2) as f64).powf(1.0 / SHADES.len() as f64).max(2.0);
+        let ratio = (self.most.max(2) as f64)
+            .powf(1.0 / SHADES.len() as f64)
+            .max(2.0);
         let mut bound = 1.0;
         while bounds.len() < SHADES.len() {
             bound *= ratio;
@@ -49,7 +52,10 @@ impl Shading {
 
     /// The opacity of the n-th of some shades: the last is always full.
     pub(crate) fn opacity(shade: usize, shades: usize) -> &'static str {
-        SHADES.get((shade + SHADES.len()).saturating_sub(shades)).copied().unwrap_or("1")
+        SHADES
+            .get((shade + SHADES.len()).saturating_sub(shades))
+            .copied()
+            .unwrap_or("1")
     }
 }
 
@@ -61,13 +67,72 @@ fn rounded(value: f64) -> usize {
 
 /// Which series of points are drawn as cells.
 pub(crate) fn dense(figure: &Figure) -> Vec<usize> {
-    let points = |series: &Series| if series.mark == Mark::Points { series.points.len() } else { 0 };
+    let points = |series: &Series| {
+        if series.mark == Mark::Points {
+            series.points.len()
+        } else {
+            0
+        }
+    };
     let all: usize = figure.drawn().map(points).sum();
-    figure.drawn().enumerate().filter(|(_, series)| all > APART && points(series) > FEW).map(|(index, _)| index).collect()
+    figure
+        .drawn()
+        .enumerate()
+        .filter(|(_, series)| all > APART && points(series) > FEW)
+        .map(|(index, _)| index)
+        .collect()
 }
 
-/// How many points each cell holds.
+/// How many points each cell holds, by row and column.
 type Cells = BTreeMap<(i64, i64), usize>;
+
+/// The cells along one axis.
+#[derive(Clone, Copy, Debug)]
+struct Lattice {
+    origin: f64,
+    step: f64,
+}
+
+impl Lattice {
+    /// Cells of at least this size. Where an axis counts whole things each cell holds the same number of them: otherwise
+    /// some cells would hold two numbers and some one, and stripes appear that are not in the data.
+    fn of(map: &Map, format: Format, size: f64) -> Lattice {
+        let (low, high) = (map.from.min(map.to), map.from.max(map.to));
+        match map.domain {
+            Domain::Linear {
+                low: least,
+                high: most,
+            } if format == Format::Count && most - least < 1e9 => {
+                let one = (high - low) / (most - least);
+                let together = (size / one).ceil().max(1.0);
+                Lattice {
+                    origin: map.at(least.round()) - one / 2.0,
+                    step: one * together,
+                }
+            }
+            Domain::Slots(slots) => Lattice {
+                origin: low,
+                step: (high - low) / slots.max(1) as f64,
+            },
+            Domain::Linear { .. } | Domain::Log { .. } => Lattice {
+                origin: low,
+                step: size,
+            },
+        }
+    }
+
+    fn cell(self, place: f64) -> i64 {
+        // A hair of room: what stands on the edge of a cell must not fall to either side by rounding.
+        ((place - self.origin) / self.step + 1e-6).floor() as i64
+    }
+
+    /// Where a cell begins and ends, within bounds. One that is broad does not fill its place: it is a mark, not an area.
+    fn ends(self, cell: i64, low: f64, high: f64) -> (f64, f64) {
+        let middle = self.origin + (cell as f64 + 0.5) * self.step;
+        let half = self.step.min(10.0) / 2.0;
+        ((middle - half).max(low), (middle + half).min(high))
+    }
+}
 
 impl Sheet<'_> {
     /// Draws points, and says how cells are shaded if there are any.
@@ -75,56 +140,109 @@ impl Sheet<'_> {
         let dense = dense(self.figure);
         // Several clouds over each other get coarser cells: about as many in all.
         let size = (4.0 * (dense.len().max(1) as f64).sqrt()).round();
+        let (x, y) = (&self.figure.x, &self.figure.y);
+        let lattices = (
+            Lattice::of(&self.x, x.format, size),
+            Lattice::of(&self.y, y.format, size),
+        );
         let clouds: Vec<(usize, Cells)> = dense
             .iter()
-            .filter_map(|index| Some((*index, self.cells(self.figure.series.get(*index)?, size))))
+            .filter_map(|index| {
+                Some((
+                    *index,
+                    self.cells(self.figure.series.get(*index)?, lattices),
+                ))
+            })
             .collect();
-        let most = clouds.iter().flat_map(|(_, cells)| cells.values()).copied().max();
+        let most = clouds
+            .iter()
+            .flat_map(|(_, cells)| cells.values())
+            .copied()
+            .max();
         let shading = most.map(|most| Shading { most });
         if let Some(shading) = shading {
             for (index, cells) in clouds {
-                self.draw_cells(index, &cells, size, shading);
+                self.draw_cells(index, &cells, lattices, shading);
             }
         }
         for (index, series) in self.figure.drawn().enumerate() {
             if series.mark == Mark::Points && !dense.contains(&index) {
                 let mut steps = String::new();
-                for point in series.points.iter().filter(|point| self.survey.absence(series.mark, point).is_none()) {
+                for point in series
+                    .points
+                    .iter()
+                    .filter(|point| self.survey.absence(series.mark, point).is_none())
+                {
                     let (x, y) = (self.x.at(point.x), self.y.at(point.y));
                     steps.push_str(&marker(index, x, y, 3.2));
                     self.ink.dot(x, y);
                 }
-                let looks = format!("{} fill-opacity=\"0.8\"", Self::fill(index));
-                self.canvas.path(&looks, &steps);
+                let looks = Self::fill(index).replacen("class=\"", "class=\"cf-edge ", 1);
+                self.canvas.path(
+                    &format!("{looks} fill-opacity=\"0.85\" stroke=\"#fff\" stroke-width=\"0.6\""),
+                    &steps,
+                );
             }
         }
         shading
     }
 
-    fn cells(&self, series: &Series, size: f64) -> Cells {
+    fn cells(&self, series: &Series, (across, down): (Lattice, Lattice)) -> Cells {
         let mut cells = Cells::new();
-        for point in series.points.iter().filter(|point| self.survey.absence(series.mark, point).is_none()) {
-            let across = (self.x.at(point.x) - self.plot.left) / size;
-            let down = (self.y.at(point.y) - self.plot.top) / size;
-            *cells.entry((down.floor() as i64, across.floor() as i64)).or_default() += 1;
+        for point in series
+            .points
+            .iter()
+            .filter(|point| self.survey.absence(series.mark, point).is_none())
+        {
+            *cells
+                .entry((
+                    down.cell(self.y.at(point.y)),
+                    across.cell(self.x.at(point.x)),
+                ))
+                .or_default() += 1;
         }
         cells
     }
 
-    fn draw_cells(&mut self, index: usize, cells: &Cells, size: f64, shading: Shading) {
+    fn draw_cells(
+        &mut self,
+        index: usize,
+        cells: &Cells,
+        (across, down): (Lattice, Lattice),
+        shading: Shading,
+    ) {
+        let plot = self.plot;
         let bounds = shading.bounds();
         let shades = bounds.len();
         for shade in 0..shades {
             let from = bounds.get(shade).copied().unwrap_or(1);
             let until = bounds.get(shade + 1).copied().unwrap_or(usize::MAX);
             let mut steps = String::new();
-            for ((down, across), _) in cells.iter().filter(|(_, count)| (from..until).contains(count)) {
-                let left = self.plot.left + *across as f64 * size;
-                let top = self.plot.top + *down as f64 * size;
-                let _ = write!(steps, "M{} {}h{size}v{size}h-{size}z", tenths(left), tenths(top));
-                self.ink.fill(&Area { left, top, right: left + size - 0.1, bottom: top + size - 0.1 });
+            for ((row, column), _) in cells
+                .iter()
+                .filter(|(_, count)| (from..until).contains(count))
+            {
+                let (left, right) = across.ends(*column, plot.left, plot.right);
+                let (top, bottom) = down.ends(*row, plot.top, plot.bottom);
+                let area = Area {
+                    left,
+                    top,
+                    right,
+                    bottom,
+                };
+                steps.push_str(&rectangle(&area));
+                self.ink.fill(&Area {
+                    right: right - 0.1,
+                    bottom: bottom - 0.1,
+                    ..area
+                });
             }
-            let looks = format!("{} fill-opacity=\"{}\"", Self::fill(index), Shading::opacity(shade, shades));
+            // Crisp, because cells that meet would show seams.
+            let opacity = Shading::opacity(shade, shades);
+            let looks = format!(
+                "{} fill-opacity=\"{opacity}\" shape-rendering=\"crispEdges\"",
+                Self::fill(index)
+            );
             self.canvas.path(&looks, &steps);
         }
     }
@@ -150,7 +268,11 @@ impl Sheet<'_> {
             }
             self.canvas.path(&Self::stroke(index), &path);
             self.canvas.path(&Self::fill(index), &markers);
-            ends.extend(runs.last().and_then(|run| run.last()).map(|end| (index, *end)));
+            ends.extend(
+                runs.last()
+                    .and_then(|run| run.last())
+                    .map(|end| (index, *end)),
+            );
         }
         ends
     }
@@ -184,7 +306,11 @@ impl Sheet<'_> {
             .iter()
             .filter(|point| self.survey.x_is_drawn(point.x))
             .map(|point| {
-                let y = self.survey.absence(series.mark, point).is_none().then(|| self.y.at(point.y));
+                let y = self
+                    .survey
+                    .absence(series.mark, point)
+                    .is_none()
+                    .then(|| self.y.at(point.y));
                 (self.x.at(point.x), y)
             })
             .collect();
@@ -198,13 +324,18 @@ impl Sheet<'_> {
             }
         }
         Self::end_run(&mut runs, &mut run, self.column);
-        runs.into_iter().map(|run| thin(&run, self.column)).collect()
+        runs.into_iter()
+            .map(|run| thin(&run, self.column))
+            .collect()
     }
 
     /// A gap that is narrower than a column cannot be seen, and is not drawn.
     fn end_run(runs: &mut Vec<Vec<(f64, f64)>>, run: &mut Vec<(f64, f64)>, column: f64) {
         let Some(first) = run.first() else { return };
-        let near = runs.last().and_then(|last| last.last()).is_some_and(|last| first.0 - last.0 < column);
+        let near = runs
+            .last()
+            .and_then(|last| last.last())
+            .is_some_and(|last| first.0 - last.0 < column);
         match runs.last_mut().filter(|_| near) {
             Some(last) => last.append(run),
             None => runs.push(std::mem::take(run)),
@@ -220,7 +351,12 @@ fn thin(run: &[(f64, f64)], column: f64) -> Vec<(f64, f64)> {
     let mut out = Vec::new();
     for group in run.chunk_by(|one, other| (one.0 / column).floor() == (other.0 / column).floor()) {
         let by_height = |one: &&(f64, f64), other: &&(f64, f64)| one.1.total_cmp(&other.1);
-        let extremes = [group.first(), group.iter().min_by(by_height), group.iter().max_by(by_height), group.last()];
+        let extremes = [
+            group.first(),
+            group.iter().min_by(by_height),
+            group.iter().max_by(by_height),
+            group.last(),
+        ];
         let mut kept: Vec<(f64, f64)> = extremes.into_iter().flatten().copied().collect();
         kept.dedup();
         // Which of the extremes comes first is lost on purpose: within one column it cannot be seen.
@@ -231,5 +367,10 @@ fn thin(run: &[(f64, f64)], column: f64) -> Vec<(f64, f64)> {
 
 /// The swatch of dense points in the legend.
 pub(crate) fn cell_swatch(left: f64, middle: f64) -> String {
-    rectangle(&Area { left, top: middle - 4.0, right: left + 8.0, bottom: middle + 4.0 })
+    rectangle(&Area {
+        left,
+        top: middle - 4.0,
+        right: left + 8.0,
+        bottom: middle + 4.0,
+    })
 }

@@ -8,7 +8,10 @@ const LARGEST: f64 = 1e15;
 /// The power of ten of the first digit: `exponent(250.0) == 2`. Zero has none.
 pub(crate) fn exponent(value: f64) -> i32 {
     let written = format!("{value:e}");
-    written.split_once('e').and_then(|(_, digits)| digits.parse().ok()).unwrap_or(0)
+    written
+        .split_once('e')
+        .and_then(|(_, digits)| digits.parse().ok())
+        .unwrap_or(0)
 }
 
 /// The float nearest to `digits × 10^exponent`.
@@ -47,12 +50,17 @@ pub(crate) fn power(exponent: i32) -> String {
         '3' => '³',
         _ => char::from_u32(0x2070 + digit.to_digit(10).unwrap_or(0)).unwrap_or('⁰'),
     });
-    std::iter::once('1').chain(std::iter::once('0')).chain(raised).collect()
+    std::iter::once('1')
+        .chain(std::iter::once('0'))
+        .chain(raised)
+        .collect()
 }
 
 /// So many significant digits, without zeros at the end.
 fn significant(value: f64, digits: usize) -> String {
-    let rounded: f64 = format!("{:.*e}", digits.saturating_sub(1), value).parse().unwrap_or(value);
+    let rounded: f64 = format!("{:.*e}", digits.saturating_sub(1), value)
+        .parse()
+        .unwrap_or(value);
     let exponent = exponent(rounded);
     if rounded == 0.0 {
         return "0".to_owned();
@@ -65,7 +73,14 @@ fn significant(value: f64, digits: usize) -> String {
 }
 
 fn trimmed(number: String) -> String {
-    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.').to_owned() } else { number }
+    if number.contains('.') {
+        number
+            .trim_end_matches('0')
+            .trim_end_matches('.')
+            .to_owned()
+    } else {
+        number
+    }
 }
 
 /// `2.5×10¹⁸`, by as many digits as the value has, up to four.
@@ -81,8 +96,15 @@ fn scientific(value: f64) -> String {
     }
 }
 
-const BYTES: [(f64, &str); 7] =
-    [(1e18, "EB"), (1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")];
+const BYTES: [(f64, &str); 7] = [
+    (1e18, "EB"),
+    (1e15, "PB"),
+    (1e12, "TB"),
+    (1e9, "GB"),
+    (1e6, "MB"),
+    (1e3, "kB"),
+    (1.0, "B"),
+];
 const COUNTS: [(f64, &str); 4] = [(1e12, "tn"), (1e9, "bn"), (1e6, "M"), (1.0, "")];
 
 fn unit_for(units: &[(f64, &'static str)], value: f64) -> (f64, &'static str) {
@@ -91,7 +113,11 @@ fn unit_for(units: &[(f64, &'static str)], value: f64) -> (f64, &'static str) {
 }
 
 fn with_unit(number: &str, unit: &str) -> String {
-    if unit.is_empty() { number.to_owned() } else { format!("{number}\u{A0}{unit}") }
+    if unit.is_empty() {
+        number.to_owned()
+    } else {
+        format!("{number}\u{A0}{unit}")
+    }
 }
 
 /// A value where it stands by itself, as at the end of a bar.
@@ -99,7 +125,13 @@ pub(crate) fn value(format: Format, value: f64) -> String {
     match format {
         Format::Share if value.abs() < LARGEST => {
             let percent = value * 100.0;
-            let digits = if percent.abs() >= 99.5 { 4 } else if percent.abs() >= 9.95 { 3 } else { 2 };
+            let digits = if percent.abs() >= 99.5 {
+                4
+            } else if percent.abs() >= 9.95 {
+                3
+            } else {
+                2
+            };
             format!("{}%", significant(percent, digits))
         }
         Format::Bytes if value.abs() < 1e21 => {
@@ -121,16 +153,25 @@ pub(crate) fn linear_tick(format: Format, value: f64, exponent: i32, largest: f6
             _ => "0".to_owned(),
         },
         Format::Share if largest < 1e6 && exponent >= -8 => {
-            format!("{}%", grouped(value * 100.0, decimals(exponent.saturating_add(2))))
+            format!(
+                "{}%",
+                grouped(value * 100.0, decimals(exponent.saturating_add(2)))
+            )
         }
         Format::Bytes if largest < 1e21 && exponent >= 0 => {
             let (size, unit) = unit_for(&BYTES, largest);
-            with_unit(&grouped(value / size, decimals(exponent - self::exponent(size))), unit)
+            with_unit(
+                &grouped(value / size, decimals(exponent - self::exponent(size))),
+                unit,
+            )
         }
         _ if largest >= LARGEST || small => scientific(value),
         _ if largest >= 1e7 && exponent >= 3 => {
             let (size, unit) = unit_for(&COUNTS, largest);
-            with_unit(&grouped(value / size, decimals(exponent - self::exponent(size))), unit)
+            with_unit(
+                &grouped(value / size, decimals(exponent - self::exponent(size))),
+                unit,
+            )
         }
         _ => grouped(value, decimals(exponent)),
     }
@@ -141,7 +182,13 @@ pub(crate) fn log_tick(format: Format, digit: i64, exponent: i32, from: i32, to:
     let value = decimal(digit, exponent);
     match format {
         Format::Share if from >= -6 && to <= 3 => {
-            format!("{}%", grouped(decimal(digit, exponent + 2), usize::try_from(-exponent - 2).unwrap_or(0)))
+            format!(
+                "{}%",
+                grouped(
+                    decimal(digit, exponent + 2),
+                    usize::try_from(-exponent - 2).unwrap_or(0)
+                )
+            )
         }
         Format::Bytes if from >= 0 && to <= 20 => self::value(format, value),
         Format::Plain | Format::Count | Format::Bytes if from >= -3 && to <= 4 => {

@@ -25,6 +25,8 @@ pub(crate) struct Sheet<'a> {
     pub(crate) column: f64,
     /// Bars that share their place with a larger one.
     pub(crate) hidden: usize,
+    /// Every so manieth category has its name written.
+    pub(crate) every: usize,
     /// Labels for which there was no room.
     pub(crate) unlabelled: usize,
 }
@@ -32,7 +34,11 @@ pub(crate) struct Sheet<'a> {
 impl Sheet<'_> {
     /// Attributes of a filled mark.
     pub(crate) fn fill(series: usize) -> String {
-        format!("class=\"cf-fill-{}\" fill=\"{}\"", colour_number(series), colour(series))
+        format!(
+            "class=\"cf-fill-{}\" fill=\"{}\"",
+            colour_number(series),
+            colour(series)
+        )
     }
 
     /// Attributes of a line.
@@ -50,11 +56,29 @@ impl Sheet<'_> {
 
     /// Writes a label at the best of several places: free of other text, and over as little of the data as can be. Says
     /// where it went.
-    pub(crate) fn label(&mut self, face: Face, text: &str, whole: &str, places: &[(f64, f64, Anchor)]) -> Option<Area> {
-        let room = Area { left: self.plot.left + 1.0, top: self.plot.top - 2.0, right: WIDTH - 4.0, bottom: self.plot.bottom - 1.0 };
+    pub(crate) fn label(
+        &mut self,
+        face: Face,
+        text: &str,
+        whole: &str,
+        places: &[(f64, f64, Anchor)],
+    ) -> Option<Area> {
+        let room = Area {
+            left: self.plot.left + 1.0,
+            top: self.plot.top - 2.0,
+            right: WIDTH - 4.0,
+            bottom: self.plot.bottom - 1.0,
+        };
         let best = places
             .iter()
-            .map(|(x, baseline, anchor)| (*x, *baseline, *anchor, text_area(*x, *baseline, *anchor, face, text)))
+            .map(|(x, baseline, anchor)| {
+                (
+                    *x,
+                    *baseline,
+                    *anchor,
+                    text_area(*x, *baseline, *anchor, face, text),
+                )
+            })
             .filter(|(.., area)| room.holds(area) && self.is_free(area))
             .min_by_key(|(.., area)| self.ink.beneath(area));
         match best {
@@ -70,7 +94,11 @@ impl Sheet<'_> {
     }
 
     pub(crate) fn is_free(&self, area: &Area) -> bool {
-        let roomy = Area { left: area.left - 3.0, right: area.right + 3.0, ..*area };
+        let roomy = Area {
+            left: area.left - 3.0,
+            right: area.right + 3.0,
+            ..*area
+        };
         !self.canvas.texts.iter().any(|text| text.meets(&roomy))
     }
 
@@ -80,6 +108,10 @@ impl Sheet<'_> {
 
     /// The series that are drawn in one of some ways, with their numbers.
     pub(crate) fn series_of(&self, marks: &[Mark]) -> Vec<(usize, &'_ crate::figure::Series)> {
-        self.figure.drawn().enumerate().filter(|(_, series)| marks.contains(&series.mark)).collect()
+        self.figure
+            .drawn()
+            .enumerate()
+            .filter(|(_, series)| marks.contains(&series.mark))
+            .collect()
     }
 }

@@ -42,8 +42,9 @@ fill:var(--cf-ink);unicode-bidi:plaintext;white-space:pre}
 
 /// The colours of Okabe and Ito, which people who see few colours tell apart; without their yellow, which white paper
 /// swallows, and in an order whose neighbours differ in brightness too. Programs that do not know the style sheet's variables see these.
-pub(crate) const COLOURS: [&str; 8] =
-    ["#0072b2", "#d55e00", "#009e73", "#b5558c", "#e69f00", "#56b4e9", "#6e7781", "#1c2128"];
+pub(crate) const COLOURS: [&str; 8] = [
+    "#0072b2", "#d55e00", "#009e73", "#b5558c", "#e69f00", "#56b4e9", "#6e7781", "#1c2128",
+];
 
 /// Dashes of lines, by the number of the series: colour is never the only difference.
 pub(crate) const DASHES: [&str; 6] = ["", "7 3", "2 3", "10 3 2 3", "14 4", "4 2 1 2 1 2"];
@@ -55,7 +56,10 @@ pub(crate) fn colour_number(series: usize) -> usize {
 
 /// The colour of a series as digits.
 pub(crate) fn colour(series: usize) -> &'static str {
-    COLOURS.get(series % COLOURS.len()).copied().unwrap_or("#000")
+    COLOURS
+        .get(series % COLOURS.len())
+        .copied()
+        .unwrap_or("#000")
 }
 
 /// The dashes of a series; none for the first.

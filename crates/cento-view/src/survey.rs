@@ -12,7 +12,10 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    const NOTHING: Extent = Extent { low: f64::INFINITY, high: f64::NEG_INFINITY };
+    const NOTHING: Extent = Extent {
+        low: f64::INFINITY,
+        high: f64::NEG_INFINITY,
+    };
 
     fn add(&mut self, value: f64) {
         self.low = self.low.min(value);
@@ -21,7 +24,14 @@ impl Extent {
 
     /// Something to draw an empty axis by.
     fn or_default(self) -> Extent {
-        if self.low <= self.high { self } else { Extent { low: 1.0, high: 10.0 } }
+        if self.low <= self.high {
+            self
+        } else {
+            Extent {
+                low: 1.0,
+                high: 10.0,
+            }
+        }
     }
 }
 
@@ -53,7 +63,8 @@ pub(crate) struct Survey {
 
 impl Survey {
     pub(crate) fn of(figure: &Figure) -> Survey {
-        let slots = |axis: &Axis, most: usize| axis.categories().map_or(0, |names| names.len().min(most));
+        let slots =
+            |axis: &Axis, most: usize| axis.categories().map_or(0, |names| names.len().min(most));
         let mut survey = Survey {
             x: Extent::NOTHING,
             y: Extent::NOTHING,
@@ -69,7 +80,11 @@ impl Survey {
             series_left: figure.series.len().saturating_sub(Figure::MOST_SERIES),
         };
         if figure.drawn().any(|series| series.mark == Mark::Stacked) {
-            let value_scale = if figure.lies() { &mut survey.scale_x } else { &mut survey.scale_y };
+            let value_scale = if figure.lies() {
+                &mut survey.scale_x
+            } else {
+                &mut survey.scale_y
+            };
             if *value_scale == Scale::Log10 {
                 *value_scale = Scale::Linear;
             }
@@ -105,14 +120,26 @@ impl Survey {
     fn stack(&mut self, figure: &Figure) {
         let mut heights: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
         for series in figure.drawn().filter(|series| series.mark == Mark::Stacked) {
-            for point in series.points.iter().filter(|point| self.absence(series.mark, point).is_none()) {
-                let (place, value) = if figure.lies() { (point.y, point.x) } else { (point.x, point.y) };
-                let (below, above) = heights.entry(place.to_bits()).or_default();
+            for point in series
+                .points
+                .iter()
+                .filter(|point| self.absence(series.mark, point).is_none())
+            {
+                let (place, value) = if figure.lies() {
+                    (point.y, point.x)
+                } else {
+                    (point.x, point.y)
+                };
+                let (below, above) = heights.entry((place + 0.0).to_bits()).or_default();
                 let sum = if value < 0.0 { below } else { above };
                 *sum = (*sum + value).clamp(-f64::MAX, f64::MAX);
             }
         }
-        let extent = if figure.lies() { &mut self.x } else { &mut self.y };
+        let extent = if figure.lies() {
+            &mut self.x
+        } else {
+            &mut self.y
+        };
         for (below, above) in heights.into_values() {
             extent.add(below);
             extent.add(above);
@@ -171,7 +198,11 @@ impl Survey {
 
     /// Why a point is not drawn, if it is not.
     pub(crate) fn absence(&self, mark: Mark, point: &Point) -> Option<Absence> {
-        let end = if mark == Mark::Histogram { point.end } else { point.x };
+        let end = if mark == Mark::Histogram {
+            point.end
+        } else {
+            point.x
+        };
         let absent = absent(&self.scale_x, point.x, self.columns)
             .or_else(|| absent(&self.scale_x, end, self.columns))
             .or_else(|| absent(&self.scale_y, point.y, self.rows));
@@ -183,26 +214,55 @@ impl Survey {
         let mut parts = Vec::new();
         let mut say = |count: usize, one: &str, many: &str| {
             if count > 0 {
-                parts.push(format!("{} {}", grouped(count as f64, 0), if count == 1 { one } else { many }));
+                parts.push(format!(
+                    "{} {}",
+                    grouped(count as f64, 0),
+                    if count == 1 { one } else { many }
+                ));
             }
         };
         let positive = "at or below zero, which a logarithmic axis cannot show";
-        say(self.not_numbers, "value that is not a finite number", "values that are not finite numbers");
-        say(self.not_positive, &format!("value {positive}"), &format!("values {positive}"));
-        let short = |axis: &Axis, most: usize| axis.categories().is_some_and(|names| names.len() > most);
+        say(
+            self.not_numbers,
+            "value that is not a finite number",
+            "values that are not finite numbers",
+        );
+        say(
+            self.not_positive,
+            &format!("value {positive}"),
+            &format!("values {positive}"),
+        );
+        let short =
+            |axis: &Axis, most: usize| axis.categories().is_some_and(|names| names.len() > most);
         if short(&figure.x, Figure::MOST_COLUMNS) || short(&figure.y, Figure::MOST_ROWS) {
-            let most = if short(&figure.x, Figure::MOST_COLUMNS) { Figure::MOST_COLUMNS } else { Figure::MOST_ROWS };
+            let most = if short(&figure.x, Figure::MOST_COLUMNS) {
+                Figure::MOST_COLUMNS
+            } else {
+                Figure::MOST_ROWS
+            };
             say(
                 self.no_category,
                 &format!("value beyond the first {most} categories"),
                 &format!("values beyond the first {most} categories"),
             );
         } else {
-            say(self.no_category, "value of no category", "values of no category");
+            say(
+                self.no_category,
+                "value of no category",
+                "values of no category",
+            );
         }
         say(self.no_width, "bin without width", "bins without width");
-        say(self.series_left, "series more than can be told apart", "series more than can be told apart");
-        if parts.is_empty() { String::new() } else { format!("Left out: {}.", parts.join("; ")) }
+        say(
+            self.series_left,
+            "series more than can be told apart",
+            "series more than can be told apart",
+        );
+        if parts.is_empty() {
+            String::new()
+        } else {
+            format!("Left out: {}.", parts.join("; "))
+        }
     }
 }
 
@@ -210,7 +270,9 @@ fn absent(scale: &Scale, value: f64, slots: usize) -> Option<Absence> {
     match scale {
         _ if !value.is_finite() => Some(Absence::NotANumber),
         Scale::Log10 if value <= 0.0 => Some(Absence::NotPositive),
-        Scale::Categories(_) if value.fract() != 0.0 || value < 0.0 || value >= slots as f64 => Some(Absence::NoCategory),
+        Scale::Categories(_) if value.fract() != 0.0 || value < 0.0 || value >= slots as f64 => {
+            Some(Absence::NoCategory)
+        }
         _ => None,
     }
 }

@@ -28,7 +28,11 @@ pub(crate) fn clean(text: &str) -> String {
         if acts || code & 0xFFFE == 0xFFFE || (0xFDD0..=0xFDEF).contains(&code) {
             continue;
         }
-        marks = if letter.width() == Some(0) { marks + 1 } else { 0 };
+        marks = if letter.width() == Some(0) {
+            marks + 1
+        } else {
+            0
+        };
         if marks > MOST_MARKS {
             continue;
         }
@@ -58,7 +62,8 @@ pub(crate) fn escape(text: &str) -> String {
 
 /// Widths of the letters from space to tilde, in thousandths of the size of the font: DejaVu Sans, the widest that is common.
 const WIDTHS: [u16; 95] = [
-    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, // space to /
+    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318,
+    337, // space to /
     636, 636, 636, 636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, // 0 to ?
     1000, 684, 686, 698, 770, 632, 575, 775, 752, 295, 295, 656, 557, 863, 748, 787, // @ to O
     603, 787, 695, 635, 611, 732, 684, 989, 685, 611, 685, 390, 337, 390, 838, 500, // P to _
@@ -69,7 +74,10 @@ const WIDTHS: [u16; 95] = [
 /// An upper estimate of the width of a letter, in thousandths of the size of the font.
 fn letter_width(letter: char) -> u32 {
     let code = u32::from(letter);
-    if let Some(width) = code.checked_sub(0x20).and_then(|index| WIDTHS.get(index as usize)) {
+    if let Some(width) = code
+        .checked_sub(0x20)
+        .and_then(|index| WIDTHS.get(index as usize))
+    {
         return u32::from(*width);
     }
     match (letter.width().unwrap_or(0), code) {
@@ -91,7 +99,10 @@ fn letter_width(letter: char) -> u32 {
 
 /// The estimated width of a text in a font of this size.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
-    let thousandths: u64 = text.chars().map(|letter| u64::from(letter_width(letter))).sum();
+    let thousandths: u64 = text
+        .chars()
+        .map(|letter| u64::from(letter_width(letter)))
+        .sum();
     thousandths as f64 * size / 1000.0
 }
 
@@ -111,7 +122,11 @@ pub(crate) fn cut(text: &str, size: f64, room: f64) -> String {
         end = index + letter.len_utf8();
     }
     let kept = text.get(..end).unwrap_or_default().trim_end();
-    if kept.is_empty() && ellipsis > room { String::new() } else { format!("{kept}…") }
+    if kept.is_empty() && ellipsis > room {
+        String::new()
+    } else {
+        format!("{kept}…")
+    }
 }
 
 /// Lines that fit. Words stay whole where they can; scripts without spaces break anywhere. What does not fit in so many
@@ -140,7 +155,9 @@ fn break_at(text: &str, size: f64, room: f64) -> usize {
         let wide = |letter: char| letter.width() == Some(2);
         match before {
             Some(_) if letter == ' ' => good = Some(index),
-            Some(last) if wide(last) && letter.width() != Some(0) && !is_closing(letter) => good = Some(index),
+            Some(last) if wide(last) && letter.width() != Some(0) && !is_closing(letter) => {
+                good = Some(index)
+            }
             Some(last) if wide(letter) && last != ' ' && !is_closing(letter) => good = Some(index),
             _ => {}
         }
@@ -165,21 +182,36 @@ mod tests {
 
     #[test]
     fn what_could_act_is_gone_and_what_is_read_stays() {
-        assert_eq!(clean(" a\u{0}b\r\n\t c\u{202E}d\u{FFFE}\u{FEFF} "), "a b cd");
+        assert_eq!(
+            clean(" a\u{0}b\r\n\t c\u{202E}d\u{FFFE}\u{FEFF} "),
+            "a b cd"
+        );
         assert_eq!(clean("نیم\u{200C}فاصله"), "نیم\u{200C}فاصله");
-        assert_eq!(clean(&format!("a{}b", "\u{301}".repeat(50))), format!("a{}b", "\u{301}".repeat(4)));
+        assert_eq!(
+            clean(&format!("a{}b", "\u{301}".repeat(50))),
+            format!("a{}b", "\u{301}".repeat(4))
+        );
     }
 
     #[test]
     fn chinese_counts_double_and_breaks_anywhere_but_before_a_full_stop() {
         assert!(width("网页", 10.0) > 1.5 * width("ab", 10.0));
-        assert_eq!(wrap("网页网页。网页", 10.0, 42.5, 9), ["网页网", "页。网页"]);
+        assert_eq!(
+            wrap("网页网页。网页", 10.0, 42.5, 9),
+            ["网页网", "页。网页"]
+        );
     }
 
     #[test]
     fn words_stay_whole_where_they_can() {
-        assert_eq!(wrap("one two three", 10.0, width("one two", 10.0), 9), ["one two", "three"]);
-        assert_eq!(wrap("one two three", 10.0, width("one two", 10.0), 1), ["one t…"]);
+        assert_eq!(
+            wrap("one two three", 10.0, width("one two", 10.0), 9),
+            ["one two", "three"]
+        );
+        assert_eq!(
+            wrap("one two three", 10.0, width("one two", 10.0), 1),
+            ["one t…"]
+        );
     }
 
     proptest! {
