@@ -88,6 +88,22 @@ pub(crate) struct Canvas {
     pub(crate) texts: Vec<Area>,
 }
 
+/// What appears when a reader points at a text that was cut: much more of it, and still not without bound.
+fn tooltip(text: &str) -> String {
+    const MOST: usize = 400;
+    let mut bytes = 0;
+    let fits = |letter: &char| {
+        bytes += escape(letter.encode_utf8(&mut [0; 4])).len();
+        bytes <= MOST
+    };
+    let kept: String = text.chars().take_while(fits).collect();
+    if kept.len() < text.len() {
+        kept + "…"
+    } else {
+        kept
+    }
+}
+
 /// A place in tenths: what eyes cannot see would only make files larger, and differ between machines.
 pub(crate) fn tenths(place: f64) -> String {
     let tenths = (place.clamp(-1e6, 1e6) * 10.0).round() as i64;
@@ -163,7 +179,11 @@ impl Canvas {
             "<text class=\"{class}\" x=\"{x}\" y=\"{y}\"{anchor}{more}>"
         );
         if text != whole {
-            let _ = write!(self.out, "<title>{}</title>", escape(&clean(whole)));
+            let _ = write!(
+                self.out,
+                "<title>{}</title>",
+                escape(&tooltip(&clean(whole)))
+            );
         }
         let _ = writeln!(self.out, "{}</text>", escape(text));
     }

@@ -6,13 +6,13 @@ use crate::canvas::{Anchor, Area, Canvas, Face, rectangle, tenths};
 use crate::figure::{Axis, Figure, Mark};
 use crate::ink::Ink;
 use crate::legend;
-use crate::lines::dense;
-use crate::number::grouped;
+use crate::number::{grouped, value};
+use crate::points::dense;
 use crate::scale::{Domain, Map};
 use crate::sheet::{EDGE, Sheet, WIDTH};
 use crate::style::STYLE;
 use crate::survey::Survey;
-use crate::text::{clean, escape, wrap};
+use crate::text::{clean, cut, escape, wrap};
 
 /// The height of a plot, unless its rows ask for another.
 const HEIGHT: f64 = 300.0;
@@ -24,8 +24,8 @@ const HIGHEST: f64 = 2_400.0;
 pub(crate) struct Page {
     pub(crate) canvas: Canvas,
     pub(crate) height: f64,
-    /// All that the caption says.
-    told: String,
+    /// The picture in words, for those who do not see it.
+    description: String,
 }
 
 pub(crate) fn svg(figure: &Figure, styled: bool) -> String {
@@ -41,7 +41,7 @@ pub(crate) fn svg(figure: &Figure, styled: bool) -> String {
          width=\"{WIDTH}\" height=\"{height}\">\n<title>{}</title>\n<desc>{}</desc>\n{style}\
          <rect class=\"cf-paper\" width=\"{WIDTH}\" height=\"{height}\" fill=\"#fff\"/>\n{}</svg>\n",
         escape(&clean(&figure.title)),
-        escape(&page.told),
+        escape(&page.description),
         page.canvas.out
     )
 }
@@ -94,10 +94,11 @@ pub(crate) fn compose(figure: &Figure) -> Page {
             10,
         );
     }
+    let description = describe(figure, &survey, &told);
     Page {
         canvas: sheet.canvas,
         height: (height + 14.0).ceil(),
-        told: told.join(" "),
+        description,
     }
 }
 
@@ -148,6 +149,49 @@ fn told(figure: &Figure, sheet: &Sheet<'_>) -> Vec<String> {
         .into_iter()
         .filter(|part| !part.is_empty())
         .collect()
+}
+
+/// What a picture shows, in sentences: its caption, how far its axes reach, and what is on it.
+fn describe(figure: &Figure, survey: &Survey, told: &[String]) -> String {
+    let short = |text: &str| cut(text, 1.0, 80.0);
+    let mut sentences = told.to_vec();
+    if survey.drawn == 0 {
+        sentences.push("No data.".to_owned());
+        return sentences.join(" ");
+    }
+    for (name, axis, extent) in [("X", &figure.x, survey.x), ("Y", &figure.y, survey.y)] {
+        let reach = match axis.categories() {
+            Some(names) => format!("{} categories", grouped(names.len() as f64, 0)),
+            None => format!(
+                "{} to {}",
+                value(axis.format, extent.low),
+                value(axis.format, extent.high)
+            ),
+        };
+        sentences.push(format!(
+            "{name} axis: {}, {reach}.",
+            short(&axis_label(axis))
+        ));
+    }
+    let series = figure.drawn().enumerate().map(|(index, series)| {
+        let count = grouped(series.points.len() as f64, 0);
+        format!(
+            "{} ({count} {})",
+            short(&legend::name(series, index)),
+            if count == "1" { "value" } else { "values" }
+        )
+    });
+    sentences.push(format!("Data: {}.", series.collect::<Vec<_>>().join(", ")));
+    let rules = figure
+        .rules
+        .iter()
+        .take(Figure::MOST_MARKS)
+        .map(|rule| short(&clean(&rule.label)));
+    let rules: Vec<String> = rules.filter(|label| !label.is_empty()).collect();
+    if !rules.is_empty() {
+        sentences.push(format!("Lines: {}.", rules.join(", ")));
+    }
+    sentences.join(" ")
 }
 
 /// A picture of nothing says so.

@@ -2,8 +2,8 @@
 
 use crate::canvas::{Anchor, Area, Canvas, Face, hatch, marker, rectangle, segment};
 use crate::figure::{Figure, Mark, Series};
-use crate::lines::{Shading, cell_swatch};
 use crate::number::grouped;
+use crate::points::{Shading, cell_swatch};
 use crate::sheet::{EDGE, Sheet, WIDTH};
 use crate::text::{clean, cut, width};
 

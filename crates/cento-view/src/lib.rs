@@ -59,6 +59,7 @@ mod ink;
 mod legend;
 mod lines;
 mod number;
+mod points;
 mod scale;
 mod sheet;
 mod signs;

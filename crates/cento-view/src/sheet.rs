@@ -69,10 +69,13 @@ impl Sheet<'_> {
             right: WIDTH - 4.0,
             bottom: self.plot.bottom - 1.0,
         };
+        // Places are given best first: one further down the list must be freer of data to be worth it.
         let best = places
             .iter()
-            .map(|(x, baseline, anchor)| {
+            .enumerate()
+            .map(|(rank, (x, baseline, anchor))| {
                 (
+                    rank,
                     *x,
                     *baseline,
                     *anchor,
@@ -80,9 +83,9 @@ impl Sheet<'_> {
                 )
             })
             .filter(|(.., area)| room.holds(area) && self.is_free(area))
-            .min_by_key(|(.., area)| self.ink.beneath(area));
+            .min_by_key(|(rank, .., area)| rank + 8 * self.ink.beneath(area));
         match best {
-            Some((x, baseline, anchor, area)) => {
+            Some((_, x, baseline, anchor, area)) => {
                 self.canvas.text(x, baseline, anchor, face, text, whole);
                 Some(area)
             }

@@ -4,7 +4,8 @@
 ///
 /// Colours follow the reader's preference for light or dark. A page that decides for itself sets any of `--cento-ink`,
 /// `--cento-muted`, `--cento-grid`, `--cento-paper`, `--cento-rule` and `--cento-1` to `--cento-8` on an element
-/// around the figure; what it sets wins in both.
+/// around the figure; what it sets wins in both. `--cento-paper` is the colour behind the figure: halos and hatches are drawn in it,
+/// so a page gives it its own colour rather than `transparent`.
 pub const STYLE: &str = "\
 .cento-figure{--cf-ink:var(--cento-ink,#1c2128);--cf-muted:var(--cento-muted,#57606a);--cf-grid:var(--cento-grid,#e1e4e8);\
 --cf-paper:var(--cento-paper,#fff);--cf-rule:var(--cento-rule,#b3261e);--cf-1:var(--cento-1,#0072b2);--cf-2:var(--cento-2,#d55e00);\

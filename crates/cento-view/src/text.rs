@@ -156,7 +156,7 @@ fn break_at(text: &str, size: f64, room: f64) -> usize {
         match before {
             Some(_) if letter == ' ' => good = Some(index),
             Some(last) if wide(last) && letter.width() != Some(0) && !is_closing(letter) => {
-                good = Some(index)
+                good = Some(index);
             }
             Some(last) if wide(letter) && last != ' ' && !is_closing(letter) => good = Some(index),
             _ => {}

@@ -1,4 +1,9 @@
 //! What pictures promise, for any data.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what goes wrong in a test should stop it"
+)]
 
 use cento_view::{Axis, Figure, Format, Mark, Point, Region, Rule, Scale, Series};
 use proptest::prelude::*;
@@ -325,6 +330,33 @@ fn any_number_of_points_is_a_small_picture() {
         }
         check(&figure);
     }
+}
+
+#[test]
+fn names_of_any_length_are_a_small_picture() {
+    let long = |index: usize| format!("{index}{}", "\"".repeat(100_000));
+    let names: Vec<String> = (0..150).map(long).collect();
+    let mut figure = Figure::new(
+        long(0),
+        Axis::of_categories(long(1), names),
+        Axis::linear(long(2)),
+    );
+    figure = figure.caption(long(3));
+    for index in 0..30 {
+        figure = figure.series(Series::columns(long(index), (0..150).map(f64::from)));
+    }
+    for index in 0..100 {
+        let at = f64::from(u8::try_from(index).unwrap());
+        figure = figure
+            .note(at, at, long(index))
+            .rule(Rule::vertical(at, long(index)));
+        figure = figure.region(Region {
+            label: long(index),
+            x: (Some(at), None),
+            y: (None, Some(at)),
+        });
+    }
+    check(&figure);
 }
 
 #[test]
