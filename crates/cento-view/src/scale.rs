@@ -296,6 +296,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn any_finite() -> impl Strategy<Value = f64> {
+        use proptest::num::f64::{NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
+        NORMAL | SUBNORMAL | ZERO | POSITIVE | NEGATIVE
+    }
+
     fn labels(domain: &Domain, format: Format) -> Vec<String> {
         ticks(domain, format, 5)
             .into_iter()
@@ -363,8 +368,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_extent_has_a_domain_that_holds_it(a in proptest::num::f64::ANY, b in proptest::num::f64::ANY, bars: bool) {
-            prop_assume!(a.is_finite() && b.is_finite());
+        fn any_extent_has_a_domain_that_holds_it(a in any_finite(), b in any_finite(), bars: bool) {
             let (low, high) = (a.min(b), a.max(b));
             for format in [Format::Plain, Format::Count, Format::Share, Format::Bytes] {
                 let domain = linear_domain(format, Extent { low, high }, bars);

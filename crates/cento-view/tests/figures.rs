@@ -309,7 +309,7 @@ fn any_number_of_points_is_a_small_picture() {
         );
         for shift in 0..16 {
             let holes = |n: u32| {
-                if n % 3 == 0 {
+                if n.is_multiple_of(3) {
                     f64::NAN
                 } else {
                     wave(n + shift).1
