@@ -124,7 +124,7 @@ fn log_domain(extent: Extent, bars: bool) -> Domain {
     let (low, high) = (extent.low.log10(), extent.high.log10());
     let room = match high - low {
         // Where floats run out there are no ticks between decades: there must be a decade.
-        _ if low < -290.0 => 1.0,
+        span if low < -290.0 => (span * 0.03).max(1.0),
         span if span < 1e-6 => 0.5,
         span => (span * 0.03).max(0.04),
     };
@@ -232,7 +232,11 @@ fn log_ticks(low: f64, high: f64, format: Format, about: usize) -> Vec<Tick> {
     let mut decades: Vec<i32> = (first..=last)
         .filter(|power| inside(decimal(1, *power)))
         .collect();
-    let every = decades.len().div_ceil(about.max(1)).max(1);
+    let crowd = decades.len().div_ceil(about.max(1));
+    let every = [1, 2, 3, 5, 10, 20, 50, 100, 200]
+        .into_iter()
+        .find(|every| *every >= crowd)
+        .unwrap_or(500);
     // Every second decade, or third, counted from one: 10⁰ is among them whatever the data are.
     let labelled: Vec<i32> = decades
         .iter()
@@ -351,6 +355,19 @@ mod tests {
             false,
         );
         assert_eq!(labels(&domain, Format::Count), ["5", "10", "20", "50"]);
+    }
+
+    #[test]
+    fn decades_are_skipped_by_round_numbers() {
+        let domain = log_domain(
+            Extent {
+                low: 1e-250,
+                high: 1e250,
+            },
+            false,
+        );
+        let labels = labels(&domain, Format::Plain);
+        assert_eq!(labels, ["10⁻²⁰⁰", "10⁰", "10²⁰⁰"]);
     }
 
     #[test]
