@@ -15,8 +15,8 @@
 //!
 //! # What a picture promises
 //!
-//! - **It is the same for the same data**, byte for byte, whatever machine drew it: places are rounded to tenths, numbers
-//!   are written by their decimal digits.
+//! - **It is the same for the same data**, byte for byte, in every run. Numbers are written by their decimal digits, and places are
+//!   rounded to tenths: the last bit of a logarithm, which mathematical libraries of two machines may disagree on, is far below that.
 //! - **It is true about what it leaves out.** Values that are not finite, zeros on a logarithmic axis, series beyond those that
 //!   can be told apart: the caption counts them. Axes always hold all of the data. Lines break where a value is missing.
 //! - **Names may come from strangers.** Text is escaped and cleaned of all that acts rather than is read; nothing in a
