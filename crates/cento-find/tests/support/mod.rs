@@ -11,10 +11,10 @@ use cento_store::{Build, Parameters};
 use serde_json::{Value, json};
 
 /// A page: its address and its text.
-pub type Page = (String, String);
+pub(crate) type Page = (String, String);
 
 /// Indexes pages as a corpus.
-pub fn corpus(folder: &Path, name: &str, pages: &[Page]) -> PathBuf {
+pub(crate) fn corpus(folder: &Path, name: &str, pages: &[Page]) -> PathBuf {
     let rows: Vec<Value> = pages
         .iter()
         .map(|(url, text)| json!({ "url": url, "text": text }))
@@ -23,7 +23,7 @@ pub fn corpus(folder: &Path, name: &str, pages: &[Page]) -> PathBuf {
 }
 
 /// Indexes lines of JSON as a corpus.
-pub fn corpus_of(folder: &Path, name: &str, rows: &[Value]) -> PathBuf {
+pub(crate) fn corpus_of(folder: &Path, name: &str, rows: &[Value]) -> PathBuf {
     let input = folder.join(format!("{name}.jsonl"));
     let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
     std::fs::write(&input, lines).unwrap();
@@ -47,12 +47,12 @@ pub fn corpus_of(folder: &Path, name: &str, rows: &[Value]) -> PathBuf {
 }
 
 /// Opens corpora.
-pub fn open(paths: &[&Path]) -> Arc<Source> {
+pub(crate) fn open(paths: &[&Path]) -> Arc<Source> {
     Arc::new(Source::open(paths).unwrap())
 }
 
 /// A place to work in.
-pub fn workplace(findings: &Path, threads: usize, memory: u64) -> Workplace {
+pub(crate) fn workplace(findings: &Path, threads: usize, memory: u64) -> Workplace {
     Workplace {
         threads,
         memory,
@@ -64,7 +64,7 @@ pub fn workplace(findings: &Path, threads: usize, memory: u64) -> Workplace {
 }
 
 /// The rows of a table as JSON.
-pub fn rows(findings: &Findings, table: &str) -> Vec<Value> {
+pub(crate) fn rows(findings: &Findings, table: &str) -> Vec<Value> {
     use arrow_array::cast::AsArray;
     use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
     use arrow_array::{Array, RecordBatch};
@@ -100,7 +100,7 @@ pub fn rows(findings: &Findings, table: &str) -> Vec<Value> {
 }
 
 /// The bytes of all tables of a run.
-pub fn bytes(findings: &Findings) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn bytes(findings: &Findings) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(&findings.path)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -113,6 +113,6 @@ pub fn bytes(findings: &Findings) -> Vec<(String, Vec<u8>)> {
 }
 
 /// A text of numbered words, `words` of them, that shares none with other seeds.
-pub fn prose(seed: u64, words: usize) -> Vec<String> {
+pub(crate) fn prose(seed: u64, words: usize) -> Vec<String> {
     (0..words).map(|word| format!("w{seed}x{word}")).collect()
 }
