@@ -400,6 +400,7 @@ impl Job<'_> {
     /// A file that is one page: it is copied, or not.
     fn page(&self, aside: &Path, fate: &mut dyn FnMut(u32) -> Fate) -> Result<Rewritten, Error> {
         if fate(0) == Fate::Keep {
+            drop(create(aside)?);
             std::fs::copy(self.path, aside).map_err(|error| failed(aside, error))?;
             return Ok(Rewritten::default());
         }

@@ -62,8 +62,11 @@ fn stored(name: &str, one: Pack, all: Pack, pages: usize) -> Vec<u8> {
 
 fn urls(path: &str) -> Vec<String> {
     let outcomes = pages_of(&[path.to_owned()], &Settings::default()).unwrap_or_default();
-    let pages = outcomes.iter().map(Outcome::page);
-    pages.map(|page| page.url.clone()).collect()
+    let pages = outcomes.iter().filter_map(|outcome| match outcome {
+        Outcome::Page(decoded) => Some(decoded.page.url.clone()),
+        _ => None,
+    });
+    pages.collect()
 }
 
 fn written(folder: &Folder, name: &str, fate: &mut dyn FnMut(u32) -> Fate) -> String {
