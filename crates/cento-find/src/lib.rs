@@ -13,6 +13,7 @@ pub mod copies;
 mod error;
 pub mod names;
 mod numbers;
+pub mod phrases;
 mod run;
 mod source;
 mod tables;
