@@ -66,12 +66,7 @@ pub(crate) struct PhrasesArguments {
     #[arg(long, value_name = "KIND", default_value_t = SiteKind::Host, help_heading = "Sites")]
     pub(crate) site: SiteKind,
     /// Flag sites of at least this many pages
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 10,
-        help_heading = "Sites"
-    )]
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Sites")]
     pub(crate) flag_pages: u64,
     /// And of at least this many popular shingles a page, of 84
     #[arg(
@@ -195,7 +190,11 @@ fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, Failur
         };
         lines.add_with("pages covered", number(counted.covered), remark);
     }
-    lines.add_with("sites", number(counted.sites), format!("by {}", params.site));
+    lines.add_with(
+        "sites",
+        number(counted.sites),
+        format!("by {}", params.site),
+    );
     lines.add_with(
         "sites flagged",
         number(counted.flagged),
@@ -363,19 +362,38 @@ fn write_figures(
     };
     std::fs::create_dir_all(folder).map_err(|error| failed(&error))?;
     let drawn = [
-        ("popularity", popularity(data, params)),
-        ("pages", popular_shingles(data, params)),
-        ("covers", covers(data, params)),
-        ("sites", sites(data, params)),
+        ("popularity", popularity(data, params), None),
+        ("pages", popular_shingles(data, params), None),
+        ("covers", covers(data, params), Some(cover_counts(data))),
+        ("sites", sites(data, params), Some(site_counts(data))),
     ];
-    for (name, figure) in drawn {
-        for (ending, content) in [("svg", figure.svg()), ("csv", figure.csv())] {
+    for (name, figure, counts) in drawn {
+        let numbers = counts.unwrap_or_else(|| figure.csv());
+        for (ending, content) in [("svg", figure.svg()), ("csv", numbers)] {
             let path = folder.join(format!("{name}.{ending}"));
             std::fs::write(path, content).map_err(|error| failed(&error))?;
         }
     }
     eprintln!("{}: 4 figures, as SVG and as CSV", folder.display());
     Ok(())
+}
+
+/// What the figure of covers cannot show: how many pages a dot stands for, and the foreign contribution to all of them.
+fn cover_counts(data: &PhraseFigures) -> String {
+    let mut text = "popular,cover,pages,foreign\r\n".to_owned();
+    for ((popular, cover), (pages, foreign)) in &data.covers {
+        text.push_str(&format!("{popular},{cover},{pages},{foreign}\r\n"));
+    }
+    text
+}
+
+/// The sites of the figure with the number of their pages.
+fn site_counts(data: &PhraseFigures) -> String {
+    let mut text = "mean,deviation,pages\r\n".to_owned();
+    for (mean, deviation, pages) in &data.sites {
+        text.push_str(&format!("{mean},{deviation},{pages}\r\n"));
+    }
+    text
 }
 
 fn popularity(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
@@ -425,9 +443,12 @@ fn popular_shingles(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
 fn covers(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
     // Half of a page's popular shingles tells those that live on others from those that repeat themselves.
     let of = |foreign: bool| {
-        let chosen = data.covers.iter().filter(move |((popular, _), (pages, given))| {
-            (2 * given >= pages * u64::from(*popular)) == foreign
-        });
+        let chosen = data
+            .covers
+            .iter()
+            .filter(move |((popular, _), (pages, given))| {
+                (2 * given >= pages * u64::from(*popular)) == foreign
+            });
         chosen.map(|(&(popular, size), _)| (f64::from(popular), f64::from(size)))
     };
     Figure::new(
@@ -463,7 +484,9 @@ fn sites(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
         Axis::linear("Mean of popular shingles a page, of 84")
             .covering(0.0)
             .covering(84.0),
-        Axis::linear("Standard deviation").covering(0.0).covering(30.0),
+        Axis::linear("Standard deviation")
+            .covering(0.0)
+            .covering(30.0),
     )
     .caption(caption)
     .series(Series::new(
@@ -479,7 +502,9 @@ fn sites(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
         x: (Some(params.flag_mean), None),
         y: (Some(0.0), Some(params.flag_deviation)),
     });
-    data.flagged.iter().fold(figure, |figure, (mean, deviation, site)| {
-        figure.note(*mean, *deviation, site.clone())
-    })
+    data.flagged
+        .iter()
+        .fold(figure, |figure, (mean, deviation, site)| {
+            figure.note(*mean, *deviation, site.clone())
+        })
 }

@@ -179,7 +179,10 @@ mod tests {
             let Some(most) = eligible.iter().map(gives).max() else {
                 break;
             };
-            let equal: Vec<usize> = eligible.into_iter().filter(|at| gives(at) == most).collect();
+            let equal: Vec<usize> = eligible
+                .into_iter()
+                .filter(|at| gives(at) == most)
+                .collect();
             let overlap = |at: &usize| candidates[*at].0.intersection(whole).count();
             let largest = equal.iter().map(overlap).max().unwrap_or(0);
             let chosen = equal.into_iter().find(|at| overlap(at) == largest);

@@ -103,7 +103,9 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &P
         for task in 0..pages.page_tasks().len() {
             pages.for_each_page(task, |facts| {
                 // Both are in the order of ids, and an id that no page has would hold up all others.
-                while let Some(id) = ids.next_if(|id| id.as_ref().is_ok_and(|&id| id < facts.page_id)) {
+                while let Some(id) =
+                    ids.next_if(|id| id.as_ref().is_ok_and(|&id| id < facts.page_id))
+                {
                     id?;
                 }
                 match ids.next_if(|id| id.as_ref().map_or(true, |&id| id == facts.page_id)) {

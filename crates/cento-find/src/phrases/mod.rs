@@ -212,7 +212,10 @@ fn with_phrases(
         .writes("by page");
     if params.exact {
         // Four bytes a phrase, and no more than a quarter of the memory.
-        let parts = source.corpora().iter().flat_map(|corpus| &corpus.manifest().parts);
+        let parts = source
+            .corpora()
+            .iter()
+            .flat_map(|corpus| &corpus.manifest().parts);
         let words: u64 = parts.map(|part| part.counts.words).sum();
         let bytes = (4 * words).clamp(1 << 12, (memory / 4).max(1 << 12));
         flow = flow
@@ -227,9 +230,7 @@ fn with_phrases(
     let mut share = Stage::reduce("share", "holders").writes("by page");
     let mut weigh = Stage::reduce("weigh", "by page").writes("page rows");
     if params.covers() {
-        flow = flow
-            .shuffle("offerers")
-            .shuffle_of_numbers("coverable", 7);
+        flow = flow.shuffle("offerers").shuffle_of_numbers("coverable", 7);
         share = share.writes("offerers");
         weigh = weigh.writes("coverable");
     }

@@ -144,7 +144,10 @@ impl FromStr for SiteKind {
         let found = SiteKind::ALL.into_iter().find(|(name, _)| *name == text);
         found.map(|(_, kind)| kind).ok_or_else(|| {
             let names = SiteKind::ALL.map(|(name, _)| name);
-            format!("`{text}` is no kind of site: there are {}", names.join(", "))
+            format!(
+                "`{text}` is no kind of site: there are {}",
+                names.join(", ")
+            )
         })
     }
 }

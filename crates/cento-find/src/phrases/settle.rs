@@ -176,7 +176,9 @@ fn phrases(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams
                 };
                 finder.read(text);
                 for example in examples {
-                    let phrase = finder.words(example.gram).ok_or("a phrase is not on its page")?;
+                    let phrase = finder
+                        .words(example.gram)
+                        .ok_or("a phrase is not on its page")?;
                     let row = serde_json::to_vec(&Worded {
                         phrase,
                         hash: example.gram,
@@ -279,7 +281,9 @@ impl Finder {
         let mut phrase = String::new();
         for word in first..first + self.k {
             let word = word % self.ends.len().max(1);
-            let begin = word.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied());
+            let begin = word
+                .checked_sub(1)
+                .map_or(Some(0), |before| self.ends.get(before).copied());
             let normal = self.normals.get(begin?..*self.ends.get(word)?)?;
             if !phrase.is_empty() {
                 phrase.push(' ');
@@ -355,7 +359,11 @@ fn pages(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) 
                 })?;
             }
             let (whole, shared, abroad) = match asked.exact {
-                true => (account.phrases, account.shared_phrases, account.phrases_abroad),
+                true => (
+                    account.phrases,
+                    account.shared_phrases,
+                    account.phrases_abroad,
+                ),
                 false => (
                     u64::from(account.shingles),
                     u64::from(account.shared),
