@@ -7,7 +7,7 @@
 //!   texts ─ shingle ─▶ by phrase, by page
 //! ```
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -99,24 +99,18 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &P
     let pages = Arc::clone(source);
     registry.map("gone", move |context| {
         let gone = context.state::<Bitmap>("gone")?;
-        let mut ids = dropped(context.task()?)?.peekable();
+        let pairs: PathBuf = context.task()?;
+        let mut ids = dropped(&pairs)?;
+        let mut next = ids.next().transpose()?;
         for task in 0..pages.page_tasks().len() {
             pages.for_each_page(task, |facts| {
                 // Both are in the order of ids, and an id that no page has would hold up all others.
-                while let Some(id) =
-                    ids.next_if(|id| id.as_ref().is_ok_and(|&id| id < facts.page_id))
-                {
-                    id?;
+                while next.is_some_and(|id| id < facts.page_id) {
+                    next = ids.next().transpose()?;
                 }
-                match ids.next_if(|id| id.as_ref().map_or(true, |&id| id == facts.page_id)) {
-                    Some(id) => {
-                        id?;
-                        if facts.reject.is_none() {
-                            gone.set(u64::from(facts.number));
-                            context.count("gone", 1);
-                        }
-                    }
-                    None => {}
+                if next == Some(facts.page_id) && facts.reject.is_none() {
+                    gone.set(u64::from(facts.number));
+                    context.count("gone", 1);
                 }
                 Ok::<_, StageError>(())
             })?;
@@ -214,8 +208,8 @@ fn texts(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) 
 }
 
 /// The ids of the pages that go, in order.
-fn dropped(pairs: PathBuf) -> Result<impl Iterator<Item = Result<u64>>> {
-    let ids = read_table(&pairs)?.flat_map(|batch| {
+fn dropped(pairs: &Path) -> Result<impl Iterator<Item = Result<u64>> + use<>> {
+    let ids = read_table(pairs)?.flat_map(|batch| {
         let ids = batch.and_then(|batch| {
             let column = batch.column_by_name("page_id");
             let ids = column.and_then(|column| column.as_primitive_opt::<UInt64Type>());
