@@ -1,5 +1,10 @@
 //! Popular phrases against the definitions of the paper, in memory and slowly.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot set up should stop there"
+)]
+
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -169,7 +169,7 @@ mod tests {
     fn an_address_is_under_each_of_its_prefixes() {
         let mut found = Vec::new();
         under("http://A.org/b/c.html", |prefix| {
-            found.push(prefix.to_owned())
+            found.push(prefix.to_owned());
         });
         assert_eq!(found, ["a.org/", "a.org/b/"]);
     }
