@@ -45,7 +45,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     for (page, set) in sets.iter().enumerate() {
         let needed = (least * set.len() as f64).ceil() as usize;
-        let mut ranked: Vec<(usize, u64)> = set.iter().map(|&gram| (pages_of(gram), gram)).collect();
+        let mut ranked: Vec<(usize, u64)> =
+            set.iter().map(|&gram| (pages_of(gram), gram)).collect();
         ranked.sort_unstable();
         ranked.truncate(set.len() + 1 - needed.max(1));
         let mut met: Vec<usize> = Vec::new();
