@@ -11,12 +11,15 @@
 
 mod error;
 pub mod names;
+mod numbers;
+pub mod overlap;
 mod run;
 mod source;
 mod tables;
 pub mod words;
 
 pub use error::{Error, Result};
+pub use numbers::{Numbers, UNSET};
 pub use run::{FINDINGS, Findings, RUN, RunRecord, Workplace};
-pub use source::{PageFacts, Source, TextTask};
+pub use source::{ChunkTask, PageFacts, Source, TextTask};
 pub use tables::read_table;

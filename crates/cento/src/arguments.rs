@@ -34,9 +34,11 @@ pub(crate) enum Verb {
     Index(Box<IndexArguments>),
     Info(InfoArguments),
     Cat(CatArguments),
+    Overlap(Box<crate::overlap::OverlapArguments>),
     Synth(Box<SynthArguments>),
     Score(ScoreArguments),
     FlowBench(FlowBenchArguments),
+    OverlapBench(crate::overlap_bench::OverlapBenchArguments),
     /// Print the manual, for `man -l -`
     Man,
     /// Print the completions for a shell

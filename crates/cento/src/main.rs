@@ -13,6 +13,8 @@ mod info;
 mod machine;
 mod meter;
 mod output;
+mod overlap;
+mod overlap_bench;
 mod rows;
 mod score;
 mod synth;
@@ -30,9 +32,11 @@ fn main() -> ExitCode {
         Verb::Index(arguments) => index::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Cat(arguments) => cat::run(&arguments),
+        Verb::Overlap(arguments) => overlap::run(&arguments),
         Verb::Synth(arguments) => synth::run(&arguments),
         Verb::Score(arguments) => score::run(&arguments),
         Verb::FlowBench(arguments) => flow_bench::run(&arguments),
+        Verb::OverlapBench(arguments) => overlap_bench::run(&arguments),
         Verb::Man => man(),
         Verb::Completions { shell } => completions(shell),
     };

@@ -1,0 +1,1 @@
+//! An overlap of whole corpora against the definition.
