@@ -102,7 +102,12 @@ pub(crate) fn run(arguments: &OverlapArguments) -> Result<ExitCode, Failure> {
         SERVERS
     };
     if !arguments.analysis.give(&findings.table(table))? {
-        print(&text(arguments, &params, &findings, &findings.table(table))?)?;
+        print(&text(
+            arguments,
+            &params,
+            &findings,
+            &findings.table(table),
+        )?)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -223,9 +228,16 @@ fn strongest(table: &Path, top: usize, one: &str) -> Result<String, Failure> {
             ] {
                 let percent = format!("{:.1} %", 100.0 * ratio(share));
                 let total = number(whole(total));
-                text.push_str(&format!("  {percent:>7}  {total:>9}  {}\n", clean(word(column))));
+                text.push_str(&format!(
+                    "  {percent:>7}  {total:>9}  {}\n",
+                    clean(word(column))
+                ));
             }
-            text.push_str(&format!("  {:>7}  {:>9}  shared\n", "", number(whole("chunks"))));
+            text.push_str(&format!(
+                "  {:>7}  {:>9}  shared\n",
+                "",
+                number(whole("chunks"))
+            ));
         }
     }
     Ok(text)

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::params::Params;
 use super::rows::Pair;
 use super::stages::{self, for_each_sum};
-use super::{counting, counting_stages, cut, plan_for};
+use super::{counting, counting_stages, cut, opening, plan_for};
 use crate::error::Result;
 use crate::run::Workplace;
 
@@ -53,7 +53,7 @@ pub fn run(
     let plan = plan_for(rows, pages as u32, params, workplace);
     let flow = counting(Flow::new("overlap of rows"), plan)
         .table("pairs")
-        .stage(Stage::map("rows", cut::row_tasks(file)?).writes(stages::BY_CHUNK));
+        .stage(opening(Stage::map("rows", cut::row_tasks(file)?)).writes(stages::BY_CHUNK));
     let flow = counting_stages(flow, plan).stage(
         Stage::reduce("sum numbers", stages::PAIRS)
             .with(json!(plan.threshold))

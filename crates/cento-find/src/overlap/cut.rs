@@ -64,7 +64,10 @@ pub(super) fn tasks(source: &Source, kind: ChunkKind) -> Result<Vec<Value>> {
         return Ok(tasks.map(|task| json!(CutTask::Chunks(task))).collect());
     }
     if !source.has_text() {
-        let kept = source.corpora().first().map(|corpus| corpus.parameters().chunk);
+        let kept = source
+            .corpora()
+            .first()
+            .map(|corpus| corpus.parameters().chunk);
         return Err(Error::Parameter(format!(
             "the corpus keeps no text, so it has chunks of one kind only: {}",
             kept.unwrap_or_default()

@@ -69,8 +69,6 @@ pub struct Summary {
     pub common: u64,
     /// Pairs that share enough.
     pub pairs: u64,
-    /// Pairs that a join by chunk would have made.
-    pub joined: u64,
     /// The pair that shares most, if none shares enough.
     pub largest: Option<Largest>,
 }
@@ -175,14 +173,18 @@ fn counting(flow: Flow, plan: Plan) -> Flow {
         )
 }
 
+/// The first stage makes all states: later the memory for them may be full of rows, which do not go to make room.
+fn opening(stage: Stage) -> Stage {
+    stage.writes(stages::RESERVE)
+}
+
 fn counting_stages(flow: Flow, plan: Plan) -> Flow {
     flow.stage(
         Stage::reduce("spread", stages::BY_CHUNK)
             .with(json!(plan))
             .writes(stages::BY_STRIP)
             .writes(stages::FACTS)
-            .writes(stages::COMMON)
-            .writes(stages::RESERVE),
+            .writes(stages::COMMON),
     )
     .stage(
         Stage::reduce("count", stages::BY_STRIP)
@@ -211,7 +213,13 @@ fn flow(source: &Source, params: &Params, plan: Plan) -> Result<Flow> {
         flow = flow
             .shuffle(stages::BY_TEXT)
             .state(stages::COPIES, "bitmap", json!({ "bytes": bytes }))
-            .stage(Stage::map("texts", source.page_tasks()).with(source.identity()).writes(stages::BY_TEXT))
+            .stage(
+                opening(Stage::map("texts", source.page_tasks()))
+                    .with(source.identity())
+                    .writes(names::NAMED)
+                    .writes(stages::COPIES)
+                    .writes(stages::BY_TEXT),
+            )
             .stage(
                 Stage::reduce("collapse", stages::BY_TEXT)
                     .writes(stages::COPIES)
@@ -222,10 +230,16 @@ fn flow(source: &Source, params: &Params, plan: Plan) -> Result<Flow> {
     } else {
         flow = flow
             .shuffle(stages::BY_SERVER)
-            .state(stages::SERVERS, "numbers", json!({ "pages": source.kept() }))
+            .state(
+                stages::SERVERS,
+                "numbers",
+                json!({ "pages": source.kept() }),
+            )
             .stage(
-                Stage::map("names of servers", source.page_tasks())
+                opening(Stage::map("names of servers", source.page_tasks()))
                     .with(source.identity())
+                    .writes(names::NAMED)
+                    .writes(stages::SERVERS)
                     .writes(stages::BY_SERVER),
             )
             .stage(
@@ -285,7 +299,6 @@ fn summary(source: &Source, params: &Params, folder: &Path, report: &RunReport) 
         shared_chunks: counted("chunks of several pages"),
         common: rows(COMMON_TABLE),
         pairs,
-        joined: counted("pairs joined"),
         largest: if pairs == 0 {
             largest(source, params, folder)?
         } else {
@@ -303,7 +316,9 @@ fn largest(source: &Source, params: &Params, folder: &Path) -> Result<Option<Lar
         let [left, right, chunks] =
             [0, 1, 2].map(|column| batch.column(column).as_primitive::<UInt32Type>().values());
         let rows = left.iter().zip(right).zip(chunks);
-        best = best.or(rows.map(|((&left, &right), &chunks)| (left, right, chunks)).next());
+        best = best.or(rows
+            .map(|((&left, &right), &chunks)| (left, right, chunks))
+            .next());
     }
     let Some((of, page, chunks)) = best else {
         return Ok(None);

@@ -178,7 +178,9 @@ pub(super) fn register_sums(registry: &mut Registry) {
             Ok(rows.push_numbered(u64::from(pair.left), ROW, &value)?)
         })?;
         match largest {
-            Some(pair) => Ok(context.shuffle::<Contender>(LARGEST)?.push(Contender(pair))?),
+            Some(pair) => Ok(context
+                .shuffle::<Contender>(LARGEST)?
+                .push(Contender(pair))?),
             None => Ok(()),
         }
     });

@@ -93,7 +93,11 @@ mod tests {
             ("paragraph", 5),
             ("document", 1),
         ] {
-            assert_eq!(usual_threshold(chunk.parse().unwrap()), threshold, "{chunk}");
+            assert_eq!(
+                usual_threshold(chunk.parse().unwrap()),
+                threshold,
+                "{chunk}"
+            );
         }
     }
 }

@@ -165,12 +165,14 @@ pub(super) fn register_reading(registry: &mut Registry, source: &Arc<Source>, pa
                     Ok(())
                 })
             }
-            CutTask::Chunks(task) => source.for_each_chunk::<StageError>(&task, |page, hash| {
-                match (whose(page), hash.try_into()) {
-                    (Some(page), Ok(hash)) => Ok(rows.push(HashPage::new(hash, page))?),
-                    _ => Ok(()),
-                }
-            }),
+            CutTask::Chunks(task) => {
+                source.for_each_chunk::<StageError>(&task, |page, hash| {
+                    match (whose(page), hash.try_into()) {
+                        (Some(page), Ok(hash)) => Ok(rows.push(HashPage::new(hash, page))?),
+                        _ => Ok(()),
+                    }
+                })
+            }
             CutTask::Rows { .. } => Err("rows are read without a corpus".into()),
         }
     });
@@ -313,7 +315,9 @@ fn count(context: &Context<'_>, groups: &mut Groups<'_, Posting>) -> Result<(), 
         context.count("batches", batches + 1);
     }
     if let Some(pair) = largest {
-        context.shuffle::<Contender>(LARGEST)?.push(Contender(pair))?;
+        context
+            .shuffle::<Contender>(LARGEST)?
+            .push(Contender(pair))?;
     }
     context.count("pairs joined", total.joined);
     context.count("candidates", total.candidates);

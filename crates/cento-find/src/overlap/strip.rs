@@ -106,7 +106,8 @@ impl Strip {
         mut each: impl FnMut(Pair) -> Result<(), E>,
     ) -> Result<Effort, E> {
         let mut effort = Effort::default();
-        self.tails.sort_unstable_by_key(|tail| (tail.left, tail.begin));
+        self.tails
+            .sort_unstable_by_key(|tail| (tail.left, tail.begin));
         for tails in self.tails.chunk_by(|one, other| one.left == other.left) {
             let Some(left) = tails.first().map(|tail| tail.left) else {
                 continue;
@@ -315,12 +316,20 @@ mod tests {
         let below = counts.values().filter(|&&count| count < least).max();
         let pairs = counts.iter().filter(|&(_, &count)| count >= least);
         (
-            pairs.map(|(&(left, right), &count)| (left, right, count)).collect(),
+            pairs
+                .map(|(&(left, right), &count)| (left, right, count))
+                .collect(),
             below.copied(),
         )
     }
 
-    fn counted(chunks: &[Vec<u32>], strips: u32, width: u32, least: u32, functions: usize) -> (Vec<(u32, u32, u32)>, Option<u32>) {
+    fn counted(
+        chunks: &[Vec<u32>],
+        strips: u32,
+        width: u32,
+        least: u32,
+        functions: usize,
+    ) -> (Vec<(u32, u32, u32)>, Option<u32>) {
         let mut found = Vec::new();
         let mut largest = None;
         for number in 0..strips {
@@ -361,7 +370,10 @@ mod tests {
         let chunks = vec![vec![3, 70_000]; 70_000];
         let found = counted(&chunks, 1, 1 << 20, 69_999, 2);
         assert_eq!(found, (vec![(3, 70_000, 70_000)], None));
-        assert_eq!(counted(&chunks, 1, 1 << 20, 70_001, 1), (vec![], Some(70_000)));
+        assert_eq!(
+            counted(&chunks, 1, 1 << 20, 70_001, 1),
+            (vec![], Some(70_000))
+        );
     }
 
     #[test]
@@ -372,7 +384,11 @@ mod tests {
         for _ in 0..2 {
             strip.add(&pages);
         }
-        let mut largest = Some(Pair { left: 0, right: 1, chunks: 2 });
+        let mut largest = Some(Pair {
+            left: 0,
+            right: 1,
+            chunks: 2,
+        });
         let effort = strip.count(3, &mut largest, |_| Ok::<_, ()>(())).unwrap();
         assert_eq!(effort.joined, 600 * 599);
         assert_eq!(strip.counts.functions, 2);
