@@ -9,6 +9,7 @@
 //!
 //! Nothing here prints, plots or parses arguments.
 
+pub mod copies;
 mod error;
 pub mod names;
 mod numbers;

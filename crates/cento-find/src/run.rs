@@ -38,8 +38,8 @@ pub struct Workplace {
     pub memory: u64,
     /// Where temporary files go; beside the findings if not said.
     pub temp: Option<PathBuf>,
-    /// Where findings go; into the first corpus if not said.
-    pub findings: Option<PathBuf>,
+    /// Where findings go: [`FINDINGS`] in a corpus, or any other folder.
+    pub findings: PathBuf,
     /// Whether to work anew where findings are already there.
     pub again: bool,
     /// What those who watch see, and how they stop the run.
@@ -93,11 +93,7 @@ impl Workplace {
             .chars()
             .take(16)
             .collect();
-        let root = match &self.findings {
-            Some(findings) => findings.clone(),
-            None => source.corpora()[0].path().join(FINDINGS),
-        };
-        let path = root.join(analysis).join(name);
+        let path = self.findings.join(analysis).join(name);
         if let Some(record) = read_record(&path)?
             && !self.again
         {

@@ -53,6 +53,7 @@ impl AnalysisArguments {
     /// Runs an analysis while someone watches; Ctrl-C stops it.
     pub(crate) fn run(
         &self,
+        corpus: &Path,
         analysis: impl FnOnce(&Workplace) -> cento_find::Result<Findings>,
     ) -> Result<Findings, Failure> {
         // A file that cannot be written is found out before the work, not after it.
@@ -67,7 +68,10 @@ impl AnalysisArguments {
             threads: self.machine.threads(),
             memory: self.machine.memory(),
             temp: self.temp.clone(),
-            findings: self.findings.clone(),
+            findings: self
+                .findings
+                .clone()
+                .unwrap_or_else(|| corpus.join(cento_find::FINDINGS)),
             again: self.again,
             progress: Arc::clone(&progress),
         };

@@ -11,6 +11,7 @@ use cento_text::chunk::ChunkKind;
 use cento_text::normal::Normalisation;
 use clap::{Args, Parser, Subcommand};
 
+use crate::copies::CopiesArguments;
 use crate::machine::{Size, seconds};
 
 /// Finds reused text in any corpus, from a folder to a web crawl.
@@ -34,6 +35,7 @@ pub(crate) enum Verb {
     Index(Box<IndexArguments>),
     Info(InfoArguments),
     Cat(CatArguments),
+    Copies(Box<CopiesArguments>),
     Overlap(Box<crate::overlap::OverlapArguments>),
     Synth(Box<SynthArguments>),
     Score(ScoreArguments),

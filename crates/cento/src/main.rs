@@ -6,6 +6,7 @@
 mod analysis;
 mod arguments;
 mod cat;
+mod copies;
 mod failure;
 mod flow_bench;
 mod index;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Verb::Index(arguments) => index::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Cat(arguments) => cat::run(&arguments),
+        Verb::Copies(arguments) => copies::run(&arguments),
         Verb::Overlap(arguments) => overlap::run(&arguments),
         Verb::Synth(arguments) => synth::run(&arguments),
         Verb::Score(arguments) => score::run(&arguments),

@@ -1,0 +1,298 @@
+//! Candidates for near-copies: pages that meet in a bucket, and are not compared with everyone there.
+//!
+//! ```text
+//!   texts ─ sketch ─▶ by page ─ spread ─▶ by band ─ meet ─▶ candidates
+//!              └▶ bands seen ──▲                    └─▶ by finer band ─ meet again ─▶ candidates
+//! ```
+//!
+//! A page alone in all its buckets, as most are, is dropped by a filter before it is shuffled. In a bucket a page is compared with the
+//! representatives so far: the pages that none before them surely matched. There are at most [`REPRESENTATIVES`] of them. What comes
+//! after is split: by bands of the signature, within the bucket, so that a hundred thousand pages of one template meet
+//! only those that share more than the template. So a bucket costs its size times a constant, whoever wrote the pages.
+
+use std::sync::Arc;
+
+use cento_flow::{Bitmap, Context, Emitter, Groups, Registry, SeenFilter, StageError};
+use cento_print::{SketchParameters, Sketcher, circular_grams, grams, run_hash};
+
+use super::exact::comparable;
+use super::params::{CopiesParams, CopiesScheme, MINIMA};
+use super::rows::{Candidate, Edge, InBucket, Place, Signature, Sketched, agreement, signature};
+use crate::numbers::Numbers;
+use crate::source::Source;
+use crate::words::WordHasher;
+
+/// The pages that others of a bucket are compared with.
+const REPRESENTATIVES: usize = 128;
+/// The candidates that a page gets from one bucket: those with the best signatures.
+const CANDIDATES: usize = 8;
+/// Minima whose signatures make one finer band.
+const FINER: usize = 6;
+
+/// What agreement of signatures means for a resemblance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Gates {
+    /// Fewer agreements: a pair of the wanted resemblance falls below this once in 400.
+    possible: u32,
+    /// More agreements: the pair is a near-copy so surely that the page needs not represent others itself.
+    sure: u32,
+}
+
+impl Gates {
+    pub(super) fn new(resemblance: f64) -> Gates {
+        let minima = f64::from(MINIMA);
+        // Unlike minima agree in four bits once in sixteen.
+        let agree = resemblance + (1.0 - resemblance) / 16.0;
+        let deviation = (minima * agree * (1.0 - agree)).sqrt();
+        let expected = minima * agree;
+        Gates {
+            possible: (expected - 2.8 * deviation).floor().max(0.0) as u32,
+            sure: (expected + 2.0 * deviation).ceil().min(minima) as u32,
+        }
+    }
+}
+
+/// The grams that a sketch is made of.
+fn sketched_grams(words: &[u64], params: &CopiesParams, out: &mut Vec<u64>) {
+    out.clear();
+    let k = params.k as usize;
+    match params.scheme {
+        CopiesScheme::Megashingle => circular_grams(words, k, |gram| out.push(gram)),
+        // As in `WordHasher::gram_set`: what is sketched is what will be verified.
+        CopiesScheme::Resemblance if words.len() < k && !words.is_empty() => {
+            out.push(run_hash(words));
+        }
+        CopiesScheme::Resemblance => grams(words, k, |gram, _| out.push(gram)),
+    }
+}
+
+/// The keys of the buckets that a page is in.
+fn buckets(minima: &[u32; MINIMA as usize], params: &CopiesParams, mut each: impl FnMut(u64)) {
+    let bands = params.bands();
+    let mut keys = Vec::with_capacity(bands.count as usize);
+    let minima = minima.chunks_exact(bands.size as usize);
+    for (band, minima) in minima.take(bands.count as usize).enumerate() {
+        let salted: Vec<u64> = std::iter::once(band as u64)
+            .chain(minima.iter().map(|&minimum| u64::from(minimum)))
+            .collect();
+        keys.push(run_hash(&salted));
+    }
+    match params.scheme {
+        CopiesScheme::Resemblance => keys.into_iter().for_each(each),
+        // Two megashingles must agree: each two of them are a bucket.
+        CopiesScheme::Megashingle => {
+            for (at, &one) in keys.iter().enumerate() {
+                for &other in keys.iter().skip(at + 1) {
+                    each(run_hash(&[one, other]));
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &CopiesParams) {
+    let (texts, asked) = (Arc::clone(source), params.clone());
+    registry.map("sketch", move |context| {
+        let duplicate = context.state::<Bitmap>("duplicate")?;
+        let seen = context.state::<SeenFilter>("bands seen")?;
+        let ranks = context.state::<Numbers>("ranks")?;
+        let mut by_page = context.shuffle::<Sketched>("by page")?;
+        let mut hasher = WordHasher::default();
+        let mut sketcher = Sketcher::new(SketchParameters {
+            k: asked.k,
+            minima: MINIMA,
+        });
+        let mut grams = Vec::new();
+        texts.for_each_text(&context.task()?, |page, text| {
+            if duplicate.get(u64::from(page)) {
+                return Ok(());
+            }
+            sketched_grams(hasher.words(text), &asked, &mut grams);
+            let Some(minima) = sketcher.minima(&grams) else {
+                return Ok(());
+            };
+            let mut row = Sketched {
+                place: Place {
+                    rank: ranks.get(page),
+                    page,
+                },
+                minima: [0; MINIMA as usize],
+            };
+            for (slot, &minimum) in row.minima.iter_mut().zip(minima) {
+                *slot = minimum as u32;
+            }
+            buckets(&row.minima, &asked, |bucket| seen.note(bucket));
+            by_page.push(row)?;
+            Ok::<_, StageError>(())
+        })
+    });
+    let asked = params.clone();
+    registry.reduce::<Sketched, _>("spread", move |context, groups| {
+        let seen = context.state::<SeenFilter>("bands seen")?;
+        let mut by_band = context.shuffle::<InBucket>("by band")?;
+        while let Some(group) = groups.next_group()? {
+            for row in group {
+                let signature = signature(&row.minima);
+                let mut failed = Ok(());
+                buckets(&row.minima, &asked, |bucket| {
+                    if failed.is_ok() && seen.seen_again(bucket) {
+                        failed = by_band.push(InBucket {
+                            bucket,
+                            place: row.place,
+                            signature,
+                        });
+                    }
+                });
+                failed?;
+            }
+        }
+        Ok(())
+    });
+    let asked = params.clone();
+    registry.reduce::<InBucket, _>("meet", move |context, groups| {
+        let mut finer = context.shuffle::<InBucket>("by finer band")?;
+        meet(context, &asked, groups, Some(&mut finer))
+    });
+    let asked = params.clone();
+    registry.reduce::<InBucket, _>("meet again", move |context, groups| {
+        meet(context, &asked, groups, None)
+    });
+    registry.reduce::<InBucket, _>("agree", |context, groups| {
+        let mut edges = context.shuffle::<Edge>("edges")?;
+        while let Some(mut group) = groups.next_group()? {
+            // Who shares the bucket of two megashingles is of one class, by the paper's rule; a star joins them all.
+            let Some(first) = group.next() else {
+                continue;
+            };
+            for row in group {
+                edges.push(Edge::new(row.place, first.place, 0.0))?;
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Compares the pages of each bucket with its representatives. What comes after the last representative is split.
+fn meet(
+    context: &Context<'_>,
+    params: &CopiesParams,
+    groups: &mut Groups<'_, InBucket>,
+    mut finer: Option<&mut Emitter<InBucket>>,
+) -> Result<(), StageError> {
+    let gates = Gates::new(params.resemblance);
+    let mut candidates = context.shuffle::<Candidate>("candidates")?;
+    let mut representatives: Vec<(Place, Signature)> = Vec::with_capacity(REPRESENTATIVES);
+    let mut alike: Vec<(u32, Place)> = Vec::new();
+    while let Some(group) = groups.next_group()? {
+        representatives.clear();
+        let mut beyond = 0;
+        for row in group {
+            alike.clear();
+            let mut represented = false;
+            for (of, signature) in &representatives {
+                let agreement = agreement(signature, &row.signature);
+                if agreement >= gates.possible && comparable(params, *of, row.place) {
+                    alike.push((agreement, *of));
+                    represented |= agreement >= gates.sure;
+                }
+            }
+            if alike.len() > CANDIDATES {
+                alike.sort_unstable_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
+                alike.truncate(CANDIDATES);
+            }
+            for &(_, of) in &alike {
+                candidates.push(Candidate {
+                    page: row.place,
+                    of,
+                })?;
+            }
+            // With a second corpus, only pages of the first one represent, and they come first.
+            let represents = !params.against || row.place.rank >> 31 == 0;
+            if represented || (!represents && beyond == 0) {
+                continue;
+            }
+            if represents && representatives.len() < REPRESENTATIVES {
+                representatives.push((row.place, row.signature));
+                continue;
+            }
+            beyond += 1;
+            if let Some(finer) = &mut finer {
+                split(&row, finer)?;
+            }
+        }
+        if beyond > 0 {
+            let (buckets, pages) = match finer {
+                Some(_) => ("buckets split", "pages of split buckets"),
+                None => ("buckets full", "pages beyond full buckets"),
+            };
+            context.count(buckets, 1);
+            context.count(pages, beyond);
+        }
+    }
+    Ok(())
+}
+
+/// Puts a page of a bucket that is too large into finer ones.
+fn split(row: &InBucket, finer: &mut Emitter<InBucket>) -> Result<(), StageError> {
+    let nibble = |at: usize| {
+        let word = row.signature.get(at / 16).copied().unwrap_or(0);
+        word >> (4 * (at % 16)) & 15
+    };
+    for band in 0..MINIMA as usize / FINER {
+        let bits = (0..FINER).fold(0, |bits, at| bits << 4 | nibble(band * FINER + at));
+        let bucket = run_hash(&[row.bucket, band as u64, bits]);
+        finer.push(InBucket { bucket, ..*row })?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gates_lie_around_the_resemblance() {
+        let gates = Gates::new(0.8);
+        assert_eq!(
+            gates,
+            Gates {
+                possible: 58,
+                sure: 76
+            }
+        );
+        assert_eq!(
+            Gates::new(1.0),
+            Gates {
+                possible: 84,
+                sure: 84
+            }
+        );
+        assert!(Gates::new(0.2).possible < 20);
+    }
+
+    #[test]
+    fn two_of_six_megashingles_are_fifteen_buckets() {
+        let params = CopiesParams {
+            scheme: CopiesScheme::Megashingle,
+            ..CopiesParams::default()
+        };
+        let mut minima = [0; MINIMA as usize];
+        minima
+            .iter_mut()
+            .enumerate()
+            .for_each(|(at, slot)| *slot = at as u32);
+        let keys = |minima: &[u32; MINIMA as usize]| {
+            let mut keys = Vec::new();
+            buckets(minima, &params, |key| keys.push(key));
+            keys
+        };
+        let all = keys(&minima);
+        assert_eq!(all.len(), 15);
+        // Four of six differ: one bucket is left in common.
+        for at in [0, 14, 28, 42] {
+            minima[at] += 1000;
+        }
+        let shared = keys(&minima).into_iter().filter(|key| all.contains(key));
+        assert_eq!(shared.count(), 1);
+    }
+}

@@ -1,0 +1,411 @@
+//! `copies` against its definition.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::collections::{HashMap, HashSet};
+
+use cento_find::copies::{CopiesParams, CopiesScheme, CopiesSummary, Keep, copies};
+use cento_find::words::{WordHasher, resemblance};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use support::{Page, bytes, corpus, corpus_of, open, prose, rows, workplace};
+
+fn found(pages: &[Page], params: &CopiesParams) -> (Vec<Value>, CopiesSummary) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = corpus(folder.path(), "pages", pages);
+    let findings = copies(
+        &open(&[&path]),
+        params,
+        &workplace(&folder.path().join("findings"), 2, 64 << 20),
+    )
+    .unwrap();
+    (rows(&findings, "pairs"), findings.summary().unwrap())
+}
+
+fn page(at: usize, words: &[String]) -> Page {
+    (format!("http://h{at}.example/p"), words.join(" "))
+}
+
+/// Whom each page goes for, by the numbers in their addresses.
+fn dropped(pairs: &[Value]) -> HashMap<usize, (usize, f64)> {
+    let number = |value: &Value| -> usize {
+        let url = value.as_str().unwrap();
+        let digits: String = url
+            .chars()
+            .skip_while(|c| !c.is_ascii_digit())
+            .take_while(char::is_ascii_digit)
+            .collect();
+        digits.parse().unwrap()
+    };
+    pairs
+        .iter()
+        .map(|pair| {
+            (
+                number(&pair["page"]),
+                (number(&pair["of"]), pair["resemblance"].as_f64().unwrap()),
+            )
+        })
+        .collect()
+}
+
+fn grams(page: &Page) -> Vec<u64> {
+    let mut set = Vec::new();
+    WordHasher::default().gram_set(&page.1, 5, &mut set);
+    set
+}
+
+#[test]
+fn a_page_is_dropped_only_for_a_page_that_it_resembles() {
+    // B differs from A at its end, C from B at its beginning: A ~ B ~ C, and A is unlike C.
+    let a = prose(1, 400);
+    let mut b = a.clone();
+    b.splice(376.., prose(2, 24));
+    let mut c = b.clone();
+    c.splice(..24, prose(3, 24));
+    let pages = [page(0, &a), page(1, &b), page(2, &c)];
+    let sets: Vec<Vec<u64>> = pages.iter().map(grams).collect();
+    let least = 0.85;
+    assert!(resemblance(&sets[0], &sets[1]) >= least && resemblance(&sets[1], &sets[2]) >= least);
+    assert!(resemblance(&sets[0], &sets[2]) < least);
+    let params = CopiesParams {
+        resemblance: least,
+        ..CopiesParams::default()
+    };
+    let (pairs, summary) = found(&pages, &params);
+    let dropped = dropped(&pairs);
+    assert_eq!(dropped.keys().collect::<Vec<_>>(), [&1]);
+    assert_eq!(dropped[&1].0, 0);
+    assert_eq!(summary.near, 1);
+    // The paper's own scheme closes transitively, and keeps one.
+    let params = CopiesParams {
+        scheme: CopiesScheme::Megashingle,
+        ..params
+    };
+    let close: Vec<Page> = (0..4)
+        .map(|at| {
+            let mut words = a.clone();
+            words[at * 90] = format!("other{at}");
+            page(at, &words)
+        })
+        .collect();
+    let (pairs, _) = found(&close, &params);
+    assert_eq!(pairs.len(), 3);
+    assert!(
+        pairs
+            .iter()
+            .all(|pair| pair["of"] == "http://h0.example/p" && pair["resemblance"].is_null())
+    );
+}
+
+#[test]
+fn bytes_text_and_revisits_are_told_apart_and_causes_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = prose(1, 60).join(" ");
+    let html = |tag: &str| format!("<{tag}>{text}</{tag}>");
+    let path = corpus_of(
+        folder.path(),
+        "pages",
+        &[
+            json!({ "url": "http://a.example/1", "html": html("p") }),
+            json!({ "url": "http://a.example/2", "html": html("p") }),
+            json!({ "url": "http://b.example/1", "html": html("div") }),
+            json!({ "url": "http://c.example/9", "html": html("b"), "ip": "10.0.0.1" }),
+        ],
+    );
+    let place = workplace(&folder.path().join("findings"), 1, 64 << 20);
+    let findings = copies(&open(&[&path]), &CopiesParams::default(), &place).unwrap();
+    let facts: Vec<String> = rows(&findings, "pairs")
+        .iter()
+        .map(|pair| {
+            format!(
+                "{} {} {}",
+                pair["page"].as_str().unwrap(),
+                pair["kind"].as_str().unwrap(),
+                pair["cause"].as_str().unwrap()
+            )
+        })
+        .collect();
+    assert_eq!(
+        facts,
+        [
+            "http://a.example/2 bytes url-alias",
+            "http://b.example/1 text replica",
+            "http://c.example/9 text replica",
+        ]
+    );
+    let classes = rows(&findings, "classes");
+    assert_eq!(classes.len(), 1);
+    assert_eq!(
+        (
+            &classes[0]["pages"],
+            &classes[0]["exact"],
+            &classes[0]["hosts"]
+        ),
+        (&json!(4), &json!(3), &json!(3))
+    );
+    // The same question has the same answer, at once.
+    assert!(
+        copies(&open(&[&path]), &CopiesParams::default(), &place)
+            .unwrap()
+            .known
+    );
+}
+
+#[test]
+fn hosts_with_the_same_paths_are_aliases_and_make_a_rule() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut pages = Vec::new();
+    for at in 0..8 {
+        let text = prose(at, 60).join(" ");
+        pages.push((format!("http://one.example/docs/{at}/x.html"), text.clone()));
+        pages.push((format!("http://two.example/mirror/docs/{at}/x.html"), text));
+    }
+    pages.push((
+        "http://one.example/own.html".to_owned(),
+        prose(99, 60).join(" "),
+    ));
+    let path = corpus(folder.path(), "pages", &pages);
+    let source = open(&[&path]);
+    let findings = copies(
+        &source,
+        &CopiesParams::default(),
+        &workplace(&folder.path().join("findings"), 2, 64 << 20),
+    )
+    .unwrap();
+    let mut list = Vec::new();
+    cento_find::copies::write_skip_list(&findings, &source, &mut list).unwrap();
+    let list = String::from_utf8(list).unwrap();
+    assert_eq!(
+        list.lines().skip(1).collect::<Vec<_>>(),
+        ["prefix\ttwo.example/mirror/\tone.example/"]
+    );
+    let mirrors = rows(&findings, "mirrors");
+    assert_eq!(
+        (
+            &mirrors[0]["pages"],
+            &mirrors[0]["host_pages"],
+            &mirrors[0]["of_host_pages"]
+        ),
+        (&json!(8), &json!(8), &json!(9))
+    );
+}
+
+#[test]
+fn policies_choose_who_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = prose(1, 300);
+    let text = |end: usize| words[..end].join(" ");
+    let path = corpus_of(
+        folder.path(),
+        "pages",
+        &[
+            json!({ "url": "http://a.example/the/first/of/them", "text": text(280), "date": "2001-05-05" }),
+            json!({ "url": "http://b.example/the/longest", "text": text(300), "date": "2003-05-05" }),
+            json!({ "url": "http://c.example/the/earliest", "text": text(290), "date": "1871-05-05" }),
+            json!({ "url": "http://d.example/x", "text": text(285) }),
+        ],
+    );
+    for (keep, kept) in [
+        (Keep::First, "http://a.example/the/first/of/them"),
+        (Keep::Longest, "http://b.example/the/longest"),
+        (Keep::Earliest, "http://c.example/the/earliest"),
+        (Keep::ShortestUrl, "http://d.example/x"),
+    ] {
+        let params = CopiesParams {
+            keep,
+            ..CopiesParams::default()
+        };
+        let findings = copies(
+            &open(&[&path]),
+            &params,
+            &workplace(&folder.path().join("findings"), 2, 64 << 20),
+        )
+        .unwrap();
+        let pairs = rows(&findings, "pairs");
+        assert_eq!(pairs.len(), 3, "{keep}");
+        assert!(
+            pairs.iter().all(|pair| pair["of"] == kept),
+            "{keep}: {pairs:?}"
+        );
+    }
+}
+
+#[test]
+fn against_an_old_corpus_only_new_pages_that_copy_old_ones_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let near = |seed, change: usize| {
+        let mut words = prose(seed, 300);
+        words[change] = "changed".to_owned();
+        words.join(" ")
+    };
+    let old = corpus(
+        folder.path(),
+        "old",
+        &[
+            ("http://old.example/1".to_owned(), prose(1, 300).join(" ")),
+            ("http://old.example/1b".to_owned(), prose(1, 300).join(" ")),
+            ("http://old.example/2".to_owned(), prose(2, 300).join(" ")),
+        ],
+    );
+    let new = corpus(
+        folder.path(),
+        "new",
+        &[
+            ("http://new.example/own".to_owned(), prose(3, 300).join(" ")),
+            (
+                "http://new.example/own-again".to_owned(),
+                prose(3, 300).join(" "),
+            ),
+            ("http://new.example/near-1".to_owned(), near(1, 20)),
+            ("http://new.example/near-1-again".to_owned(), near(1, 20)),
+            ("http://new.example/2".to_owned(), prose(2, 300).join(" ")),
+        ],
+    );
+    let params = CopiesParams {
+        against: true,
+        ..CopiesParams::default()
+    };
+    let findings = copies(
+        &open(&[&old, &new]),
+        &params,
+        &workplace(&folder.path().join("findings"), 2, 64 << 20),
+    )
+    .unwrap();
+    let found: Vec<(Value, Value, Value)> = rows(&findings, "pairs")
+        .iter()
+        .map(|pair| {
+            (
+                pair["page"].clone(),
+                pair["of"].clone(),
+                pair["kind"].clone(),
+            )
+        })
+        .collect();
+    let expected = |page: &str, of: &str, kind: &str| (json!(page), json!(of), json!(kind));
+    assert_eq!(
+        found,
+        [
+            expected("http://new.example/near-1", "http://old.example/1", "near"),
+            expected(
+                "http://new.example/near-1-again",
+                "http://old.example/1",
+                "near"
+            ),
+            expected("http://new.example/2", "http://old.example/2", "bytes"),
+        ]
+    );
+}
+
+#[test]
+fn one_template_welds_nothing_together_and_costs_no_square() {
+    // Two thousand pages: 300 words of one template, 200 of their own; and two true copies among them.
+    let template = prose(0, 300);
+    let mut pages: Vec<Page> = (0..2000)
+        .map(|at| page(at, &[template.clone(), prose(at as u64 + 1, 200)].concat()))
+        .collect();
+    let mut copy: Vec<String> = pages[7].1.split(' ').map(str::to_owned).collect();
+    copy[400] = "changed".to_owned();
+    pages.push(page(2000, &copy));
+    let (pairs, summary) = found(&pages, &CopiesParams::default());
+    assert_eq!(
+        dropped(&pairs)
+            .into_iter()
+            .map(|(page, (of, _))| (page, of))
+            .collect::<Vec<_>>(),
+        [(2000, 7)]
+    );
+    assert!(summary.buckets_split > 0, "{summary:?}");
+    // Each bucket compares with 128 representatives at most, and signatures keep all but a few from being verified.
+    assert!(summary.candidates < 20_000, "{summary:?}");
+}
+
+#[test]
+fn odd_corpora_are_no_trouble() {
+    for texts in [
+        vec![],
+        vec!["one"],
+        vec!["one", "one"],
+        vec!["a b", "a b c", "b a"],
+        vec!["我喜欢读书", "我喜欢读书"],
+    ] {
+        let pages: Vec<Page> = texts
+            .iter()
+            .enumerate()
+            .map(|(at, text)| (format!("http://h{at}.example/"), (*text).to_owned()))
+            .collect();
+        if pages.is_empty() {
+            continue;
+        }
+        let (pairs, _) = found(&pages, &CopiesParams::default());
+        let distinct: HashSet<&str> = texts.iter().copied().collect();
+        assert_eq!(pairs.len(), texts.len() - distinct.len(), "{texts:?}");
+    }
+}
+
+/// Pages made of passages, so that some resemble each other by any amount.
+fn patchwork() -> impl Strategy<Value = Vec<Page>> {
+    let passages = prop::collection::vec(0u64..12, 1..6);
+    prop::collection::vec((passages, 0usize..60), 1..40).prop_map(|pages| {
+        let pages = pages.into_iter().enumerate();
+        pages
+            .map(|(at, (passages, cut))| {
+                let mut words: Vec<String> =
+                    passages.iter().flat_map(|&seed| prose(seed, 60)).collect();
+                words.truncate(words.len() - cut.min(words.len() - 1));
+                page(at, &words)
+            })
+            .collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_dropped_is_as_the_definition_has_it(pages in patchwork(), percent in 50u32..95) {
+        let least = f64::from(percent) / 100.0;
+        let params = CopiesParams { resemblance: least, ..CopiesParams::default() };
+        let dropped = dropped(&found(&pages, &params).0);
+        let sets: Vec<Vec<u64>> = pages.iter().map(grams).collect();
+        for (&page, &(of, told)) in &dropped {
+            prop_assert!(of < page && !dropped.contains_key(&of));
+            let truth = resemblance(&sets[page], &sets[of]);
+            prop_assert!(truth >= least);
+            prop_assert!((truth - told).abs() < 1e-5);
+        }
+    }
+
+    #[test]
+    fn nothing_depends_on_threads_or_memory(pages in patchwork()) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = corpus(folder.path(), "pages", &pages);
+        let source = open(&[&path]);
+        let run = |name: &str, threads, memory| {
+            let place = workplace(&folder.path().join(name), threads, memory);
+            bytes(&copies(&source, &CopiesParams::default(), &place).unwrap())
+        };
+        let one = run("one", 1, 1 << 30);
+        prop_assert_eq!(&one, &run("two", 2, 8 << 20));
+        prop_assert_eq!(&one, &run("seven", 7, 16 << 20));
+    }
+}
+
+#[test]
+fn nearly_all_pairs_at_the_wanted_resemblance_are_found() {
+    // 400 pairs: a text of 300 words and one in which words are replaced until the resemblance is just above 0.8.
+    let mut pages = Vec::new();
+    for seed in 0..400 {
+        let words = prose(seed, 300);
+        let mut copy = words.clone();
+        for change in 0..6 {
+            copy[17 + 45 * change] = format!("changed{seed}x{change}");
+        }
+        pages.push(page(2 * seed as usize, &words));
+        pages.push(page(2 * seed as usize + 1, &copy));
+    }
+    let truth = resemblance(&grams(&pages[0]), &grams(&pages[1]));
+    assert!((0.8..0.83).contains(&truth), "{truth}");
+    let (pairs, _) = found(&pages, &CopiesParams::default());
+    assert!(pairs.len() >= 388, "{} of 400", pairs.len());
+}

@@ -1,0 +1,118 @@
+//! Small corpora for the tests of analyses.
+
+#![allow(dead_code, reason = "each test uses some of it")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cento_find::{Findings, Source, Workplace, read_table};
+use cento_flow::Progress;
+use cento_store::{Build, Parameters};
+use serde_json::{Value, json};
+
+/// A page: its address and its text.
+pub(crate) type Page = (String, String);
+
+/// Indexes pages as a corpus.
+pub(crate) fn corpus(folder: &Path, name: &str, pages: &[Page]) -> PathBuf {
+    let rows: Vec<Value> = pages
+        .iter()
+        .map(|(url, text)| json!({ "url": url, "text": text }))
+        .collect();
+    corpus_of(folder, name, &rows)
+}
+
+/// Indexes lines of JSON as a corpus.
+pub(crate) fn corpus_of(folder: &Path, name: &str, rows: &[Value]) -> PathBuf {
+    let input = folder.join(format!("{name}.jsonl"));
+    let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    std::fs::write(&input, lines).unwrap();
+    let settings = cento_read::Settings::default();
+    let resolved = cento_read::resolve(&[input.display().to_string()], &settings).unwrap();
+    let path = folder.join(format!("{name}.cento"));
+    Build {
+        corpus: path.clone(),
+        inputs: resolved.inputs,
+        passed_over: Default::default(),
+        settings,
+        parameters: Parameters::default(),
+        add: false,
+        threads: 2,
+        memory: 1 << 30,
+        progress: &cento_store::Progress::default(),
+    }
+    .run()
+    .unwrap();
+    path
+}
+
+/// Opens corpora.
+pub(crate) fn open(paths: &[&Path]) -> Arc<Source> {
+    Arc::new(Source::open(paths).unwrap())
+}
+
+/// A place to work in.
+pub(crate) fn workplace(findings: &Path, threads: usize, memory: u64) -> Workplace {
+    Workplace {
+        threads,
+        memory,
+        temp: None,
+        findings: findings.to_owned(),
+        again: false,
+        progress: Progress::new(),
+    }
+}
+
+/// The rows of a table as JSON.
+pub(crate) fn rows(findings: &Findings, table: &str) -> Vec<Value> {
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
+    use arrow_array::{Array, RecordBatch};
+    fn value(batch: &RecordBatch, column: usize, row: usize) -> Value {
+        let column = batch.column(column);
+        if column.is_null(row) {
+            return Value::Null;
+        }
+        if let Some(texts) = column.as_string_opt::<i32>() {
+            return texts.value(row).into();
+        }
+        if let Some(numbers) = column.as_primitive_opt::<UInt64Type>() {
+            return numbers.value(row).into();
+        }
+        if let Some(numbers) = column.as_primitive_opt::<UInt32Type>() {
+            return numbers.value(row).into();
+        }
+        if let Some(numbers) = column.as_primitive_opt::<Float64Type>() {
+            return numbers.value(row).into();
+        }
+        column.as_boolean().value(row).into()
+    }
+    let mut rows = Vec::new();
+    for batch in read_table(&findings.table(table)).unwrap() {
+        let batch = batch.unwrap();
+        for row in 0..batch.num_rows() {
+            let names = batch.schema_ref().fields().iter().enumerate();
+            let object = names.map(|(at, field)| (field.name().clone(), value(&batch, at, row)));
+            rows.push(Value::Object(object.collect()));
+        }
+    }
+    rows
+}
+
+/// The bytes of all tables of a run.
+pub(crate) fn bytes(findings: &Findings) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(&findings.path)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "parquet"))
+        .map(|path| (path.display().to_string(), std::fs::read(&path).unwrap()))
+        .map(|(path, bytes)| (path.rsplit('/').next().unwrap().to_owned(), bytes))
+        .collect();
+    files.sort();
+    files
+}
+
+/// A text of numbered words, `words` of them, that shares none with other seeds.
+pub(crate) fn prose(seed: u64, words: usize) -> Vec<String> {
+    (0..words).map(|word| format!("w{seed}x{word}")).collect()
+}

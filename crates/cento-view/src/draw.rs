@@ -1,0 +1,438 @@
+//! The page as a whole: what stands where, from the title down to the caption.
+
+use crate::axes::{axis_label, side};
+use crate::bars::{abreast, widest_label};
+use crate::canvas::{Anchor, Area, Canvas, Face, rectangle, tenths};
+use crate::figure::{Axis, Figure, Mark};
+use crate::ink::Ink;
+use crate::legend;
+use crate::number::{grouped, value};
+use crate::points::dense;
+use crate::scale::{Domain, Map};
+use crate::sheet::{EDGE, Sheet, WIDTH};
+use crate::style::STYLE;
+use crate::survey::Survey;
+use crate::text::{clean, cut, escape, wrap};
+
+/// The height of a plot, unless its rows ask for another.
+const HEIGHT: f64 = 300.0;
+
+/// No plot is higher, however many rows it has.
+const HIGHEST: f64 = 2_400.0;
+
+/// A picture that is done but for its frame.
+pub(crate) struct Page {
+    pub(crate) canvas: Canvas,
+    pub(crate) height: f64,
+    /// The picture in words, for those who do not see it.
+    description: String,
+}
+
+pub(crate) fn svg(figure: &Figure, styled: bool) -> String {
+    let page = compose(figure);
+    let height = tenths(page.height);
+    let style = if styled {
+        format!("<style>{STYLE}</style>\n")
+    } else {
+        String::new()
+    };
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"cento-figure\" role=\"img\" viewBox=\"0 0 {WIDTH} {height}\" \
+         width=\"{WIDTH}\" height=\"{height}\">\n<title>{}</title>\n<desc>{}</desc>\n{style}\
+         <rect class=\"cf-paper\" width=\"{WIDTH}\" height=\"{height}\" fill=\"#fff\"/>\n{}</svg>\n",
+        escape(&clean(&figure.title)),
+        escape(&page.description),
+        page.canvas.out
+    )
+}
+
+/// Lays the figure out and draws it.
+pub(crate) fn compose(figure: &Figure) -> Page {
+    let survey = Survey::of(figure);
+    let mut canvas = Canvas::default();
+    let mut top = write(
+        &mut canvas,
+        Face::Title,
+        &clean(&figure.title),
+        8.0,
+        22.0,
+        3,
+    );
+    let cells = dense(figure);
+    let direct = legend::direct(figure).filter(|_| survey.drawn > 0);
+    if figure.series.len() > 1 && direct.is_none() {
+        top = legend::draw(&mut canvas, figure, &cells, top + 6.0);
+    }
+    let shades_at = top + 4.0;
+    if !cells.is_empty() {
+        top = shades_at + 18.0;
+    }
+    top = write(
+        &mut canvas,
+        Face::Label,
+        &axis_label(&figure.y),
+        top + 4.0,
+        16.0,
+        2,
+    ) + 16.0;
+
+    let (mut sheet, bottom) = if survey.drawn == 0 {
+        empty(figure, &survey, canvas, top)
+    } else {
+        plot(figure, &survey, canvas, top, direct, shades_at)
+    };
+    let bottom = sheet.draw_x_label(bottom);
+    let told = told(figure, &sheet);
+    let mut height = bottom + 2.0;
+    for part in &told {
+        height = write(
+            &mut sheet.canvas,
+            Face::Caption,
+            part,
+            height + 4.0,
+            16.0,
+            10,
+        );
+    }
+    let description = describe(figure, &survey, &told);
+    Page {
+        canvas: sheet.canvas,
+        height: (height + 14.0).ceil(),
+        description,
+    }
+}
+
+/// Writes lines from the left, and says how far down they reach.
+fn write(canvas: &mut Canvas, face: Face, text: &str, top: f64, step: f64, most: usize) -> f64 {
+    let mut bottom = top;
+    for line in wrap(text, face.size(), WIDTH - 2.0 * EDGE, most) {
+        bottom += step;
+        canvas.text(
+            EDGE,
+            bottom - step * 0.25,
+            Anchor::Start,
+            face,
+            &line,
+            &line,
+        );
+    }
+    bottom
+}
+
+/// The caption, and what the picture does not show.
+fn told(figure: &Figure, sheet: &Sheet<'_>) -> Vec<String> {
+    let mut missing = sheet.survey.tell(figure);
+    let number = |count: usize| grouped(count as f64, 0);
+    let mut add = |sentence: String| {
+        let between = if missing.is_empty() { "" } else { " " };
+        missing = format!("{missing}{between}{sentence}");
+    };
+    if sheet.hidden > 0 {
+        add(format!(
+            "Bars hidden by a longer one at the same place: {}.",
+            number(sheet.hidden)
+        ));
+    }
+    if sheet.every > 1 {
+        add(format!(
+            "Of the names below, one in {} is written.",
+            sheet.every
+        ));
+    }
+    if sheet.unlabelled > 0 {
+        add(format!(
+            "Labels that found no room: {}.",
+            number(sheet.unlabelled)
+        ));
+    }
+    [clean(&figure.caption), missing]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect()
+}
+
+/// What a picture shows, in sentences: its caption, how far its axes reach, and what is on it.
+fn describe(figure: &Figure, survey: &Survey, told: &[String]) -> String {
+    let short = |text: &str| cut(text, 1.0, 80.0);
+    let mut sentences = told.to_vec();
+    if survey.drawn == 0 {
+        sentences.push("No data.".to_owned());
+        return sentences.join(" ");
+    }
+    for (name, axis, extent) in [("X", &figure.x, survey.x), ("Y", &figure.y, survey.y)] {
+        let reach = match axis.categories() {
+            Some(names) => format!("{} categories", grouped(names.len() as f64, 0)),
+            None => format!(
+                "{} to {}",
+                value(axis.format, extent.low),
+                value(axis.format, extent.high)
+            ),
+        };
+        sentences.push(format!(
+            "{name} axis: {}, {reach}.",
+            short(&axis_label(axis))
+        ));
+    }
+    let series = figure.drawn().enumerate().map(|(index, series)| {
+        let count = grouped(series.points.len() as f64, 0);
+        format!(
+            "{} ({count} {})",
+            short(&legend::name(series, index)),
+            if count == "1" { "value" } else { "values" }
+        )
+    });
+    sentences.push(format!("Data: {}.", series.collect::<Vec<_>>().join(", ")));
+    let rules = figure
+        .rules
+        .iter()
+        .take(Figure::MOST_MARKS)
+        .map(|rule| short(&clean(&rule.label)));
+    let rules: Vec<String> = rules.filter(|label| !label.is_empty()).collect();
+    if !rules.is_empty() {
+        sentences.push(format!("Lines: {}.", rules.join(", ")));
+    }
+    sentences.join(" ")
+}
+
+/// A picture of nothing says so.
+fn empty<'a>(figure: &'a Figure, survey: &'a Survey, canvas: Canvas, top: f64) -> (Sheet<'a>, f64) {
+    let plot = Area {
+        left: EDGE,
+        top,
+        right: WIDTH - EDGE,
+        bottom: top + 120.0,
+    };
+    let domain = Domain::Linear {
+        low: 0.0,
+        high: 1.0,
+    };
+    let mut sheet = Sheet {
+        figure,
+        survey,
+        canvas,
+        ink: Ink::new(WIDTH, plot.bottom),
+        plot,
+        x: Map {
+            domain,
+            from: plot.left,
+            to: plot.right,
+        },
+        y: Map {
+            domain,
+            from: plot.bottom,
+            to: plot.top,
+        },
+        column: 1.0,
+        hidden: 0,
+        every: 1,
+        unlabelled: 0,
+    };
+    sheet.canvas.path(
+        "class=\"cf-grid\" stroke=\"#e1e4e8\" stroke-dasharray=\"4 4\" fill=\"none\"",
+        &rectangle(&plot),
+    );
+    sheet.canvas.text(
+        WIDTH / 2.0,
+        top + 64.0,
+        Anchor::Middle,
+        Face::Label,
+        "No data",
+        "No data",
+    );
+    (sheet, plot.bottom)
+}
+
+fn plot<'a>(
+    figure: &'a Figure,
+    survey: &'a Survey,
+    canvas: Canvas,
+    top: f64,
+    direct: Option<f64>,
+    shades_at: f64,
+) -> (Sheet<'a>, f64) {
+    let lies = figure.lies();
+    let has = |marks: &[Mark]| figure.drawn().any(|series| marks.contains(&series.mark));
+    let upright = has(&[Mark::Histogram]) || (has(&[Mark::Bars, Mark::Stacked]) && !lies);
+    let domain_x = Domain::of(
+        &figure.x,
+        &survey.scale_x,
+        survey.x,
+        survey.columns,
+        lies && has(&[Mark::Bars, Mark::Stacked]),
+    );
+    let domain_y = Domain::of(&figure.y, &survey.scale_y, survey.y, survey.rows, upright);
+    let sized = has(&[Mark::Points, Mark::Line]) && !upright;
+    let roomy = |domain: Domain, axis: &Axis, extent| {
+        if sized {
+            domain.with_room(axis.format, extent)
+        } else {
+            domain
+        }
+    };
+    let (domain_x, domain_y) = (
+        roomy(domain_x, &figure.x, survey.x),
+        roomy(domain_y, &figure.y, survey.y),
+    );
+    let height = match domain_y {
+        Domain::Slots(rows) => {
+            let row = (abreast(figure) as f64 * 17.0 + 10.0).max(22.0);
+            (row * rows as f64).clamp(60.0, HIGHEST)
+        }
+        Domain::Linear { .. } | Domain::Log { .. } => HEIGHT,
+    };
+    let side = side(&figure.y, &domain_y, height);
+    let values = if lies {
+        widest_label(figure, survey).map_or(0.0, |wide| wide + 4.0)
+    } else {
+        0.0
+    };
+    let area = Area {
+        left: EDGE + side.room + 8.0,
+        top,
+        right: WIDTH - EDGE - 8.0 - direct.map_or(values, |wide| wide + 8.0),
+        bottom: top + height,
+    };
+    let vertical = match domain_y {
+        Domain::Slots(_) => (area.top, area.bottom),
+        Domain::Linear { .. } | Domain::Log { .. } => (area.bottom, area.top),
+    };
+    let drawn = figure.drawn().count();
+    let mut sheet = Sheet {
+        figure,
+        survey,
+        canvas,
+        ink: Ink::new(WIDTH, area.bottom),
+        plot: area,
+        x: Map {
+            domain: domain_x,
+            from: area.left,
+            to: area.right,
+        },
+        y: Map {
+            domain: domain_y,
+            from: vertical.0,
+            to: vertical.1,
+        },
+        column: (drawn as f64 / 4.0).max(1.0),
+        hidden: 0,
+        every: 1,
+        unlabelled: 0,
+    };
+    sheet.draw_regions();
+    let bottom = sheet.draw_axes(&side);
+    sheet.draw_histograms();
+    sheet.draw_bars();
+    if let Some(shading) = sheet.draw_points() {
+        let first = dense(figure).first().copied().unwrap_or(0);
+        legend::draw_shades(&mut sheet.canvas, first, shading, shades_at);
+    }
+    let ends = sheet.draw_lines();
+    if direct.is_some() {
+        sheet.draw_names_at_ends(&ends);
+    }
+    sheet.draw_region_labels();
+    sheet.draw_rules();
+    sheet.draw_notes();
+    (sheet, bottom)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::{Format, Region, Rule, Series};
+    use proptest::prelude::*;
+
+    /// No text leaves the page, and none touches another.
+    fn check(figure: &Figure) -> Result<(), TestCaseError> {
+        let page = compose(figure);
+        let frame = Area {
+            left: 0.0,
+            top: 0.0,
+            right: WIDTH,
+            bottom: page.height,
+        };
+        for (index, text) in page.canvas.texts.iter().enumerate() {
+            prop_assert!(
+                frame.holds(text),
+                "{:?} leaves {:?}:\n{}",
+                text,
+                frame,
+                page.canvas.out
+            );
+            for other in page.canvas.texts.iter().skip(index + 1) {
+                let apart = text.width() <= 0.0 || other.width() <= 0.0 || !text.meets(other);
+                prop_assert!(
+                    apart,
+                    "{:?} touches {:?}:\n{}",
+                    text,
+                    other,
+                    page.canvas.out
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn any_name() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "[a-z]{1,8}",
+            "[a-z ]{20,90}",
+            "\\PC{0,40}",
+            Just("新闻聚合网站的页面".repeat(8)),
+            Just("شبكة الأخبار".repeat(5)),
+            Just("W".repeat(300)),
+            Just("\u{FDFD}".repeat(9)),
+        ]
+    }
+
+    fn any_axis() -> impl Strategy<Value = Axis> {
+        let kind = prop_oneof![
+            Just(Axis::linear("")),
+            Just(Axis::log10("")),
+            proptest::collection::vec(any_name(), 1..50)
+                .prop_map(|names| Axis::of_categories("", names)),
+        ];
+        let format = prop_oneof![
+            Just(Format::Plain),
+            Just(Format::Count),
+            Just(Format::Share),
+            Just(Format::Bytes)
+        ];
+        (kind, any_name(), format)
+            .prop_map(|(axis, label, format)| Axis { label, ..axis }.format(format))
+    }
+
+    fn any_value() -> impl Strategy<Value = f64> {
+        prop_oneof![
+            6 => (0..12u32).prop_map(f64::from),
+            3 => 0.0..1.0f64,
+            3 => -1e6..1e6f64,
+            1 => proptest::num::f64::POSITIVE,
+            1 => proptest::num::f64::NEGATIVE,
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn texts_stay_on_the_page_and_apart(
+            title in any_name(),
+            x in any_axis(),
+            y in any_axis(),
+            series in proptest::collection::vec(
+                (any_name(), 0..5usize, proptest::collection::vec((any_value(), any_value()), 1..20)), 0..6),
+            signs in proptest::collection::vec((any_value(), any_value(), any_name()), 0..6),
+        ) {
+            let marks = [Mark::Points, Mark::Line, Mark::Steps, Mark::Bars, Mark::Stacked];
+            let mut figure = Figure::new(title.clone(), x, y).caption(title);
+            for (name, mark, points) in series {
+                figure = figure.series(Series::new(name, marks[mark], points));
+            }
+            for (x, y, text) in signs {
+                figure = figure.note(x, y, text.clone()).rule(Rule::vertical(x, text.clone()));
+                figure = figure.rule(Rule::horizontal(y, text.clone()));
+                figure = figure.region(Region { label: text, x: (Some(x), None), y: (None, Some(y)) });
+            }
+            check(&figure)?;
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Points, one by one or, where there are too many, as cells that are shaded by how many they hold.
+
+use crate::canvas::{Area, marker, rectangle};
+use crate::figure::{Figure, Format, Mark, Series};
+use crate::scale::{Domain, Map};
+use crate::sheet::Sheet;
+use std::collections::BTreeMap;
+
+/// So many points together are still seen one by one.
+const APART: usize = 1_500;
+
+/// A series of no more than this is always drawn point by point: few among many are what a reader looks for.
+const FEW: usize = 80;
+
+/// Shades of a cell, from one point to the most.
+pub(crate) const SHADES: [&str; 5] = ["0.35", "0.5", "0.66", "0.83", "1"];
+
+/// The shade of each number of points: by ratios, since nothing else shows both one and a million.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shading {
+    most: usize,
+}
+
+impl Shading {
+    /// Where each shade begins: 1, and then as evenly by ratio as whole numbers go.
+    pub(crate) fn bounds(self) -> Vec<usize> {
+        let mut bounds = vec![1];
+        let ratio = (self.most.max(2) as f64)
+            .powf(1.0 / SHADES.len() as f64)
+            .max(2.0);
+        let mut bound = 1.0;
+        while bounds.len() < SHADES.len() {
+            bound *= ratio;
+            let rounded = rounded(bound);
+            if rounded > self.most {
+                break;
+            }
+            if bounds.last().is_none_or(|last| rounded > *last) {
+                bounds.push(rounded);
+            }
+        }
+        bounds
+    }
+
+    pub(crate) fn most(self) -> usize {
+        self.most
+    }
+
+    /// The opacity of the n-th of some shades: the last is always full.
+    pub(crate) fn opacity(shade: usize, shades: usize) -> &'static str {
+        SHADES
+            .get((shade + SHADES.len()).saturating_sub(shades))
+            .copied()
+            .unwrap_or("1")
+    }
+}
+
+/// A number of one digit and zeros.
+fn rounded(value: f64) -> usize {
+    let power = 10usize.saturating_pow(crate::number::exponent(value).max(0) as u32);
+    ((value / power as f64).round() as usize).saturating_mul(power)
+}
+
+/// Which series of points are drawn as cells.
+pub(crate) fn dense(figure: &Figure) -> Vec<usize> {
+    let points = |series: &Series| {
+        if series.mark == Mark::Points {
+            series.points.len()
+        } else {
+            0
+        }
+    };
+    let all: usize = figure.drawn().map(points).sum();
+    figure
+        .drawn()
+        .enumerate()
+        .filter(|(_, series)| all > APART && points(series) > FEW)
+        .map(|(index, _)| index)
+        .collect()
+}
+
+/// How many points each cell holds, by row and column.
+type Cells = BTreeMap<(i64, i64), usize>;
+
+/// The cells along one axis.
+#[derive(Clone, Copy, Debug)]
+struct Lattice {
+    origin: f64,
+    step: f64,
+}
+
+impl Lattice {
+    /// Cells of at least this size. Where an axis counts whole things each cell holds the same number of them: otherwise
+    /// some cells would hold two numbers and some one, and stripes appear that are not in the data.
+    fn of(map: &Map, format: Format, size: f64) -> Lattice {
+        let (low, high) = (map.from.min(map.to), map.from.max(map.to));
+        match map.domain {
+            Domain::Linear {
+                low: least,
+                high: most,
+            } if format == Format::Count && most - least < 1e9 => {
+                let one = (high - low) / (most - least);
+                let together = (size / one).ceil().max(1.0);
+                Lattice {
+                    origin: map.at(least.round()) - one / 2.0,
+                    step: one * together,
+                }
+            }
+            Domain::Slots(slots) => Lattice {
+                origin: low,
+                step: (high - low) / slots.max(1) as f64,
+            },
+            Domain::Linear { .. } | Domain::Log { .. } => Lattice {
+                origin: low,
+                step: size,
+            },
+        }
+    }
+
+    fn cell(self, place: f64) -> i64 {
+        // A hair of room: what stands on the edge of a cell must not fall to either side by rounding.
+        ((place - self.origin) / self.step + 1e-6).floor() as i64
+    }
+
+    /// Where a cell begins and ends, within bounds. One that is broad does not fill its place: it is a mark, not an area.
+    fn ends(self, cell: i64, low: f64, high: f64) -> (f64, f64) {
+        let middle = self.origin + (cell as f64 + 0.5) * self.step;
+        let half = self.step.min(16.0) / 2.0;
+        ((middle - half).max(low), (middle + half).min(high))
+    }
+}
+
+impl Sheet<'_> {
+    /// Draws points, and says how cells are shaded if there are any.
+    pub(crate) fn draw_points(&mut self) -> Option<Shading> {
+        let dense = dense(self.figure);
+        // Several clouds over each other get coarser cells: about as many in all.
+        let size = (4.0 * (dense.len().max(1) as f64).sqrt()).round();
+        let (x, y) = (&self.figure.x, &self.figure.y);
+        let lattices = (
+            Lattice::of(&self.x, x.format, size),
+            Lattice::of(&self.y, y.format, size),
+        );
+        let clouds: Vec<(usize, Cells)> = dense
+            .iter()
+            .filter_map(|index| {
+                Some((
+                    *index,
+                    self.cells(self.figure.series.get(*index)?, lattices),
+                ))
+            })
+            .collect();
+        let most = clouds
+            .iter()
+            .flat_map(|(_, cells)| cells.values())
+            .copied()
+            .max();
+        let shading = most.map(|most| Shading { most });
+        if let Some(shading) = shading {
+            for (index, cells) in clouds {
+                self.draw_cells(index, &cells, lattices, shading);
+            }
+        }
+        for (index, series) in self.figure.drawn().enumerate() {
+            if series.mark == Mark::Points && !dense.contains(&index) {
+                let mut steps = String::new();
+                for point in series
+                    .points
+                    .iter()
+                    .filter(|point| self.survey.absence(series.mark, point).is_none())
+                {
+                    let (x, y) = (self.x.at(point.x), self.y.at(point.y));
+                    steps.push_str(&marker(index, x, y, 3.2));
+                    self.ink.dot(x, y);
+                }
+                let looks = Self::fill(index).replacen("class=\"", "class=\"cf-edge ", 1);
+                self.canvas.path(
+                    &format!("{looks} fill-opacity=\"0.85\" stroke=\"#fff\" stroke-width=\"0.6\""),
+                    &steps,
+                );
+            }
+        }
+        shading
+    }
+
+    fn cells(&self, series: &Series, (across, down): (Lattice, Lattice)) -> Cells {
+        let mut cells = Cells::new();
+        for point in series
+            .points
+            .iter()
+            .filter(|point| self.survey.absence(series.mark, point).is_none())
+        {
+            *cells
+                .entry((
+                    down.cell(self.y.at(point.y)),
+                    across.cell(self.x.at(point.x)),
+                ))
+                .or_default() += 1;
+        }
+        cells
+    }
+
+    fn draw_cells(
+        &mut self,
+        index: usize,
+        cells: &Cells,
+        (across, down): (Lattice, Lattice),
+        shading: Shading,
+    ) {
+        let plot = self.plot;
+        let bounds = shading.bounds();
+        let shades = bounds.len();
+        for shade in 0..shades {
+            let from = bounds.get(shade).copied().unwrap_or(1);
+            let until = bounds.get(shade + 1).copied().unwrap_or(usize::MAX);
+            let mut steps = String::new();
+            for ((row, column), _) in cells
+                .iter()
+                .filter(|(_, count)| (from..until).contains(count))
+            {
+                let (left, right) = across.ends(*column, plot.left, plot.right);
+                let (top, bottom) = down.ends(*row, plot.top, plot.bottom);
+                let area = Area {
+                    left,
+                    top,
+                    right,
+                    bottom,
+                };
+                steps.push_str(&rectangle(&area));
+                self.ink.fill(&Area {
+                    right: right - 0.1,
+                    bottom: bottom - 0.1,
+                    ..area
+                });
+            }
+            // Crisp, because cells that meet would show seams.
+            let opacity = Shading::opacity(shade, shades);
+            let looks = format!(
+                "{} fill-opacity=\"{opacity}\" shape-rendering=\"crispEdges\"",
+                Self::fill(index)
+            );
+            self.canvas.path(&looks, &steps);
+        }
+    }
+}
+
+/// The swatch of dense points in the legend.
+pub(crate) fn cell_swatch(left: f64, middle: f64) -> String {
+    rectangle(&Area {
+        left,
+        top: middle - 4.0,
+        right: left + 8.0,
+        bottom: middle + 4.0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn shades_begin_at_one_and_at_round_numbers() {
+        assert_eq!(Shading { most: 1 }.bounds(), [1]);
+        assert_eq!(Shading { most: 3 }.bounds(), [1, 2]);
+        assert_eq!(
+            Shading { most: 100_000 }.bounds(),
+            [1, 10, 100, 1_000, 10_000]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn cells_of_an_axis_that_counts_hold_equally_many_numbers(low in -500..500i32, span in 1..900i32, wide in 100.0..700.0f64) {
+            let (low, high) = (f64::from(low), f64::from(low + span));
+            let map = Map { domain: Domain::Linear { low, high }, from: 50.0, to: 50.0 + wide };
+            let lattice = Lattice::of(&map, Format::Count, 4.0);
+            let mut cells: BTreeMap<i64, usize> = BTreeMap::new();
+            for number in 0..=span {
+                *cells.entry(lattice.cell(map.at(low + f64::from(number)))).or_default() += 1;
+            }
+            let each = cells.values().next().copied().unwrap_or(0);
+            let last = cells.keys().next_back().copied().unwrap_or(0);
+            prop_assert!(cells.iter().all(|(cell, count)| *count == each || (*cell == last && *count < each)), "{:?}", cells);
+        }
+    }
+}

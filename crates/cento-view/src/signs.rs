@@ -1,0 +1,192 @@
+//! What is drawn over the data to explain it: regions, rules and notes.
+
+use crate::canvas::{Anchor, Area, Face, rectangle, segment};
+use crate::figure::{Direction, Figure};
+use crate::sheet::Sheet;
+use crate::text::{clean, cut};
+
+/// The broadest label inside a picture.
+const BROADEST: f64 = 260.0;
+
+impl Sheet<'_> {
+    /// Shades the regions; their labels come later, when the data are drawn.
+    pub(crate) fn draw_regions(&mut self) {
+        for area in self.regions().into_iter().map(|(area, _)| area) {
+            self.canvas.path(
+                "class=\"cf-region\" fill=\"#b3261e\" fill-opacity=\"0.1\"",
+                &rectangle(&area),
+            );
+        }
+    }
+
+    fn regions(&self) -> Vec<(Area, String)> {
+        let mut out = Vec::new();
+        for region in self.figure.regions.iter().take(Figure::MOST_MARKS) {
+            let fits_x = [region.x.0, region.x.1]
+                .into_iter()
+                .flatten()
+                .all(|value| self.survey.fits_x(value));
+            let fits_y = [region.y.0, region.y.1]
+                .into_iter()
+                .flatten()
+                .all(|value| self.survey.fits_y(value));
+            if !fits_x || !fits_y {
+                continue;
+            }
+            let left = region.x.0.map_or(self.plot.left, |value| self.x.at(value));
+            let right = region.x.1.map_or(self.plot.right, |value| self.x.at(value));
+            let low = region
+                .y
+                .0
+                .map_or(self.plot.bottom, |value| self.y.at(value));
+            let high = region.y.1.map_or(self.plot.top, |value| self.y.at(value));
+            let (top, bottom) = (low.min(high), low.max(high));
+            let area = Area {
+                left: left.min(right),
+                top,
+                right: left.max(right),
+                bottom,
+            };
+            out.push((area, clean(&region.label)));
+        }
+        out
+    }
+
+    pub(crate) fn draw_region_labels(&mut self) {
+        for (area, whole) in self.regions() {
+            let outline = "class=\"cf-rule\" stroke=\"#b3261e\" stroke-width=\"1\" stroke-dasharray=\"5 3\" fill=\"none\"";
+            self.canvas.path(outline, &rectangle(&area));
+            let text = cut(&whole, Face::Rule.size(), (area.width() - 12.0).max(60.0));
+            if text.is_empty() {
+                continue;
+            }
+            let mut places = Vec::new();
+            for baseline in [
+                area.top + 15.0,
+                area.bottom - 7.0,
+                area.top - 6.0,
+                area.bottom + 13.0,
+            ] {
+                places.push((area.right - 6.0, baseline, Anchor::End));
+                places.push((area.left + 6.0, baseline, Anchor::Start));
+            }
+            self.label(Face::Rule, &text, &whole, &places);
+        }
+    }
+
+    pub(crate) fn draw_rules(&mut self) {
+        const LOOKS: &str = "class=\"cf-rule\" stroke=\"#b3261e\" stroke-width=\"1.5\" stroke-dasharray=\"5 3\" fill=\"none\"";
+        let plot = self.plot;
+        let rules: Vec<_> = self.figure.rules.iter().take(Figure::MOST_MARKS).collect();
+        // All lines first: a label must not stand on the line of another rule.
+        let mut lines = Vec::new();
+        for rule in rules {
+            let (fits, line) = match rule.direction {
+                Direction::Vertical => {
+                    let x = self.x.at(rule.at);
+                    (
+                        self.survey.fits_x(rule.at),
+                        ((x, plot.top), (x, plot.bottom)),
+                    )
+                }
+                Direction::Horizontal => {
+                    let y = self.y.at(rule.at);
+                    (
+                        self.survey.fits_y(rule.at),
+                        ((plot.left, y), (plot.right, y)),
+                    )
+                }
+            };
+            if fits {
+                // Paper beneath, so that it is seen over bars of any colour.
+                let halo = "class=\"cf-hatch\" stroke=\"#fff\" stroke-width=\"3.5\" stroke-opacity=\"0.75\" fill=\"none\"";
+                self.canvas.path(halo, &segment(line.0, line.1));
+                self.canvas.path(LOOKS, &segment(line.0, line.1));
+                self.ink.line(line.0, line.1);
+                lines.push((rule, line));
+            }
+        }
+        for (rule, (from, to)) in lines {
+            let whole = clean(&rule.label);
+            if whole.is_empty() {
+                continue;
+            }
+            let text = cut(&whole, Face::Rule.size(), BROADEST);
+            let places: Vec<(f64, f64, Anchor)> = match rule.direction {
+                Direction::Vertical => (0..)
+                    .map(|row| plot.top + 12.0 + 15.0 * f64::from(row))
+                    .take_while(|baseline| *baseline < plot.bottom - 4.0)
+                    .flat_map(|baseline| {
+                        [
+                            (from.0 + 6.0, baseline, Anchor::Start),
+                            (from.0 - 6.0, baseline, Anchor::End),
+                        ]
+                    })
+                    .collect(),
+                Direction::Horizontal => (0..=8)
+                    .map(|step| to.0 - 4.0 - plot.width() / 10.0 * f64::from(step))
+                    .flat_map(|right| {
+                        [
+                            (right, from.1 - 6.0, Anchor::End),
+                            (right, from.1 + 14.0, Anchor::End),
+                        ]
+                    })
+                    .collect(),
+            };
+            self.label(Face::Rule, &text, &whole, &places);
+        }
+    }
+
+    pub(crate) fn draw_notes(&mut self) {
+        const RING: &str =
+            "class=\"cf-ring\" stroke=\"#1c2128\" stroke-width=\"1.2\" fill=\"none\"";
+        let notes: Vec<_> = self.figure.notes.iter().take(Figure::MOST_MARKS).collect();
+        let mut rings = Vec::new();
+        for note in notes
+            .into_iter()
+            .filter(|note| self.survey.fits_x(note.x) && self.survey.fits_y(note.y))
+        {
+            let (x, y) = (self.x.at(note.x), self.y.at(note.y));
+            self.canvas.path(RING, &crate::canvas::marker(0, x, y, 5.5));
+            self.ink.fill(&Area {
+                left: x - 5.0,
+                top: y - 5.0,
+                right: x + 5.0,
+                bottom: y + 5.0,
+            });
+            rings.push((x, y, clean(&note.text)));
+        }
+        for (x, y, whole) in rings.into_iter().filter(|(.., text)| !text.is_empty()) {
+            let text = cut(&whole, Face::Note.size(), BROADEST);
+            let mut places = Vec::new();
+            for far in [0.0, 14.0, 30.0, 48.0] {
+                for tilt in [4.0, -3.0, 11.0] {
+                    places.push((x + 10.0 + far, y + tilt, Anchor::Start));
+                    places.push((x - 10.0 - far, y + tilt, Anchor::End));
+                }
+                for (side, anchor) in [
+                    (0.0, Anchor::Middle),
+                    (7.0, Anchor::Start),
+                    (-7.0, Anchor::End),
+                ] {
+                    places.push((x + side, y - 10.0 - far, anchor));
+                    places.push((x + side, y + 18.0 + far, anchor));
+                }
+            }
+            let Some(area) = self.label(Face::Note, &text, &whole, &places) else {
+                continue;
+            };
+            // A label that had to go away from its point is tied to it.
+            let near = (
+                x.clamp(area.left, area.right),
+                y.clamp(area.top, area.bottom),
+            );
+            let (right, down) = (near.0 - x, near.1 - y);
+            let distance = (right * right + down * down).sqrt();
+            if distance > 13.0 {
+                let from = (x + right / distance * 5.5, y + down / distance * 5.5);
+                self.draw(&RING.replace("1.2", "0.8"), from, near);
+            }
+        }
+    }
+}

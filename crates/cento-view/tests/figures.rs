@@ -1,0 +1,478 @@
+//! What pictures promise, for any data.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what goes wrong in a test should stop it"
+)]
+
+use cento_view::{Axis, Figure, Format, Mark, Point, Region, Rule, Scale, Series};
+use proptest::prelude::*;
+use roxmltree::{Document, Node};
+
+const MARKS: [Mark; 6] = [
+    Mark::Points,
+    Mark::Line,
+    Mark::Steps,
+    Mark::Bars,
+    Mark::Stacked,
+    Mark::Histogram,
+];
+const FORMATS: [Format; 4] = [Format::Plain, Format::Count, Format::Share, Format::Bytes];
+
+/// All numbers in a text, as SVG separates them.
+fn numbers(text: &str) -> Vec<f64> {
+    text.split(|letter: char| !(letter.is_ascii_digit() || letter == '.' || letter == '-'))
+        .filter(|part| !part.is_empty())
+        .map(|part| {
+            part.parse()
+                .unwrap_or_else(|_| panic!("{part:?} is no number in {text:?}"))
+        })
+        .collect()
+}
+
+/// The corners of a path of ours: absolute steps, and arcs whose ends are relative.
+fn corners(path: &str) -> Vec<(f64, f64)> {
+    let (mut x, mut y) = (0.0, 0.0);
+    let mut out = Vec::new();
+    let starts: Vec<usize> = path
+        .match_indices(|letter: char| letter.is_ascii_alphabetic())
+        .map(|(at, _)| at)
+        .collect();
+    for (index, start) in starts.iter().enumerate() {
+        let end = starts.get(index + 1).copied().unwrap_or(path.len());
+        let values = numbers(&path[start + 1..end]);
+        match (&path[*start..=*start], values.as_slice()) {
+            ("M" | "L", [a, b]) => (x, y) = (*a, *b),
+            ("H", [a]) => x = *a,
+            ("V", [b]) => y = *b,
+            ("h", [right]) => x += right,
+            ("v", [down]) => y += down,
+            ("a", [.., right, down]) => (x, y) = (x + right, y + down),
+            ("z", []) => {}
+            step => panic!("{step:?} is no step of ours"),
+        }
+        out.push((x, y));
+    }
+    out
+}
+
+/// Everything that must hold of every picture.
+fn check(figure: &Figure) -> String {
+    let svg = figure.svg();
+    let document = Document::parse(&svg).unwrap_or_else(|error| panic!("{error}\n{svg}"));
+    let root = document.root_element();
+    let frame = numbers(root.attribute("viewBox").unwrap());
+    let (width, height) = (frame[2], frame[3]);
+    assert!(
+        width == 720.0 && (60.0..4_000.0).contains(&height),
+        "{width} × {height}"
+    );
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        open.extend(node.children().filter(Node::is_element));
+        let name = node.tag_name().name();
+        assert!(
+            ["svg", "title", "desc", "style", "rect", "path", "text"].contains(&name),
+            "{name}"
+        );
+        for attribute in node.attributes() {
+            let known = "class role viewBox width height fill fill-opacity stroke stroke-width stroke-opacity stroke-dasharray \
+                         stroke-linejoin shape-rendering d x y text-anchor transform";
+            assert!(
+                known
+                    .split_whitespace()
+                    .any(|known| known == attribute.name()),
+                "{}",
+                attribute.name()
+            );
+        }
+        let place = |name: &str| {
+            node.attribute(name)
+                .map(|value| value.parse::<f64>().unwrap())
+        };
+        if name == "text" {
+            assert!(
+                (0.0..=width).contains(&place("x").unwrap())
+                    && (0.0..=height).contains(&place("y").unwrap()),
+                "{node:?}"
+            );
+        }
+        for (x, y) in node.attribute("d").map(corners).unwrap_or_default() {
+            assert!(
+                (0.0..=width).contains(&x) && (0.0..=height).contains(&y),
+                "{x} {y} in {node:?}"
+            );
+        }
+    }
+    assert!(svg.len() < 300_000, "{} bytes", svg.len());
+    assert_eq!(svg, figure.svg());
+    svg
+}
+
+fn any_number() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        4 => -1e3..1e3f64,
+        4 => (0..12u32).prop_map(f64::from),
+        2 => (-300..300i32).prop_map(|power| format!("1e{power}").parse().unwrap()),
+        1 => proptest::num::f64::ANY,
+    ]
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-z ]{0,30}",
+        ".{0,60}",
+        any::<String>(),
+        Just("</text><script>alert(1)</script>".to_owned()),
+        Just("\" onload=\"x\" a='<![CDATA[ ]]> --> &amp; <?x?>".to_owned()),
+        Just("新闻聚合网站的页面".repeat(9)),
+        Just("שלום עולם".repeat(9)),
+        Just("\u{FDFD}".repeat(30)),
+        Just("\u{0}\u{b}\u{FFFF}\u{FFFE}\u{85}".to_owned()),
+    ]
+}
+
+fn any_axis() -> impl Strategy<Value = Axis> {
+    let scale = prop_oneof![
+        Just(Scale::Linear),
+        Just(Scale::Log10),
+        proptest::collection::vec(any_text(), 0..14).prop_map(Scale::Categories),
+    ];
+    let covers = proptest::collection::vec(any_number(), 0..2);
+    (any_text(), any_text(), scale, 0..FORMATS.len(), covers).prop_map(
+        |(label, unit, scale, format, covers)| Axis {
+            label,
+            unit,
+            scale,
+            format: FORMATS[format],
+            covers,
+        },
+    )
+}
+
+fn any_series() -> impl Strategy<Value = Series> {
+    let point =
+        (any_number(), any_number(), any_number()).prop_map(|(x, end, y)| Point { x, end, y });
+    (
+        any_text(),
+        0..MARKS.len(),
+        proptest::collection::vec(point, 0..30),
+    )
+        .prop_map(|(name, mark, points)| Series {
+            name,
+            mark: MARKS[mark],
+            points,
+        })
+}
+
+fn any_figure() -> impl Strategy<Value = Figure> {
+    let series = proptest::collection::vec(any_series(), 0..5);
+    let signs = proptest::collection::vec((any_number(), any_number(), any_text()), 0..4);
+    (
+        any_text(),
+        any_text(),
+        any_axis(),
+        any_axis(),
+        series,
+        signs,
+    )
+        .prop_map(|(title, caption, x, y, series, signs)| {
+            let mut figure = Figure::new(title, x, y).caption(caption);
+            figure.series = series;
+            for (x, y, text) in signs {
+                figure = figure
+                    .note(x, y, text.clone())
+                    .rule(Rule::vertical(x, text.clone()))
+                    .rule(Rule::horizontal(y, text.clone()));
+                figure = figure.region(Region {
+                    label: text,
+                    x: (Some(x), None),
+                    y: (None, Some(y)),
+                });
+            }
+            figure
+        })
+}
+
+proptest! {
+    #[test]
+    fn any_data_give_a_picture_that_is_well_formed_and_stays_on_its_page(figure in any_figure()) {
+        check(&figure);
+        figure.csv();
+    }
+
+    #[test]
+    fn text_of_strangers_is_text_and_nothing_else(text in any_text()) {
+        let plain = |text: &str| {
+            Figure::new(text, Axis::linear(text), Axis::of_categories(text, [text]))
+                .caption(text)
+                .series(Series::rows(text, [1.0]))
+                .series(Series::rows(text, [1.0]))
+                .rule(Rule::vertical(0.5, text))
+                .note(0.25, 0.0, text)
+        };
+        let svg = check(&plain(&text));
+        let lower = svg.to_lowercase();
+        for forbidden in ["<script", "<image", "<use", "<a ", "<foreignobject", "<!", "<?", "href=\""] {
+            prop_assert!(!lower.contains(forbidden), "{forbidden}");
+        }
+    }
+}
+
+fn log_log() -> Figure {
+    Figure::new(
+        "t",
+        Axis::log10("x").format(Format::Count),
+        Axis::log10("y").format(Format::Count),
+    )
+}
+
+#[test]
+fn nothing_to_show_is_said() {
+    assert!(check(&log_log()).contains(">No data<"));
+    let nothing = log_log()
+        .series(Series::new(
+            "s",
+            Mark::Points,
+            [(0.0, 1.0), (f64::NAN, 1.0)],
+        ))
+        .rule(Rule::vertical(3.0, "r"));
+    let svg = check(&nothing);
+    assert!(svg.contains(">No data<"));
+    assert!(svg.contains("Left out: 1 value that is not a finite number; 1 value at or below zero, which a logarithmic axis cannot show."));
+    assert!(
+        check(&Figure::new(
+            "",
+            Axis::of_categories("", Vec::<String>::new()),
+            Axis::linear("")
+        ))
+        .contains(">No data<")
+    );
+}
+
+#[test]
+fn what_is_left_out_is_counted() {
+    let points = [
+        (1.0, 1.0),
+        (2.0, 0.0),
+        (3.0, -1.0),
+        (4.0, f64::INFINITY),
+        (5.0, f64::NAN),
+    ];
+    let svg = check(&log_log().series(Series::new("s", Mark::Line, points)));
+    assert!(svg.contains("2 values that are not finite numbers; 2 values at or below zero"));
+    let many = (0..20).fold(log_log(), |figure, n| {
+        figure.series(Series::new(n.to_string(), Mark::Line, [(1.0, 1.0)]))
+    });
+    assert!(check(&many).contains("Left out: 4 series more than can be told apart."));
+    let rows = Axis::of_categories("", (0..70).map(|n| n.to_string()));
+    let tall =
+        Figure::new("", Axis::linear(""), rows).series(Series::rows("", (0..70).map(f64::from)));
+    assert!(check(&tall).contains("10 values beyond the first 60 categories"));
+    let twice = Figure::new("", Axis::of_categories("", ["a"]), Axis::linear(""));
+    let twice = twice.series(Series::new("", Mark::Bars, [(0.0, 1.0), (0.0, 3.0)]));
+    assert!(check(&twice).contains("Bars hidden by a longer one at the same place: 1."));
+}
+
+#[test]
+fn any_number_of_points_is_a_small_picture() {
+    let wave = |n: u32| {
+        (
+            f64::from(n),
+            (f64::from(n) / 7.0).sin() * f64::from(n % 1013),
+        )
+    };
+    for mark in MARKS {
+        let many = if mark == Mark::Points {
+            1_000_000
+        } else {
+            100_000
+        };
+        let points: Vec<Point> = (0..many)
+            .map(wave)
+            .map(|(x, y)| Point { x, end: x + 1.0, y })
+            .collect();
+        let mut figure = Figure::new("t", Axis::linear("x"), Axis::linear("y"));
+        figure = figure.series(Series {
+            name: "s".into(),
+            mark,
+            points,
+        });
+        check(&figure);
+    }
+    // And many of many, with holes.
+    for mark in MARKS {
+        let mut figure = Figure::new(
+            "t",
+            Axis::linear("x").format(Format::Count),
+            Axis::linear("y"),
+        );
+        for shift in 0..16 {
+            let holes = |n: u32| {
+                if n.is_multiple_of(3) {
+                    f64::NAN
+                } else {
+                    wave(n + shift).1
+                }
+            };
+            let points = (0..4_000)
+                .map(|n| Point {
+                    x: f64::from(n),
+                    end: f64::from(n) + 1.0,
+                    y: holes(n),
+                })
+                .collect();
+            figure = figure.series(Series {
+                name: format!("s{shift}"),
+                mark,
+                points,
+            });
+        }
+        check(&figure);
+    }
+}
+
+#[test]
+fn names_of_any_length_are_a_small_picture() {
+    let long = |index: usize| format!("{index}{}", "\"".repeat(100_000));
+    let names: Vec<String> = (0..150).map(long).collect();
+    let mut figure = Figure::new(
+        long(0),
+        Axis::of_categories(long(1), names),
+        Axis::linear(long(2)),
+    );
+    figure = figure.caption(long(3));
+    for index in 0..30 {
+        figure = figure.series(Series::columns(long(index), (0..150).map(f64::from)));
+    }
+    for index in 0..100 {
+        let at = f64::from(u8::try_from(index).unwrap());
+        figure = figure
+            .note(at, at, long(index))
+            .rule(Rule::vertical(at, long(index)));
+        figure = figure.region(Region {
+            label: long(index),
+            x: (Some(at), None),
+            y: (None, Some(at)),
+        });
+    }
+    check(&figure);
+}
+
+#[test]
+fn a_stack_on_a_logarithmic_axis_is_drawn_on_a_linear_one() {
+    let axis = || Axis::of_categories("", ["a", "b"]);
+    let stacked = |y: Axis| {
+        let part = || Series::columns("", [1.0, 1_000.0]).drawn_as(Mark::Stacked);
+        Figure::new("", axis(), y).series(part()).series(part())
+    };
+    assert_eq!(
+        check(&stacked(Axis::log10(""))),
+        check(&stacked(Axis::linear("")))
+    );
+}
+
+#[test]
+fn a_line_breaks_where_a_value_is_missing() {
+    let line = |middle: f64| {
+        let points = [
+            (0.0, 1.0),
+            (1.0, 2.0),
+            (2.0, middle),
+            (3.0, 2.0),
+            (4.0, 1.0),
+        ];
+        let figure = Figure::new("", Axis::linear(""), Axis::linear("")).series(Series::new(
+            "",
+            Mark::Line,
+            points,
+        ));
+        let svg = check(&figure);
+        let path = svg
+            .lines()
+            .find(|line| line.contains("cf-line-1\"") && line.starts_with("<path"))
+            .unwrap()
+            .to_owned();
+        path.matches('M').count()
+    };
+    assert_eq!((line(1.5), line(f64::NAN)), (1, 2));
+}
+
+#[test]
+fn the_order_of_points_does_not_matter() {
+    for mark in MARKS.into_iter().filter(|mark| *mark != Mark::Stacked) {
+        let points: Vec<Point> = (1..3_000)
+            .map(|n| Point {
+                x: f64::from(n),
+                end: f64::from(n + 1),
+                y: f64::from(n * 7919 % 97),
+            })
+            .collect();
+        let mut turned = points.clone();
+        turned.reverse();
+        let figure = |points: Vec<Point>| {
+            Figure::new("", Axis::linear(""), Axis::linear("")).series(Series {
+                name: String::new(),
+                mark,
+                points,
+            })
+        };
+        if mark == Mark::Points || mark == Mark::Bars || mark == Mark::Histogram {
+            assert_eq!(figure(points).svg(), figure(turned).svg(), "{mark:?}");
+        } else {
+            let few = points.into_iter().take(30).collect::<Vec<_>>();
+            let mut turned = few.clone();
+            turned.reverse();
+            assert_eq!(figure(few).svg(), figure(turned).svg(), "{mark:?}");
+        }
+    }
+}
+
+#[test]
+fn a_page_brings_the_style_sheet_itself() {
+    let figure = log_log().series(Series::new("s", Mark::Points, [(1.0, 1.0)]));
+    assert!(!figure.svg_for_page().contains("<style"));
+    let style = format!("<style>{}</style>\n", cento_view::STYLE);
+    assert_eq!(figure.svg().replace(&style, ""), figure.svg_for_page());
+}
+
+#[test]
+fn pictures_look_as_they_did() {
+    let replicas = Figure::new(
+        "Replicas",
+        Axis::of_categories("Replicas of a page", ["1", "2", "3–5"]),
+        Axis::linear("Share of pages").format(Format::Share),
+    )
+    .caption("Most pages have none but themselves.")
+    .series(Series::columns("exact", [0.64, 0.18, 0.05]))
+    .series(Series::columns("two lines", [0.52, 0.2, 0.07]));
+    insta::assert_snapshot!("grouped_bars", replicas.svg_for_page());
+
+    let files = log_log()
+        .caption("A dot is a number of files.")
+        .series(Series::new(
+            "files",
+            Mark::Points,
+            [(1.0, 1e6), (10.0, 2e4), (1e3, 40.0), (1e5, 1.0), (2e5, 0.0)],
+        ))
+        .rule(Rule::vertical(1e4, "discovered"))
+        .note(1e5, 1.0, "robots.txt");
+    insta::assert_snapshot!("log_log_with_a_rule", files.svg_for_page());
+
+    let sweep = Figure::new(
+        "Sweep",
+        Axis::linear("k").format(Format::Count),
+        Axis::log10("Quilts").format(Format::Count),
+    )
+    .series(Series::new(
+        "θ = 0.3",
+        Mark::Line,
+        [(2.0, 9e5), (3.0, 2e5), (4.0, 9e4)],
+    ))
+    .series(Series::new(
+        "θ = 0.5",
+        Mark::Steps,
+        [(2.0, 5e5), (3.0, 1e5), (4.0, 8e4)],
+    ));
+    insta::assert_snapshot!("lines_named_at_their_ends", sweep.svg_for_page());
+}

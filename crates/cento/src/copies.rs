@@ -1,0 +1,425 @@
+//! `cento copies`.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use cento_find::copies::{
+    CopiesParams, CopiesScheme, CopiesSummary, Keep, copies, filter, write_skip_list,
+};
+use cento_find::{Findings, Source, read_table};
+use cento_read::Rewritten;
+use clap::{Args, ValueEnum};
+
+use crate::analysis::AnalysisArguments;
+use crate::failure::Failure;
+use crate::output::{Lines, clean, number, print, size, table};
+use crate::rows::row_values;
+
+/// Find copies and near-copies of pages, and which to keep
+///
+/// Exact copies are pages with the same payload or the same text. Near-copies are pages whose sets of word k-grams resemble
+/// each other: what they share of what either has is at least --resemblance. Candidates are found by sketches, and every one
+/// is verified by its grams. A page is dropped only for a page that is kept and that it itself resembles.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Findings are tables in CORPUS/findings/copies: pairs (each dropped page, the page it goes for, how alike they
+are and why there are two), classes, mirrors (hosts) and prefixes.
+
+  kind    bytes (same payload), revisit (a record that refers to it), text (same text), near
+  cause   url-alias (same host), server-alias (hosts of one address, or with the same paths), replica
+
+Examples:
+  cento copies crawl.cento
+  cento copies crawl.cento --resemblance 0.9 --keep longest --out pairs.csv
+  cento copies new.cento --against old.cento
+  cento copies crawl.cento --emit keep > urls.txt
+  cento copies crawl.cento --filter -o crawl-unique/
+  cento copies crawl.cento --skip-list skip.tsv")]
+pub(crate) struct CopiesArguments {
+    /// The corpus
+    #[arg(value_name = "CORPUS")]
+    pub(crate) corpus: PathBuf,
+    /// Find the pages of CORPUS that are copies of pages of this corpus, and no others
+    #[arg(long, value_name = "CORPUS2")]
+    pub(crate) against: Option<PathBuf>,
+    /// The least resemblance of near-copies, 0.1 to 1; with 1 only exact copies are found
+    #[arg(long, value_name = "R", default_value_t = 0.8)]
+    pub(crate) resemblance: f64,
+    /// Words of a gram
+    #[arg(short, long, value_name = "K", default_value_t = 5)]
+    pub(crate) k: u32,
+    /// How near-copies are found: resemblance, or megashingle, the rule of Fetterly et al. 2005 (two of six bands of 14 minima
+    /// agree; not verified; transitive)
+    #[arg(long, value_name = "SCHEME", default_value_t = CopiesScheme::Resemblance)]
+    pub(crate) scheme: CopiesScheme,
+    /// Which page of several is kept: first, longest, earliest (published, else fetched) or shortest-url
+    #[arg(long, value_name = "WHICH", default_value_t = Keep::First)]
+    pub(crate) keep: Keep,
+    /// Print the addresses of the pages that are kept or dropped, or of all with what becomes of each
+    #[arg(
+        long,
+        value_name = "WHAT",
+        conflicts_with = "json",
+        help_heading = "Output"
+    )]
+    pub(crate) emit: Option<Emit>,
+    /// Write the inputs of the corpus again without the dropped pages, into the folder of --output: JSON Lines, Parquet, archives
+    /// (a copy of the same bytes becomes a revisit record in WARC) and single files. Without INPUT, all inputs
+    #[arg(long, value_name = "INPUT", num_args = 0.., requires = "output", help_heading = "Output")]
+    pub(crate) filter: Option<Vec<String>>,
+    /// The folder for --filter
+    #[arg(
+        short,
+        long,
+        value_name = "FOLDER",
+        requires = "filter",
+        help_heading = "Output"
+    )]
+    pub(crate) output: Option<PathBuf>,
+    /// Write what a crawler should skip: prefixes that mirror others, and single addresses
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) skip_list: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) analysis: AnalysisArguments,
+}
+
+/// Which pages are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Emit {
+    /// Those that are kept
+    Keep,
+    /// Those that are dropped
+    Drop,
+    /// All, with what becomes of each
+    All,
+}
+
+pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
+    let params = CopiesParams {
+        resemblance: arguments.resemblance,
+        k: arguments.k,
+        scheme: arguments.scheme,
+        keep: arguments.keep,
+        against: arguments.against.is_some(),
+    };
+    params.check()?;
+    // What others are compared with comes first, and is kept.
+    let paths: Vec<&std::path::Path> = arguments
+        .against
+        .iter()
+        .chain([&arguments.corpus])
+        .map(PathBuf::as_path)
+        .collect();
+    let source = Arc::new(Source::open(&paths)?);
+    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
+        copies(&source, &params, workplace)
+    })?;
+    if let Some(path) = &arguments.skip_list {
+        let file = File::create(path).map_err(|error| {
+            Failure::missing(
+                format!("{}: {error}", path.display()),
+                "choose a place that you may write to".to_owned(),
+            )
+        })?;
+        let mut file = BufWriter::new(file);
+        let (prefixes, urls) = write_skip_list(&findings, &source, &mut file)?;
+        file.flush()?;
+        eprintln!(
+            "{}: {} prefixes and {} single addresses to skip",
+            path.display(),
+            number(prefixes),
+            number(urls)
+        );
+    }
+    if let (Some(inputs), Some(output)) = (&arguments.filter, &arguments.output) {
+        write_filtered(&source, &findings, inputs, output)?;
+    }
+    let printed = arguments.analysis.give(&findings.table("pairs"))?;
+    match arguments.emit {
+        Some(emit) => list(&source, &findings, emit)?,
+        None if printed => {}
+        None => print(&summary(arguments, &findings)?)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes inputs without the pages that go, and tells of each.
+fn write_filtered(
+    source: &Source,
+    findings: &Findings,
+    inputs: &[String],
+    output: &std::path::Path,
+) -> Result<(), Failure> {
+    let Some(corpus) = source.corpora().last() else {
+        return Ok(());
+    };
+    let (mut files, mut total) = (0, Rewritten::default());
+    filter(corpus, findings, inputs, output, |filtered| {
+        files += 1;
+        total.dropped += filtered.rewritten.dropped;
+        total.revisits += filtered.rewritten.revisits;
+        total.lost += filtered.rewritten.lost;
+        Ok(())
+    })?;
+    let mut line = format!(
+        "{}: {} inputs without {} records",
+        output.display(),
+        number(files),
+        number(total.dropped)
+    );
+    if total.revisits > 0 {
+        line.push_str(&format!(", {} revisit records", number(total.revisits)));
+    }
+    if total.lost > 0 {
+        line.push_str(&format!(
+            ", {} damaged records not copied",
+            number(total.lost)
+        ));
+    }
+    eprintln!("{}", clean(&line));
+    Ok(())
+}
+
+/// Prints the addresses of pages, in the order of the corpus.
+fn list(source: &Source, findings: &Findings, emit: Emit) -> Result<(), Failure> {
+    let mut dropped = Rows::open(findings)?;
+    let last = source.corpora().len() - 1;
+    let mut lines = String::new();
+    for task in 0..source.page_tasks().len() {
+        source.for_each_page(task, |facts| {
+            if facts.corpus != last {
+                return Ok(());
+            }
+            let pair = dropped.take(facts.page_id)?;
+            let url = clean(facts.url);
+            match (emit, pair) {
+                (Emit::Keep, None) if facts.reject.is_none() => lines.push_str(&format!("{url}\n")),
+                (Emit::Drop, Some(_)) => lines.push_str(&format!("{url}\n")),
+                (Emit::All, Some((kind, of))) => {
+                    lines.push_str(&format!("drop\t{url}\t{kind}\t{}\n", clean(&of)));
+                }
+                (Emit::All, None) if facts.reject.is_none() => {
+                    lines.push_str(&format!("keep\t{url}\n"));
+                }
+                _ => {}
+            }
+            if lines.len() > 1 << 16 {
+                print(&lines)?;
+                lines.clear();
+            }
+            Ok::<_, Failure>(())
+        })?;
+    }
+    print(&lines)?;
+    Ok(())
+}
+
+/// The rows of the table of pairs, which are in the order of page ids.
+struct Rows<I> {
+    batches: I,
+    batch: Option<RecordBatch>,
+    row: usize,
+}
+
+impl Rows<()> {
+    fn open(
+        findings: &Findings,
+    ) -> Result<Rows<impl Iterator<Item = cento_find::Result<RecordBatch>>>, Failure> {
+        Ok(Rows {
+            batches: read_table(&findings.table("pairs"))?,
+            batch: None,
+            row: 0,
+        })
+    }
+}
+
+impl<I: Iterator<Item = cento_find::Result<RecordBatch>>> Rows<I> {
+    /// How and for whom a page is dropped, if it is. Ids must ascend.
+    fn take(&mut self, page_id: u64) -> Result<Option<(String, String)>, Failure> {
+        loop {
+            let Some(batch) = &self.batch else {
+                match self.batches.next().transpose()? {
+                    Some(batch) => (self.batch, self.row) = (Some(batch), 0),
+                    None => return Ok(None),
+                }
+                continue;
+            };
+            if self.row >= batch.num_rows() {
+                self.batch = None;
+                continue;
+            }
+            let (mut id, mut kind, mut of) = (0, String::new(), String::new());
+            for (name, value) in row_values(batch, self.row) {
+                match name {
+                    "page_id" => id = value.as_u64().unwrap_or(0),
+                    "kind" => kind = value.as_str().unwrap_or_default().to_owned(),
+                    "of" => of = value.as_str().unwrap_or_default().to_owned(),
+                    _ => {}
+                }
+            }
+            if id > page_id {
+                return Ok(None);
+            }
+            self.row += 1;
+            if id == page_id {
+                return Ok(Some((kind, of)));
+            }
+        }
+    }
+}
+
+fn summary(arguments: &CopiesArguments, findings: &Findings) -> Result<String, Failure> {
+    let counted: CopiesSummary = findings.summary()?;
+    let dropped = counted.dropped();
+    let mut text = format!(
+        "{} of {} pages are copies{}\n",
+        number(dropped),
+        number(counted.pages.max(dropped)),
+        match &arguments.against {
+            Some(other) => format!(" of pages in {}", clean(&other.display().to_string())),
+            None => String::new(),
+        }
+    );
+    let mut lines = Lines::default();
+    lines.add_with("same bytes", number(counted.bytes), "");
+    if counted.revisit > 0 {
+        lines.add_with(
+            "revisits",
+            number(counted.revisit),
+            "records that refer to a payload",
+        );
+    }
+    lines.add_with("same text", number(counted.text), "in other bytes");
+    if counted.without_text {
+        lines.add_with("near-copies", "–", "the corpus keeps no text to compare");
+    } else if arguments.scheme == CopiesScheme::Megashingle {
+        lines.add_with(
+            "near-copies",
+            number(counted.near),
+            "by megashingles, not verified",
+        );
+    } else if arguments.resemblance < 1.0 {
+        lines.add_with(
+            "near-copies",
+            number(counted.near),
+            format!(
+                "resemblance of {}-grams at least {}; {} candidates verified",
+                arguments.k,
+                arguments.resemblance,
+                number(counted.candidates)
+            ),
+        );
+    }
+    lines.add_with("bytes saved", size(counted.saved_bytes), "");
+    text.push_str(&lines.render());
+    if dropped > 0 {
+        let mut lines = Lines::default();
+        lines.add_with("url aliases", number(counted.url_alias), "same host");
+        lines.add_with(
+            "server aliases",
+            number(counted.server_alias),
+            "two names of one server",
+        );
+        lines.add_with("replicas", number(counted.replica), "elsewhere");
+        text.push_str("why there are two:\n");
+        text.push_str(&lines.render());
+        text.push_str(&largest(findings)?);
+    }
+    if counted.buckets_split > 0 {
+        text.push_str(&format!(
+            "{} buckets of pages with much in common were split{}\n",
+            number(counted.buckets_split),
+            if counted.pages_beyond > 0 {
+                format!(
+                    "; {} pages in them were compared with some of their like only",
+                    number(counted.pages_beyond)
+                )
+            } else {
+                String::new()
+            }
+        ));
+    }
+    text.push_str(&format!(
+        "{} {}\n",
+        if findings.known {
+            "found before, in"
+        } else {
+            "in"
+        },
+        clean(&findings.path.display().to_string())
+    ));
+    if findings.known {
+        text.push_str("--again computes it anew\n");
+    }
+    Ok(text)
+}
+
+/// The largest classes and mirrors.
+fn largest(findings: &Findings) -> Result<String, Failure> {
+    let mut text = String::new();
+    let mut classes: Vec<(u64, u64, String)> = Vec::new();
+    for_each_row(findings, "classes", |row| {
+        let count = |name: &str| row(name).as_u64().unwrap_or(0);
+        let kept = row("kept").as_str().unwrap_or_default().to_owned();
+        classes.push((count("pages"), count("hosts"), kept));
+        if classes.len() > 1000 {
+            shorten(&mut classes);
+        }
+    })?;
+    shorten(&mut classes);
+    let rows: Vec<Vec<String>> = classes
+        .into_iter()
+        .map(|(pages, hosts, kept)| vec![clean(&kept).into_owned(), number(pages), number(hosts)])
+        .collect();
+    text.push_str(&table(&["largest classes", "pages", "hosts"], &rows));
+    let mut mirrors: Vec<(u64, u64, String)> = Vec::new();
+    for_each_row(findings, "mirrors", |row| {
+        let count = |name: &str| row(name).as_u64().unwrap_or(0);
+        let name = |name: &str| row(name).as_str().unwrap_or_default().to_owned();
+        let names = format!("{} → {}", name("host"), name("of_host"));
+        mirrors.push((count("pages"), count("host_pages"), names));
+        if mirrors.len() > 1000 {
+            shorten(&mut mirrors);
+        }
+    })?;
+    shorten(&mut mirrors);
+    if !mirrors.is_empty() {
+        let rows: Vec<Vec<String>> = mirrors
+            .into_iter()
+            .map(|(pages, all, names)| vec![clean(&names).into_owned(), number(pages), number(all)])
+            .collect();
+        text.push_str(&table(
+            &["hosts with copies of another's pages", "copies", "of pages"],
+            &rows,
+        ));
+    }
+    Ok(text)
+}
+
+/// Keeps the largest five.
+fn shorten(rows: &mut Vec<(u64, u64, String)>) {
+    rows.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.2.cmp(&other.2)));
+    rows.truncate(5);
+}
+
+fn for_each_row(
+    findings: &Findings,
+    name: &str,
+    mut each: impl FnMut(&dyn Fn(&str) -> serde_json::Value),
+) -> Result<(), Failure> {
+    for batch in read_table(&findings.table(name))? {
+        let batch = batch?;
+        for row in 0..batch.num_rows() {
+            each(&|name| {
+                let mut values = row_values(&batch, row);
+                let found = values.find(|(column, _)| *column == name);
+                found.map_or(serde_json::Value::Null, |(_, value)| value)
+            });
+        }
+    }
+    Ok(())
+}
