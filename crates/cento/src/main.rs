@@ -16,6 +16,7 @@ mod meter;
 mod output;
 mod overlap;
 mod overlap_bench;
+mod replication;
 mod rows;
 mod score;
 mod synth;

@@ -13,6 +13,7 @@ pub mod bench;
 mod cut;
 mod naming;
 mod params;
+mod replication;
 mod rows;
 mod stages;
 mod strip;
@@ -36,6 +37,10 @@ use crate::tables::read_table;
 use naming::{COMMON_RANKED, COMMON_TABLE, LARGEST_TABLE, OF, PAGE, RANK_BITS, RANKED};
 pub use naming::{CommonRow, LargestRow, PairRow, ServerRow};
 pub use params::{MAX_PAGES, Params, Unit, usual_threshold};
+pub use replication::{
+    COLLECTIONS, CollectionRow, REPLICAS, REPLICATION, ReplicasRow, ReplicationSummary, SAVINGS,
+    SavingsRow, replication,
+};
 use rows::Reserve;
 use stages::{Attribution, Plan, bits};
 
