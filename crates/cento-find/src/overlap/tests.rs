@@ -258,7 +258,8 @@ proptest! {
     }
 }
 
-/// Pages that share runs of lines, so many that little memory is too little.
+/// Pages that share runs of lines, so many that little memory is too little; the last of each ten is a copy of the one before. How
+/// many there are is no multiple of 64, the bits of a word.
 fn many() -> Vec<Given> {
     let line = |number: usize| format!("line {number} of the manual\n");
     let text = |page: usize| -> String {
@@ -266,8 +267,8 @@ fn many() -> Vec<Given> {
             .map(|at| line((page / 3) * 40 + at + page % 3))
             .collect()
     };
-    (0..400)
-        .map(|page| given(page % 7, page, &text(page)))
+    (0..401)
+        .map(|page| given(page % 7, page, &text(page - usize::from(page % 10 == 9))))
         .collect()
 }
 
