@@ -71,8 +71,7 @@ impl From<PageFacts<'_>> for PageName {
 
 /// Adds the state of wanted pages to a flow.
 pub fn with_named(flow: Flow, source: &Source) -> Flow {
-    // Whole words: a bitmap that is too small would take one page for another.
-    let bytes = u64::from(source.all()).div_ceil(64).max(1) * 8;
+    let bytes = u64::from(source.all()).div_ceil(8).max(8);
     flow.state(NAMED, "bitmap", json!({ "bytes": bytes }))
 }
 

@@ -214,8 +214,7 @@ fn flow(source: &Source, params: &Params, plan: Plan) -> Result<Flow> {
     flow = names::with_named(flow, source);
     let cut = Stage::map("cut", cut::tasks(source, params.chunk)?).writes(stages::BY_CHUNK);
     let (table, cut) = if params.unit == Unit::Pages {
-        // Whole words: a bitmap that is too small would take one page for another.
-        let bytes = u64::from(source.all()).div_ceil(64).max(1) * 8;
+        let bytes = u64::from(source.all()).div_ceil(8).max(8);
         flow = flow
             .shuffle(stages::BY_TEXT)
             .state(stages::COPIES, "bitmap", json!({ "bytes": bytes }))
