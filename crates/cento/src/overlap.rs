@@ -115,9 +115,9 @@ pub(crate) fn run(arguments: &OverlapArguments) -> Result<ExitCode, Failure> {
         return run_replication(arguments, &source);
     }
     let params = arguments.params(&source);
-    let findings = arguments
-        .analysis
-        .run(|workplace| find(&source, &params, workplace))?;
+    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
+        find(&source, &params, workplace)
+    })?;
     let table = if params.unit == Unit::Pages {
         PAIRS
     } else {
@@ -138,9 +138,9 @@ fn run_replication(
     arguments: &OverlapArguments,
     source: &Arc<Source>,
 ) -> Result<ExitCode, Failure> {
-    let findings = arguments
-        .analysis
-        .run(|workplace| replication(source, workplace))?;
+    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
+        replication(source, workplace)
+    })?;
     if let Some(folder) = &arguments.figures {
         write_figures(folder, &findings)?;
     }

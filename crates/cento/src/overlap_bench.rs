@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &OverlapBenchArguments) -> Result<ExitCode, Failure
         threads: arguments.machine.threads(),
         memory: arguments.machine.memory(),
         temp: None,
-        findings: None,
+        findings: arguments.output.clone(),
         again: true,
         progress: Progress::new(),
     };

@@ -60,7 +60,7 @@ fn workplace(folder: &Path, threads: usize, memory: u64) -> Workplace {
         threads,
         memory,
         temp: None,
-        findings: Some(folder.join(format!("findings-{threads}-{memory}"))),
+        findings: folder.join(format!("findings-{threads}-{memory}")),
         again: true,
         progress: Progress::new(),
     }
@@ -236,7 +236,7 @@ proptest! {
     fn pairs_are_those_of_the_definition(
         pages in prop::collection::vec(
             (0usize..4, prop::collection::vec("[a-d]{1,2}|漢字", 0..14).prop_map(|lines| lines.join("\n"))),
-            0..14,
+            1..14,
         ),
         kind in prop::sample::select(vec!["lines:1", "lines:2", "words:1", "paragraph", "sentences:1"]),
         stored in prop::sample::select(vec!["lines:1", "paragraph"]),
