@@ -96,11 +96,11 @@ table_row! {
         pub chunk_hash: [u8; 16],
         /// How many pages, or servers, have it.
         pub pages: u32,
-        /// The first page that has it.
+        /// The first page that has it; of servers, the first page of the first server that has it.
         pub page_id: u64,
         /// The address of that.
         pub page: String,
-        /// How it begins, if the corpus keeps text.
+        /// How it begins, if the corpus keeps text and the chunk is on that page.
         pub text: Option<String>,
     }
 }
