@@ -15,7 +15,7 @@ import sys
 
 from common import CENTO, FOLDER, HERE, TARGET, measure, warm
 
-import rfc
+from make_rfc import make
 
 PEERS = {
     "gaoya": ("venv-copies", "gaoya datasketch rensa"),
@@ -96,7 +96,7 @@ def peer(name, texts):
 
 
 def main():
-    texts = rfc.texts()
+    texts = make(FOLDER)
     true = truth(texts)
     warm([texts])
     print(f"{os.path.getsize(texts) / 1e6:.0f} MB, {len(true)} pairs of resemblance {LEAST} or more")

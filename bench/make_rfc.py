@@ -17,6 +17,17 @@ doc-rfc-std-proposed
 """.split()
 
 
+def source():
+    """The machine's own source of packages, but of the section non-free."""
+    targets = subprocess.run(
+        ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(SIGNED_BY)", "Created-By: Packages", "Component: main"],
+        check=True, capture_output=True, text=True,
+    ).stdout.split("\n")  # fmt: skip
+    address, release, *keys = next(line for line in targets if line and "-" not in line.split()[1]).split()
+    signed = f"[signed-by={keys[0]}] " if keys else ""
+    return f"deb {signed}{address} {release} non-free"
+
+
 def fetched(folder):
     """The folder with all packages, unpacked."""
     place = folder / "rfc"
@@ -26,8 +37,7 @@ def fetched(folder):
     apt = folder / "apt"
     for path in (debs, apt / "lists/partial", apt / "archives/partial"):
         path.mkdir(parents=True, exist_ok=True)
-    keys = "/usr/share/keyrings/debian-archive-keyring.gpg"
-    (apt / "sources.list").write_text(f"deb [signed-by={keys}] http://deb.debian.org/debian bookworm non-free\n")
+    (apt / "sources.list").write_text(f"{source()}\n")
     options = [
         "-q",
         "-o", f"Dir::Etc::sourcelist={apt}/sources.list",
