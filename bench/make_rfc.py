@@ -20,12 +20,11 @@ doc-rfc-std-proposed
 def source():
     """The machine's own source of packages, but of the section non-free."""
     targets = subprocess.run(
-        ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(SIGNED_BY)", "Created-By: Packages", "Component: main"],
+        ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages", "Component: main"],
         check=True, capture_output=True, text=True,
     ).stdout.split("\n")  # fmt: skip
-    address, release, *keys = next(line for line in targets if line and "-" not in line.split()[1]).split()
-    signed = f"[signed-by={keys[0]}] " if keys else ""
-    return f"deb {signed}{address} {release} non-free"
+    address, release = next(line for line in targets if line and "-" not in line.split()[1]).split()
+    return f"deb {address} {release} non-free"
 
 
 def fetched(folder):

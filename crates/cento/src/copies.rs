@@ -335,7 +335,7 @@ fn summary(arguments: &CopiesArguments, findings: &Findings) -> Result<String, F
             number(counted.buckets_split),
             if counted.pages_beyond > 0 {
                 format!(
-                    "; {} pages in them were compared with some of their like only",
+                    "; {} times a page in one was compared with some of its like only",
                     number(counted.pages_beyond)
                 )
             } else {
