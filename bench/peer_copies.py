@@ -60,7 +60,7 @@ def gaoya(path, _):
     for url, text in lines(path):
         urls.append(url)
         texts.append(text)
-    index = MinHashStringIndex(hash_size=32, jaccard_threshold=THRESHOLD, num_bands=14, band_size=6, analyzer="word", lowercase=True, ngram_range=(5, 5))
+    index = MinHashStringIndex(hash_size=32, jaccard_threshold=THRESHOLD, num_bands=42, band_size=3, analyzer="word", lowercase=True, ngram_range=(5, 5))
     index.par_bulk_insert_docs(list(range(len(urls))), texts)
     for number, found in enumerate(index.par_bulk_query(texts)):
         for other in found:

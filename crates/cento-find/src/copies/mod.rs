@@ -201,7 +201,7 @@ pub fn flow(source: &Source, params: &CopiesParams, memory: u64) -> Flow {
 fn with_near(flow: Flow, source: &Source, params: &CopiesParams, memory: u64, bits: u32) -> Flow {
     // Two bytes a band, so that few bands are taken for shared ones by chance; but no more than an eighth of the memory.
     let buckets = match params.scheme {
-        CopiesScheme::Resemblance => params.bands().count,
+        CopiesScheme::Resemblance => 2 * params.bands().count,
         CopiesScheme::Megashingle => 15,
     };
     let seen = (u64::from(source.kept()) * u64::from(buckets) * 2)
