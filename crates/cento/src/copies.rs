@@ -27,7 +27,7 @@ use crate::rows::row_values;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Findings are tables in CORPUS/findings/copies: pairs (each dropped page, the page it goes for, how alike they
-are and why there are two), classes, mirrors (hosts) and prefixes.
+are and why there are two), near_pairs (every verified pair of near-copies), classes, mirrors (hosts), prefixes.
 
   kind    bytes (same payload), revisit (a record that refers to it), text (same text), near
   cause   url-alias (same host), server-alias (hosts of one address, or with the same paths), replica

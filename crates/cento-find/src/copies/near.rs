@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use cento_flow::{Bitmap, Context, Emitter, Groups, Registry, SeenFilter, StageError};
-use cento_print::{SketchParameters, Sketcher, circular_grams, grams, run_hash};
+use cento_print::{Bands, SketchParameters, Sketcher, circular_grams, grams, run_hash};
 
 use super::exact::comparable;
 use super::params::{CopiesParams, CopiesScheme, MINIMA};
@@ -71,8 +71,12 @@ fn sketched_grams(words: &[u64], params: &CopiesParams, out: &mut Vec<u64>) {
 /// To look for a resemblance, bands are cut twice: of minima that follow each other, and of minima that are far apart. Two bands of unlike
 /// cuts share one minimum at most, so a pair has nearly independent chances: one at 0.8 misses the first 14 bands of 6 once in 70
 /// times, and both cuts once in several hundred.
-fn buckets(minima: &[u32; MINIMA as usize], params: &CopiesParams, mut each: impl FnMut(u64)) {
-    let bands = params.bands();
+fn buckets(
+    minima: &[u32; MINIMA as usize],
+    scheme: CopiesScheme,
+    bands: Bands,
+    mut each: impl FnMut(u64),
+) {
     let (count, size) = (bands.count as usize, bands.size as usize);
     let key = |band: usize, step: usize, first: usize| {
         let minima = minima.iter().skip(first).step_by(step).take(size);
@@ -88,7 +92,7 @@ fn buckets(minima: &[u32; MINIMA as usize], params: &CopiesParams, mut each: imp
         }
         run_hash(salted.get(..length).unwrap_or_default())
     };
-    match params.scheme {
+    match scheme {
         CopiesScheme::Resemblance => {
             (0..count).for_each(|band| each(key(band, 1, band * size)));
             if size > 1 {
@@ -119,7 +123,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &C
             k: asked.k,
             minima: MINIMA,
         });
-        let mut grams = Vec::new();
+        let (bands, mut grams) = (asked.bands(), Vec::new());
         texts.for_each_text(&context.task()?, |page, text| {
             if duplicate.get(u64::from(page)) {
                 return Ok(());
@@ -138,7 +142,9 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &C
             for (slot, &minimum) in row.minima.iter_mut().zip(minima) {
                 *slot = minimum as u32;
             }
-            buckets(&row.minima, &asked, |bucket| seen.note(bucket));
+            buckets(&row.minima, asked.scheme, bands, |bucket| {
+                seen.note(bucket);
+            });
             by_page.push(row)?;
             Ok::<_, StageError>(())
         })
@@ -147,11 +153,12 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &C
     registry.reduce::<Sketched, _>("spread", move |context, groups| {
         let seen = context.state::<SeenFilter>("bands seen")?;
         let mut by_band = context.shuffle::<InBucket>("by band")?;
+        let bands = asked.bands();
         while let Some(group) = groups.next_group()? {
             for row in group {
                 let signature = signature(&row.minima);
                 let mut failed = Ok(());
-                buckets(&row.minima, &asked, |bucket| {
+                buckets(&row.minima, asked.scheme, bands, |bucket| {
                     if failed.is_ok() && seen.seen_again(bucket) {
                         failed = by_band.push(InBucket {
                             bucket,
@@ -310,7 +317,7 @@ mod tests {
             });
             let [one, other] = [one, other].map(|minima| {
                 let mut keys = Vec::new();
-                buckets(&minima, &params, |key| keys.push(key));
+                buckets(&minima, params.scheme, params.bands(), |key| keys.push(key));
                 keys
             });
             let met: Vec<bool> = one
@@ -339,7 +346,7 @@ mod tests {
             .for_each(|(at, slot)| *slot = at as u32);
         let keys = |minima: &[u32; MINIMA as usize]| {
             let mut keys = Vec::new();
-            buckets(minima, &params, |key| keys.push(key));
+            buckets(minima, params.scheme, params.bands(), |key| keys.push(key));
             keys
         };
         let all = keys(&minima);
