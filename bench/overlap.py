@@ -147,7 +147,7 @@ def growth():
             crawl = fresh(f"overlap-{pages}")
             run([CENTO, "synth", "-o", crawl, "--pages", pages, "--seed", 1, "--damaged", 0])
             run([CENTO, "index", crawl / "crawl", "-o", corpus])
-        command = [CENTO, "overlap", corpus, "--chunk", "lines:1", "--threshold", 5, "--again", "--threads", 2, "--findings", fresh("overlap-findings")]
+        command = [CENTO, "overlap", corpus, "--again", "--threads", 2, "--findings", fresh("overlap-findings")]
         runs = [run(command) for _ in range(ROUNDS)]
         times[pages] = [min(one[at] for one in runs) for at in (0, 1)]
         print(f"  {pages:,} pages: {times[pages][0]:.2f} s ({times[pages][1]:.2f} processor seconds)")
