@@ -13,6 +13,7 @@ pub mod copies;
 mod error;
 pub mod names;
 mod numbers;
+pub mod quilts;
 mod run;
 mod source;
 mod tables;

@@ -13,6 +13,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::copies::CopiesArguments;
 use crate::machine::{Size, seconds};
+use crate::quilts::QuiltsArguments;
 
 /// Finds reused text in any corpus, from a folder to a web crawl.
 #[derive(Debug, Parser)]
@@ -36,6 +37,7 @@ pub(crate) enum Verb {
     Info(InfoArguments),
     Cat(CatArguments),
     Copies(Box<CopiesArguments>),
+    Quilts(Box<QuiltsArguments>),
     Synth(Box<SynthArguments>),
     Score(ScoreArguments),
     FlowBench(FlowBenchArguments),

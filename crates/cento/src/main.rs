@@ -14,6 +14,7 @@ mod info;
 mod machine;
 mod meter;
 mod output;
+mod quilts;
 mod rows;
 mod score;
 mod synth;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Cat(arguments) => cat::run(&arguments),
         Verb::Copies(arguments) => copies::run(&arguments),
+        Verb::Quilts(arguments) => quilts::run(&arguments),
         Verb::Synth(arguments) => synth::run(&arguments),
         Verb::Score(arguments) => score::run(&arguments),
         Verb::FlowBench(arguments) => flow_bench::run(&arguments),
