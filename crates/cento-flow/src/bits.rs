@@ -18,6 +18,11 @@ fn units(parameters: &Value, size: u64) -> u64 {
     (bytes_of(parameters) / size).max(1)
 }
 
+/// Rounded up: the numbers in the last bytes must not fall on the first ones.
+fn bitmap_words(parameters: &Value) -> u64 {
+    bytes_of(parameters).div_ceil(8).max(1)
+}
+
 fn bytes_of(parameters: &Value) -> u64 {
     parameters
         .get("bytes")
@@ -207,12 +212,12 @@ impl State for Bitmap {
     fn create(parameters: &Value) -> Result<Bitmap, StageError> {
         checked_bytes(parameters)?;
         Ok(Bitmap {
-            words: zeros(units(parameters, 8)),
+            words: zeros(bitmap_words(parameters)),
         })
     }
 
     fn weight(parameters: &Value) -> u64 {
-        units(parameters, 8) * 8
+        bitmap_words(parameters) * 8
     }
 
     fn absorb(&self, other: &mut dyn Read) -> Result<(), StageError> {
@@ -358,6 +363,16 @@ mod tests {
                 prop_assert!(usize::from(counters.get(number)) >= times.min(255));
                 prop_assert!(usize::from(twice.get(number)) >= (2 * times).min(255));
             }
+        }
+    }
+
+    #[test]
+    fn a_bitmap_holds_all_numbers_below_eight_times_its_bytes() {
+        for bytes in 1..40 {
+            let bitmap = Bitmap::create(&json!({ "bytes": bytes })).unwrap();
+            bitmap.set(8 * bytes - 1);
+            assert!((0..8 * bytes - 1).all(|number| !bitmap.get(number)));
+            assert_eq!(Bitmap::weight(&json!({ "bytes": bytes })) % 8, 0);
         }
     }
 
