@@ -75,7 +75,7 @@ def summary(findings):
 def truth():
     corpus = synthetic(20_000)
     findings = fresh("quilts-findings")
-    run([CENTO, "quilts", corpus, "--min-share", "0.05", "--findings", findings])
+    run([CENTO, "quilts", corpus, "--min-share", "0.02", "--findings", findings])
     output, *_ = run([CENTO, "score", findings, "--truth", FOLDER / "quilts-20000/truth.jsonl", "--corpus", corpus])
     print(output)
 

@@ -40,7 +40,7 @@ fn crawl() -> Sandbox {
 #[test]
 fn all_planted_quilts_are_found_with_exactly_their_sources() {
     let sandbox = crawl();
-    sandbox.succeed(&["quilts", "s.cento", "--min-share", "0.05"]);
+    sandbox.succeed(&["quilts", "s.cento", "--min-share", "0.02"]);
     let score = [
         "score",
         "s.cento/findings/quilts",
@@ -64,7 +64,7 @@ fn all_planted_quilts_are_found_with_exactly_their_sources() {
 #[test]
 fn a_sample_and_a_sweep_are_printed_and_drawn() {
     let sandbox = crawl();
-    let command = ["quilts", "s.cento", "--min-share", "0.05"];
+    let command = ["quilts", "s.cento", "--min-share", "0.02"];
     let all = lines(&sandbox, &[&command[..], &["--json"]].concat());
     let sample = ["--sample", "5", "--seed", "3", "--json"];
     let drawn = lines(&sandbox, &[&command[..], &sample].concat());
@@ -91,7 +91,7 @@ fn a_sample_and_a_sweep_are_printed_and_drawn() {
     ];
     let told = sandbox.run(&[&command[..], &sweep].concat());
     assert!(told.contains("sweep of"), "{told}");
-    let rows: Vec<&str> = told.lines().filter(|line| line.starts_with("c ")).collect();
+    let rows: Vec<&str> = told.lines().filter(|line| line.starts_with("  c ")).collect();
     assert_eq!(rows.len(), 5, "{told}");
     // The pivot is what was found.
     let pivot = rows.iter().find(|row| row.contains(" 4 ")).unwrap();
