@@ -9,6 +9,9 @@ pub enum Error {
     /// The corpus.
     #[error(transparent)]
     Store(#[from] cento_store::Error),
+    /// The inputs of a corpus.
+    #[error(transparent)]
+    Read(#[from] cento_read::Error),
     /// The engine.
     #[error(transparent)]
     Flow(#[from] cento_flow::Error),
@@ -44,6 +47,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::Store(error) => error.hint(),
+            Error::Read(error) => error.hint(),
             Error::Flow(error) => error.hint(),
             Error::Parameter(_) => Some("--help tells what values there are".to_owned()),
             Error::TooManyPages(_) => Some("index it as several corpora".to_owned()),

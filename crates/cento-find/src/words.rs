@@ -1,6 +1,6 @@
 //! The words of a text as hashes, and their grams.
 
-use cento_print::{grams, word_hash};
+use cento_print::{grams, packed_word_hash, word_hash};
 use cento_text::words::WordScanner;
 
 /// Turns texts into hashes of words and of grams, one text after the other, with the same memory.
@@ -15,8 +15,9 @@ impl WordHasher {
     pub fn words(&mut self, text: &str) -> &[u64] {
         self.words.clear();
         let words = &mut self.words;
-        self.scanner
-            .scan(text, |word| words.push(word_hash(word.normal)));
+        self.scanner.scan_keys(text, |key| {
+            words.push(key.either(packed_word_hash, word_hash));
+        });
         &self.words
     }
 

@@ -13,7 +13,9 @@ use std::hint::black_box;
 use std::io::{BufWriter, Write};
 use std::time::Instant;
 
-use cento_print::{Scheme, SketchParameters, Sketcher, circular_grams, grams, word_hash};
+use cento_print::{
+    Scheme, SketchParameters, Sketcher, circular_grams, grams, packed_word_hash, word_hash,
+};
 use cento_text::html::{Extractor, Options};
 use cento_text::plain::plain_text;
 use cento_text::words::WordScanner;
@@ -70,7 +72,9 @@ fn speed(path: &str) -> Result<(), Box<dyn Error>> {
     let mut words = Vec::new();
     let seconds = measure(&texts, |text| {
         words.clear();
-        scanner.scan(text, |word| words.push(word_hash(word.normal)));
+        scanner.scan_keys(text, |key| {
+            words.push(key.either(packed_word_hash, word_hash));
+        });
         let mut sum = 0u64;
         grams(&words, 5, |gram, _| sum = sum.wrapping_add(gram));
         sum
@@ -80,7 +84,9 @@ fn speed(path: &str) -> Result<(), Box<dyn Error>> {
     let mut sketcher = Sketcher::new(SketchParameters::default());
     let seconds = measure(&texts, |text| {
         words.clear();
-        scanner.scan(text, |word| words.push(word_hash(word.normal)));
+        scanner.scan_keys(text, |key| {
+            words.push(key.either(packed_word_hash, word_hash));
+        });
         sketcher
             .sketch(&words)
             .map_or(0, |sketch| sketch.minima()[0])
@@ -148,7 +154,9 @@ fn report(name: &str, value: f64) {
 
 fn hash_words(scanner: &mut WordScanner, text: &str) -> Vec<u64> {
     let mut words = Vec::new();
-    scanner.scan(text, |word| words.push(word_hash(word.normal)));
+    scanner.scan_keys(text, |key| {
+        words.push(key.either(packed_word_hash, word_hash));
+    });
     words
 }
 

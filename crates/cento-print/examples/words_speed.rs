@@ -8,7 +8,7 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use cento_print::{grams, word_hash};
+use cento_print::{grams, packed_word_hash, word_hash};
 use cento_text::words::{WordScanner, count_words};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -36,7 +36,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut hashes = Vec::new();
     measure("find words, hash them", text.len(), || {
         hashes.clear();
-        scanner.scan(&text, |word| hashes.push(word_hash(word.normal)));
+        scanner.scan_keys(&text, |key| {
+            hashes.push(key.either(packed_word_hash, word_hash));
+        });
         hashes.len() as u64
     });
     // A page at a time, as an analysis does it: the hashes of the page are still in cache when they are rolled over.
@@ -45,7 +47,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut sum = 0u64;
         for page in &pages {
             hashes.clear();
-            scanner.scan(page, |word| hashes.push(word_hash(word.normal)));
+            scanner.scan_keys(page, |key| {
+                hashes.push(key.either(packed_word_hash, word_hash));
+            });
             grams(&hashes, 5, |gram, _| sum = sum.wrapping_add(gram));
         }
         sum

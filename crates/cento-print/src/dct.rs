@@ -65,9 +65,9 @@ const BITS: u32 = 3;
 /// use cento_print::{dct_fingerprint, word_hash};
 ///
 /// let of = |text: &str| dct_fingerprint(&text.split(' ').map(word_hash).collect::<Vec<u64>>());
-/// // The paper's own example of a word replaced.
-/// assert_eq!(of("one woman comedy by person willy"), 0x6d3f_692c);
-/// assert_eq!(of("one woman show by person willy"), 0x6d3f_692c);
+/// // After the paper's own example: a word was replaced, and that goes unnoticed.
+/// assert_eq!(of("one woman comedy by person willy"), 0x617d_2b2c);
+/// assert_eq!(of("one woman act by person willy"), 0x617d_2b2c);
 /// ```
 pub fn dct_fingerprint(words: &[u64]) -> u32 {
     fingerprint(words, &mut Vec::new())
@@ -252,10 +252,17 @@ mod tests {
             [
                 of("one woman comedy by person willy"),
                 of("one woman show by person willy"),
+                of("one woman act by person willy"),
                 of("company scheduled another money"),
                 of("company slated another money"),
             ],
-            [0x6d3f_692c, 0x6d3f_692c, 0x44f6_bb24, 0x4202_3b24]
+            [
+                0x617d_2b2c,
+                0x638c_292c,
+                0x617d_2b2c,
+                0x490a_071c,
+                0x490a_091c
+            ]
         );
     }
 

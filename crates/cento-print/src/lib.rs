@@ -76,7 +76,9 @@ mod winnow;
 
 pub use bands::Bands;
 pub use dct::dct_fingerprint;
-pub use digest::{ChunkHash, UnknownHash, base32, link_hash, sha1_base32, text_hash, word_hash};
+pub use digest::{
+    ChunkHash, UnknownHash, base32, link_hash, packed_word_hash, sha1_base32, text_hash, word_hash,
+};
 pub use estimate::Estimate;
 pub use fingerprint::{Fingerprint, Fingerprints, Overlap};
 pub use gram::{GramHasher, circular_grams, grams, run_hash};

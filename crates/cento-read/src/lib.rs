@@ -82,6 +82,7 @@ mod page;
 mod reader;
 mod record;
 mod remote;
+mod rewrite;
 #[cfg(test)]
 #[path = "../tests/common/server.rs"]
 mod server;
@@ -101,6 +102,7 @@ pub use page::{Content, Decoded, Page, Reject, Rejected};
 pub use reader::Reader;
 pub use record::{Ignored, IgnoredKind, Item, Place, Record, Skipped, Start};
 pub use remote::{RemoteSettings, RemoteTrouble};
+pub use rewrite::{Fate, RevisitOf, Rewritten, rewrite};
 pub use settings::{Limits, Settings};
 
 use format::Packing;

@@ -82,6 +82,25 @@ impl Corpus {
         &self.manifest
     }
 
+    /// The names of the inputs that it was made from, with their ordinals: what page ids begin with.
+    pub fn inputs(&self) -> Result<Vec<(u32, String)>> {
+        #[derive(serde::Deserialize)]
+        struct Line {
+            name: String,
+        }
+        let mut inputs = Vec::new();
+        for run in &self.manifest.runs {
+            let path = self.path.join(&run.inputs.file);
+            let text = std::fs::read_to_string(&path).map_err(|error| Error::io(&path, error))?;
+            for (ordinal, line) in (run.first_input..).zip(text.lines()) {
+                let line: Line = serde_json::from_str(line)
+                    .map_err(|error| Error::damaged(&path, error.to_string()))?;
+                inputs.push((ordinal, line.name));
+            }
+        }
+        Ok(inputs)
+    }
+
     /// How it was made.
     pub fn parameters(&self) -> &Parameters {
         &self.manifest.parameters

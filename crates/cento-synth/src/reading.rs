@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use cento_print::{ChunkHash, grams, word_hash};
+use cento_print::{ChunkHash, grams, packed_word_hash, word_hash};
 use cento_text::chunk::{ChunkKind, chunks};
 use cento_text::html::{Extractor, Options};
 use cento_text::normal::{Normalisation, normalise};
@@ -101,8 +101,9 @@ impl Reader {
     pub(crate) fn grams(&mut self, text: &str, k: u32) -> HashSet<u64, Plain> {
         let words = &mut self.words;
         words.clear();
-        self.scanner
-            .scan(text, |word| words.push(word_hash(word.normal)));
+        self.scanner.scan_keys(text, |key| {
+            words.push(key.either(packed_word_hash, word_hash));
+        });
         let mut set = HashSet::with_capacity_and_hasher(words.len(), Plain);
         grams(words, k as usize, |gram, _| {
             set.insert(gram);

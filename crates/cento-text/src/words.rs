@@ -22,7 +22,8 @@
 //!
 //! [`for_each_word`] gives words to a closure, because that is several times as fast as an iterator that owns what it
 //! gives: on Latin text the words come without copying or allocating anything for each. [`WordScanner`] keeps its
-//! buffers from text to text. [`words`] is for tests and small things. [`count_words`] and [`for_each_word_range`] do
+//! buffers from text to text, and [`WordScanner::scan_keys`] is faster still for those who hash normal forms and nothing else.
+//! [`words`] is for tests and small things. [`count_words`] and [`for_each_word_range`] do
 //! without normal forms.
 
 mod dictionary;
@@ -35,7 +36,7 @@ mod tests;
 
 use std::ops::Range;
 
-use scan::{Scan, Sink};
+use scan::{Scan, Sink, Wanted};
 
 /// One word of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +45,31 @@ pub struct Word<'a> {
     pub range: Range<usize>,
     /// Its normal form.
     pub normal: &'a str,
+}
+
+/// The normal form of a word, in the shape in which it is found fastest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordKey<'a> {
+    /// A normal form of ASCII and of up to 16 bytes: two numbers of eight bytes each, the first byte lowest, and zeros after
+    /// the last.
+    Packed([u64; 2]),
+    /// Any normal form.
+    Normal(&'a str),
+}
+
+impl<'a> WordKey<'a> {
+    /// What that of the two functions gives which takes this shape: `key.either(packed_word_hash, word_hash)`.
+    #[inline]
+    pub fn either<T>(
+        self,
+        packed: impl FnOnce([u64; 2]) -> T,
+        normal: impl FnOnce(&'a str) -> T,
+    ) -> T {
+        match self {
+            WordKey::Packed(halves) => packed(halves),
+            WordKey::Normal(text) => normal(text),
+        }
+    }
 }
 
 /// Finds words; keeps the buffers that this needs from one text to the next.
@@ -73,6 +99,13 @@ impl WordScanner {
     #[inline]
     pub fn scan(&mut self, text: &str, visit: impl FnMut(Word<'_>)) {
         self.scan.run(text, &mut Words(visit));
+    }
+
+    /// Gives `visit` the normal form of every word of `text`, in order, and that of a short word in Latin letters as numbers,
+    /// which takes no branch that depends on its length. This is for hashing; which words come in which shape may change.
+    #[inline]
+    pub fn scan_keys(&mut self, text: &str, visit: impl FnMut(WordKey<'_>)) {
+        self.scan.run(text, &mut Keys(visit));
     }
 
     /// Gives `visit` the range of every word of `text`, in order.
@@ -118,7 +151,7 @@ pub fn words(text: &str) -> Vec<(Range<usize>, String)> {
 struct Words<Visit>(Visit);
 
 impl<Visit: FnMut(Word<'_>)> Sink for Words<Visit> {
-    const NORMAL: bool = true;
+    const WANTED: Wanted = Wanted::Normals;
 
     #[inline]
     fn word(&mut self, range: Range<usize>, normal: &str) {
@@ -126,10 +159,26 @@ impl<Visit: FnMut(Word<'_>)> Sink for Words<Visit> {
     }
 }
 
+struct Keys<Visit>(Visit);
+
+impl<Visit: FnMut(WordKey<'_>)> Sink for Keys<Visit> {
+    const WANTED: Wanted = Wanted::Packed;
+
+    #[inline]
+    fn word(&mut self, _range: Range<usize>, normal: &str) {
+        (self.0)(WordKey::Normal(normal));
+    }
+
+    #[inline]
+    fn packed(&mut self, normal: [u64; 2]) {
+        (self.0)(WordKey::Packed(normal));
+    }
+}
+
 struct Ranges<Visit>(Visit);
 
 impl<Visit: FnMut(Range<usize>)> Sink for Ranges<Visit> {
-    const NORMAL: bool = false;
+    const WANTED: Wanted = Wanted::Ranges;
 
     #[inline]
     fn word(&mut self, range: Range<usize>, _normal: &str) {
@@ -140,8 +189,7 @@ impl<Visit: FnMut(Range<usize>)> Sink for Ranges<Visit> {
 struct Count(usize);
 
 impl Sink for Count {
-    const NORMAL: bool = false;
-    const RANGES: bool = false;
+    const WANTED: Wanted = Wanted::Count;
 
     #[inline]
     fn word(&mut self, _range: Range<usize>, _normal: &str) {

@@ -37,10 +37,12 @@ pub(crate) enum Verb {
     Info(InfoArguments),
     Cat(CatArguments),
     Copies(Box<CopiesArguments>),
+    Overlap(Box<crate::overlap::OverlapArguments>),
     Quilts(Box<QuiltsArguments>),
     Synth(Box<SynthArguments>),
     Score(ScoreArguments),
     FlowBench(FlowBenchArguments),
+    OverlapBench(crate::overlap_bench::OverlapBenchArguments),
     /// Print the manual, for `man -l -`
     Man,
     /// Print the completions for a shell

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use cento_find::copies::{
-    CopiesParams, CopiesScheme, CopiesSummary, Keep, copies, write_skip_list,
+    CopiesParams, CopiesScheme, CopiesSummary, Keep, copies, filter, write_skip_list,
 };
 use cento_find::{Findings, Source, read_table};
+use cento_read::Rewritten;
 use clap::{Args, ValueEnum};
 
 use crate::analysis::AnalysisArguments;
@@ -36,6 +37,7 @@ Examples:
   cento copies crawl.cento --resemblance 0.9 --keep longest --out pairs.csv
   cento copies new.cento --against old.cento
   cento copies crawl.cento --emit keep > urls.txt
+  cento copies crawl.cento --filter -o crawl-unique/
   cento copies crawl.cento --skip-list skip.tsv")]
 pub(crate) struct CopiesArguments {
     /// The corpus
@@ -65,6 +67,19 @@ pub(crate) struct CopiesArguments {
         help_heading = "Output"
     )]
     pub(crate) emit: Option<Emit>,
+    /// Write the inputs of the corpus again without the dropped pages, into the folder of --output: JSON Lines, Parquet, archives
+    /// (a copy of the same bytes becomes a revisit record in WARC) and single files. Without INPUT, all inputs
+    #[arg(long, value_name = "INPUT", num_args = 0.., requires = "output", help_heading = "Output")]
+    pub(crate) filter: Option<Vec<String>>,
+    /// The folder for --filter
+    #[arg(
+        short,
+        long,
+        value_name = "FOLDER",
+        requires = "filter",
+        help_heading = "Output"
+    )]
+    pub(crate) output: Option<PathBuf>,
     /// Write what a crawler should skip: prefixes that mirror others, and single addresses
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) skip_list: Option<PathBuf>,
@@ -120,6 +135,9 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
             number(urls)
         );
     }
+    if let (Some(inputs), Some(output)) = (&arguments.filter, &arguments.output) {
+        write_filtered(&source, &findings, inputs, output)?;
+    }
     let printed = arguments.analysis.give(&findings.table("pairs"))?;
     match arguments.emit {
         Some(emit) => list(&source, &findings, emit)?,
@@ -127,6 +145,43 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
         None => print(&summary(arguments, &findings)?)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes inputs without the pages that go, and tells of each.
+fn write_filtered(
+    source: &Source,
+    findings: &Findings,
+    inputs: &[String],
+    output: &std::path::Path,
+) -> Result<(), Failure> {
+    let Some(corpus) = source.corpora().last() else {
+        return Ok(());
+    };
+    let (mut files, mut total) = (0, Rewritten::default());
+    filter(corpus, findings, inputs, output, |filtered| {
+        files += 1;
+        total.dropped += filtered.rewritten.dropped;
+        total.revisits += filtered.rewritten.revisits;
+        total.lost += filtered.rewritten.lost;
+        Ok(())
+    })?;
+    let mut line = format!(
+        "{}: {} inputs without {} records",
+        output.display(),
+        number(files),
+        number(total.dropped)
+    );
+    if total.revisits > 0 {
+        line.push_str(&format!(", {} revisit records", number(total.revisits)));
+    }
+    if total.lost > 0 {
+        line.push_str(&format!(
+            ", {} damaged records not copied",
+            number(total.lost)
+        ));
+    }
+    eprintln!("{}", clean(&line));
+    Ok(())
 }
 
 /// Prints the addresses of pages, in the order of the corpus.

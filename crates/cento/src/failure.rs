@@ -83,6 +83,7 @@ impl From<cento_find::Error> for Failure {
         let hint = error.hint();
         match error {
             Error::Store(error) => error.into(),
+            Error::Read(error) => error.into(),
             Error::Flow(error) => error.into(),
             error => Failure {
                 status: match error {

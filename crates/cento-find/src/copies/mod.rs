@@ -15,6 +15,7 @@
 //! ```
 
 mod exact;
+mod filter;
 mod near;
 mod params;
 mod resolve;
@@ -29,6 +30,7 @@ use cento_flow::{Flow, Registry, Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+pub use filter::{Filtered, filter};
 pub use params::{CopiesParams, CopiesScheme, Keep, MINIMA, bands_for};
 pub use rules::{Rule, rules, write_skip_list};
 pub use settle::{ClassRow, MirrorRow, PairRow, PrefixRow};

@@ -11,6 +11,7 @@
 use std::sync::Arc;
 
 use cento_flow::{Bitmap, Registry, StageError, WideGroups, table_row};
+use cento_print::base32;
 use serde::{Deserialize, Serialize};
 
 use super::exact::Link;
@@ -44,6 +45,10 @@ table_row! {
         pub cause: String,
         /// The bytes of the page that goes.
         pub bytes: u64,
+        /// The digest of its payload, in base 32 as archives have it.
+        pub payload_sha1: Option<String>,
+        /// When the page that stays was fetched, as RFC 3339 has it.
+        pub of_fetched_at: Option<String>,
     }
 }
 
@@ -104,6 +109,7 @@ table_row! {
 struct Gone {
     page: PageName,
     link: u32,
+    payload: Option<String>,
 }
 
 /// What travels about a pair.
@@ -113,6 +119,7 @@ struct Pair {
     of: PageName,
     link: u32,
     cause: String,
+    payload: Option<String>,
 }
 
 /// The page for which a page goes in the end, and how it is related to it.
@@ -202,6 +209,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
                 let gone = serde_json::to_vec(&Gone {
                     page: facts.into(),
                     link: link.number(),
+                    payload: facts.payload_sha1.map(base32),
                 })?;
                 by_kept.push_numbered(u64::from(kept), ROW + u64::from(number), &gone)?;
             }
@@ -241,6 +249,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
                     of,
                     link,
                     cause,
+                    payload,
                 } = serde_json::from_slice(&record.value)?;
                 let link = Link::of_number(link);
                 context.count(kind(link), 1);
@@ -259,6 +268,8 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
                     },
                     cause,
                     bytes: page.bytes,
+                    payload_sha1: payload,
+                    of_fetched_at: of.fetched_at.map(cento_text::date::render),
                 })?;
             }
         }
@@ -319,7 +330,11 @@ fn classes(registry: &mut Registry) {
             };
             let mut last_host = of.host.clone();
             for record in group {
-                let Gone { page, link } = serde_json::from_slice(&record.value)?;
+                let Gone {
+                    page,
+                    link,
+                    payload,
+                } = serde_json::from_slice(&record.value)?;
                 class.pages += 1;
                 class.exact += u64::from(!matches!(Link::of_number(link), Link::Near(_)));
                 class.saved_bytes += page.bytes;
@@ -335,6 +350,7 @@ fn classes(registry: &mut Registry) {
                     of: of.clone(),
                     link,
                     cause: String::new(),
+                    payload,
                 };
                 match (&pair.page.host, &pair.of.host) {
                     (Some(host), Some(of_host)) if host != of_host => {

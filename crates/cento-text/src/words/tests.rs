@@ -108,12 +108,27 @@ fn normals(text: &str) -> Vec<String> {
     words(text).into_iter().map(|(_, normal)| normal).collect()
 }
 
+fn unpacked(key: WordKey<'_>) -> String {
+    match key {
+        WordKey::Normal(normal) => normal.to_owned(),
+        WordKey::Packed(halves) => {
+            let bytes = halves.map(u64::to_le_bytes).concat();
+            let text = String::from_utf8(bytes).unwrap();
+            text.trim_end_matches('\0').to_owned()
+        }
+    }
+}
+
 fn assert_as_defined(text: &str) {
     let found = words(text);
     assert_eq!(found, naive(text), "{text:?}");
     assert_eq!(count_words(text), found.len(), "{text:?}");
     let mut ranges = Vec::new();
     for_each_word_range(text, |range| ranges.push(range));
+    let mut keys = Vec::new();
+    WordScanner::new().scan_keys(text, |key| keys.push(unpacked(key)));
+    let expected: Vec<&String> = found.iter().map(|(_, normal)| normal).collect();
+    assert_eq!(keys.iter().collect::<Vec<_>>(), expected, "{text:?}");
     let expected: Vec<Range<usize>> = found.iter().map(|(range, _)| range.clone()).collect();
     assert_eq!(ranges, expected, "{text:?}");
     // Gaps and words are the text.

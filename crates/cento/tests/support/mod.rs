@@ -69,9 +69,10 @@ impl Sandbox {
     }
 
     /// Runs what must succeed.
-    pub(crate) fn succeed(&self, arguments: &[&str]) {
+    pub(crate) fn succeed(&self, arguments: &[&str]) -> String {
         let output = self.command(arguments).output().unwrap();
         assert!(output.status.success(), "{}", self.transcript(&output));
+        String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
     pub(crate) fn transcript(&self, output: &Output) -> String {
