@@ -258,7 +258,7 @@ mod tests {
         #[test]
         fn the_cover_is_that_of_the_papers_loop(grams in grams_strategy(), m in 2u32..7) {
             let within: Vec<(u64, Vec<u32>)> =
-                grams.iter().filter(|(_, others)| others.len() as u32 + 1 <= m).cloned().collect();
+                grams.iter().filter(|(_, others)| (others.len() as u32) < m).cloned().collect();
             let classes = classes(&grams);
             let cover = classes.cover(m, |_| true);
             prop_assert_eq!(&cover.sources, &naive(&within));

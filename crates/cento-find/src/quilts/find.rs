@@ -55,28 +55,29 @@ pub(super) struct Gift {
     pub(super) grams: u64,
 }
 
-/// Memory that a page needs, taken from the budget when it is more than pages usually need.
+/// Memory that a page needs. The limits of pages bound it; where it is more than pages usually need it is taken from the budget, so that
+/// others hold less. If there is no room the page is gone through nonetheless: a run must not fail for one long page.
 #[derive(Default)]
 pub(super) struct Held {
     lease: Option<Lease>,
+    asked: u64,
 }
 
 impl Held {
     /// What any page may need.
     const USUAL: u64 = 1 << 20;
 
-    pub(super) fn hold(&mut self, context: &Context<'_>, bytes: u64) -> cento_flow::Result<()> {
-        let has = self.lease.as_ref().map_or(Held::USUAL, Lease::bytes);
-        if bytes > has {
+    #[inline]
+    pub(super) fn hold(&mut self, context: &Context<'_>, bytes: u64) {
+        if bytes > self.asked.max(Held::USUAL) {
+            self.asked = 2 * bytes;
             self.lease = None;
-            let bytes = 2 * bytes;
-            self.lease = Some(context.budget().take(bytes, "the patches of one page")?);
+            self.lease = context.budget().try_take(self.asked);
         }
-        Ok(())
     }
 
     pub(super) fn let_go(&mut self) {
-        self.lease = None;
+        *self = Held::default();
     }
 }
 
@@ -158,20 +159,18 @@ pub(super) fn register(registry: &mut Registry) {
                 }));
                 triples += others.len() as u64;
                 for (part, some) in (0..).zip(others.chunks(3)) {
-                    let mut row = Others {
-                        page,
-                        pages: pages.len() as u16,
-                        part,
-                        gram,
-                        others: [NOBODY; 3],
-                    };
                     let mut three = [NOBODY; 3];
                     three
                         .iter_mut()
                         .zip(some)
                         .for_each(|(slot, &other)| *slot = other);
-                    row.others = three;
-                    out.push(row)?;
+                    out.push(Others {
+                        page,
+                        pages: pages.len() as u16,
+                        part,
+                        gram,
+                        others: three,
+                    })?;
                 }
             }
         }
@@ -188,7 +187,7 @@ pub(super) fn register(registry: &mut Registry) {
             page.clear();
             for row in group {
                 page.take(row);
-                held.hold(context, page.classes.bytes())?;
+                held.hold(context, page.classes.bytes());
             }
             page.close();
             if level.findings {

@@ -22,8 +22,8 @@ use crate::source::Source;
 
 /// Texts that are read together.
 const TEXTS: usize = 256;
-/// What is wanted of texts that are read together.
-const BATCH: usize = 1 << 16;
+/// What is wanted of texts that are read together: so much that it stays below what any page may need.
+const BATCH: usize = 1 << 15;
 /// Places of one gram in a source that a run can begin at.
 const OCCURRENCES: u8 = 8;
 
@@ -46,7 +46,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
             finder.pages.push((group.key(), finder.wanted.len()));
             for row in group {
                 finder.wanted.push(row);
-                held.hold(context, (finder.wanted.len() * size_of::<Wanted>()) as u64)?;
+                held.hold(context, (finder.wanted.len() * size_of::<Wanted>()) as u64);
             }
             if finder.pages.len() >= TEXTS || finder.wanted.len() >= BATCH {
                 finder.find(context)?;
@@ -81,7 +81,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
                     _ => source.push(row),
                 }
                 let places = page.len() + source.len();
-                held.hold(context, (places * size_of::<Place>()) as u64)?;
+                held.hold(context, (places * size_of::<Place>()) as u64);
             }
             put_out(rank, &mut page, &mut source)?;
             held.let_go();
