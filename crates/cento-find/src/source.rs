@@ -377,6 +377,51 @@ impl Source {
         Ok(())
     }
 
+    /// Calls `each` with the links of every kept page of a task: hashes of what they lead to, and domains. They are long, so
+    /// only who needs them reads them.
+    pub fn for_each_links<E: From<Error>>(
+        &self,
+        task: usize,
+        mut each: impl FnMut(u32, &[u64], &[&str]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let part = self.part(task)?;
+        let corpus = self.corpus(part);
+        let groups = corpus
+            .group_rows(part.part, Table::Pages)
+            .map_err(Error::from)?
+            .len();
+        let columns = ["link_domains", "link_hashes", "reject"];
+        let batches = corpus
+            .scan_groups(part.part, Table::Pages, &columns, 0..groups, PAGE_BATCH)
+            .map_err(Error::from)?;
+        let mut number = part.first_kept;
+        for batch in batches {
+            let batch = batch.map_err(Error::from)?;
+            let list = |name| batch.column_by_name(name)?.as_list_opt::<i32>();
+            let reject = batch.column_by_name("reject");
+            let (Some(domains), Some(hashes), Some(reject)) =
+                (list("link_domains"), list("link_hashes"), reject)
+            else {
+                return Err(damaged(corpus).into());
+            };
+            for row in 0..batch.num_rows() {
+                if !reject.is_null(row) {
+                    continue;
+                }
+                let (domains, hashes) = (domains.value(row), hashes.value(row));
+                let domains = domains.as_string_opt::<i32>();
+                let hashes = hashes.as_primitive_opt::<UInt64Type>();
+                let (Some(domains), Some(hashes)) = (domains, hashes) else {
+                    return Err(damaged(corpus).into());
+                };
+                let domains: Vec<&str> = domains.iter().flatten().collect();
+                each(number, hashes.values(), &domains)?;
+                number += 1;
+            }
+        }
+        Ok(())
+    }
+
     fn part(&self, part: usize) -> Result<&Part> {
         self.parts
             .get(part)

@@ -13,6 +13,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::copies::CopiesArguments;
 use crate::machine::{Size, seconds};
+use crate::quilts::QuiltsArguments;
 
 /// Finds reused text in any corpus, from a folder to a web crawl.
 #[derive(Debug, Parser)]
@@ -37,6 +38,7 @@ pub(crate) enum Verb {
     Cat(CatArguments),
     Copies(Box<CopiesArguments>),
     Overlap(Box<crate::overlap::OverlapArguments>),
+    Quilts(Box<QuiltsArguments>),
     Synth(Box<SynthArguments>),
     Score(ScoreArguments),
     FlowBench(FlowBenchArguments),
