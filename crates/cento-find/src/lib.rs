@@ -14,6 +14,7 @@ mod error;
 pub mod names;
 mod numbers;
 pub mod overlap;
+pub mod phrases;
 pub mod quilts;
 mod run;
 mod source;

@@ -333,6 +333,17 @@ fn one_template_welds_nothing_together_and_costs_no_square() {
 }
 
 #[test]
+fn a_near_copy_is_found_whatever_number_its_page_has() {
+    // An exact copy is page 1; pages 64 numbers later were once taken for it.
+    let mut pages: Vec<Page> = (0..70).map(|at| page(at, &prose(at as u64, 200))).collect();
+    pages[1].1 = pages[0].1.clone();
+    pages[65].1 = pages[64].1.replace("w64x100 ", "changed ");
+    let (pairs, _) = found(&pages, &CopiesParams::default());
+    let dropped = dropped(&pairs);
+    assert_eq!((dropped[&1].0, dropped[&65].0, dropped.len()), (0, 64, 2));
+}
+
+#[test]
 fn odd_corpora_are_no_trouble() {
     for texts in [
         vec![],

@@ -13,9 +13,10 @@ use crate::state::State;
 /// Words that are written or read at once.
 const BATCH: usize = 8192;
 
-/// The number of units of `size` bytes that the parameter `bytes` asks for.
+/// The number of units of `size` bytes that the parameter `bytes` asks for: no fewer, or the last numbers of a bitmap would be
+/// taken for others.
 fn units(parameters: &Value, size: u64) -> u64 {
-    (bytes_of(parameters) / size).max(1)
+    bytes_of(parameters).div_ceil(size).max(1)
 }
 
 fn bytes_of(parameters: &Value) -> u64 {
@@ -305,6 +306,18 @@ mod tests {
         let mut bytes = Vec::new();
         state.write(&mut bytes).unwrap();
         bytes
+    }
+
+    #[test]
+    fn a_bitmap_tells_all_of_its_numbers_apart() {
+        for bytes in 1..100 {
+            let parameters = json!({ "bytes": bytes });
+            let bitmap = Bitmap::create(&parameters).unwrap();
+            bitmap.set(8 * bytes - 1);
+            let found = (0..8 * bytes).filter(|&number| bitmap.get(number));
+            assert_eq!(found.collect::<Vec<_>>(), [8 * bytes - 1]);
+            assert!(Bitmap::weight(&parameters) >= bytes);
+        }
     }
 
     proptest! {

@@ -13,6 +13,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::copies::CopiesArguments;
 use crate::machine::{Size, seconds};
+use crate::phrases::PhrasesArguments;
 use crate::quilts::QuiltsArguments;
 
 /// Finds reused text in any corpus, from a folder to a web crawl.
@@ -39,6 +40,7 @@ pub(crate) enum Verb {
     Copies(Box<CopiesArguments>),
     Overlap(Box<crate::overlap::OverlapArguments>),
     Quilts(Box<QuiltsArguments>),
+    Phrases(Box<PhrasesArguments>),
     Synth(Box<SynthArguments>),
     Score(ScoreArguments),
     FlowBench(FlowBenchArguments),

@@ -16,6 +16,7 @@ mod meter;
 mod output;
 mod overlap;
 mod overlap_bench;
+mod phrases;
 mod quilts;
 mod replication;
 mod rows;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Verb::Copies(arguments) => copies::run(&arguments),
         Verb::Overlap(arguments) => overlap::run(&arguments),
         Verb::Quilts(arguments) => quilts::run(&arguments),
+        Verb::Phrases(arguments) => phrases::run(&arguments),
         Verb::Synth(arguments) => synth::run(&arguments),
         Verb::Score(arguments) => score::run(&arguments),
         Verb::FlowBench(arguments) => flow_bench::run(&arguments),

@@ -91,7 +91,10 @@ fn a_sample_and_a_sweep_are_printed_and_drawn() {
     ];
     let told = sandbox.run(&[&command[..], &sweep].concat());
     assert!(told.contains("sweep of"), "{told}");
-    let rows: Vec<&str> = told.lines().filter(|line| line.starts_with("  c ")).collect();
+    let rows: Vec<&str> = told
+        .lines()
+        .filter(|line| line.starts_with("  c "))
+        .collect();
     assert_eq!(rows.len(), 5, "{told}");
     // The pivot is what was found.
     let pivot = rows.iter().find(|row| row.contains(" 4 ")).unwrap();

@@ -1,0 +1,510 @@
+//! `cento phrases`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use cento_find::copies::CopiesScheme;
+use cento_find::phrases::{
+    PhraseFigures, PhrasesParams, PhrasesSummary, SiteKind, figures, phrases,
+};
+use cento_find::{Findings, Source, read_table};
+use cento_view::{Axis, Figure, Format, Mark, Region, Rule, Series};
+use clap::Args;
+use serde_json::{Map, Value};
+
+use crate::analysis::AnalysisArguments;
+use crate::failure::Failure;
+use crate::output::{Lines, clean, number, print, table};
+use crate::rows::row_values;
+
+/// Find popular phrases, and the pages and sites that are made of them
+///
+/// After Fetterly, Manasse & Najork 2005. From each page 84 phrases of five words are sampled, its shingles; near-copies count
+/// as one page. A phrase is popular if it is a shingle of --min-pages pages. A site is flagged if it has many popular shingles
+/// on all of its pages: what was sliced and diced from a limited stock of sentences, but also templates filled from a
+/// database, so look at what is flagged. For pages of many popular shingles, a covering set tells which other pages they could
+/// be put together from.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Findings are tables in CORPUS/findings/phrases: sites (the main one: pages, mean and deviation of popular
+shingles, originality, flagged), phrases (words, pages, sites, an example), pages (popular shingles,
+originality, size and foreign contribution of the covering set) and covers (page, source, shingles).
+
+Originality is the share of a page that is on no other page, or of a site that is on no other site: of
+the sampled shingles, or with --exact of all phrases. Covering sets are greedy: the page with the most of
+what is not covered yet, pages of another domain and address first. They are made for --cover-pages pages
+of each number of popular shingles from --cover-from up; of a phrase, --candidates pages are candidates.
+
+Examples:
+  cento phrases crawl.cento
+  cento phrases crawl.cento --site ip
+  cento phrases crawl.cento --exact --min-pages 20 --out sites.csv
+  cento phrases crawl.cento --cover-pages all --figures figures/")]
+pub(crate) struct PhrasesArguments {
+    /// The corpus
+    #[arg(value_name = "CORPUS")]
+    pub(crate) corpus: PathBuf,
+    /// Words of a phrase
+    #[arg(short, long, value_name = "K", default_value_t = 5)]
+    pub(crate) k: u32,
+    /// A phrase is popular on this many pages
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) min_pages: u32,
+    /// Count all phrases of all pages, and not the sampled ones alone
+    #[arg(long)]
+    pub(crate) exact: bool,
+    /// Leave near-copies in
+    #[arg(long)]
+    pub(crate) no_collapse: bool,
+    /// How near-copies are found: resemblance, or megashingle as in the paper
+    #[arg(long, value_name = "SCHEME", default_value_t = CopiesScheme::Resemblance, conflicts_with = "no_collapse")]
+    pub(crate) scheme: CopiesScheme,
+
+    /// What a site is: host, domain or ip. A spammer with a few pages on each of many hosts shows by ip alone
+    #[arg(long, value_name = "KIND", default_value_t = SiteKind::Host, help_heading = "Sites")]
+    pub(crate) site: SiteKind,
+    /// Flag sites of at least this many pages
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Sites")]
+    pub(crate) flag_pages: u64,
+    /// And of at least this many popular shingles a page, of 84
+    #[arg(
+        long,
+        value_name = "MEAN",
+        default_value_t = 30.0,
+        help_heading = "Sites"
+    )]
+    pub(crate) flag_mean: f64,
+    /// And of a standard deviation below this
+    #[arg(
+        long,
+        value_name = "DEVIATION",
+        default_value_t = 15.0,
+        help_heading = "Sites"
+    )]
+    pub(crate) flag_deviation: f64,
+
+    /// Cover pages of at least this many popular shingles
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 30,
+        help_heading = "Covering sets"
+    )]
+    pub(crate) cover_from: u32,
+    /// How many pages to cover for each number of popular shingles; 0 for none, or all
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "50",
+        help_heading = "Covering sets"
+    )]
+    pub(crate) cover_pages: CoverPages,
+    /// How many pages of one phrase are candidates
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 256,
+        help_heading = "Covering sets"
+    )]
+    pub(crate) candidates: u32,
+
+    /// Write the paper's figures to a folder, as SVG and as CSV
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
+    pub(crate) figures: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) analysis: AnalysisArguments,
+}
+
+/// How many pages are covered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CoverPages(Option<u32>);
+
+impl FromStr for CoverPages {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<CoverPages, String> {
+        match text {
+            "all" => Ok(CoverPages(None)),
+            "none" => Ok(CoverPages(Some(0))),
+            number => number
+                .parse()
+                .map(|number| CoverPages(Some(number)))
+                .map_err(|_| format!("`{text}` is neither a number nor `all`")),
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, Failure> {
+    let params = PhrasesParams {
+        k: arguments.k,
+        min_pages: arguments.min_pages,
+        exact: arguments.exact,
+        collapse: (!arguments.no_collapse).then_some(arguments.scheme),
+        site: arguments.site,
+        flag_pages: arguments.flag_pages,
+        flag_mean: arguments.flag_mean,
+        flag_deviation: arguments.flag_deviation,
+        cover_from: arguments.cover_from,
+        cover_pages: arguments.cover_pages.0,
+        candidates: arguments.candidates,
+    };
+    params.check()?;
+    let source = Arc::new(Source::open(&[&arguments.corpus])?);
+    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
+        phrases(&source, &params, workplace)
+    })?;
+    if let Some(folder) = &arguments.figures {
+        write_figures(folder, &figures(&findings, params.flag_pages)?, &params)?;
+    }
+    if !arguments.analysis.give(&findings.table("sites"))? {
+        print(&summary(&params, &findings)?)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, Failure> {
+    let counted: PhrasesSummary = findings.summary()?;
+    let mut text = format!(
+        "{} popular phrases of {} words, on {} pages each at least\n",
+        number(counted.phrases),
+        params.k,
+        number(u64::from(params.min_pages))
+    );
+    let mut lines = Lines::default();
+    let left_out = match params.collapse {
+        Some(_) => format!("without {} copies and near-copies", number(counted.gone)),
+        None => "copies and near-copies among them".to_owned(),
+    };
+    lines.add_with("pages", number(counted.pages), left_out);
+    lines.add_with(
+        "pages of popular phrases",
+        number(counted.popular_pages),
+        format!("{} popular shingles of 84 or more", params.cover_from),
+    );
+    if params.cover_pages != Some(0) {
+        let remark = match params.cover_pages {
+            Some(most) => format!("at most {most} for each number of popular shingles"),
+            None => "all of them".to_owned(),
+        };
+        lines.add_with("pages covered", number(counted.covered), remark);
+    }
+    lines.add_with(
+        "sites",
+        number(counted.sites),
+        format!("by {}", params.site),
+    );
+    lines.add_with(
+        "sites flagged",
+        number(counted.flagged),
+        format!(
+            "{} pages or more, mean {} or more, deviation below {}",
+            params.flag_pages, params.flag_mean, params.flag_deviation
+        ),
+    );
+    text.push_str(&lines.render());
+    let rows = first_rows(findings, "phrases", 10, |_| true)?;
+    if !rows.is_empty() {
+        let cells: Vec<Vec<String>> = rows
+            .iter()
+            .map(|row| {
+                vec![
+                    shortened(&word(row, "phrase"), 60),
+                    number(count(row, "pages")),
+                    number(count(row, "sites")),
+                    shortened(&word(row, "page"), 40),
+                ]
+            })
+            .collect();
+        text.push_str(&table(
+            &["most popular phrases", "pages", "sites", "for example"],
+            &cells,
+        ));
+    }
+    let flagged = first_rows(findings, "sites", 10, |row| {
+        row.get("flagged") == Some(&Value::Bool(true))
+    })?;
+    if !flagged.is_empty() {
+        let real = |row: &Map<String, Value>, name: &str| {
+            let value = row.get(name).and_then(Value::as_f64);
+            value.unwrap_or(0.0)
+        };
+        let cells: Vec<Vec<String>> = flagged
+            .iter()
+            .map(|row| {
+                vec![
+                    shortened(&word(row, "site"), 60),
+                    number(count(row, "pages")),
+                    format!("{:.1}", real(row, "mean")),
+                    format!("{:.1}", real(row, "deviation")),
+                    format!("{:.0}%", 100.0 * real(row, "originality")),
+                ]
+            })
+            .collect();
+        text.push_str(&table(
+            &[
+                "flagged sites, the largest",
+                "pages",
+                "popular of 84",
+                "deviation",
+                "original",
+            ],
+            &cells,
+        ));
+    }
+    text.push_str(&advice(params, &counted));
+    Ok(text)
+}
+
+/// Why something is empty, and what to do about it.
+fn advice(params: &PhrasesParams, counted: &PhrasesSummary) -> String {
+    let mut text = String::new();
+    if counted.pages == 0 {
+        text.push_str("No page has text: `cento info` tells why pages were rejected.\n");
+    } else if counted.phrases == 0 {
+        let lower = if params.min_pages > 2 {
+            "a lower --min-pages, "
+        } else {
+            ""
+        };
+        let exact = if params.exact {
+            ""
+        } else {
+            "--exact, which counts all phrases, "
+        };
+        text.push_str(&format!(
+            "No phrase is on {} pages. Try {lower}{exact}or a smaller -k.\n",
+            params.min_pages
+        ));
+    }
+    if counted.pages > 0 && counted.sites == 0 {
+        let advice = match params.site {
+            SiteKind::Ip => "The pages have no addresses of servers: try --site domain.",
+            _ => "The pages have no hosts: index with --base-url, or with a field of URLs.",
+        };
+        text.push_str(&format!("{advice}\n"));
+    } else if counted.phrases > 0 && counted.flagged == 0 {
+        let other = match params.site {
+            SiteKind::Ip => "--site host or --site domain",
+            SiteKind::Host => "--site ip or --site domain",
+            SiteKind::Domain => "--site ip or --site host",
+        };
+        text.push_str(&format!(
+            "No site is flagged. {other} may show others; --flag-pages, --flag-mean and --flag-deviation set the rule.\n"
+        ));
+    }
+    if counted.crowded > 0 && counted.covered > 0 {
+        text.push_str(&format!(
+            "{} phrases are on more than {} pages, of which {} were candidates for covers (--candidates).\n",
+            number(counted.crowded),
+            params.candidates,
+            params.candidates
+        ));
+    }
+    text
+}
+
+fn word(row: &Map<String, Value>, name: &str) -> String {
+    row.get(name)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned()
+}
+
+fn count(row: &Map<String, Value>, name: &str) -> u64 {
+    row.get(name).and_then(Value::as_u64).unwrap_or(0)
+}
+
+fn shortened(text: &str, longest: usize) -> String {
+    let text = clean(text);
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.into_owned(),
+    }
+}
+
+/// The first rows of a table that are wanted.
+fn first_rows(
+    findings: &Findings,
+    name: &str,
+    most: usize,
+    wanted: impl Fn(&Map<String, Value>) -> bool,
+) -> Result<Vec<Map<String, Value>>, Failure> {
+    let mut rows = Vec::new();
+    for batch in read_table(&findings.table(name))? {
+        let batch = batch?;
+        for row in 0..batch.num_rows() {
+            let object: Map<String, Value> = row_values(&batch, row)
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect();
+            if wanted(&object) {
+                rows.push(object);
+            }
+            if rows.len() >= most {
+                return Ok(rows);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+fn write_figures(
+    folder: &Path,
+    data: &PhraseFigures,
+    params: &PhrasesParams,
+) -> Result<(), Failure> {
+    let failed = |error: &std::io::Error| {
+        Failure::missing(
+            format!("{}: {error}", folder.display()),
+            "choose a place that you may write to, with room for it".to_owned(),
+        )
+    };
+    std::fs::create_dir_all(folder).map_err(|error| failed(&error))?;
+    let drawn = [
+        ("popularity", popularity(data, params), None),
+        ("pages", popular_shingles(data, params), None),
+        ("covers", covers(data, params), Some(cover_counts(data))),
+        ("sites", sites(data, params), Some(site_counts(data))),
+    ];
+    for (name, figure, counts) in drawn {
+        let numbers = counts.unwrap_or_else(|| figure.csv());
+        for (ending, content) in [("svg", figure.svg()), ("csv", numbers)] {
+            let path = folder.join(format!("{name}.{ending}"));
+            std::fs::write(path, content).map_err(|error| failed(&error))?;
+        }
+    }
+    eprintln!("{}: 4 figures, as SVG and as CSV", folder.display());
+    Ok(())
+}
+
+/// What the figure of covers cannot show: how many pages a dot stands for, and the foreign contribution to all of them.
+fn cover_counts(data: &PhraseFigures) -> String {
+    let mut text = "popular,cover,pages,foreign\r\n".to_owned();
+    for ((popular, cover), (pages, foreign)) in &data.covers {
+        text.push_str(&format!("{popular},{cover},{pages},{foreign}\r\n"));
+    }
+    text
+}
+
+/// The sites of the figure with the number of their pages.
+fn site_counts(data: &PhraseFigures) -> String {
+    let mut text = "mean,deviation,pages\r\n".to_owned();
+    for (mean, deviation, pages) in &data.sites {
+        text.push_str(&format!("{mean},{deviation},{pages}\r\n"));
+    }
+    text
+}
+
+fn popularity(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
+    let points = data.popularity.iter();
+    Figure::new(
+        "Popularity of phrases",
+        Axis::log10("Pages that have the phrase").format(Format::Count),
+        Axis::log10("Phrases").format(Format::Count),
+    )
+    .caption(format!(
+        "Each dot is a number of phrases of {} words that so many pages have; phrases on fewer than {} pages are left out.",
+        params.k, params.min_pages
+    ))
+    .series(Series::new(
+        "phrases",
+        Mark::Points,
+        points.map(|(&pages, &phrases)| (pages as f64, phrases as f64)),
+    ))
+}
+
+fn popular_shingles(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
+    let all: u64 = data.pages.values().sum();
+    let points = data.pages.iter();
+    Figure::new(
+        "Popular shingles of a page",
+        Axis::linear("Popular shingles, of 84")
+            .format(Format::Count)
+            .covering(0.0)
+            .covering(84.0),
+        Axis::log10("Share of all pages").format(Format::Share),
+    )
+    .caption(format!(
+        "Of {} pages, so many have so many popular shingles. A page that says only what others say stands at the right.",
+        number(all)
+    ))
+    .series(Series::new(
+        "pages",
+        Mark::Line,
+        points.map(|(&popular, &pages)| (f64::from(popular), pages as f64 / all.max(1) as f64)),
+    ))
+    .rule(Rule::vertical(
+        f64::from(params.cover_from),
+        format!("covered: {} or more", params.cover_from),
+    ))
+}
+
+fn covers(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
+    // Half of a page's popular shingles tells those that live on others from those that repeat themselves.
+    let of = |foreign: bool| {
+        let chosen = data
+            .covers
+            .iter()
+            .filter(move |((popular, _), (pages, given))| {
+                (2 * given >= pages * u64::from(*popular)) == foreign
+            });
+        chosen.map(|(&(popular, size), _)| (f64::from(popular), f64::from(size)))
+    };
+    Figure::new(
+        "How many pages cover the popular shingles of a page",
+        Axis::linear("Popular shingles of the page").format(Format::Count),
+        Axis::linear("Pages of the covering set").format(Format::Count),
+    )
+    .caption(format!(
+        "A dot stands for all covered pages at its place ({}). At the bottom a page is put together from one or two others, near the diagonal from many.",
+        match params.cover_pages {
+            Some(most) => format!("at most {most} for each number of popular shingles"),
+            None => "all were covered".to_owned(),
+        }
+    ))
+    .series(Series::new("mostly from other domains and addresses", Mark::Points, of(true)))
+    .series(Series::new("mostly from their own", Mark::Points, of(false)))
+}
+
+fn sites(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
+    let mut caption = format!(
+        "A dot is a site ({}) of {} pages or more. High and even, at the lower right: every page is made of what others say.",
+        params.site, params.flag_pages
+    );
+    if data.more_sites > 0 {
+        caption.push_str(&format!(
+            " Without {} smaller sites.",
+            number(data.more_sites)
+        ));
+    }
+    let points = data.sites.iter();
+    let figure = Figure::new(
+        "Sites by their popular shingles",
+        Axis::linear("Mean of popular shingles a page, of 84")
+            .covering(0.0)
+            .covering(84.0),
+        Axis::linear("Standard deviation")
+            .covering(0.0)
+            .covering(30.0),
+    )
+    .caption(caption)
+    .series(Series::new(
+        "sites",
+        Mark::Points,
+        points.map(|&(mean, deviation, _)| (mean, deviation)),
+    ))
+    .region(Region {
+        label: format!(
+            "flagged: mean ≥ {}, deviation < {}",
+            params.flag_mean, params.flag_deviation
+        ),
+        x: (Some(params.flag_mean), None),
+        y: (Some(0.0), Some(params.flag_deviation)),
+    });
+    data.flagged
+        .iter()
+        .fold(figure, |figure, (mean, deviation, site)| {
+            figure.note(*mean, *deviation, site.clone())
+        })
+}
