@@ -18,6 +18,9 @@ pub enum Error {
     /// A parameter that makes no sense.
     #[error("{0}")]
     Parameter(String),
+    /// An input that would be written over itself.
+    #[error("{0} would be written over itself")]
+    OverItself(String),
     /// More pages than can be numbered in one run.
     #[error("{0} pages are more than one analysis can number")]
     TooManyPages(u64),
@@ -50,6 +53,7 @@ impl Error {
             Error::Read(error) => error.hint(),
             Error::Flow(error) => error.hint(),
             Error::Parameter(_) => Some("--help tells what values there are".to_owned()),
+            Error::OverItself(_) => Some("choose another folder with --output".to_owned()),
             Error::TooManyPages(_) => Some("index it as several corpora".to_owned()),
             Error::NoFindings { corpus, analysis } => Some(format!(
                 "make them with `cento {analysis} {}`",

@@ -23,6 +23,9 @@ const TEXT_BATCH: usize = 64;
 const PAGE_BATCH: usize = 1024;
 /// Bytes of text that a task has at least, so that small corpora are not cut to crumbs.
 const TASK_ROWS: u64 = 2_000;
+const CHUNK_BATCH: usize = 1 << 13;
+/// Chunks that a task has at least.
+const TASK_CHUNKS: u64 = 100_000;
 
 /// Corpora that are read as one.
 pub struct Source {
@@ -49,6 +52,14 @@ pub struct TextTask {
     first_group: usize,
     groups: usize,
     first: u32,
+}
+
+/// Some rows of the table of chunks of one part: the work of one map task.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ChunkTask {
+    part: usize,
+    first_group: usize,
+    groups: usize,
 }
 
 /// What the pages table says of one page.
@@ -235,6 +246,71 @@ impl Source {
         Ok(())
     }
 
+    /// Tasks that cover all chunks as the corpora store them.
+    pub fn chunk_tasks(&self) -> Result<Vec<ChunkTask>> {
+        let mut tasks = Vec::new();
+        for (index, part) in self.parts.iter().enumerate() {
+            let groups = self.corpus(part).group_rows(part.part, Table::Chunks)?;
+            let (mut first_group, mut rows) = (0, 0);
+            for (group, &group_rows) in groups.iter().enumerate() {
+                rows += group_rows;
+                if rows >= TASK_CHUNKS || group + 1 == groups.len() {
+                    tasks.push(ChunkTask {
+                        part: index,
+                        first_group,
+                        groups: group + 1 - first_group,
+                    });
+                    (first_group, rows) = (group + 1, 0);
+                }
+            }
+        }
+        Ok(tasks)
+    }
+
+    /// Calls `each` with the hash of every stored chunk of a task and its page's number, in order.
+    pub fn for_each_chunk<E: From<Error>>(
+        &self,
+        task: &ChunkTask,
+        mut each: impl FnMut(u32, &[u8]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let part = self.part(task.part)?;
+        let corpus = self.corpus(part);
+        let columns = ["chunk_hash", "page_id"];
+        let groups = task.first_group..task.first_group + task.groups;
+        let batches = corpus
+            .scan_groups(part.part, Table::Chunks, &columns, groups, CHUNK_BATCH)
+            .map_err(Error::from)?;
+        // Both tables are in the order of page ids; of the pages, the kept ones have numbers.
+        let mut kept = corpus
+            .scan_part(part.part, Table::Pages, &["page_id", "reject"])
+            .flat_map(|batch| match batch {
+                Err(error) => vec![Err(error)],
+                Ok(batch) => {
+                    let rejects = batch.column(1);
+                    let ids = batch.column(0).as_primitive::<UInt64Type>();
+                    let rows = (0..ids.len()).filter(|&row| rejects.is_null(row));
+                    rows.map(|row| Ok(ids.value(row))).collect()
+                }
+            });
+        let (mut number, mut current) = (part.first_kept, None);
+        for batch in batches {
+            let batch = batch.map_err(Error::from)?;
+            let hashes = batch.column(0).as_fixed_size_binary();
+            let ids = batch.column(1).as_primitive::<UInt64Type>().values();
+            for (row, &id) in ids.iter().enumerate() {
+                while current.is_none_or(|current| current < id) {
+                    number += u32::from(current.is_some());
+                    let next = kept.next().ok_or_else(|| damaged(corpus))?;
+                    current = Some(next.map_err(Error::from)?);
+                }
+                if current == Some(id) {
+                    each(number, hashes.value(row))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Calls `each` with the texts of some pages. Numbers must ascend; rejected pages have no text and are passed over.
     pub fn texts<E: From<Error>>(
         &self,
@@ -301,6 +377,51 @@ impl Source {
         Ok(())
     }
 
+    /// Calls `each` with the links of every kept page of a task: hashes of what they lead to, and domains. They are long, so
+    /// only who needs them reads them.
+    pub fn for_each_links<E: From<Error>>(
+        &self,
+        task: usize,
+        mut each: impl FnMut(u32, &[u64], &[&str]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let part = self.part(task)?;
+        let corpus = self.corpus(part);
+        let groups = corpus
+            .group_rows(part.part, Table::Pages)
+            .map_err(Error::from)?
+            .len();
+        let columns = ["link_domains", "link_hashes", "reject"];
+        let batches = corpus
+            .scan_groups(part.part, Table::Pages, &columns, 0..groups, PAGE_BATCH)
+            .map_err(Error::from)?;
+        let mut number = part.first_kept;
+        for batch in batches {
+            let batch = batch.map_err(Error::from)?;
+            let list = |name| batch.column_by_name(name)?.as_list_opt::<i32>();
+            let reject = batch.column_by_name("reject");
+            let (Some(domains), Some(hashes), Some(reject)) =
+                (list("link_domains"), list("link_hashes"), reject)
+            else {
+                return Err(damaged(corpus).into());
+            };
+            for row in 0..batch.num_rows() {
+                if !reject.is_null(row) {
+                    continue;
+                }
+                let (domains, hashes) = (domains.value(row), hashes.value(row));
+                let domains = domains.as_string_opt::<i32>();
+                let hashes = hashes.as_primitive_opt::<UInt64Type>();
+                let (Some(domains), Some(hashes)) = (domains, hashes) else {
+                    return Err(damaged(corpus).into());
+                };
+                let domains: Vec<&str> = domains.iter().flatten().collect();
+                each(number, hashes.values(), &domains)?;
+                number += 1;
+            }
+        }
+        Ok(())
+    }
+
     fn part(&self, part: usize) -> Result<&Part> {
         self.parts
             .get(part)
@@ -315,7 +436,7 @@ impl Source {
 fn damaged(corpus: &Corpus) -> Error {
     cento_store::Error::Damaged {
         path: corpus.path().to_owned(),
-        detail: "its pages table lacks a column".to_owned(),
+        detail: "its tables do not fit together".to_owned(),
     }
     .into()
 }

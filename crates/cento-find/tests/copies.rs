@@ -12,6 +12,12 @@ use serde_json::{Value, json};
 use support::{Page, bytes, corpus, corpus_of, open, prose, rows, workplace};
 
 fn found(pages: &[Page], params: &CopiesParams) -> (Vec<Value>, CopiesSummary) {
+    let (pairs, _, summary) = all_found(pages, params);
+    (pairs, summary)
+}
+
+/// The pairs, all verified pairs of near-copies, and the summary.
+fn all_found(pages: &[Page], params: &CopiesParams) -> (Vec<Value>, Vec<Value>, CopiesSummary) {
     let folder = tempfile::tempdir().unwrap();
     let path = corpus(folder.path(), "pages", pages);
     let findings = copies(
@@ -20,7 +26,11 @@ fn found(pages: &[Page], params: &CopiesParams) -> (Vec<Value>, CopiesSummary) {
         &workplace(&folder.path().join("findings"), 2, 64 << 20),
     )
     .unwrap();
-    (rows(&findings, "pairs"), findings.summary().unwrap())
+    let near = match params.scheme {
+        CopiesScheme::Resemblance => rows(&findings, "near_pairs"),
+        CopiesScheme::Megashingle => Vec::new(),
+    };
+    (rows(&findings, "pairs"), near, findings.summary().unwrap())
 }
 
 fn page(at: usize, words: &[String]) -> Page {
@@ -72,7 +82,9 @@ fn a_page_is_dropped_only_for_a_page_that_it_resembles() {
         resemblance: least,
         ..CopiesParams::default()
     };
-    let (pairs, summary) = found(&pages, &params);
+    let (pairs, near, summary) = all_found(&pages, &params);
+    // Both pairs are told of, whoever stays.
+    assert_eq!(near.len(), 2);
     let dropped = dropped(&pairs);
     assert_eq!(dropped.keys().collect::<Vec<_>>(), [&1]);
     assert_eq!(dropped[&1].0, 0);

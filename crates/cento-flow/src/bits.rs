@@ -206,14 +206,13 @@ impl Bitmap {
 
 impl State for Bitmap {
     fn create(parameters: &Value) -> Result<Bitmap, StageError> {
-        checked_bytes(parameters)?;
         Ok(Bitmap {
-            words: zeros(units(parameters, 8)),
+            words: zeros(checked_bytes(parameters)?.div_ceil(8)),
         })
     }
 
     fn weight(parameters: &Value) -> u64 {
-        units(parameters, 8) * 8
+        bytes_of(parameters).div_ceil(8) * 8
     }
 
     fn absorb(&self, other: &mut dyn Read) -> Result<(), StageError> {
@@ -349,6 +348,15 @@ mod tests {
                     prop_assert!(whole.seen_again(key) && first.seen_again(key) && second.seen_again(key));
                 }
             }
+        }
+
+        #[test]
+        fn a_bitmap_of_n_bytes_tells_all_numbers_below_8_n_apart(bytes in 1u64..70, number in 0u64..560, other in 0u64..560) {
+            let bitmap = Bitmap::create(&json!({ "bytes": bytes })).unwrap();
+            prop_assert!(bitmap.capacity() >= 8 * bytes);
+            let (number, other) = (number % (8 * bytes), other % (8 * bytes));
+            bitmap.set(number);
+            prop_assert_eq!(bitmap.get(other), number == other);
         }
 
         #[test]

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use arrow_array::builder::{
-    BooleanBuilder, FixedSizeBinaryBuilder, PrimitiveBuilder, StringBuilder,
+    BooleanBuilder, FixedSizeBinaryBuilder, ListBuilder, PrimitiveBuilder, StringBuilder,
 };
 use arrow_array::types::{
     Float32Type, Float64Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
@@ -161,6 +161,33 @@ impl Cell for [u8; 16] {
     }
 
     fn finish(column: &mut FixedSizeBinaryBuilder) -> ArrayRef {
+        Arc::new(column.finish())
+    }
+}
+
+/// Numbers that belong to one row, such as places in a text.
+impl Cell for Vec<u32> {
+    type Builder = ListBuilder<PrimitiveBuilder<UInt32Type>>;
+
+    fn data_type() -> DataType {
+        DataType::List(Arc::new(Field::new("item", DataType::UInt32, true)))
+    }
+
+    fn builder() -> Self::Builder {
+        ListBuilder::new(PrimitiveBuilder::new())
+    }
+
+    fn append(self, column: &mut Self::Builder) -> usize {
+        column.values().append_slice(&self);
+        column.append(true);
+        4 * self.len() + 4
+    }
+
+    fn append_null(column: &mut Self::Builder) {
+        column.append_null();
+    }
+
+    fn finish(column: &mut Self::Builder) -> ArrayRef {
         Arc::new(column.finish())
     }
 }

@@ -85,30 +85,54 @@ fn rewrite(text: &str) -> String {
     let mut blank = false;
     let mut rest = text;
     while !rest.is_empty() {
-        let end = rest.find(|character| character == '\n' || breaks_oddly(character));
+        let end = memchr::memchr(b'\n', rest.as_bytes());
         let (line, after) = rest.split_at(end.unwrap_or(rest.len()));
-        let before = out.len();
-        if !out.is_empty() {
-            out.push_str(if blank { "\n\n" } else { "\n" });
-        }
-        let begin = out.len();
-        out.extend(line.chars().filter(|&character| !is_dropped(character)));
-        let length = out[begin..].trim_end().len();
-        if length == 0 {
-            out.truncate(before);
-            blank = true;
+        // Most lines have nothing in them but a space too many at their end.
+        if has_suspect(line.as_bytes()) {
+            let line = match end {
+                Some(_) => line.strip_suffix('\r').unwrap_or(line),
+                None => line,
+            };
+            add_odd_lines(&mut out, line, &mut blank);
         } else {
-            out.truncate(begin + length);
-            blank = false;
+            add_line(&mut out, line, &mut blank);
         }
-        let mut following = after.chars();
-        blank |= following.next() == Some('\u{c}');
-        rest = after.strip_prefix("\r\n").unwrap_or(following.as_str());
+        rest = after.get(1..).unwrap_or_default();
     }
     // What was dropped may have stood before the first space.
     let indented = out.len() - out.trim_start().len();
     out.drain(..indented);
     out
+}
+
+/// Adds the lines that are in what looks like one.
+fn add_odd_lines(out: &mut String, text: &str, blank: &mut bool) {
+    let mut rest = text;
+    loop {
+        let end = rest.find(breaks_oddly);
+        let (line, after) = rest.split_at(end.unwrap_or(rest.len()));
+        let kept: String = line.chars().filter(|&c| !is_dropped(c)).collect();
+        add_line(out, &kept, blank);
+        let mut following = after.chars();
+        match following.next() {
+            Some(character) => *blank |= character == '\u{c}',
+            None => return,
+        }
+        rest = following.as_str();
+    }
+}
+
+fn add_line(out: &mut String, line: &str, blank: &mut bool) {
+    let line = line.trim_end();
+    if line.is_empty() {
+        *blank = true;
+        return;
+    }
+    if !out.is_empty() {
+        out.push_str(if *blank { "\n\n" } else { "\n" });
+    }
+    out.push_str(line);
+    *blank = false;
 }
 
 #[cfg(test)]

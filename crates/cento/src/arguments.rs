@@ -14,6 +14,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::copies::CopiesArguments;
 use crate::machine::{Size, seconds};
 use crate::phrases::PhrasesArguments;
+use crate::quilts::QuiltsArguments;
 
 /// Finds reused text in any corpus, from a folder to a web crawl.
 #[derive(Debug, Parser)]
@@ -37,10 +38,13 @@ pub(crate) enum Verb {
     Info(InfoArguments),
     Cat(CatArguments),
     Copies(Box<CopiesArguments>),
+    Overlap(Box<crate::overlap::OverlapArguments>),
+    Quilts(Box<QuiltsArguments>),
     Phrases(Box<PhrasesArguments>),
     Synth(Box<SynthArguments>),
     Score(ScoreArguments),
     FlowBench(FlowBenchArguments),
+    OverlapBench(crate::overlap_bench::OverlapBenchArguments),
     /// Print the manual, for `man -l -`
     Man,
     /// Print the completions for a shell

@@ -27,7 +27,7 @@ use crate::rows::row_values;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Findings are tables in CORPUS/findings/copies: pairs (each dropped page, the page it goes for, how alike they
-are and why there are two), classes, mirrors (hosts) and prefixes.
+are and why there are two), near_pairs (every verified pair of near-copies), classes, mirrors (hosts), prefixes.
 
   kind    bytes (same payload), revisit (a record that refers to it), text (same text), near
   cause   url-alias (same host), server-alias (hosts of one address, or with the same paths), replica
@@ -335,7 +335,7 @@ fn summary(arguments: &CopiesArguments, findings: &Findings) -> Result<String, F
             number(counted.buckets_split),
             if counted.pages_beyond > 0 {
                 format!(
-                    "; {} pages in them were compared with some of their like only",
+                    "; {} times a page in one was compared with some of its like only",
                     number(counted.pages_beyond)
                 )
             } else {

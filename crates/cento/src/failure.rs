@@ -87,7 +87,7 @@ impl From<cento_find::Error> for Failure {
             Error::Flow(error) => error.into(),
             error => Failure {
                 status: match error {
-                    Error::Parameter(_) => USAGE,
+                    Error::Parameter(_) | Error::OverItself(_) => USAGE,
                     _ => 1,
                 },
                 error: error.into(),

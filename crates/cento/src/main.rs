@@ -14,7 +14,11 @@ mod info;
 mod machine;
 mod meter;
 mod output;
+mod overlap;
+mod overlap_bench;
 mod phrases;
+mod quilts;
+mod replication;
 mod rows;
 mod score;
 mod synth;
@@ -33,10 +37,13 @@ fn main() -> ExitCode {
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Cat(arguments) => cat::run(&arguments),
         Verb::Copies(arguments) => copies::run(&arguments),
+        Verb::Overlap(arguments) => overlap::run(&arguments),
+        Verb::Quilts(arguments) => quilts::run(&arguments),
         Verb::Phrases(arguments) => phrases::run(&arguments),
         Verb::Synth(arguments) => synth::run(&arguments),
         Verb::Score(arguments) => score::run(&arguments),
         Verb::FlowBench(arguments) => flow_bench::run(&arguments),
+        Verb::OverlapBench(arguments) => overlap_bench::run(&arguments),
         Verb::Man => man(),
         Verb::Completions { shell } => completions(shell),
     };

@@ -121,10 +121,7 @@ fn refuse_itself(input: &Input, output: &Path) -> Result<()> {
         .zip(std::fs::canonicalize(output).ok())
         .is_some_and(|(input, output)| input == output);
     if same {
-        return Err(Error::Parameter(format!(
-            "{} would be written over itself",
-            input.name
-        )));
+        return Err(Error::OverItself(input.name.clone()));
     }
     Ok(())
 }

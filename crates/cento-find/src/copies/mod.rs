@@ -33,10 +33,10 @@ use serde_json::{Value, json};
 pub use filter::{Filtered, filter};
 pub use params::{CopiesParams, CopiesScheme, Keep, MINIMA, bands_for};
 pub use rules::{Rule, rules, write_skip_list};
-pub use settle::{ClassRow, MirrorRow, PairRow, PrefixRow};
+pub use settle::{ClassRow, MirrorRow, NearRow, PairRow, PrefixRow};
 
 use crate::error::Result;
-use crate::names::{NAMED, with_named};
+use crate::names::{self, NAMED, with_named};
 use crate::numbers::Numbers;
 use crate::run::{Findings, Workplace};
 use crate::source::Source;
@@ -159,6 +159,8 @@ pub fn registry(source: &Arc<Source>, params: &CopiesParams) -> Registry {
     verify::register(&mut registry, source, params);
     resolve::register(&mut registry, source);
     settle::register(&mut registry, source);
+    settle::register_near(&mut registry);
+    names::register(&mut registry, source);
     registry
 }
 
@@ -201,7 +203,7 @@ pub fn flow(source: &Source, params: &CopiesParams, memory: u64) -> Flow {
 fn with_near(flow: Flow, source: &Source, params: &CopiesParams, memory: u64, bits: u32) -> Flow {
     // Two bytes a band, so that few bands are taken for shared ones by chance; but no more than an eighth of the memory.
     let buckets = match params.scheme {
-        CopiesScheme::Resemblance => params.bands().count,
+        CopiesScheme::Resemblance => 2 * params.bands().count,
         CopiesScheme::Megashingle => 15,
     };
     let seen = (u64::from(source.kept()) * u64::from(buckets) * 2)
@@ -247,11 +249,19 @@ fn with_near(flow: Flow, source: &Source, params: &CopiesParams, memory: u64, bi
             )
             .stage(Stage::reduce("meet again", "by finer band").writes("candidates"))
             .stage(Stage::reduce("verify", "candidates").writes("edges"))
+            .shuffle_of_numbers("near of", bits)
+            .shuffle_of_numbers("near", bits)
+            .table("near_pairs")
             .stage(
                 Stage::reduce("resolve", "edges")
                     .writes("kept of")
-                    .writes("links"),
-            ),
+                    .writes("links")
+                    .writes(NAMED)
+                    .writes("near of"),
+            )
+            .stage(names::stage(source, &["near of", "near"]))
+            .stage(Stage::reduce("near of", "near of").writes("near"))
+            .stage(Stage::reduce("near pages", "near").writes("near_pairs")),
     }
 }
 

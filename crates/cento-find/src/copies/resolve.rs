@@ -7,10 +7,11 @@
 
 use std::sync::Arc;
 
-use cento_flow::{Registry, StageError};
+use cento_flow::{Bitmap, Registry, StageError};
 
 use super::exact::Link;
 use super::rows::{Edge, Place};
+use crate::names::{NAMED, ROW};
 use crate::numbers::{Numbers, UNSET};
 use crate::source::Source;
 
@@ -20,10 +21,16 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
             context.state::<Numbers>("kept of")?,
             context.state::<Numbers>("links")?,
         );
+        let named = context.state::<Bitmap>(NAMED)?;
+        let mut near = context.wide_shuffle("near of")?;
         while let Some(group) = groups.next_group()? {
             let page = Place::of_key(group.key()).page;
             let mut best: Option<Edge> = None;
             for edge in group {
+                named.set(u64::from(page));
+                named.set(u64::from(edge.of.page));
+                let (of, row) = (u64::from(edge.of.page), [page, edge.resemblance]);
+                near.push_numbered(of, ROW + u64::from(page), bytemuck::bytes_of(&row))?;
                 // Edges lead from earlier pages to later ones, and earlier ones are decided.
                 if kept_of.get(edge.of.page) == UNSET
                     && best.is_none_or(|best| edge.resemblance > best.resemblance)

@@ -53,6 +53,22 @@ table_row! {
 }
 
 table_row! {
+    /// Two pages that resemble each other, whatever becomes of them.
+    pub struct NearRow {
+        /// The page that would go.
+        pub page_id: u64,
+        /// Its address.
+        pub page: String,
+        /// The page that it resembles.
+        pub of_id: u64,
+        /// Its address.
+        pub of: String,
+        /// How much.
+        pub resemblance: f64,
+    }
+}
+
+table_row! {
     /// A page that stays, and how many go for it.
     pub struct ClassRow {
         /// The page that stays.
@@ -165,6 +181,43 @@ pub(super) fn prefixes(one: &str, other: &str) -> Option<(String, String)> {
     };
     let (one, other) = (before(&one), before(&other));
     (shared > 0 && one != other).then_some((one, other))
+}
+
+/// Registers the joins by which verified pairs get their names.
+pub(super) fn register_near(registry: &mut Registry) {
+    registry.reduce("near of", |context, groups| {
+        let mut near = context.wide_shuffle("near")?;
+        let mut groups = WideGroups::new(groups);
+        while let Some(mut group) = groups.next_group()? {
+            let of = name_of(&mut group)?;
+            for record in group {
+                let row: [u32; 2] = bytemuck::try_pod_read_unaligned(&record.value)
+                    .map_err(|error| error.to_string())?;
+                let [page, bits] = row;
+                let value = serde_json::to_vec(&(of.page_id, &of.url, bits))?;
+                near.push_numbered(u64::from(page), ROW + of.page_id, &value)?;
+            }
+        }
+        Ok(())
+    });
+    registry.reduce("near pages", |context, groups| {
+        let mut table = context.table::<NearRow>("near_pairs")?;
+        let mut groups = WideGroups::new(groups);
+        while let Some(mut group) = groups.next_group()? {
+            let page = name_of(&mut group)?;
+            for record in group {
+                let (of_id, of, bits): (u64, String, u32) = serde_json::from_slice(&record.value)?;
+                table.push(NearRow {
+                    page_id: page.page_id,
+                    page: page.url.clone(),
+                    of_id,
+                    of,
+                    resemblance: rounded(f32::from_bits(bits)),
+                })?;
+            }
+        }
+        Ok(())
+    });
 }
 
 pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
@@ -372,7 +425,10 @@ fn classes(registry: &mut Registry) {
                     }
                 }
             }
-            classes.push(class)?;
+            // Pages are named for other reasons too.
+            if class.pages > 1 {
+                classes.push(class)?;
+            }
         }
         Ok(())
     });

@@ -85,6 +85,14 @@ pub(crate) fn rows(findings: &Findings, table: &str) -> Vec<Value> {
         if let Some(numbers) = column.as_primitive_opt::<Float64Type>() {
             return numbers.value(row).into();
         }
+        if let Some(lists) = column.as_list_opt::<i32>() {
+            let numbers = lists.value(row);
+            return numbers
+                .as_primitive::<UInt32Type>()
+                .values()
+                .to_vec()
+                .into();
+        }
         column.as_boolean().value(row).into()
     }
     let mut rows = Vec::new();

@@ -1,0 +1,132 @@
+//! Where chunks come from: cut from the text, from the table of chunks, or from a file of rows.
+
+use std::fs::File;
+use std::path::Path;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{UInt32Type, UInt64Type};
+use cento_print::ChunkHash;
+use cento_text::chunk::{ChunkKind, chunks};
+use cento_text::normal::{Normalisation, normalise};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::error::{Error, Result};
+use crate::source::{ChunkTask, Source, TextTask};
+
+/// Cuts texts into chunks as an index would.
+pub(super) struct Cutter {
+    kind: ChunkKind,
+    normalisation: Normalisation,
+    hash: ChunkHash,
+    normalised: String,
+}
+
+impl Cutter {
+    /// Chunks of a kind, otherwise made as the corpus was.
+    pub(super) fn new(source: &Source, kind: ChunkKind) -> Cutter {
+        let parameters = source.corpora().first().map(|corpus| corpus.parameters());
+        Cutter {
+            kind,
+            normalisation: parameters.map_or_else(Default::default, |found| found.normalisation),
+            hash: parameters.map_or_else(Default::default, |found| found.hash),
+            normalised: String::new(),
+        }
+    }
+
+    /// Calls `each` with the hash of every chunk, and with the chunk.
+    pub(super) fn cut(&mut self, text: &str, mut each: impl FnMut([u8; 16], &str)) {
+        chunks(text, self.kind, |range| {
+            let chunk = text.get(range).unwrap_or_default();
+            normalise(chunk, self.normalisation, &mut self.normalised);
+            if !self.normalised.is_empty() {
+                each(self.hash.hash128(self.normalised.as_bytes()), chunk);
+            }
+        });
+    }
+}
+
+/// Some chunks, to be read by one task.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum CutTask {
+    Text(TextTask),
+    Chunks(ChunkTask),
+    Rows { file: String, row_group: usize },
+}
+
+/// The tasks that give all chunks of a kind: from the table of chunks, if it has them.
+pub(super) fn tasks(source: &Source, kind: ChunkKind) -> Result<Vec<Value>> {
+    let stored = |corpus: &cento_store::Corpus| corpus.parameters().chunk == kind;
+    if source.corpora().iter().all(stored) {
+        let tasks = source.chunk_tasks()?.into_iter();
+        return Ok(tasks.map(|task| json!(CutTask::Chunks(task))).collect());
+    }
+    if !source.has_text() {
+        let kept = source
+            .corpora()
+            .first()
+            .map(|corpus| corpus.parameters().chunk);
+        return Err(Error::Parameter(format!(
+            "the corpus keeps no text, so it has chunks of one kind only: {}",
+            kept.unwrap_or_default()
+        )));
+    }
+    let tasks = source.text_tasks().into_iter();
+    Ok(tasks.map(|task| json!({ "text": task })).collect())
+}
+
+/// The tasks that read a file of rows.
+pub(super) fn row_tasks(file: &Path) -> Result<Vec<Value>> {
+    let groups = open(file)?.metadata().num_row_groups();
+    let task = |row_group| CutTask::Rows {
+        file: file.display().to_string(),
+        row_group,
+    };
+    Ok((0..groups).map(|group| json!(task(group))).collect())
+}
+
+fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
+    let file = File::open(path).map_err(|error| Error::io(path, error))?;
+    ParquetRecordBatchReaderBuilder::try_new(file).map_err(|source| {
+        Error::Store(cento_store::Error::Parquet {
+            path: path.to_owned(),
+            source,
+        })
+    })
+}
+
+/// Calls `each` with batches of the columns `chunk` (u64) and `page` (u32) of one row group.
+pub(super) fn read_rows<E: From<Error>>(
+    file: &Path,
+    row_group: usize,
+    mut each: impl FnMut(&[u64], &[u32]) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    let failed = |source: parquet::errors::ParquetError| {
+        Error::Store(cento_store::Error::Parquet {
+            path: file.to_owned(),
+            source,
+        })
+    };
+    let reader = open(file)?
+        .with_row_groups(vec![row_group])
+        .with_batch_size(1 << 14)
+        .build()
+        .map_err(failed)?;
+    for batch in reader {
+        let batch = batch.map_err(|error| failed(error.into()))?;
+        let chunks = batch
+            .column_by_name("chunk")
+            .and_then(|column| column.as_primitive_opt::<UInt64Type>());
+        let pages = batch
+            .column_by_name("page")
+            .and_then(|column| column.as_primitive_opt::<UInt32Type>());
+        let (Some(chunks), Some(pages)) = (chunks, pages) else {
+            let wanted = "columns chunk (u64) and page (u32) are wanted";
+            return Err(Error::Parameter(format!("{}: {wanted}", file.display())).into());
+        };
+        each(chunks.values(), pages.values())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,395 @@
+//! Overlaps of whole corpora against the definition.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot set up its corpus should stop there"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use arrow_array::types::Float64Type;
+use cento_flow::Progress;
+use cento_store::{Build, Parameters};
+use cento_text::normal::{Normalisation, normalise};
+use proptest::prelude::*;
+
+use super::*;
+
+/// A page as a test gives it.
+#[derive(Debug, Clone)]
+struct Given {
+    url: String,
+    text: String,
+}
+
+fn given(host: usize, number: usize, text: &str) -> Given {
+    Given {
+        url: format!("http://www.h{host}.example/{number}"),
+        text: text.to_owned(),
+    }
+}
+
+fn corpus(folder: &Path, pages: &[Given], parameters: Parameters) -> Arc<Source> {
+    let input = folder.join("pages.jsonl");
+    let lines = pages.iter().map(|page| {
+        let line = json!({ "url": page.url, "text": page.text });
+        format!("{line}\n")
+    });
+    std::fs::write(&input, lines.collect::<String>()).unwrap();
+    let settings = cento_read::Settings::default();
+    let resolved = cento_read::resolve(&[input.display().to_string()], &settings).unwrap();
+    let path = folder.join("pages.cento");
+    Build {
+        corpus: path.clone(),
+        inputs: resolved.inputs,
+        passed_over: Default::default(),
+        settings,
+        parameters,
+        add: false,
+        threads: 1,
+        memory: 1 << 30,
+        progress: &cento_store::Progress::default(),
+    }
+    .run()
+    .unwrap();
+    Arc::new(Source::open(&[&path]).unwrap())
+}
+
+fn workplace(folder: &Path, threads: usize, memory: u64) -> Workplace {
+    Workplace {
+        threads,
+        memory,
+        temp: None,
+        findings: folder.join(format!("findings-{threads}-{memory}")),
+        again: true,
+        progress: Progress::new(),
+    }
+}
+
+/// The chunks of a text as the definition has them, each once.
+fn chunk_set(text: &str, kind: ChunkKind) -> BTreeSet<String> {
+    let mut set = BTreeSet::new();
+    cento_text::chunk::chunks(text, kind, |range| {
+        let mut normalised = String::new();
+        normalise(&text[range], Normalisation::SpaceCase, &mut normalised);
+        set.insert(normalised);
+    });
+    set
+}
+
+/// One, other, shared chunks, share of the one, share of the other.
+type Found = (String, String, u32, f64, f64);
+
+/// Overlaps by comparing everything with everything, and the chunks that are left out.
+fn naive(pages: &[Given], params: &Params) -> (Vec<Found>, BTreeSet<(u32, String)>) {
+    let mut sets: Vec<(String, BTreeSet<String>)> = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut servers: BTreeMap<String, usize> = BTreeMap::new();
+    for page in pages {
+        let chunks = chunk_set(&page.text, params.chunk);
+        if page.text.trim().is_empty() {
+            continue;
+        }
+        if params.unit == Unit::Pages {
+            let mut text = String::new();
+            normalise(&page.text, Normalisation::SpaceCase, &mut text);
+            if seen.insert(text) {
+                sets.push((page.url.clone(), chunks));
+            }
+            continue;
+        }
+        let host = page.url.split('/').nth(2).unwrap();
+        let name = match params.unit {
+            Unit::Domain => host.trim_start_matches("www."),
+            _ => host,
+        };
+        let at = *servers.entry(name.to_owned()).or_insert_with(|| {
+            sets.push((name.to_owned(), BTreeSet::new()));
+            sets.len() - 1
+        });
+        sets[at].1.extend(chunks);
+    }
+    let mut counts: BTreeMap<&String, u32> = BTreeMap::new();
+    for chunk in sets.iter().flat_map(|(_, chunks)| chunks) {
+        *counts.entry(chunk).or_default() += 1;
+    }
+    let limit = params.max_pages;
+    let common: BTreeSet<(u32, String)> = counts
+        .iter()
+        .filter(|&(_, &count)| limit > 0 && count > limit)
+        .map(|(chunk, &count)| (count, (*chunk).clone()))
+        .collect();
+    let left_out: BTreeSet<&String> = common.iter().map(|(_, chunk)| chunk).collect();
+    let kept = |chunks: &BTreeSet<String>| -> BTreeSet<String> {
+        chunks
+            .iter()
+            .filter(|chunk| !left_out.contains(chunk))
+            .cloned()
+            .collect()
+    };
+    let mut found = Vec::new();
+    for (at, (of, of_chunks)) in sets.iter().enumerate() {
+        for (page, page_chunks) in &sets[at + 1..] {
+            let (page_chunks, of_chunks) = (kept(page_chunks), kept(of_chunks));
+            let shared = page_chunks.intersection(&of_chunks).count();
+            if shared >= params.threshold as usize {
+                let share = |set: &BTreeSet<String>| shared as f64 / set.len() as f64;
+                let (one, other) = (share(&page_chunks), share(&of_chunks));
+                let swapped = params.unit != Unit::Pages && one < other;
+                found.push(if swapped {
+                    (of.clone(), page.clone(), shared as u32, other, one)
+                } else {
+                    (page.clone(), of.clone(), shared as u32, one, other)
+                });
+            }
+        }
+    }
+    found.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    (found, common)
+}
+
+fn found(findings: &Findings, params: &Params) -> Vec<Found> {
+    let (name, share) = match params.unit {
+        Unit::Pages => ("page", "page_share"),
+        _ => ("server", "server_share"),
+    };
+    let table = if params.unit == Unit::Pages {
+        PAIRS
+    } else {
+        SERVERS
+    };
+    let mut rows = Vec::new();
+    let mut strongest = f64::INFINITY;
+    for batch in read_table(&findings.table(table)).unwrap() {
+        let batch = batch.unwrap();
+        let text = |name: &str| {
+            batch
+                .column_by_name(name)
+                .unwrap()
+                .as_string::<i32>()
+                .clone()
+        };
+        let ratio = |name: &str| {
+            batch
+                .column_by_name(name)
+                .unwrap()
+                .as_primitive::<Float64Type>()
+                .clone()
+        };
+        let chunks = batch
+            .column_by_name("chunks")
+            .unwrap()
+            .as_primitive::<UInt32Type>()
+            .clone();
+        let (one, other) = (text(name), text("of"));
+        let (share, of_share) = (ratio(share), ratio("of_share"));
+        for row in 0..batch.num_rows() {
+            let larger = share.value(row).max(of_share.value(row));
+            assert!(larger <= strongest + 1e-8, "strongest first");
+            strongest = larger;
+            rows.push((
+                one.value(row).to_owned(),
+                other.value(row).to_owned(),
+                chunks.value(row),
+                share.value(row),
+                of_share.value(row),
+            ));
+        }
+    }
+    rows.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    rows
+}
+
+fn common(findings: &Findings) -> BTreeSet<(u32, String)> {
+    let mut rows = BTreeSet::new();
+    for batch in read_table(&findings.table(COMMON)).unwrap() {
+        let batch = batch.unwrap();
+        let pages = batch
+            .column_by_name("pages")
+            .unwrap()
+            .as_primitive::<UInt32Type>()
+            .clone();
+        let texts = batch
+            .column_by_name("text")
+            .unwrap()
+            .as_string::<i32>()
+            .clone();
+        for row in 0..batch.num_rows() {
+            let mut normalised = String::new();
+            normalise(texts.value(row), Normalisation::SpaceCase, &mut normalised);
+            rows.insert((pages.value(row), normalised));
+        }
+    }
+    rows
+}
+
+fn bytes_of(findings: &Findings, table: &str) -> Vec<u8> {
+    std::fs::read(findings.table(table)).unwrap()
+}
+
+use cento_text::chunk::ChunkKind;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn pairs_are_those_of_the_definition(
+        pages in prop::collection::vec(
+            (0usize..4, prop::collection::vec("[a-d]{1,2}|漢字", 0..14).prop_map(|lines| lines.join("\n"))),
+            1..14,
+        ),
+        kind in prop::sample::select(vec!["lines:1", "lines:2", "words:1", "paragraph", "sentences:1"]),
+        stored in prop::sample::select(vec!["lines:1", "paragraph"]),
+        unit in prop::sample::select(vec![Unit::Pages, Unit::Host, Unit::Domain]),
+        threshold in 1u32..4,
+        max_pages in prop::sample::select(vec![0u32, 2, 4, 1000]),
+        threads in 1usize..4,
+    ) {
+        let pages: Vec<Given> = pages.iter().enumerate()
+            .map(|(number, (host, text))| given(*host, number, text)).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let parameters = Parameters { chunk: stored.parse().unwrap(), ..Parameters::default() };
+        let source = corpus(folder.path(), &pages, parameters);
+        let params = Params { unit, threshold, max_pages, ..Params::new(kind.parse().unwrap()) };
+        let (expected, left_out) = naive(&pages, &params);
+        let findings = run(&source, &params, &workplace(folder.path(), threads, 256 << 20)).unwrap();
+        prop_assert_eq!(found(&findings, &params), expected);
+        if unit == Unit::Pages {
+            prop_assert_eq!(common(&findings), left_out);
+        } else {
+            let summary: Summary = findings.summary().unwrap();
+            prop_assert_eq!(summary.common, left_out.len() as u64);
+        }
+    }
+}
+
+/// Pages that share runs of lines, so many that little memory is too little; the last of each ten is a copy of the one before. How
+/// many there are is no multiple of 64, the bits of a word.
+fn many() -> Vec<Given> {
+    let line = |number: usize| format!("line {number} of the manual\n");
+    let text = |page: usize| -> String {
+        (0..120)
+            .map(|at| line((page / 3) * 40 + at + page % 3))
+            .collect()
+    };
+    (0..401)
+        .map(|page| given(page % 7, page, &text(page - usize::from(page % 10 == 9))))
+        .collect()
+}
+
+#[test]
+fn neither_threads_nor_memory_change_a_byte() {
+    let pages = many();
+    let folder = tempfile::tempdir().unwrap();
+    let source = corpus(folder.path(), &pages, Parameters::default());
+    for unit in [Unit::Pages, Unit::Host] {
+        let params = Params {
+            unit,
+            threshold: 10,
+            ..Params::new("lines:1".parse().unwrap())
+        };
+        let run = |threads, memory| {
+            run(&source, &params, &workplace(folder.path(), threads, memory)).unwrap()
+        };
+        let whole = run(1, 1 << 30);
+        assert_eq!(found(&whole, &params), naive(&pages, &params).0);
+        let table = if unit == Unit::Pages { PAIRS } else { SERVERS };
+        for (threads, memory) in [(1, 2 << 20), (2, 4 << 20), (4, 512 << 20)] {
+            let other = run(threads, memory);
+            assert_eq!(
+                other.record.summary, whole.record.summary,
+                "{threads} {memory}"
+            );
+            for table in [table, COMMON] {
+                assert!(
+                    bytes_of(&other, table) == bytes_of(&whole, table),
+                    "{table} {threads} {memory}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn an_empty_result_knows_the_pair_that_came_closest() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = [
+        given(0, 0, "a\nb\nc\nd"),
+        given(1, 1, "a\nx\ny"),
+        given(2, 2, "d\nc\nz"),
+        given(3, 3, "c\nd\nw"),
+    ];
+    let source = corpus(folder.path(), &pages, Parameters::default());
+    let params = Params {
+        threshold: 3,
+        ..Params::new("lines:1".parse().unwrap())
+    };
+    let findings = run(&source, &params, &workplace(folder.path(), 2, 64 << 20)).unwrap();
+    let summary: Summary = findings.summary().unwrap();
+    let largest = summary.largest.unwrap();
+    assert_eq!((summary.pairs, largest.chunks), (0, 2));
+    assert_eq!(
+        [largest.page, largest.of],
+        [pages[2].url.clone(), pages[0].url.clone()]
+    );
+}
+
+#[test]
+fn a_corpus_without_text_offers_the_chunks_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = [given(0, 0, "a\nb\nc"), given(1, 1, "c\nb\nq")];
+    let parameters = Parameters {
+        text: false,
+        chunk: "lines:1".parse().unwrap(),
+        ..Parameters::default()
+    };
+    let source = corpus(folder.path(), &pages, parameters);
+    let params = |kind: &str| Params {
+        threshold: 2,
+        ..Params::new(kind.parse().unwrap())
+    };
+    let place = workplace(folder.path(), 1, 64 << 20);
+    let findings = run(&source, &params("lines:1"), &place).unwrap();
+    assert_eq!(
+        found(&findings, &params("lines:1")),
+        naive(&pages, &params("lines:1")).0
+    );
+    let refused = run(&source, &params("lines:2"), &place)
+        .unwrap_err()
+        .to_string();
+    assert!(refused.contains("lines:1"), "{refused}");
+}
+
+#[test]
+fn all_pages_alike_are_one_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages: Vec<Given> = (0..50)
+        .map(|page| given(page, page, "the same\n\ntext"))
+        .collect();
+    let source = corpus(folder.path(), &pages, Parameters::default());
+    let params = Params {
+        threshold: 1,
+        ..Params::new(ChunkKind::Paragraph)
+    };
+    let findings = run(&source, &params, &workplace(folder.path(), 2, 64 << 20)).unwrap();
+    let summary: Summary = findings.summary().unwrap();
+    assert_eq!((summary.pages, summary.copies, summary.pairs), (50, 49, 0));
+}
+
+#[test]
+fn thresholds_and_limits_that_mean_nothing_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = corpus(folder.path(), &[given(0, 0, "a")], Parameters::default());
+    let place = workplace(folder.path(), 1, 64 << 20);
+    for (threshold, max_pages) in [(0, 10), (3, 1)] {
+        let params = Params {
+            threshold,
+            max_pages,
+            ..Params::new(ChunkKind::Paragraph)
+        };
+        assert!(matches!(
+            run(&source, &params, &place),
+            Err(Error::Parameter(_))
+        ));
+    }
+}

@@ -1,0 +1,226 @@
+//! From texts to patch grams.
+//!
+//! ```text
+//!   texts ─ note ─▶ seen                 (only if not all grams fit in memory)
+//!   texts ─ grams ──▶ by gram: (gram, page) ─ patch grams ─┬─▶ postings: (gram, page), for grams on 2 to m pages
+//!             └─────▶ counts:  (page, sort, count) ◀───────┘
+//! ```
+
+use std::sync::Arc;
+
+use cento_flow::{Emitter, Registry, SeenFilter, StageError};
+use cento_print::grams;
+
+use super::collapse::Skipped;
+use super::params::Level;
+use super::rows::{Count, FIRST, GRAMS, GramPage, PATCH, SHARED, Tally};
+use super::servers::Earliest;
+use super::table::GramTable;
+use crate::numbers::Numbers;
+use crate::source::Source;
+use crate::words::WordHasher;
+
+/// Makes sets of grams, one text after the other.
+#[derive(Default)]
+struct GramSets {
+    hasher: WordHasher,
+    table: GramTable,
+    grams: Vec<u64>,
+}
+
+impl GramSets {
+    /// The distinct grams of a text, in the order of the text. A text of fewer than `k` words has none.
+    fn of(&mut self, text: &str, k: usize) -> &[u64] {
+        let words = self.hasher.words(text);
+        self.grams.clear();
+        self.table.reset(words.len());
+        let (table, set) = (&mut self.table, &mut self.grams);
+        grams(words, k, |gram, _| {
+            if table.insert(gram, 0) {
+                set.push(gram);
+            }
+        });
+        &self.grams
+    }
+}
+
+/// Counts of pages, added up while they are at hand: grams of one page come up again and again.
+struct Adder {
+    pages: Vec<u32>,
+    counts: Vec<u32>,
+    sorts: usize,
+}
+
+/// Pages that counts are added up for at once.
+const ADDED: usize = 1 << 13;
+/// No page.
+const FREE: u32 = u32::MAX;
+
+impl Adder {
+    fn new(level: &Level) -> Adder {
+        let sorts = PATCH as usize + level.ms.len();
+        Adder {
+            pages: vec![FREE; ADDED],
+            counts: vec![0; ADDED * sorts],
+            sorts,
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, page: u32, sort: u32, out: &mut Emitter<Count>) -> cento_flow::Result<()> {
+        let place = (page.wrapping_mul(0x9e37_79b1) >> 19) as usize;
+        if self.pages.get(place).is_some_and(|&held| held != page) {
+            self.put_out(place, out)?;
+            if let Some(held) = self.pages.get_mut(place) {
+                *held = page;
+            }
+        }
+        if let Some(count) = self.counts.get_mut(place * self.sorts + sort as usize) {
+            *count += 1;
+        }
+        Ok(())
+    }
+
+    fn put_out(&mut self, place: usize, out: &mut Emitter<Count>) -> cento_flow::Result<()> {
+        let page = self.pages.get(place).copied().unwrap_or(FREE);
+        let counts = self
+            .counts
+            .get_mut(place * self.sorts..(place + 1) * self.sorts);
+        for (sort, count) in (0..).zip(counts.unwrap_or_default()) {
+            let count = std::mem::take(count);
+            if count > 0 {
+                out.push(Count { page, sort, count })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, out: &mut Emitter<Count>) -> cento_flow::Result<()> {
+        (0..ADDED).try_for_each(|place| self.put_out(place, out))
+    }
+}
+
+pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, skipped: &Arc<Skipped>) {
+    let (texts, skip) = (Arc::clone(source), Arc::clone(skipped));
+    registry.map("note", move |context| {
+        let level: Level = context.parameters()?;
+        let seen = context.state::<SeenFilter>(&level.name("seen"))?;
+        let mut sets = GramSets::default();
+        texts.for_each_text(&context.task()?, |page, text| {
+            context.check()?;
+            if !skip.contains(page) {
+                sets.of(text, level.k as usize)
+                    .iter()
+                    .for_each(|&gram| seen.note(gram));
+            }
+            Ok::<_, StageError>(())
+        })
+    });
+    let (texts, skip) = (Arc::clone(source), Arc::clone(skipped));
+    registry.map("grams", move |context| {
+        let level: Level = context.parameters()?;
+        let seen = match level.filtered {
+            true => Some(context.state::<SeenFilter>(&level.name("seen"))?),
+            false => None,
+        };
+        let mut by_gram = context.shuffle::<GramPage>(&level.name("by gram"))?;
+        let mut counts = context.shuffle::<Count>(&level.name("counts"))?;
+        if !level.findings {
+            // A definition that nothing fits is told about too.
+            let mut tally = context.shuffle::<Tally>("tally")?;
+            for point in &level.points {
+                tally.push(Tally {
+                    quilts: 0,
+                    sources: 0,
+                    point: point.number,
+                    unused: 0,
+                })?;
+            }
+        }
+        let mut sets = GramSets::default();
+        texts.for_each_text(&context.task()?, |page, text| {
+            if skip.contains(page) {
+                return Ok(());
+            }
+            let set = sets.of(text, level.k as usize);
+            let count = u32::try_from(set.len()).unwrap_or(u32::MAX);
+            if count > 0 {
+                let sort = GRAMS;
+                counts.push(Count { page, sort, count })?;
+            }
+            for &gram in set {
+                if seen.as_ref().is_none_or(|seen| seen.seen_again(gram)) {
+                    by_gram.push(GramPage { gram, page })?;
+                }
+            }
+            Ok::<_, StageError>(())
+        })
+    });
+    registry.reduce::<GramPage, _>("patch grams", |context, groups| {
+        let level: Level = context.parameters()?;
+        let dates = match level.findings {
+            true => Some((
+                context.state::<Numbers>("published")?,
+                context.state::<Numbers>("fetched")?,
+            )),
+            false => None,
+        };
+        let mut counts = context.shuffle::<Count>(&level.name("counts"))?;
+        let mut postings = context.shuffle::<GramPage>(&level.name("postings"))?;
+        let mut adder = Adder::new(&level);
+        let most = level.most();
+        let mut pages: Vec<u32> = Vec::with_capacity(most);
+        while let Some(group) = groups.next_group()? {
+            let gram = group.key();
+            pages.clear();
+            let mut earliest = Earliest::new();
+            let mut see = |page: u32| {
+                if let Some((published, fetched)) = &dates {
+                    earliest.see(page, published.get(page), fetched.get(page));
+                }
+            };
+            let mut common = false;
+            for row in group {
+                if pages.len() < most {
+                    pages.push(row.page);
+                } else {
+                    // On too many pages to be a patch gram; that it is shared counts nonetheless.
+                    common = true;
+                    see(row.page);
+                    adder.add(row.page, SHARED, &mut counts)?;
+                }
+            }
+            if pages.len() < 2 {
+                continue;
+            }
+            let sort = PATCH + level.ms.partition_point(|&m| (m as usize) < pages.len()) as u32;
+            for &page in &pages {
+                see(page);
+                adder.add(page, SHARED, &mut counts)?;
+                if !common {
+                    adder.add(page, sort, &mut counts)?;
+                    postings.push(GramPage { gram, page })?;
+                }
+            }
+            if let Some(page) = earliest.first() {
+                adder.add(page, FIRST, &mut counts)?;
+            }
+        }
+        adder.finish(&mut counts)?;
+        Ok(())
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grams_are_distinct_and_a_short_text_has_none() {
+        let mut sets = GramSets::default();
+        assert_eq!(sets.of("a b a b a b", 2).len(), 2);
+        assert_eq!(sets.of("a b c", 5).len(), 0);
+        assert_eq!(sets.of("", 1).len(), 0);
+        assert_eq!(sets.of("A b, c d! E", 5).len(), 1);
+    }
+}

@@ -1,0 +1,337 @@
+//! Quilted pages (Najork 2012): pages stitched from patches of others, all of them, with all of their sources.
+//!
+//! A page *d* is (k, m, c, θ)-quilted if at least the share θ of its distinct k-grams are patch grams, which are those on 2 to m pages, and if it
+//! takes at least c other pages to cover these. The fewest pages would be NP-hard to find; as in the paper the cover is greedy, with ties
+//! broken by the lowest page number. Foreignness limits who can be in the cover, and not what is a patch gram. With φ
+//! ([`QuiltsParams::min_share`]) sources that add less than this share of the patch grams are not counted.
+//!
+//! ```text
+//!   pages ─ facts ─▶ servers, dates
+//!   texts ─ (note) ─ grams ─▶ by gram ─ patch grams ─▶ postings ─ others ─▶ others ─ cover ─▶ …
+//!                      └────▶ counts ◀──┘    counts ─ patchy ──────▲──▲
+//!   … ─▶ wanted ─ places ─ runs ─▶ by page ─ settle ─▶ quilts, patches
+//!   … ─▶ by source ─ sources ──────▶
+//! ```
+
+mod collapse;
+mod cover;
+mod find;
+mod grams;
+mod params;
+mod places;
+mod rows;
+mod sample;
+mod servers;
+mod settle;
+mod sweep;
+mod table;
+
+use std::sync::Arc;
+
+use cento_flow::{Flow, Registry, Stage};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+pub use params::{Foreign, MOST_PAGES, QuiltsParams};
+pub use sample::sample;
+pub use settle::{PatchRow, QuiltRow};
+pub use sweep::{SWEEP, Sweep, SweepRow, sweep};
+
+use collapse::Skipped;
+use params::{Level, Point};
+use rows::GramPage;
+
+use crate::error::{Error, Result};
+use crate::names::{NAMED, with_named};
+use crate::numbers::Numbers;
+use crate::run::{Findings, Workplace};
+use crate::source::Source;
+
+/// The name of the analysis.
+pub const QUILTS: &str = "quilts";
+
+/// What was counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuiltsSummary {
+    /// Pages that were compared.
+    pub pages: u64,
+    /// Pages that were left out as copies.
+    pub collapsed: u64,
+    /// Pages of which it is not known on which server they are: foreign to all others.
+    pub of_no_server: u64,
+    /// Distinct grams of pages, added up over all pages.
+    pub grams: u64,
+    /// Those of them that are patch grams.
+    pub patch_grams: u64,
+    /// Pages with enough patch grams.
+    pub patchy: u64,
+    /// For each patch gram of each patchy page, the other pages that it could be from.
+    pub triples: u64,
+    /// Quilted pages.
+    pub quilts: u64,
+    /// Sources of all of them.
+    pub patches: u64,
+    /// Patches whose source the page links to.
+    pub attributed_patches: u64,
+    /// Quilted pages that have half of their patch grams or more from pages that they link to.
+    pub attributed_quilts: u64,
+}
+
+/// Looks for quilted pages.
+pub fn quilts(
+    source: &Arc<Source>,
+    params: &QuiltsParams,
+    workplace: &Workplace,
+) -> Result<Findings> {
+    params.check()?;
+    check_text(source)?;
+    let collapsed = std::cell::Cell::new(0);
+    workplace.run(
+        QUILTS,
+        params,
+        source,
+        || {
+            let (registry, skipped) = plan_registry(source, params, workplace)?;
+            collapsed.set(skipped);
+            Ok((registry, flow(source, params, workplace.memory)))
+        },
+        |_, report| {
+            let counted = |name: &str| {
+                let stages = report.stages.iter();
+                stages.filter_map(|stage| stage.counters.get(name)).sum()
+            };
+            let rows = |name: &str| {
+                let table = report.tables.iter().find(|table| table.name == name);
+                table.map_or(0, |table| table.rows)
+            };
+            Ok(json!(QuiltsSummary {
+                pages: u64::from(source.kept()) - collapsed.get(),
+                collapsed: collapsed.get(),
+                of_no_server: counted("pages of no known server"),
+                grams: counted("grams of pages"),
+                patch_grams: counted("patch grams of pages"),
+                patchy: counted("patchy pages"),
+                triples: counted("page, gram, other page"),
+                quilts: rows("quilts"),
+                patches: rows("patches"),
+                attributed_patches: counted("attributed patches"),
+                attributed_quilts: counted("attributed quilts"),
+            }))
+        },
+    )
+}
+
+/// Fails if there is nothing to read.
+fn check_text(source: &Source) -> Result<()> {
+    if source.has_text() {
+        return Ok(());
+    }
+    Err(Error::Parameter(
+        "the corpus keeps no text, and quilts are found by their words".to_owned(),
+    ))
+}
+
+/// What the names in the flow mean, and how many pages are left out.
+fn plan_registry(
+    source: &Arc<Source>,
+    params: &QuiltsParams,
+    workplace: &Workplace,
+) -> Result<(Registry, u64)> {
+    let skipped = match params.collapse {
+        true => Skipped::copies(source, workplace)?,
+        false => Skipped::default(),
+    };
+    let pages = skipped.pages;
+    Ok((registry(source, params, skipped), pages))
+}
+
+fn registry(source: &Arc<Source>, params: &QuiltsParams, skipped: Skipped) -> Registry {
+    let mut registry = Registry::new();
+    registry.state::<Numbers>("numbers");
+    servers::register(&mut registry, source, params.foreign);
+    grams::register(&mut registry, source, &Arc::new(skipped));
+    find::register(&mut registry);
+    places::register(&mut registry, source);
+    settle::register(&mut registry, source, params.foreign != Foreign::None);
+    registry
+}
+
+impl Level {
+    fn new(
+        source: &Source,
+        params: &QuiltsParams,
+        k: u32,
+        ms: Vec<u32>,
+        points: Vec<Point>,
+        memory: u64,
+        findings: bool,
+    ) -> Level {
+        Level {
+            k,
+            ms,
+            points,
+            min_share: params.min_share,
+            foreign: params.foreign,
+            // What fits need not be read twice: the second reading costs more than sorting what it would save.
+            filtered: words(source) * size_of::<GramPage>() as u64 > memory / 2,
+            findings,
+            source: source.identity(),
+        }
+    }
+}
+
+/// Words of all pages, of which each begins at most one gram.
+fn words(source: &Source) -> u64 {
+    let corpora = source.corpora().iter();
+    let parts = corpora.flat_map(|corpus| &corpus.manifest().parts);
+    parts.map(|part| part.counts.words).sum()
+}
+
+fn number_bits(source: &Source) -> u32 {
+    32 - source.kept().leading_zeros()
+}
+
+fn bitmap_bytes(source: &Source) -> u64 {
+    u64::from(source.kept()).div_ceil(8).max(8)
+}
+
+/// Adds what is known of pages.
+fn common_stages(flow: Flow, source: &Source, params: &QuiltsParams, findings: bool) -> Flow {
+    let pages = json!({ "pages": source.kept() });
+    let foreign = params.foreign != Foreign::None;
+    if !foreign && !findings {
+        return flow;
+    }
+    let mut facts = Stage::map("facts", source.page_tasks())
+        .with(json!({ "source": source.identity(), "params": params }));
+    let mut flow = flow;
+    if findings {
+        flow = flow.state("published", "numbers", pages.clone()).state(
+            "fetched",
+            "numbers",
+            pages.clone(),
+        );
+        facts = facts.writes("published").writes("fetched");
+    }
+    if !foreign {
+        return flow.stage(facts);
+    }
+    flow.state("servers", "numbers", pages)
+        .shuffle("by server")
+        .stage(facts.writes("by server"))
+        .stage(Stage::reduce("servers", "by server").writes("servers"))
+}
+
+/// Adds the stages from texts to covers for one k.
+fn level_stages(flow: Flow, source: &Source, level: &Level, memory: u64) -> Flow {
+    let name = |what: &str| level.name(what);
+    let with = |stage: Stage| {
+        let named = name(&stage.name);
+        stage.named(&named).with(json!(level))
+    };
+    let bits = number_bits(source);
+    let mut flow = flow
+        .state(
+            &name("patchy"),
+            "bitmap",
+            json!({ "bytes": bitmap_bytes(source) }),
+        )
+        .shuffle(&name("by gram"))
+        .shuffle(&name("postings"))
+        .shuffle_of_numbers(&name("counts"), bits)
+        .shuffle_of_numbers(&name("others"), bits);
+    let mut grams = with(Stage::map("grams", source.text_tasks()))
+        .writes(&name("by gram"))
+        .writes(&name("counts"));
+    if level.filtered {
+        // Four bytes for each gram, but no more than a quarter of the memory.
+        let bytes = (words(source) * 4).clamp(1 << 12, (memory / 4).max(1 << 12));
+        flow = flow
+            .state(&name("seen"), "seen-filter", json!({ "bytes": bytes }))
+            .stage(with(Stage::map("note", source.text_tasks())).writes(&name("seen")));
+        grams = grams.reads(&name("seen"));
+    }
+    let mut patch_grams = with(Stage::reduce("patch grams", &name("by gram")))
+        .writes(&name("counts"))
+        .writes(&name("postings"));
+    let mut others = with(Stage::reduce("others", &name("postings")))
+        .reads(&name("patchy"))
+        .writes(&name("others"));
+    let mut cover = with(Stage::reduce("cover", &name("others")));
+    if level.foreign != Foreign::None {
+        others = others.reads("servers");
+    }
+    if level.findings {
+        patch_grams = patch_grams.reads("published").reads("fetched");
+        cover = cover
+            .writes(NAMED)
+            .writes("quilted")
+            .writes("by page")
+            .writes("by source")
+            .writes("wanted");
+    } else {
+        grams = grams.writes("tally");
+        cover = cover.writes("tally");
+    }
+    flow.stage(grams)
+        .stage(patch_grams)
+        .stage(
+            with(Stage::reduce("patchy", &name("counts")))
+                .writes(&name("patchy"))
+                .writes(&name("others")),
+        )
+        .stage(others)
+        .stage(cover)
+}
+
+/// The flow over a source.
+fn flow(source: &Source, params: &QuiltsParams, memory: u64) -> Flow {
+    let bits = number_bits(source);
+    let points = vec![Point {
+        number: 0,
+        m: 0,
+        c: params.c,
+        theta: params.theta,
+    }];
+    let level = Level::new(
+        source,
+        params,
+        params.k,
+        vec![params.m],
+        points,
+        memory,
+        true,
+    );
+    let flow = with_named(Flow::new(QUILTS), source)
+        .state(
+            "quilted",
+            "bitmap",
+            json!({ "bytes": bitmap_bytes(source) }),
+        )
+        .shuffle_of_numbers("by page", bits)
+        .shuffle_of_numbers("by source", bits)
+        .shuffle_of_numbers("wanted", bits)
+        .shuffle_of_numbers("places", bits)
+        .table("quilts")
+        .table("patches");
+    let flow = common_stages(flow, source, params, true);
+    level_stages(flow, source, &level, memory)
+        .stage(
+            Stage::reduce("places", "wanted")
+                .with(json!(level))
+                .writes("places"),
+        )
+        .stage(Stage::reduce("runs", "places").writes("by page"))
+        .stage(crate::names::stage(source, &["by page", "by source"]))
+        .stage(
+            Stage::map("links", source.page_tasks())
+                .reads("quilted")
+                .writes("by page"),
+        )
+        .stage(Stage::reduce("sources", "by source").writes("by page"))
+        .stage(
+            Stage::reduce("settle", "by page")
+                .writes("quilts")
+                .writes("patches"),
+        )
+}

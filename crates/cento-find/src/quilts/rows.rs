@@ -1,0 +1,184 @@
+//! The rows that travel between the stages of `quilts`.
+
+use bytemuck::{Pod, Zeroable};
+use cento_flow::Row;
+
+/// A page has a gram. Twelve bytes, for there is one for every word.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C, packed(4))]
+pub(super) struct GramPage {
+    pub(super) gram: u64,
+    pub(super) page: u32,
+}
+
+impl Row for GramPage {
+    type Key = u64;
+    type Rest = u32;
+
+    fn key(&self) -> u64 {
+        self.gram
+    }
+
+    fn rest(&self) -> u32 {
+        self.page
+    }
+}
+
+/// So many of a page's grams are of some sort.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Count {
+    pub(super) page: u32,
+    /// One of the sorts below.
+    pub(super) sort: u32,
+    pub(super) count: u32,
+}
+
+/// All distinct grams of the page.
+pub(super) const GRAMS: u32 = 0;
+/// Those that are on other pages too.
+pub(super) const SHARED: u32 = 1;
+/// Those that are on other pages too, all of them later.
+pub(super) const FIRST: u32 = 2;
+/// Patch grams by the smallest m that they are patch grams for: the first such sort.
+pub(super) const PATCH: u32 = 3;
+
+impl Row for Count {
+    type Key = u32;
+    type Rest = (u32, u32);
+
+    fn key(&self) -> u32 {
+        self.page
+    }
+
+    fn rest(&self) -> (u32, u32) {
+        (self.sort, self.count)
+    }
+}
+
+/// The other pages that have a gram of a page, three at a time: most patch grams are on few pages, and a triple of its own for each
+/// would move twice the bytes.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C, packed(4))]
+pub(super) struct Others {
+    pub(super) page: u32,
+    /// How many pages have the gram; 0 for a row that tells counts of the page.
+    pub(super) pages: u16,
+    pub(super) part: u16,
+    pub(super) gram: u64,
+    pub(super) others: [u32; 3],
+}
+
+/// Where there is no other page.
+pub(super) const NOBODY: u32 = u32::MAX;
+
+impl Row for Others {
+    type Key = u32;
+    type Rest = (u16, u64, u16);
+
+    fn key(&self) -> u32 {
+        self.page
+    }
+
+    // By the number of pages first: the patch grams for a smaller m come before those that a larger one adds.
+    fn rest(&self) -> (u16, u64, u16) {
+        (self.pages, self.gram, self.part)
+    }
+}
+
+/// A page of a server, which is known by a hash of its name.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct ServerPage {
+    pub(super) server: [u64; 2],
+    pub(super) page: u32,
+    pub(super) unused: u32,
+}
+
+impl Row for ServerPage {
+    type Key = u128;
+    type Rest = u32;
+
+    fn key(&self) -> u128 {
+        u128::from(self.server[0]) << 64 | u128::from(self.server[1])
+    }
+
+    fn rest(&self) -> u32 {
+        self.page
+    }
+}
+
+/// A quilt has a gram of a source; where is it in the text of this page, which is one of the two?
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C, packed(4))]
+pub(super) struct Wanted {
+    pub(super) page: u32,
+    pub(super) quilt: u32,
+    /// Which of the quilt's sources it is.
+    pub(super) rank: u32,
+    pub(super) gram: u64,
+}
+
+impl Row for Wanted {
+    type Key = u32;
+    type Rest = (u64, u32, u32);
+
+    fn key(&self) -> u32 {
+        self.page
+    }
+
+    fn rest(&self) -> (u64, u32, u32) {
+        (self.gram, self.quilt, self.rank)
+    }
+}
+
+/// It is here.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C, packed(4))]
+pub(super) struct Place {
+    pub(super) quilt: u32,
+    pub(super) rank: u32,
+    /// 0 in the quilt, 1 in the source.
+    pub(super) side: u32,
+    /// The number of its first word.
+    pub(super) position: u32,
+    pub(super) gram: u64,
+    pub(super) begin: u32,
+    pub(super) end: u32,
+}
+
+impl Row for Place {
+    type Key = u32;
+    type Rest = (u32, u32, u32);
+
+    fn key(&self) -> u32 {
+        self.quilt
+    }
+
+    fn rest(&self) -> (u32, u32, u32) {
+        (self.rank, self.side, self.position)
+    }
+}
+
+/// Quilts and sources that a task has counted for one definition.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Tally {
+    pub(super) quilts: u64,
+    pub(super) sources: u64,
+    pub(super) point: u32,
+    pub(super) unused: u32,
+}
+
+impl Row for Tally {
+    type Key = u32;
+    type Rest = (u64, u64);
+
+    fn key(&self) -> u32 {
+        self.point
+    }
+
+    fn rest(&self) -> (u64, u64) {
+        (self.quilts, self.sources)
+    }
+}

@@ -1,0 +1,285 @@
+//! Sweeps: how many quilts there are by other definitions (the paper's Table 1 and Figure 3).
+//!
+//! Each sweep varies one parameter around the pivot, which is what was asked for. Every value of k takes a pass over the texts; all
+//! values of m, c and θ share it.
+
+use std::sync::Arc;
+
+use cento_flow::{Flow, Registry, Shuffle, Stage, table_row};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::params::{Level, Point, QuiltsParams};
+use super::rows::Tally;
+use super::{check_text, common_stages, level_stages, plan_registry};
+use crate::error::{Error, Result};
+use crate::run::{Findings, Workplace};
+use crate::source::Source;
+
+/// The name of the analysis.
+pub const SWEEP: &str = "quilts-sweep";
+/// Definitions that one run counts.
+const MOST_POINTS: usize = 1000;
+
+/// The parameter that a sweep varies, with its values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sweep {
+    /// Words of a gram.
+    K(Vec<u32>),
+    /// The most pages of a patch gram.
+    M(Vec<u32>),
+    /// The fewest sources.
+    C(Vec<u32>),
+    /// The least patch fraction.
+    Theta(Vec<f64>),
+}
+
+impl Sweep {
+    /// The parameter's name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Sweep::K(_) => "k",
+            Sweep::M(_) => "m",
+            Sweep::C(_) => "c",
+            Sweep::Theta(_) => "theta",
+        }
+    }
+
+    /// The parameters of each value, around a pivot.
+    fn params(&self, pivot: &QuiltsParams) -> Vec<QuiltsParams> {
+        let with = |set: &dyn Fn(&mut QuiltsParams)| {
+            let mut params = pivot.clone();
+            set(&mut params);
+            params
+        };
+        match self {
+            Sweep::K(values) => values
+                .iter()
+                .map(|&k| with(&|params| params.k = k))
+                .collect(),
+            Sweep::M(values) => values
+                .iter()
+                .map(|&m| with(&|params| params.m = m))
+                .collect(),
+            Sweep::C(values) => values
+                .iter()
+                .map(|&c| with(&|params| params.c = c))
+                .collect(),
+            Sweep::Theta(values) => {
+                let values = values.iter();
+                values
+                    .map(|&theta| with(&|params| params.theta = theta))
+                    .collect()
+            }
+        }
+    }
+}
+
+impl std::str::FromStr for Sweep {
+    type Err = String;
+
+    /// `k=2..10`, `m=10..80:10`, `c=2,4,8`, `theta=0.4..1.0`. Ranges include their end; steps are 1, for theta 0.1.
+    fn from_str(text: &str) -> std::result::Result<Sweep, String> {
+        let help = "write k=2..10, m=10..80:10, c=2,4,8 or theta=0.4..1.0";
+        let (name, values) = text
+            .split_once('=')
+            .ok_or_else(|| format!("`{text}` is no sweep: {help}"))?;
+        let step = if name == "theta" { 100 } else { 1000 };
+        let mut thousandths: Vec<u64> = Vec::new();
+        for item in values.split(',') {
+            let read = |number: &str| {
+                let number = number.trim().parse::<f64>().ok();
+                let number = number.filter(|number| (0.0..=1e6).contains(number));
+                let number = number.map(|number| (number * 1000.0).round() as u64);
+                number.ok_or_else(|| format!("`{item}` is no number or range: {help}"))
+            };
+            let Some((begin, rest)) = item.split_once("..") else {
+                thousandths.push(read(item)?);
+                continue;
+            };
+            let (end, step) = match rest.split_once(':') {
+                Some((end, step)) => (read(end)?, read(step)?),
+                None => (read(rest)?, step),
+            };
+            let begin = read(begin)?;
+            if step == 0 || end < begin || (end - begin) / step > MOST_POINTS as u64 {
+                return Err(format!(
+                    "`{item}` is no range of at most {MOST_POINTS} values"
+                ));
+            }
+            thousandths.extend((begin..=end).step_by(step as usize));
+        }
+        let whole = || {
+            let values = thousandths.iter();
+            let values = values.map(|&value| (value % 1000 == 0).then_some((value / 1000) as u32));
+            let whole: Option<Vec<u32>> = values.collect();
+            whole.ok_or_else(|| format!("{name} has whole values only: {help}"))
+        };
+        match name {
+            "k" => Ok(Sweep::K(whole()?)),
+            "m" => Ok(Sweep::M(whole()?)),
+            "c" => Ok(Sweep::C(whole()?)),
+            "theta" => {
+                let values = thousandths.iter();
+                Ok(Sweep::Theta(
+                    values.map(|&value| value as f64 / 1000.0).collect(),
+                ))
+            }
+            _ => Err(format!("`{name}` is no parameter of quilts: {help}")),
+        }
+    }
+}
+
+table_row! {
+    /// How many quilts there are by one definition.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub struct SweepRow {
+        /// The parameter that is varied.
+        pub swept: String,
+        /// Words of a gram.
+        pub k: u32,
+        /// The most pages of a patch gram.
+        pub m: u32,
+        /// The fewest sources.
+        pub c: u32,
+        /// The least patch fraction.
+        pub theta: f64,
+        /// Quilted pages.
+        pub quilts: u64,
+        /// Sources of a quilted page, on average; nothing if there is none.
+        pub sources: Option<f64>,
+    }
+}
+
+#[derive(Serialize)]
+struct Asked<'a> {
+    pivot: &'a QuiltsParams,
+    sweeps: &'a [Sweep],
+}
+
+/// Counts quilts for all values of some parameters.
+pub fn sweep(
+    source: &Arc<Source>,
+    pivot: &QuiltsParams,
+    sweeps: &[Sweep],
+    workplace: &Workplace,
+) -> Result<Findings> {
+    check_text(source)?;
+    let mut rows: Vec<SweepRow> = Vec::new();
+    for sweep in sweeps {
+        for params in sweep.params(pivot) {
+            params.check()?;
+            rows.push(SweepRow {
+                swept: sweep.name().to_owned(),
+                k: params.k,
+                m: params.m,
+                c: params.c,
+                theta: params.theta,
+                quilts: 0,
+                sources: None,
+            });
+        }
+    }
+    if rows.is_empty() || rows.len() > MOST_POINTS {
+        let count = rows.len();
+        return Err(Error::Parameter(format!(
+            "a sweep over {count} definitions is not between 1 and {MOST_POINTS}"
+        )));
+    }
+    workplace.run(
+        SWEEP,
+        &Asked { pivot, sweeps },
+        source,
+        || {
+            let mut registry = plan_registry(source, pivot, workplace)?.0;
+            register(&mut registry);
+            Ok((registry, flow(source, pivot, &rows, workplace.memory)))
+        },
+        |_, _| Ok(json!({ "definitions": rows.len() })),
+    )
+}
+
+fn flow(source: &Source, pivot: &QuiltsParams, rows: &[SweepRow], memory: u64) -> Flow {
+    // All in one place, for all of them are few.
+    let one = Shuffle {
+        partitions: 1,
+        ..Shuffle::default()
+    };
+    let flow = Flow::new(SWEEP).shuffle_with("tally", one).table("sweep");
+    let mut flow = common_stages(flow, source, pivot, false);
+    let mut ks: Vec<u32> = rows.iter().map(|row| row.k).collect();
+    ks.sort_unstable();
+    ks.dedup();
+    for k in ks {
+        let of_k = || (0u32..).zip(rows).filter(move |(_, row)| row.k == k);
+        let mut ms: Vec<u32> = of_k().map(|(_, row)| row.m).collect();
+        ms.sort_unstable();
+        ms.dedup();
+        let points = of_k().map(|(number, row)| Point {
+            number,
+            m: ms.partition_point(|&m| m < row.m),
+            c: row.c,
+            theta: row.theta,
+        });
+        let points = points.collect();
+        let level = Level::new(source, pivot, k, ms, points, memory, false);
+        flow = level_stages(flow, source, &level, memory);
+    }
+    flow.stage(
+        Stage::reduce("sweep", "tally")
+            .with(json!(rows))
+            .writes("sweep"),
+    )
+}
+
+fn register(registry: &mut Registry) {
+    registry.reduce::<Tally, _>("sweep", |context, groups| {
+        let mut rows: Vec<SweepRow> = context.parameters()?;
+        let mut table = context.table::<SweepRow>("sweep")?;
+        while let Some(group) = groups.next_group()? {
+            let point = group.key() as usize;
+            let (mut quilts, mut sources) = (0, 0);
+            for row in group {
+                quilts += row.quilts;
+                sources += row.sources;
+            }
+            if let Some(row) = rows.get_mut(point) {
+                row.quilts = quilts;
+                row.sources = (quilts > 0).then(|| sources as f64 / quilts as f64);
+            }
+        }
+        for row in rows {
+            table.push(row)?;
+        }
+        Ok(())
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sweeps_are_read_as_people_write_them() {
+        assert_eq!("k=2..4".parse(), Ok(Sweep::K(vec![2, 3, 4])));
+        assert_eq!("m=10..40:10".parse(), Ok(Sweep::M(vec![10, 20, 30, 40])));
+        assert_eq!("c=2,5..6".parse(), Ok(Sweep::C(vec![2, 5, 6])));
+        assert_eq!(
+            "theta=0.4..1.0".parse(),
+            Ok(Sweep::Theta(vec![0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]))
+        );
+        for bad in [
+            "k",
+            "k=",
+            "k=2.5",
+            "k=4..2",
+            "x=1",
+            "m=1..1e6",
+            "theta=0.1..0.2:0",
+            "c=-1",
+        ] {
+            assert!(bad.parse::<Sweep>().is_err(), "{bad}");
+        }
+    }
+}

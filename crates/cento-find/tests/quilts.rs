@@ -1,0 +1,480 @@
+//! `quilts` against its definition.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cento_find::quilts::{Foreign, QuiltsParams, QuiltsSummary, Sweep, quilts, sample, sweep};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use support::{Page, bytes, corpus, corpus_of, open, prose, rows, workplace};
+
+/// A quilt by the definition: page, grams, patch grams, and its sources with what each adds.
+type Quilt = (usize, u64, u64, Vec<(usize, u64)>);
+
+fn words(page: &Page) -> Vec<String> {
+    let words = page.1.split_whitespace();
+    words.map(str::to_lowercase).collect()
+}
+
+fn domain(page: &Page) -> &str {
+    let host = page
+        .0
+        .split("://")
+        .nth(1)
+        .unwrap()
+        .split('/')
+        .next()
+        .unwrap();
+    let dot = host.rmatch_indices('.').nth(1);
+    dot.map_or(host, |(at, _)| &host[at + 1..])
+}
+
+/// Figure 5 of the paper with `.Distinct()` on each page's grams, and the foreign variant of its section 3.
+fn by_definition(pages: &[Page], params: &QuiltsParams) -> Vec<Quilt> {
+    let grams: Vec<BTreeSet<Vec<String>>> = pages
+        .iter()
+        .map(|page| {
+            let words = words(page);
+            words
+                .windows(params.k as usize)
+                .map(<[_]>::to_vec)
+                .collect()
+        })
+        .collect();
+    let mut docs: BTreeMap<&Vec<String>, Vec<usize>> = BTreeMap::new();
+    for (page, set) in grams.iter().enumerate() {
+        set.iter()
+            .for_each(|gram| docs.entry(gram).or_default().push(page));
+    }
+    docs.retain(|_, pages| pages.len() > 1 && pages.len() <= params.m as usize);
+    let mut quilts = Vec::new();
+    for (page, set) in grams.iter().enumerate() {
+        let patch = set.iter().filter(|gram| docs.contains_key(gram)).count();
+        if set.is_empty() || (patch as f64) / (set.len() as f64) < params.theta {
+            continue;
+        }
+        let mut candidates: Vec<(usize, &Vec<String>)> = Vec::new();
+        for gram in set {
+            for &other in docs.get(gram).into_iter().flatten() {
+                let foreign = match params.foreign {
+                    Foreign::None => true,
+                    _ => domain(&pages[page]) != domain(&pages[other]),
+                };
+                if other != page && foreign {
+                    candidates.push((other, gram));
+                }
+            }
+        }
+        let mut sources = Vec::new();
+        while !candidates.is_empty() {
+            let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+            candidates
+                .iter()
+                .for_each(|(other, _)| *counts.entry(*other).or_default() += 1);
+            let best = counts
+                .iter()
+                .max_by_key(|(page, count)| (**count, std::cmp::Reverse(**page)));
+            let (&best, &count) = best.unwrap();
+            if (count as f64 / patch as f64) < params.min_share {
+                break;
+            }
+            sources.push((best, count as u64));
+            let covered: BTreeSet<&Vec<String>> = candidates
+                .iter()
+                .filter(|(other, _)| *other == best)
+                .map(|(_, gram)| *gram)
+                .collect();
+            candidates.retain(|(_, gram)| !covered.contains(gram));
+        }
+        if sources.len() >= params.c as usize {
+            quilts.push((page, set.len() as u64, patch as u64, sources));
+        }
+    }
+    quilts
+}
+
+/// The number at the end of an address.
+fn number(value: &Value) -> usize {
+    value
+        .as_str()
+        .unwrap()
+        .rsplit('/')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap()
+}
+
+fn as_quilts(quilts: &[Value], patches: &[Value]) -> Vec<Quilt> {
+    quilts
+        .iter()
+        .map(|quilt| {
+            let of_page = patches
+                .iter()
+                .filter(|patch| patch["page_id"] == quilt["page_id"]);
+            let sources: Vec<(usize, u64)> = of_page
+                .map(|patch| (number(&patch["source"]), patch["grams"].as_u64().unwrap()))
+                .collect();
+            assert_eq!(quilt["sources"], sources.len());
+            let count = |name: &str| quilt[name].as_u64().unwrap();
+            (
+                number(&quilt["page"]),
+                count("grams"),
+                count("patch_grams"),
+                sources,
+            )
+        })
+        .collect()
+}
+
+/// Pages of passages that they have from a common stock, at addresses on a few domains.
+fn stitched() -> impl Strategy<Value = Vec<Page>> {
+    let passage = (0usize..12, 0usize..8, 2usize..12);
+    let page = (prop::collection::vec(passage, 0..6), 0usize..6);
+    prop::collection::vec(page, 1..14).prop_map(|pages| {
+        let page = |(number, (passages, domain)): (usize, (Vec<(usize, usize, usize)>, usize))| {
+            let words: Vec<String> = passages
+                .iter()
+                .flat_map(|&(stock, begin, length)| {
+                    (begin..begin + length).map(move |word| format!("w{}", stock * 7 + word))
+                })
+                .collect();
+            (
+                format!("http://www.d{domain}.example/{number}"),
+                words.join(" "),
+            )
+        };
+        // A page without words is rejected, and then is no page.
+        pages
+            .into_iter()
+            .enumerate()
+            .map(page)
+            .map(|(url, text)| (url, text + " end"))
+            .collect()
+    })
+}
+
+fn params() -> impl Strategy<Value = QuiltsParams> {
+    let foreign = prop_oneof![Just(Foreign::None), Just(Foreign::Domain)];
+    let share = prop_oneof![Just(0.0), Just(0.1), Just(0.3)];
+    (1u32..4, 2u32..8, 1u32..4, 1u32..=10, foreign, share).prop_map(
+        |(k, m, c, tenths, foreign, min_share)| QuiltsParams {
+            k,
+            m,
+            c,
+            theta: f64::from(tenths) / 10.0,
+            foreign,
+            min_share,
+            collapse: false,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn quilts_are_those_of_the_papers_program(pages in stitched(), params in params(), small: bool) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = corpus(folder.path(), "pages", &pages);
+        let memory = if small { 2 << 20 } else { 256 << 20 };
+        let place = workplace(&folder.path().join("findings"), 2, memory);
+        let findings = quilts(&open(&[&path]), &params, &place).unwrap();
+        let (quilts, patches) = (rows(&findings, "quilts"), rows(&findings, "patches"));
+        prop_assert_eq!(as_quilts(&quilts, &patches), by_definition(&pages, &params));
+        for patch in &patches {
+            check_runs(&pages, &params, patch);
+        }
+        for quilt in &quilts {
+            check_originality(&pages, &params, quilt);
+        }
+    }
+
+    #[test]
+    fn sweeps_count_what_single_runs_find(pages in stitched(), pivot in params()) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = corpus(folder.path(), "pages", &pages);
+        let place = workplace(&folder.path().join("findings"), 2, 64 << 20);
+        let sweeps = [
+            Sweep::K(vec![1, 2, 3]),
+            Sweep::M(vec![2, 3, 5, 9]),
+            Sweep::C(vec![1, 2, 3]),
+            Sweep::Theta(vec![0.25, 0.5, 1.0]),
+        ];
+        let findings = sweep(&open(&[&path]), &pivot, &sweeps, &place).unwrap();
+        let counted = rows(&findings, "sweep");
+        prop_assert_eq!(counted.len(), 13);
+        for row in &counted {
+            let number = |name: &str| row[name].as_u64().unwrap() as u32;
+            let theta = row["theta"].as_f64().unwrap();
+            let params = QuiltsParams { k: number("k"), m: number("m"), c: number("c"), theta, ..pivot.clone() };
+            let expected = by_definition(&pages, &params);
+            prop_assert_eq!(row["quilts"].as_u64().unwrap(), expected.len() as u64, "{}", row);
+            let sources: usize = expected.iter().map(|quilt| quilt.3.len()).sum();
+            match expected.len() {
+                0 => prop_assert!(row["sources"].is_null()),
+                quilts => prop_assert_eq!(row["sources"].as_f64().unwrap(), sources as f64 / quilts as f64),
+            }
+        }
+        // Theorems 1 and 2: no more quilts for a larger θ or c.
+        for swept in ["theta", "c"] {
+            let counts: Vec<u64> = counted
+                .iter()
+                .filter(|row| row["swept"] == swept)
+                .map(|row| row["quilts"].as_u64().unwrap())
+                .collect();
+            prop_assert!(counts.is_sorted_by(|one, other| one >= other), "{}: {:?}", swept, counts);
+        }
+    }
+}
+
+/// The runs of a patch are the same words on both sides, and together they hold all grams that the source gives.
+fn check_runs(pages: &[Page], params: &QuiltsParams, patch: &Value) {
+    let list = |name: &str| -> Vec<usize> {
+        let list = patch[name].as_array().unwrap().iter();
+        list.map(|number| number.as_u64().unwrap() as usize)
+            .collect()
+    };
+    let text = |name: &str| &pages[number(&patch[name])].1;
+    let (page, source) = (text("page"), text("source"));
+    let mut grams = BTreeSet::new();
+    let (begins, ends) = (list("begins"), list("ends"));
+    let (source_begins, source_ends) = (list("source_begins"), list("source_ends"));
+    assert_eq!(begins.len(), source_ends.len());
+    for at in 0..begins.len() {
+        let run = &page[begins[at]..ends[at]];
+        assert_eq!(run, &source[source_begins[at]..source_ends[at]]);
+        let words: Vec<&str> = run.split_whitespace().collect();
+        grams.extend(words.windows(params.k as usize).map(|gram| gram.join(" ")));
+    }
+    assert_eq!(patch["grams"], grams.len());
+}
+
+/// Without dates, what is original is what is nowhere else.
+fn check_originality(pages: &[Page], params: &QuiltsParams, quilt: &Value) {
+    let sets: Vec<BTreeSet<Vec<String>>> = pages
+        .iter()
+        .map(|page| {
+            words(page)
+                .windows(params.k as usize)
+                .map(<[_]>::to_vec)
+                .collect()
+        })
+        .collect();
+    let page = number(&quilt["page"]);
+    let alone = sets[page]
+        .iter()
+        .filter(|gram| sets.iter().filter(|set| set.contains(*gram)).count() == 1);
+    let originality = alone.count() as f64 / sets[page].len() as f64;
+    assert!((quilt["originality"].as_f64().unwrap() - originality).abs() < 1e-12);
+}
+
+fn page(url: &str, words: &[String]) -> Value {
+    json!({ "url": url, "text": words.join(" ") })
+}
+
+/// A quilt of four sources, with some words of its own.
+fn quilt_and_sources() -> Vec<Value> {
+    let sources: Vec<Vec<String>> = (0..4).map(|seed| prose(seed, 60)).collect();
+    let mut words = prose(99, 10);
+    sources
+        .iter()
+        .for_each(|source| words.extend_from_slice(&source[10..40]));
+    let mut pages: Vec<Value> = sources
+        .iter()
+        .enumerate()
+        .map(|(number, source)| page(&format!("http://s{number}.example/{number}"), source))
+        .collect();
+    pages.push(page("http://quilt.example/4", &words));
+    pages
+}
+
+fn found(pages: &[Value], params: &QuiltsParams) -> (Vec<Value>, Vec<Value>, QuiltsSummary) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = corpus_of(folder.path(), "pages", pages);
+    let place = workplace(&folder.path().join("findings"), 2, 64 << 20);
+    let findings = quilts(&open(&[&path]), params, &place).unwrap();
+    (
+        rows(&findings, "quilts"),
+        rows(&findings, "patches"),
+        findings.summary().unwrap(),
+    )
+}
+
+#[test]
+fn a_quilt_is_told_with_its_sources_and_where_the_patches_are() {
+    let (quilts, patches, summary) = found(&quilt_and_sources(), &QuiltsParams::default());
+    assert_eq!((quilts.len(), patches.len()), (1, 4));
+    assert_eq!((summary.quilts, summary.patches, summary.patchy), (1, 4, 1));
+    assert_eq!(quilts[0]["patch_grams"], 4 * 26);
+    assert_eq!(quilts[0]["foreign_share"], 1.0);
+    assert_eq!(patches[0]["begins"].as_array().unwrap().len(), 1);
+    assert_eq!(patches[0]["earlier"], "unknown");
+    // Too many sources are asked for.
+    let params = QuiltsParams {
+        c: 5,
+        ..QuiltsParams::default()
+    };
+    assert!(found(&quilt_and_sources(), &params).0.is_empty());
+}
+
+#[test]
+fn pages_of_ones_own_domain_are_no_sources_unless_asked_for() {
+    let mut pages = quilt_and_sources();
+    pages[0]["url"] = json!("http://blog.quilt.example/0");
+    let none = QuiltsParams {
+        foreign: Foreign::None,
+        ..QuiltsParams::default()
+    };
+    let host = QuiltsParams {
+        foreign: Foreign::Host,
+        ..QuiltsParams::default()
+    };
+    let three = QuiltsParams {
+        c: 3,
+        ..QuiltsParams::default()
+    };
+    assert!(found(&pages, &QuiltsParams::default()).0.is_empty());
+    assert_eq!(found(&pages, &none).0[0]["foreign_share"], Value::Null);
+    assert_eq!(found(&pages, &host).0.len(), 1);
+    // θ is of all patch grams; three quarters of them have a foreign source.
+    let (quilts, patches, _) = found(&pages, &three);
+    assert_eq!((quilts[0]["sources"].clone(), patches.len()), (json!(3), 3));
+    assert_eq!(quilts[0]["foreign_share"], 0.75);
+}
+
+#[test]
+fn what_was_there_first_is_original() {
+    let mut pages = quilt_and_sources();
+    for (page, day) in pages.iter_mut().zip([1, 2, 3, 9, 5]) {
+        page["date"] = json!(format!("2020-01-0{day}T00:00:00Z"));
+    }
+    let (quilts, patches, _) = found(&pages, &QuiltsParams::default());
+    // Ten words of its own make ten grams with what follows, each seam four; 26 grams are on a later page.
+    let grams = quilts[0]["grams"].as_u64().unwrap();
+    let alone = grams - 4 * 26;
+    let originality = (alone + 26) as f64 / grams as f64;
+    assert!((quilts[0]["originality"].as_f64().unwrap() - originality).abs() < 1e-12);
+    let earlier: Vec<&str> = patches
+        .iter()
+        .map(|patch| patch["earlier"].as_str().unwrap())
+        .collect();
+    assert_eq!(earlier, ["source", "source", "source", "page"]);
+}
+
+#[test]
+fn copies_count_as_pages_unless_they_are_collapsed() {
+    let mut pages = quilt_and_sources();
+    let copied = pages[0].clone();
+    for number in 5..8 {
+        let mut copy = copied.clone();
+        copy["url"] = json!(format!("http://m{number}.example/{number}"));
+        pages.push(copy);
+    }
+    let params = QuiltsParams {
+        m: 3,
+        ..QuiltsParams::default()
+    };
+    // The copied passage is on five pages.
+    assert!(found(&pages, &params).0.is_empty());
+    let (quilts, _, summary) = found(
+        &pages,
+        &QuiltsParams {
+            collapse: true,
+            ..params
+        },
+    );
+    assert_eq!((quilts.len(), summary.collapsed, summary.pages), (1, 3, 5));
+}
+
+#[test]
+fn a_sample_is_drawn_by_its_seed() {
+    let mut pages = quilt_and_sources();
+    let quilt = pages[4].clone();
+    for number in 5..25 {
+        let mut other = quilt.clone();
+        other["url"] = json!(format!("http://q{number}.example/{number}"));
+        other["text"] = json!(format!("{} v{number}", other["text"].as_str().unwrap()));
+        pages.push(other);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = corpus_of(folder.path(), "pages", &pages);
+    let place = workplace(&folder.path().join("findings"), 2, 64 << 20);
+    let params = QuiltsParams {
+        c: 1,
+        ..QuiltsParams::default()
+    };
+    let findings = quilts(&open(&[&path]), &params, &place).unwrap();
+    let all = rows(&findings, "quilts").len();
+    assert!(all >= 21);
+    let drawn = sample(&findings, 5, 1).unwrap();
+    assert_eq!(drawn.len(), 5);
+    assert_eq!(sample(&findings, 5, 1).unwrap(), drawn);
+    assert_ne!(sample(&findings, 5, 2).unwrap(), drawn);
+    assert_eq!(sample(&findings, 1000, 1).unwrap().len(), all);
+}
+
+#[test]
+fn tables_have_the_same_bytes_on_any_threads_and_in_any_memory() {
+    // Enough words that they do not fit in the smallest memory, and long pages with many sources.
+    let pages: Vec<Page> = (0..600)
+        .map(|number: usize| {
+            let mut words = Vec::new();
+            for part in 0..12 {
+                let stock = (number * 7 + part * 13) % 400;
+                let begin = (number * 11 + part * 5) % 60;
+                words.extend((begin..begin + 40).map(|word| format!("w{stock}x{word}")));
+            }
+            (
+                format!("http://d{}.example/{number}", number % 90),
+                words.join(" "),
+            )
+        })
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let path = corpus(folder.path(), "pages", &pages);
+    let mut first = None;
+    for (run, (threads, memory)) in [
+        (1, 1 << 30),
+        (2, 8 << 20),
+        (7, 8 << 20),
+        (7, 1 << 30),
+        (1, 8 << 20),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let place = workplace(
+            &folder.path().join(format!("findings{run}")),
+            threads,
+            memory,
+        );
+        let source = open(&[&path]);
+        let found = quilts(&source, &QuiltsParams::default(), &place).unwrap();
+        let swept = sweep(
+            &source,
+            &QuiltsParams::default(),
+            &[Sweep::M(vec![5, 50])],
+            &place,
+        )
+        .unwrap();
+        assert!(found.summary::<QuiltsSummary>().unwrap().quilts > 100);
+        let tables = (bytes(&found), bytes(&swept));
+        match &first {
+            None => first = Some(tables),
+            Some(first) => assert!(*first == tables, "{threads} threads, {memory} bytes"),
+        }
+    }
+}
+
+#[test]
+fn nothing_is_found_in_nothing() {
+    let (quilts, patches, summary) = found(
+        &[page("http://a.example/0", &prose(1, 3))],
+        &QuiltsParams::default(),
+    );
+    assert!(quilts.is_empty() && patches.is_empty());
+    assert_eq!((summary.pages, summary.grams), (1, 0));
+}
