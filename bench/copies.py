@@ -21,7 +21,7 @@ PEERS = {
     "gaoya": ("venv-copies", "gaoya datasketch rensa"),
     "rensa": ("venv-copies", "gaoya datasketch rensa"),
     "datasketch": ("venv-copies", "gaoya datasketch rensa"),
-    "datatrove": ("venv-datatrove", "datatrove[io,processing]"),
+    "datatrove": ("venv-datatrove", "datatrove[io,processing] spacy"),
     "text-dedup": ("venv-textdedup", "text-dedup"),
 }
 LEAST = 0.8

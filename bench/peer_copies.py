@@ -119,7 +119,7 @@ def text_dedup(path, work):
         sys.executable, "-m", "text_dedup.minhash", "--path", "json", "--data_files", path, "--split", "train", "--cache_dir", f"{work}/cache",
         "--output", f"{work}/out", "--column", "text", "--ngram", "5", "--threshold", str(THRESHOLD), "--num_perm", "128", "--num_proc", "2", "--debug",
     ]  # fmt: skip
-    subprocess.run(command, check=True, stdout=sys.stderr)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     with open(f"{work}/out/uf.pkl", "rb") as file:
         classes = pickle.load(file)
     urls = [url for url, _ in lines(path)]
