@@ -10,6 +10,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use support::{Page, bytes, corpus, corpus_of, open, prose, rows, workplace};
 
+/// Which text, from which word, how many.
+type Passage = (usize, usize, usize);
+
 /// A quilt by the definition: page, grams, patch grams, and its sources with what each adds.
 type Quilt = (usize, u64, u64, Vec<(usize, u64)>);
 
@@ -134,7 +137,7 @@ fn stitched() -> impl Strategy<Value = Vec<Page>> {
     let passage = (0usize..12, 0usize..8, 2usize..12);
     let page = (prop::collection::vec(passage, 0..6), 0usize..6);
     prop::collection::vec(page, 1..14).prop_map(|pages| {
-        let page = |(number, (passages, domain)): (usize, (Vec<(usize, usize, usize)>, usize))| {
+        let page = |(number, (passages, domain)): (usize, (Vec<Passage>, usize))| {
             let words: Vec<String> = passages
                 .iter()
                 .flat_map(|&(stock, begin, length)| {

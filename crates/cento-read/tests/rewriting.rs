@@ -1,5 +1,9 @@
 //! An input written again holds what was not dropped, and nothing else.
-#![expect(clippy::unwrap_used, reason = "what goes wrong is to end the test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what goes wrong is to end the test"
+)]
 
 mod common;
 

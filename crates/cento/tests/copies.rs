@@ -1,5 +1,4 @@
 //! `cento copies` as users see it.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 

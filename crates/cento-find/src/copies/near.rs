@@ -312,7 +312,7 @@ mod tests {
             let mut other = one;
             other.iter_mut().for_each(|slot| {
                 if random() % 10 < 2 {
-                    *slot = random()
+                    *slot = random();
                 }
             });
             let [one, other] = [one, other].map(|minima| {

@@ -5,8 +5,8 @@
 //! is in it if and only if it shares the threshold or more, whatever the memory; chunks on more than
 //! [`Params::max_pages`] pages do not count, neither for a pair nor for the size of a page.
 //!
-//! The paper counts pairs coarsely in one large array. Here pairs are first brought together by their left page ([`stages`]), and
-//! then counted coarsely page by page in the cache ([`strip`]).
+//! The paper counts pairs coarsely in one large array. Here pairs are first brought together by their left page (`stages`), and
+//! then counted coarsely page by page in the cache (`strip`).
 
 #[doc(hidden)]
 pub mod bench;

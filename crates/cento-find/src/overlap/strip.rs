@@ -360,7 +360,7 @@ mod tests {
             let chunks: Vec<Vec<u32>> = chunks.into_iter().map(|pages| pages.into_iter().collect()).collect();
             let expected = naive(&chunks, least);
             // With a counter for each page, and with counters that pages share.
-            prop_assert_eq!(counted(&chunks, strips, 30, least, functions), expected.clone());
+            prop_assert_eq!(&counted(&chunks, strips, 30, least, functions), &expected);
             prop_assert_eq!(counted(&chunks, strips, u32::MAX, least, functions), expected);
         }
     }

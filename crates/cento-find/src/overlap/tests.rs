@@ -1,8 +1,4 @@
 //! Overlaps of whole corpora against the definition.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set up its corpus should stop there"
-)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -170,7 +170,6 @@ fn bad(problem: &str) -> Error {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 
