@@ -5,9 +5,9 @@
 //! such lists. So every header is walked through here first, at the cost of the bytes that it has, and only then given
 //! to the library.
 
-use std::io::{Chain, Cursor, Error, ErrorKind, Read, Result};
+use std::io::{Cursor, Error, ErrorKind, Read, Result};
 
-use parquet::errors::{ParquetError, Result as ParquetResult};
+use parquet::errors::Result as ParquetResult;
 use parquet::file::reader::{ChunkReader, Length};
 
 use crate::bytes::{Handle, Part};
@@ -32,19 +32,43 @@ impl Length for Walked {
 }
 
 impl ChunkReader for Walked {
-    type T = Chain<Cursor<Vec<u8>>, Part>;
+    type T = Header;
 
-    /// The library calls this for the header of a page, and for nothing else.
-    fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
-        let mut rest = self.0.get_read(start)?;
-        let head = walk(&mut rest, MAX_HEADER).map_err(|error| {
-            ParquetError::General(format!("the header of a page is damaged: {error}"))
-        })?;
-        Ok(Cursor::new(head).chain(rest))
+    fn get_read(&self, start: u64) -> ParquetResult<Header> {
+        Ok(Header {
+            rest: self.0.get_read(start)?,
+            head: None,
+        })
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<::bytes::Bytes> {
         self.0.get_bytes(start, length)
+    }
+}
+
+/// The header of a page, and what comes behind it. It is walked through when the first byte is asked for, for the library also opens
+/// places where no header is, and then reads nothing.
+pub(super) struct Header {
+    rest: Part,
+    head: Option<Cursor<Vec<u8>>>,
+}
+
+impl Read for Header {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        let head = match &mut self.head {
+            Some(head) => head,
+            none => {
+                let bytes = walk(&mut self.rest, MAX_HEADER).map_err(|error| {
+                    let problem = format!("the header of a page is damaged: {error}");
+                    Error::new(error.kind(), problem)
+                })?;
+                none.insert(Cursor::new(bytes))
+            }
+        };
+        match head.read(buffer)? {
+            0 => self.rest.read(buffer),
+            count => Ok(count),
+        }
     }
 }
 
