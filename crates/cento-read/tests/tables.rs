@@ -272,3 +272,36 @@ fn a_text_that_is_too_large_is_set_aside() {
     }
     assert_eq!(text(&outcomes[1]), "b");
 }
+
+/// The library looks at a page, and then opens the place behind its header: what is there is no header, whatever it looks like.
+#[test]
+fn dictionaries_of_any_bytes_are_read() {
+    let folder = Folder::new();
+    for (at, compression) in [Compression::UNCOMPRESSED, Compression::SNAPPY]
+        .into_iter()
+        .enumerate()
+    {
+        let texts: Vec<String> = (0..2000u32)
+            .map(|row| {
+                format!(
+                    "text {:x} {}",
+                    (row % 500).wrapping_mul(2_654_435_761),
+                    "\u{7f}é".repeat(row as usize % 7)
+                )
+            })
+            .collect();
+        let properties = WriterProperties::builder()
+            .set_compression(compression)
+            .set_data_page_row_count_limit(100)
+            .set_max_row_group_row_count(Some(700))
+            .build();
+        let name = format!("{at}.parquet");
+        let column: ArrayRef = Arc::new(StringArray::from(texts.clone()));
+        let path = write(&folder, &name, vec![("text", column)], properties);
+        let pages = pages_of(&[path], &Settings::default()).unwrap();
+        assert_eq!(pages.len(), texts.len());
+        for (page, text) in pages.iter().zip(texts) {
+            assert_eq!(page.page().content, Content::Text(text));
+        }
+    }
+}
