@@ -75,36 +75,68 @@ impl Read for Header {
 /// Walks over one struct, and answers with its bytes. Fails if there are more than `most`, or if it claims what takes no bytes
 /// without end.
 pub(super) fn walk(input: &mut impl Read, most: usize) -> Result<Vec<u8>> {
-    let mut walk = Walk {
-        input,
-        seen: Vec::with_capacity(128),
-        most,
-        weightless: 0,
-    };
+    let mut walk = Walk::new(input, most);
     walk.structure(MAX_DEPTH)?;
     Ok(walk.seen)
 }
+
+/// Walks over a footer. In its list of columns each says how many come below it, and the library makes room for as many; none can have
+/// more below it than there are.
+pub(super) fn walk_footer(footer: &[u8]) -> Result<()> {
+    let mut input = footer;
+    let mut walk = Walk::new(&mut input, footer.len());
+    walk.structure(MAX_DEPTH)?;
+    if walk.children > walk.columns {
+        return Err(bad("a column claims more columns than there are"));
+    }
+    Ok(())
+}
+
+/// Where the list of columns is in a footer, and where in each how many are below it: by the numbers of fields.
+const COLUMNS: [i64; 1] = [2];
+const CHILDREN: [i64; 2] = [2, 5];
 
 struct Walk<'a, R> {
     input: &'a mut R,
     seen: Vec<u8>,
     most: usize,
     weightless: u64,
+    /// The numbers of the fields that lead to where it is.
+    path: Vec<i64>,
+    /// The length of the list of columns, if this is a footer.
+    columns: u64,
+    /// The most columns that one of them has below it.
+    children: u64,
 }
 
-impl<R: Read> Walk<'_, R> {
+impl<'a, R: Read> Walk<'a, R> {
+    fn new(input: &'a mut R, most: usize) -> Self {
+        Walk {
+            input,
+            seen: Vec::with_capacity(128),
+            most,
+            weightless: 0,
+            path: Vec::new(),
+            columns: 0,
+            children: 0,
+        }
+    }
+
     fn structure(&mut self, depth: u32) -> Result<()> {
+        let mut field = 0i64;
         loop {
             let head = self.byte()?;
-            match (head & 15, head >> 4) {
-                (0, _) => return Ok(()),
-                // The number of a field stands by itself if it is not said as a step from the one before.
-                (kind, 0) => {
-                    self.number()?;
-                    self.value(kind, depth)?;
-                }
-                (kind, _) => self.value(kind, depth)?,
+            if head & 15 == 0 {
+                return Ok(());
             }
+            // The number of a field stands by itself if it is not said as a step from the one before.
+            field = match head >> 4 {
+                0 => signed(self.number()?),
+                step => field.wrapping_add(i64::from(step)),
+            };
+            self.path.push(field);
+            self.value(head & 15, depth)?;
+            self.path.pop();
         }
     }
 
@@ -115,7 +147,12 @@ impl<R: Read> Walk<'_, R> {
         match kind {
             1 | 2 => self.weightless += 1,
             3 => drop(self.byte()?),
-            4..=6 => drop(self.number()?),
+            4..=6 => {
+                let number = signed(self.number()?);
+                if self.path == CHILDREN {
+                    self.children = self.children.max(u64::try_from(number).unwrap_or(0));
+                }
+            }
             7 => self.bytes(8)?,
             8 => {
                 let length = self.number()?;
@@ -127,6 +164,9 @@ impl<R: Read> Walk<'_, R> {
                     15 => self.number()?,
                     count => u64::from(count),
                 };
+                if self.path == COLUMNS {
+                    self.columns = count;
+                }
                 self.values(&[head & 15], count, deeper)?;
             }
             11 => {
@@ -189,6 +229,11 @@ impl<R: Read> Walk<'_, R> {
     }
 }
 
+/// A number that may be negative, as it is written: 0, −1, 1, −2, …
+fn signed(number: u64) -> i64 {
+    (number >> 1) as i64 ^ -((number & 1) as i64)
+}
+
 fn bad(problem: &str) -> Error {
     Error::new(ErrorKind::InvalidData, problem)
 }
@@ -215,6 +260,17 @@ mod tests {
             input.extend([0x11; 40]);
             assert!(walk(&mut &input[..], 1 << 20).is_err(), "{head:?}");
         }
+    }
+
+    /// A footer of two columns, of which the first says how many are below it.
+    #[test]
+    fn no_column_has_more_below_it_than_there_are() {
+        let footer = |below: u8| [0x15, 2, 0x19, 0x2c, 0x55, below, 0, 0x55, 0, 0, 0];
+        assert!(walk_footer(&footer(2)).is_ok());
+        assert!(walk_footer(&footer(4)).is_ok());
+        assert!(walk_footer(&footer(6)).is_err());
+        // By the number of the field alone, rather than by a step.
+        assert!(walk_footer(&[0x05, 2, 2, 0x09, 4, 0x1c, 0x05, 10, 0x7e, 0, 0]).is_err());
     }
 
     #[test]

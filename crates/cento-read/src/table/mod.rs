@@ -338,7 +338,7 @@ fn load(file: &Handle) -> Result<ArrowReaderMetadata, ParquetError> {
     let length = end.metadata_length();
     let begin = tail.checked_sub(length as u64).ok_or_else(beyond)?;
     let footer = file.get_bytes(begin, length)?;
-    header::walk(&mut &footer[..], length)?;
+    header::walk_footer(&footer)?;
     let metadata = Arc::new(ParquetMetaDataReader::decode_metadata(&footer)?);
     let metadata = ArrowReaderMetadata::try_new(metadata, plain.clone())?;
     let schema = Arc::new(column::with_views(metadata.schema()));
