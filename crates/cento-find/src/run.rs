@@ -9,7 +9,6 @@
 //! The name of a run is a hash of what was asked of what. So the same command finds its own findings again, and one that was
 //! broken off goes on; a folder without `run.json` holds no findings.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -143,32 +142,6 @@ impl Findings {
     pub fn summary<T: DeserializeOwned>(&self) -> Result<T> {
         T::deserialize(&self.record.summary)
             .map_err(|error| Error::Parameter(format!("{}: {error}", self.path.display())))
-    }
-
-    /// All findings of an analysis in a corpus, by folder.
-    pub fn of(corpus: &Path, analysis: &str) -> Result<Vec<Findings>> {
-        let folder = corpus.join(FINDINGS).join(analysis);
-        let mut found = BTreeMap::new();
-        let entries = match fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(Error::io(&folder, error)),
-        };
-        for entry in entries {
-            let path = entry.map_err(|error| Error::io(&folder, error))?.path();
-            if let Some(record) = read_record(&path)? {
-                let known = true;
-                found.insert(
-                    path.clone(),
-                    Findings {
-                        path,
-                        record,
-                        known,
-                    },
-                );
-            }
-        }
-        Ok(found.into_values().collect())
     }
 }
 

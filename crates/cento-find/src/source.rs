@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 /// Texts that are decoded together: few, for texts can be long.
 const TEXT_BATCH: usize = 64;
 const PAGE_BATCH: usize = 1024;
-/// Bytes of text that a task has at least, so that small corpora are not cut to crumbs.
+/// Texts that a task has at least, so that small corpora are not cut to crumbs.
 const TASK_ROWS: u64 = 2_000;
 const CHUNK_BATCH: usize = 1 << 13;
 /// Chunks that a task has at least.
@@ -99,7 +99,7 @@ pub struct PageFacts<'a> {
     pub reject: Option<&'a str>,
 }
 
-const FACTS: [&str; 15] = [
+const FACTS: [&str; 14] = [
     "page_id",
     "url",
     "host",
@@ -112,18 +112,18 @@ const FACTS: [&str; 15] = [
     "payload_sha1",
     "revisit_of_url",
     "text_hash",
-    "text_bytes",
     "words",
     "reject",
 ];
 
 impl Source {
-    /// Opens corpora. What is compared must have been made alike, so the parameters of all must agree.
+    /// Opens corpora. What is compared must have been made alike, so all must keep the same of a page: its main content, or everything.
     pub fn open(paths: &[&Path]) -> Result<Source> {
         let corpora = paths
             .iter()
             .map(|path| Corpus::open(path))
             .collect::<std::result::Result<Vec<_>, _>>()?;
+        check_alike(&corpora)?;
         let mut parts = Vec::new();
         let (mut kept, mut rejected) = (0u64, 0u64);
         for (corpus, opened) in corpora.iter().enumerate() {
@@ -431,6 +431,27 @@ impl Source {
     fn corpus(&self, part: &Part) -> &Corpus {
         &self.corpora[part.corpus]
     }
+}
+
+/// Fails if the texts of corpora were chosen differently. How they were cut into chunks is no matter: each analysis cuts its own.
+fn check_alike(corpora: &[Corpus]) -> Result<()> {
+    let Some(first) = corpora.first() else {
+        return Ok(());
+    };
+    let wanted = first.parameters().content;
+    for corpus in corpora {
+        let found = corpus.parameters().content;
+        if found != wanted {
+            return Err(cento_store::Error::Unlike {
+                path: corpus.path().to_owned(),
+                name: "content",
+                found: found.to_string(),
+                wanted: wanted.to_string(),
+            }
+            .into());
+        }
+    }
+    Ok(())
 }
 
 fn damaged(corpus: &Corpus) -> Error {

@@ -7,6 +7,8 @@ use std::collections::{HashMap, HashSet};
 
 use cento_find::copies::{CopiesParams, CopiesScheme, CopiesSummary, Keep, copies};
 use cento_find::words::{WordHasher, resemblance};
+use cento_store::Parameters;
+use cento_text::content::Selection;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use support::{Page, bytes, corpus, corpus_of, open, prose, rows, workplace};
@@ -346,7 +348,6 @@ fn a_near_copy_is_found_whatever_number_its_page_has() {
 #[test]
 fn odd_corpora_are_no_trouble() {
     for texts in [
-        vec![],
         vec!["one"],
         vec!["one", "one"],
         vec!["a b", "a b c", "b a"],
@@ -357,9 +358,6 @@ fn odd_corpora_are_no_trouble() {
             .enumerate()
             .map(|(at, text)| (format!("http://h{at}.example/"), (*text).to_owned()))
             .collect();
-        if pages.is_empty() {
-            continue;
-        }
         let (pairs, _) = found(&pages, &CopiesParams::default());
         let distinct: HashSet<&str> = texts.iter().copied().collect();
         assert_eq!(pairs.len(), texts.len() - distinct.len(), "{texts:?}");
@@ -431,4 +429,23 @@ fn nearly_all_pairs_at_the_wanted_resemblance_are_found() {
     assert!((0.8..0.83).contains(&truth), "{truth}");
     let (pairs, _) = found(&pages, &CopiesParams::default());
     assert!(pairs.len() >= 388, "{} of 400", pairs.len());
+}
+
+#[test]
+fn corpora_that_keep_unlike_parts_of_pages_are_not_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = [("http://a.example/".to_owned(), prose(1, 60).join(" "))];
+    let all = corpus(folder.path(), "all", &pages);
+    let main = support::corpus_with(
+        folder.path(),
+        "main",
+        &[json!({ "url": "http://a.example/", "text": prose(1, 60).join(" ") })],
+        Parameters {
+            content: Selection::Main,
+            ..Parameters::default()
+        },
+    );
+    let error = cento_find::Source::open(&[&all, &main]).unwrap_err();
+    assert!(error.to_string().contains("content"), "{error}");
+    assert!(error.hint().is_some());
 }

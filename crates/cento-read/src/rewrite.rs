@@ -9,17 +9,17 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use arrow_array::BooleanArray;
+use arrow_select::filter::filter_record_batch;
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use sha1::{Digest, Sha1};
 
-use crate::bytes::{Filled, Origin, Source, Stream, Trouble, packing_of};
+use crate::bytes::{Filled, Handle, Origin, Source, Stream, Trouble, packing_of};
 use crate::decode::sniff;
 use crate::input::Location;
 use crate::record::Body;
+use crate::table::WholeTable;
 use crate::{Error, Format, Input, Item, Packing, Place, Record, Settings, Start};
 
 /// What becomes of a record.
@@ -358,29 +358,26 @@ impl Job<'_> {
 
     /// All columns, whatever they hold, of the rows that stay.
     fn table(&self, aside: &Path, fate: &mut dyn FnMut(u32) -> Fate) -> Result<Rewritten, Error> {
-        let bad = |error: ParquetError| Error::BadTable {
+        let bad = |problem: String| Error::BadTable {
             name: self.input.name.clone(),
-            problem: error.to_string(),
+            problem,
         };
-        let file = File::open(self.path).map_err(|error| self.lost(error))?;
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(bad)?;
+        let file = File::open(self.path).and_then(Handle::local);
+        let table = WholeTable::open(file.map_err(|error| self.lost(error))?).map_err(bad)?;
+        let written = table
+            .metadata()
+            .metadata()
+            .file_metadata()
+            .key_value_metadata();
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .set_key_value_metadata(
-                builder
-                    .metadata()
-                    .file_metadata()
-                    .key_value_metadata()
-                    .cloned(),
-            )
+            .set_key_value_metadata(written.cloned())
             .build();
-        let schema = builder.schema().clone();
-        let reader = builder.build().map_err(bad)?;
-        let mut writer =
-            ArrowWriter::try_new(create(aside)?, schema, Some(properties)).map_err(bad)?;
+        let schema = table.metadata().schema().clone();
+        let mut writer = ArrowWriter::try_new(create(aside)?, schema, Some(properties))
+            .map_err(|error| bad(error.to_string()))?;
         let (mut row, mut done) = (0u32, Rewritten::default());
-        for batch in reader {
-            let batch = batch.map_err(|error| bad(error.into()))?;
+        let outcome = table.for_each(|batch| {
             let stays: BooleanArray = (0..batch.num_rows())
                 .map(|_| {
                     let stays = fate(row) == Fate::Keep;
@@ -389,11 +386,11 @@ impl Job<'_> {
                     Some(stays)
                 })
                 .collect();
-            let rest = arrow_select::filter::filter_record_batch(&batch, &stays)
-                .map_err(|error| bad(error.into()))?;
-            writer.write(&rest).map_err(bad)?;
-        }
-        writer.close().map_err(bad)?;
+            let rest = filter_record_batch(batch, &stays).map_err(|error| error.to_string())?;
+            writer.write(&rest).map_err(|error| error.to_string())
+        });
+        outcome.map_err(bad)?;
+        writer.close().map_err(|error| bad(error.to_string()))?;
         Ok(done)
     }
 

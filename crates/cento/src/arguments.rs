@@ -457,7 +457,7 @@ quilts) counts as `known`, neither right nor wrong; what follows from the truth 
 page) is right. `templates` are those of the wrong ones that are about two pages of one template.
 
 Examples:
-  cento score crawl.cento/findings/copies/latest --truth crawl/truth.jsonl
+  cento score crawl.cento/findings --truth crawl/truth.jsonl
   cento score pairs.parquet --as copies --truth crawl/truth.jsonl --corpus crawl.cento")]
 pub(crate) struct ScoreArguments {
     /// The folder of a run, a folder of runs, or one table

@@ -8,10 +8,11 @@
 //!                     classes
 //! ```
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use cento_flow::{Bitmap, Registry, StageError, WideGroups, table_row};
-use cento_print::base32;
+use cento_print::{base32, word_hash};
 use serde::{Deserialize, Serialize};
 
 use super::exact::Link;
@@ -23,6 +24,8 @@ use crate::source::Source;
 const ALIAS_SHARE: f64 = 0.5;
 /// Fewer shared pages than this make no alias.
 const ALIAS_PAGES: u64 = 5;
+/// Hosts of a class that are counted: half a megabyte of them.
+const MOST_HOSTS: usize = 1 << 16;
 /// Fewer pages than this make no rule.
 pub(super) const RULE_PAGES: u64 = 5;
 
@@ -79,7 +82,7 @@ table_row! {
         pub pages: u64,
         /// How many of them are exact copies of it.
         pub exact: u64,
-        /// How many hosts they are on, as far as they follow each other.
+        /// How many hosts they are on; beyond 65,536 they are not counted.
         pub hosts: u64,
         /// The bytes of those that go.
         pub saved_bytes: u64,
@@ -378,10 +381,10 @@ fn classes(registry: &mut Registry) {
                 kept: of.url.clone(),
                 pages: 1,
                 exact: 0,
-                hosts: 1,
+                hosts: 0,
                 saved_bytes: 0,
             };
-            let mut last_host = of.host.clone();
+            let mut hosts: HashSet<u64> = of.host.iter().map(|host| word_hash(host)).collect();
             for record in group {
                 let Gone {
                     page,
@@ -391,9 +394,10 @@ fn classes(registry: &mut Registry) {
                 class.pages += 1;
                 class.exact += u64::from(!matches!(Link::of_number(link), Link::Near(_)));
                 class.saved_bytes += page.bytes;
-                if page.host != last_host {
-                    class.hosts += u64::from(page.host != of.host);
-                    last_host.clone_from(&page.host);
+                if let Some(host) = &page.host
+                    && hosts.len() < MOST_HOSTS
+                {
+                    hosts.insert(word_hash(host));
                 }
                 if let Some(pair) = prefixes(&page.url, &of.url) {
                     by_prefix.push(&serde_json::to_vec(&pair)?, 0, &[])?;
@@ -427,6 +431,7 @@ fn classes(registry: &mut Registry) {
             }
             // Pages are named for other reasons too.
             if class.pages > 1 {
+                class.hosts = hosts.len() as u64;
                 classes.push(class)?;
             }
         }

@@ -24,6 +24,16 @@ pub(crate) fn corpus(folder: &Path, name: &str, pages: &[Page]) -> PathBuf {
 
 /// Indexes lines of JSON as a corpus.
 pub(crate) fn corpus_of(folder: &Path, name: &str, rows: &[Value]) -> PathBuf {
+    corpus_with(folder, name, rows, Parameters::default())
+}
+
+/// The same with other parameters.
+pub(crate) fn corpus_with(
+    folder: &Path,
+    name: &str,
+    rows: &[Value],
+    parameters: Parameters,
+) -> PathBuf {
     let input = folder.join(format!("{name}.jsonl"));
     let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
     std::fs::write(&input, lines).unwrap();
@@ -35,7 +45,7 @@ pub(crate) fn corpus_of(folder: &Path, name: &str, rows: &[Value]) -> PathBuf {
         inputs: resolved.inputs,
         passed_over: Default::default(),
         settings,
-        parameters: Parameters::default(),
+        parameters,
         add: false,
         threads: 2,
         memory: 1 << 30,

@@ -19,7 +19,9 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ColumnChunkMetaData, FooterTail, ParquetMetaDataReader};
+use parquet::file::metadata::{
+    ColumnChunkMetaData, FooterTail, ParquetMetaData, ParquetMetaDataReader,
+};
 use parquet::file::reader::{ChunkReader, SerializedPageReader};
 
 use crate::bytes::Handle;
@@ -122,16 +124,14 @@ impl TableReader {
             .enumerate()
         {
             if self.projection.leaf_included(leaf) {
-                if !lies_within(column, self.bytes) {
-                    return Err("a column does not lie within the file".into());
-                }
                 let unpacked = u64::try_from(column.uncompressed_size()).unwrap_or(0);
                 size = size.saturating_add(unpacked);
             }
         }
         let each = size / self.rows_of(group).max(1);
         let rows = (BATCH_BYTES / each.max(1)).clamp(1, BATCH_ROWS);
-        guarded(|| self.check_dictionaries(group))?;
+        let included = |leaf| self.projection.leaf_included(leaf);
+        check_group(&self.file, self.metadata.metadata(), group, included)?;
         let reader = guarded(|| {
             ParquetRecordBatchReaderBuilder::new_with_metadata(
                 Walked(self.file.clone()),
@@ -145,30 +145,6 @@ impl TableReader {
         })?;
         self.reader = Some(reader);
         Ok(true)
-    }
-
-    /// Sees to it that no dictionary claims more values than it has bytes for: the library sets memory aside for as many as
-    /// are claimed, and thirty bytes can claim two thousand million.
-    fn check_dictionaries(&self, group: usize) -> Result<(), ParquetError> {
-        let rows = self.rows_of(group) as usize;
-        let columns = self.metadata.metadata().row_group(group).columns();
-        for (leaf, column) in columns.iter().enumerate() {
-            if !self.projection.leaf_included(leaf) {
-                continue;
-            }
-            let file = Arc::new(Walked(self.file.clone()));
-            let mut pages = SerializedPageReader::new(file, column, rows, None)?;
-            if !pages.peek_next_page()?.is_some_and(|page| page.is_dict) {
-                continue;
-            }
-            if let Some(page @ Page::DictionaryPage { .. }) = pages.get_next_page()?
-                && page.num_values() as usize > page.buffer().len()
-            {
-                let problem = "a dictionary claims more values than it has bytes";
-                return Err(ParquetError::General(problem.into()));
-            }
-        }
-        Ok(())
     }
 
     /// Makes a batch ready that holds the present row. Answers whether there is one.
@@ -329,6 +305,13 @@ impl Records for TableReader {
 fn load(file: &Handle) -> Result<ArrowReaderMetadata, ParquetError> {
     // What the writer's own types were is of no interest, and would have to be undone: dictionaries, wide offsets.
     let plain = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let metadata = ArrowReaderMetadata::try_new(footer(file)?, plain.clone())?;
+    let schema = Arc::new(column::with_views(metadata.schema()));
+    ArrowReaderMetadata::try_new(metadata.metadata().clone(), plain.with_schema(schema))
+}
+
+/// Reads the footer.
+fn footer(file: &Handle) -> Result<Arc<ParquetMetaData>, ParquetError> {
     let beyond = || ParquetError::EOF("it is shorter than its own footer".into());
     let tail = file.length().checked_sub(FOOTER).ok_or_else(beyond)?;
     let end = FooterTail::try_from(&file.get_bytes(tail, FOOTER as usize)?[..])?;
@@ -339,10 +322,87 @@ fn load(file: &Handle) -> Result<ArrowReaderMetadata, ParquetError> {
     let begin = tail.checked_sub(length as u64).ok_or_else(beyond)?;
     let footer = file.get_bytes(begin, length)?;
     header::walk_footer(&footer)?;
-    let metadata = Arc::new(ParquetMetaDataReader::decode_metadata(&footer)?);
-    let metadata = ArrowReaderMetadata::try_new(metadata, plain.clone())?;
-    let schema = Arc::new(column::with_views(metadata.schema()));
-    ArrowReaderMetadata::try_new(metadata.metadata().clone(), plain.with_schema(schema))
+    Ok(Arc::new(ParquetMetaDataReader::decode_metadata(&footer)?))
+}
+
+/// A table as a whole, all columns as they are, for whoever writes it again.
+pub(crate) struct WholeTable {
+    file: Handle,
+    metadata: ArrowReaderMetadata,
+}
+
+impl WholeTable {
+    pub(crate) fn open(file: Handle) -> Result<WholeTable, String> {
+        let metadata = guarded(|| {
+            footer(&file)
+                .and_then(|footer| ArrowReaderMetadata::try_new(footer, ArrowReaderOptions::new()))
+        })?;
+        Ok(WholeTable { file, metadata })
+    }
+
+    /// What it is and what was written about it.
+    pub(crate) fn metadata(&self) -> &ArrowReaderMetadata {
+        &self.metadata
+    }
+
+    /// Calls `each` with all its rows, some at a time.
+    pub(crate) fn for_each(
+        &self,
+        mut each: impl FnMut(&RecordBatch) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let metadata = self.metadata.metadata();
+        for group in 0..metadata.num_row_groups() {
+            check_group(&self.file, metadata, group, |_| true)?;
+            let mut reader = guarded(|| {
+                let file = Walked(self.file.clone());
+                ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
+                    .with_row_groups(vec![group])
+                    .with_batch_size(BATCH_ROWS as usize)
+                    .build()
+            })?;
+            while let Some(batch) = guarded(|| reader.next().transpose())? {
+                each(&batch)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Sees to it that the columns of a row group lie within the file, and that no dictionary claims more values than it has bytes for: the
+/// library takes the one for granted, and sets memory aside for as many as are claimed, and thirty bytes can claim two thousand million.
+fn check_group(
+    file: &Handle,
+    metadata: &ParquetMetaData,
+    group: usize,
+    included: impl Fn(usize) -> bool,
+) -> Result<(), String> {
+    let group = metadata.row_group(group);
+    let rows = usize::try_from(group.num_rows()).unwrap_or(0);
+    let columns = group.columns().iter().enumerate();
+    for (_, column) in columns.filter(|(leaf, _)| included(*leaf)) {
+        if !lies_within(column, file.length()) {
+            return Err("a column does not lie within the file".into());
+        }
+        guarded(|| check_dictionary(file, column, rows))?;
+    }
+    Ok(())
+}
+
+fn check_dictionary(
+    file: &Handle,
+    column: &ColumnChunkMetaData,
+    rows: usize,
+) -> Result<(), ParquetError> {
+    let file = Arc::new(Walked(file.clone()));
+    let mut pages = SerializedPageReader::new(file, column, rows, None)?;
+    if pages.peek_next_page()?.is_some_and(|page| page.is_dict)
+        && let Some(page @ Page::DictionaryPage { .. }) = pages.get_next_page()?
+        && page.num_values() as usize > page.buffer().len()
+    {
+        let problem = "a dictionary claims more values than it has bytes";
+        return Err(ParquetError::General(problem.into()));
+    }
+    Ok(())
 }
 
 /// Whether the bytes of a column are bytes of a file of this length. The library takes that for granted.
