@@ -441,6 +441,7 @@ pub(crate) struct ShareArguments {
 Columns that tables must have. A page is named by its URL in the column of that name, or by its id
 in one with _id behind the name (page_id, of_id, source_id):
   copies    pairs      page, of [, resemblance]   a page and what it copies; params: resemblance
+            near_pairs page, of [, resemblance]   beside it: pages that resemble each other
   overlap   pairs      page, of                   pages that share chunks; params: chunk, threshold
   reuse     pairs      page, of                   pages that share text
   passages  passages   page, source, begin, end, source_begin, source_end      in bytes

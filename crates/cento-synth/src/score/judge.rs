@@ -62,13 +62,15 @@ impl<'a> Judge<'a> {
         columns: [&str; 2],
         mut visit: impl FnMut(&mut Pages, &Row, Id, Id) -> Result<()>,
     ) -> Result<()> {
-        let path = &self.finding.path;
         let pages = &mut *self.pages;
-        for_each_row(path, |row| {
-            let first = pages.page(row, columns[0], path)?;
-            let second = pages.page(row, columns[1], path)?;
-            visit(pages, row, first, second)
-        })
+        for path in &self.finding.tables() {
+            for_each_row(path, |row| {
+                let first = pages.page(row, columns[0], path)?;
+                let second = pages.page(row, columns[1], path)?;
+                visit(pages, row, first, second)
+            })?;
+        }
+        Ok(())
     }
 
     fn copies(&mut self) -> Result<Vec<Line>> {

@@ -140,6 +140,21 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
+    /// The table, and the one beside it that belongs to the same answer: `pairs` of copies have for whom each page goes, and
+    /// `near_pairs` those that resemble each other though neither goes for the other.
+    pub(crate) fn tables(&self) -> Vec<PathBuf> {
+        let mut tables = vec![self.path.clone()];
+        let beside = self.path.with_file_name("near_pairs.parquet");
+        if self.analysis == "copies"
+            && self.table == "pairs"
+            && beside != self.path
+            && beside.exists()
+        {
+            tables.push(beside);
+        }
+        tables
+    }
+
     pub(crate) fn number(&self, name: &str) -> Option<f64> {
         self.parameters.get(name).and_then(Value::as_f64)
     }
