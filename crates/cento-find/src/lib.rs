@@ -16,6 +16,7 @@ mod numbers;
 pub mod overlap;
 pub mod phrases;
 pub mod quilts;
+mod rows;
 mod run;
 mod source;
 mod tables;
@@ -23,6 +24,7 @@ pub mod words;
 
 pub use error::{Error, Result};
 pub use numbers::{Numbers, UNSET};
+pub use rows::row_values;
 pub use run::{FINDINGS, Findings, RUN, RunRecord, Workplace};
 pub use source::{ChunkTask, PageFacts, Source, TextTask};
 pub use tables::read_table;

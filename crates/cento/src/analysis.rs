@@ -5,16 +5,16 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cento_find::{Findings, Workplace, read_table};
+use cento_find::{Findings, Workplace, read_table, row_values};
 use cento_flow::Progress;
+use cento_scan::Drawing;
 use clap::Args;
 use serde_json::{Map, Value};
 
 use crate::arguments::MachineArguments;
 use crate::failure::Failure;
 use crate::meter::Meter;
-use crate::output::print;
-use crate::rows::row_values;
+use crate::output::{number, print};
 
 /// Options of every analysis.
 #[derive(Debug, Args)]
@@ -107,7 +107,25 @@ impl AnalysisArguments {
     }
 }
 
-fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+/// Writes each figure as a picture and as numbers.
+pub(crate) fn write_figures(folder: &Path, drawings: &[Drawing]) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+    for drawing in drawings {
+        let contents = [("svg", drawing.figure.svg()), ("csv", drawing.csv())];
+        for (ending, content) in contents {
+            let path = folder.join(format!("{}.{ending}", drawing.name));
+            std::fs::write(&path, content).map_err(|error| cannot_write(&path, &error))?;
+        }
+    }
+    eprintln!(
+        "{}: {} figures, as SVG and as CSV",
+        folder.display(),
+        number(drawings.len() as u64)
+    );
+    Ok(())
+}
+
+pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     Failure::missing(
         format!("{}: {error}", path.display()),
         "choose a place that you may write to, with room for it".to_owned(),

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use arrow_array::RecordBatch;
+use cento_find::row_values;
 use cento_store::{ChunkRow, Corpus};
 use cento_text::url::PageUrl;
 use serde_json::{Map, Value, json};
@@ -10,7 +11,6 @@ use serde_json::{Map, Value, json};
 use crate::arguments::CatArguments;
 use crate::failure::Failure;
 use crate::output::{clean, clean_lines, print};
-use crate::rows::row_values;
 
 pub(crate) fn run(arguments: &CatArguments) -> Result<ExitCode, Failure> {
     let corpus = Corpus::open(&arguments.corpus)?;

@@ -8,16 +8,21 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use cento_find::copies::{
-    CopiesParams, CopiesScheme, CopiesSummary, Keep, copies, filter, write_skip_list,
+    CopiesParams, CopiesScheme, CopiesSummary, Keep, filter, write_skip_list,
 };
-use cento_find::{Findings, Source, read_table};
+use cento_find::{Findings, Source, read_table, row_values};
 use cento_read::Rewritten;
+use cento_scan::Analysis;
+use cento_scan::analyses::copies::{Copies, classes, mirrors};
 use clap::{Args, ValueEnum};
+use serde_json::json;
 
 use crate::analysis::AnalysisArguments;
 use crate::failure::Failure;
-use crate::output::{Lines, clean, number, print, size, table};
-use crate::rows::row_values;
+use crate::output::{Lines, Shown, clean, number, print, size, strongest};
+
+/// Classes and mirrors that are shown.
+const TOP: usize = 5;
 
 /// Find copies and near-copies of pages, and which to keep
 ///
@@ -116,7 +121,7 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
         .collect();
     let source = Arc::new(Source::open(&paths)?);
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
-        copies(&source, &params, workplace)
+        Copies.run(&source, &json!(params), workplace)
     })?;
     if let Some(path) = &arguments.skip_list {
         let file = File::create(path).map_err(|error| {
@@ -360,66 +365,10 @@ fn summary(arguments: &CopiesArguments, findings: &Findings) -> Result<String, F
 
 /// The largest classes and mirrors.
 fn largest(findings: &Findings) -> Result<String, Failure> {
-    let mut text = String::new();
-    let mut classes: Vec<(u64, u64, String)> = Vec::new();
-    for_each_row(findings, "classes", |row| {
-        let count = |name: &str| row(name).as_u64().unwrap_or(0);
-        let kept = row("kept").as_str().unwrap_or_default().to_owned();
-        classes.push((count("pages"), count("hosts"), kept));
-        if classes.len() > 1000 {
-            shorten(&mut classes);
-        }
-    })?;
-    shorten(&mut classes);
-    let rows: Vec<Vec<String>> = classes
-        .into_iter()
-        .map(|(pages, hosts, kept)| vec![clean(&kept).into_owned(), number(pages), number(hosts)])
-        .collect();
-    text.push_str(&table(&["largest classes", "pages", "hosts"], &rows));
-    let mut mirrors: Vec<(u64, u64, String)> = Vec::new();
-    for_each_row(findings, "mirrors", |row| {
-        let count = |name: &str| row(name).as_u64().unwrap_or(0);
-        let name = |name: &str| row(name).as_str().unwrap_or_default().to_owned();
-        let names = format!("{} → {}", name("host"), name("of_host"));
-        mirrors.push((count("pages"), count("host_pages"), names));
-        if mirrors.len() > 1000 {
-            shorten(&mut mirrors);
-        }
-    })?;
-    shorten(&mut mirrors);
-    if !mirrors.is_empty() {
-        let rows: Vec<Vec<String>> = mirrors
-            .into_iter()
-            .map(|(pages, all, names)| vec![clean(&names).into_owned(), number(pages), number(all)])
-            .collect();
-        text.push_str(&table(
-            &["hosts with copies of another's pages", "copies", "of pages"],
-            &rows,
-        ));
-    }
-    Ok(text)
-}
-
-/// Keeps the largest five.
-fn shorten(rows: &mut Vec<(u64, u64, String)>) {
-    rows.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.2.cmp(&other.2)));
-    rows.truncate(5);
-}
-
-fn for_each_row(
-    findings: &Findings,
-    name: &str,
-    mut each: impl FnMut(&dyn Fn(&str) -> serde_json::Value),
-) -> Result<(), Failure> {
-    for batch in read_table(&findings.table(name))? {
-        let batch = batch?;
-        for row in 0..batch.num_rows() {
-            each(&|name| {
-                let mut values = row_values(&batch, row);
-                let found = values.find(|(column, _)| *column == name);
-                found.map_or(serde_json::Value::Null, |(_, value)| value)
-            });
-        }
-    }
-    Ok(())
+    let classes = classes(findings, TOP)?;
+    let mirrors = mirrors(findings, TOP)?;
+    Ok([classes, mirrors]
+        .iter()
+        .map(|table| strongest(table, &Shown::default()))
+        .collect())
 }

@@ -19,7 +19,6 @@ mod overlap_bench;
 mod phrases;
 mod quilts;
 mod replication;
-mod rows;
 mod score;
 mod synth;
 

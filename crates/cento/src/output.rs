@@ -3,6 +3,10 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
+use cento_scan::{Cell, Table};
+
+pub(crate) use cento_scan::words::{number, size};
+
 /// Writes to standard output. A reader that has heard enough (`cento … | head`) is no error.
 pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
@@ -49,40 +53,6 @@ pub(crate) fn clean_lines(text: &str) -> Cow<'_, str> {
 /// Control characters, and the marks that turn the direction of all text after them.
 fn dangerous(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// `1234567` → `1,234,567`.
-pub(crate) fn number(value: u64) -> String {
-    let digits = value.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-/// Bytes as people read them, in powers of 1,000.
-pub(crate) fn size(bytes: u64) -> String {
-    if bytes < 1000 {
-        return format!("{bytes} B");
-    }
-    let mut value = bytes as f64;
-    let mut unit = "B";
-    for next in ["kB", "MB", "GB", "TB", "PB"] {
-        if value < 999.5 {
-            break;
-        }
-        value /= 1000.0;
-        unit = next;
-    }
-    if value < 9.95 {
-        format!("{value:.1} {unit}")
-    } else {
-        format!("{value:.0} {unit}")
-    }
 }
 
 /// Lines of a name, a number and a remark, the numbers under each other.
@@ -157,20 +127,100 @@ pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
+/// How much of addresses is shown.
+#[derive(Default)]
+pub(crate) struct Shown<'a> {
+    /// What they all begin with, and nobody wants to read in every line.
+    pub(crate) root: &'a str,
+    /// Letters that words have at most; what is longer loses its middle.
+    pub(crate) longest: Option<usize>,
+}
+
+impl Shown<'_> {
+    fn cell(&self, cell: &Cell) -> String {
+        let text = match cell {
+            Cell::Address(address) => address
+                .strip_prefix(self.root)
+                .unwrap_or(address)
+                .to_owned(),
+            other => other.text(),
+        };
+        let text = clean(&text).into_owned();
+        match self.longest {
+            Some(longest) if !cell.is_number() => without_middle(&text, longest),
+            _ => text,
+        }
+    }
+}
+
+/// The begin and the end of a text: of an address both tell something.
+fn without_middle(text: &str, longest: usize) -> String {
+    let letters = text.chars().count();
+    if letters <= longest {
+        return text.to_owned();
+    }
+    let begin = longest / 3;
+    let end = longest - begin - 1;
+    let first: String = text.chars().take(begin).collect();
+    let last: String = text.chars().skip(letters - end).collect();
+    format!("{first}…{last}")
+}
+
+/// The strongest findings, under their title: words to the left, numbers to the right. Nothing if there are none.
+pub(crate) fn strongest(table: &Table, shown: &Shown<'_>) -> String {
+    let Some(model) = table.rows.first() else {
+        return String::new();
+    };
+    let mut heading = table.columns.clone();
+    if let Some(first) = heading.first_mut() {
+        first.clone_from(&table.title);
+    }
+    let cells = |row: &Vec<Cell>| row.iter().map(|cell| shown.cell(cell)).collect();
+    let rows: Vec<Vec<String>> = table.rows.iter().map(cells).collect();
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        let widest = cells.map(|cell| cell.chars().count()).max().unwrap_or(0);
+        let name = heading.get(column).map_or(0, |name| name.chars().count());
+        // The first heading stands out by two characters.
+        widest.max(if column == 0 {
+            name.saturating_sub(2)
+        } else {
+            name
+        })
+    };
+    let widths: Vec<usize> = (0..heading.len()).map(width).collect();
+    let mut text = String::new();
+    for (index, row) in std::iter::once(&heading).chain(&rows).enumerate() {
+        let mut line = String::new();
+        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            let number = model.get(column).is_some_and(Cell::is_number);
+            line.push_str(match (column, index) {
+                (0, 0) => "",
+                _ => "  ",
+            });
+            let width = if (column, index) == (0, 0) {
+                width + 2
+            } else {
+                width
+            };
+            let padding = " ".repeat(width.saturating_sub(cell.chars().count()));
+            line.push_str(&match number {
+                true => format!("{padding}{cell}"),
+                false => format!("{cell}{padding}"),
+            });
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    if table.more > 0 {
+        text.push_str(&format!("  and {} more\n", number(table.more)));
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_and_sizes_read_well() {
-        assert_eq!(number(0), "0");
-        assert_eq!(number(999), "999");
-        assert_eq!(number(1_234_567), "1,234,567");
-        assert_eq!(size(999), "999 B");
-        assert_eq!(size(1500), "1.5 kB");
-        assert_eq!(size(999_999), "1.0 MB");
-        assert_eq!(size(123_456_789_000), "123 GB");
-    }
 
     #[test]
     fn what_a_page_says_cannot_command_a_terminal() {

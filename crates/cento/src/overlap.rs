@@ -5,19 +5,20 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_find::overlap::{
-    COMMON, MAX_PAGES, PAIRS, Params, REPLICAS, SERVERS, Summary, Unit, replication, run as find,
-    usual_threshold,
+    COMMON, MAX_PAGES, PAIRS, Params, REPLICAS, SERVERS, Summary, Unit, usual_threshold,
 };
-use cento_find::{Findings, Source, read_table};
+use cento_find::{Findings, Source, read_table, row_values};
+use cento_scan::Analysis;
+use cento_scan::analyses::overlap::{Pages, Servers};
+use cento_scan::analyses::replication::Replication;
 use cento_text::chunk::ChunkKind;
 use clap::{Args, ValueEnum};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::analysis::AnalysisArguments;
+use crate::analysis::{AnalysisArguments, write_figures};
 use crate::failure::Failure;
 use crate::output::{Lines, clean, number, print};
-use crate::replication::{text as replication_text, write_figures};
-use crate::rows::row_values;
+use crate::replication::text as replication_text;
 
 /// Find pages or servers that share chunks
 ///
@@ -115,14 +116,13 @@ pub(crate) fn run(arguments: &OverlapArguments) -> Result<ExitCode, Failure> {
         return run_replication(arguments, &source);
     }
     let params = arguments.params(&source);
-    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
-        find(&source, &params, workplace)
-    })?;
-    let table = if params.unit == Unit::Pages {
-        PAIRS
-    } else {
-        SERVERS
+    let (analysis, table): (&dyn Analysis, _) = match params.unit {
+        Unit::Pages => (&Pages, PAIRS),
+        Unit::Host | Unit::Domain => (&Servers, SERVERS),
     };
+    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
+        analysis.run(&source, &json!(params), workplace)
+    })?;
     if !arguments.analysis.give(&findings.table(table))? {
         print(&text(
             arguments,
@@ -139,10 +139,10 @@ fn run_replication(
     source: &Arc<Source>,
 ) -> Result<ExitCode, Failure> {
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
-        replication(source, workplace)
+        Replication.run(source, &Value::Null, workplace)
     })?;
     if let Some(folder) = &arguments.figures {
-        write_figures(folder, &findings)?;
+        write_figures(folder, &Replication.figures(&findings)?)?;
     }
     if !arguments.analysis.give(&findings.table(REPLICAS))? {
         print(&replication_text(

@@ -1,23 +1,21 @@
 //! `cento phrases`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use cento_find::copies::CopiesScheme;
-use cento_find::phrases::{
-    PhraseFigures, PhrasesParams, PhrasesSummary, SiteKind, figures, phrases,
-};
-use cento_find::{Findings, Source, read_table};
-use cento_view::{Axis, Figure, Format, Mark, Region, Rule, Series};
+use cento_find::phrases::{PhrasesParams, PhrasesSummary, SiteKind};
+use cento_find::{Findings, Source, read_table, row_values};
+use cento_scan::Analysis;
+use cento_scan::analyses::phrases::Phrases;
 use clap::Args;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::analysis::AnalysisArguments;
+use crate::analysis::{AnalysisArguments, write_figures};
 use crate::failure::Failure;
 use crate::output::{Lines, clean, number, print, table};
-use crate::rows::row_values;
 
 /// Find popular phrases, and the pages and sites that are made of them
 ///
@@ -153,10 +151,10 @@ pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, Failure> {
     params.check()?;
     let source = Arc::new(Source::open(&[&arguments.corpus])?);
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
-        phrases(&source, &params, workplace)
+        Phrases.run(&source, &json!(params), workplace)
     })?;
     if let Some(folder) = &arguments.figures {
-        write_figures(folder, &figures(&findings, params.flag_pages)?, &params)?;
+        write_figures(folder, &Phrases.figures(&findings)?)?;
     }
     if !arguments.analysis.give(&findings.table("sites"))? {
         print(&summary(&params, &findings)?)?;
@@ -347,164 +345,4 @@ fn first_rows(
         }
     }
     Ok(rows)
-}
-
-fn write_figures(
-    folder: &Path,
-    data: &PhraseFigures,
-    params: &PhrasesParams,
-) -> Result<(), Failure> {
-    let failed = |error: &std::io::Error| {
-        Failure::missing(
-            format!("{}: {error}", folder.display()),
-            "choose a place that you may write to, with room for it".to_owned(),
-        )
-    };
-    std::fs::create_dir_all(folder).map_err(|error| failed(&error))?;
-    let drawn = [
-        ("popularity", popularity(data, params), None),
-        ("pages", popular_shingles(data, params), None),
-        ("covers", covers(data, params), Some(cover_counts(data))),
-        ("sites", sites(data, params), Some(site_counts(data))),
-    ];
-    for (name, figure, counts) in drawn {
-        let numbers = counts.unwrap_or_else(|| figure.csv());
-        for (ending, content) in [("svg", figure.svg()), ("csv", numbers)] {
-            let path = folder.join(format!("{name}.{ending}"));
-            std::fs::write(path, content).map_err(|error| failed(&error))?;
-        }
-    }
-    eprintln!("{}: 4 figures, as SVG and as CSV", folder.display());
-    Ok(())
-}
-
-/// What the figure of covers cannot show: how many pages a dot stands for, and the foreign contribution to all of them.
-fn cover_counts(data: &PhraseFigures) -> String {
-    let mut text = "popular,cover,pages,foreign\r\n".to_owned();
-    for ((popular, cover), (pages, foreign)) in &data.covers {
-        text.push_str(&format!("{popular},{cover},{pages},{foreign}\r\n"));
-    }
-    text
-}
-
-/// The sites of the figure with the number of their pages.
-fn site_counts(data: &PhraseFigures) -> String {
-    let mut text = "mean,deviation,pages\r\n".to_owned();
-    for (mean, deviation, pages) in &data.sites {
-        text.push_str(&format!("{mean},{deviation},{pages}\r\n"));
-    }
-    text
-}
-
-fn popularity(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
-    let points = data.popularity.iter();
-    Figure::new(
-        "Popularity of phrases",
-        Axis::log10("Pages that have the phrase").format(Format::Count),
-        Axis::log10("Phrases").format(Format::Count),
-    )
-    .caption(format!(
-        "Each dot is a number of phrases of {} words that so many pages have; phrases on fewer than {} pages are left out.",
-        params.k, params.min_pages
-    ))
-    .series(Series::new(
-        "phrases",
-        Mark::Points,
-        points.map(|(&pages, &phrases)| (pages as f64, phrases as f64)),
-    ))
-}
-
-fn popular_shingles(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
-    let all: u64 = data.pages.values().sum();
-    let points = data.pages.iter();
-    Figure::new(
-        "Popular shingles of a page",
-        Axis::linear("Popular shingles, of 84")
-            .format(Format::Count)
-            .covering(0.0)
-            .covering(84.0),
-        Axis::log10("Share of all pages").format(Format::Share),
-    )
-    .caption(format!(
-        "Of {} pages, so many have so many popular shingles. A page that says only what others say stands at the right.",
-        number(all)
-    ))
-    .series(Series::new(
-        "pages",
-        Mark::Line,
-        points.map(|(&popular, &pages)| (f64::from(popular), pages as f64 / all.max(1) as f64)),
-    ))
-    .rule(Rule::vertical(
-        f64::from(params.cover_from),
-        format!("covered: {} or more", params.cover_from),
-    ))
-}
-
-fn covers(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
-    // Half of a page's popular shingles tells those that live on others from those that repeat themselves.
-    let of = |foreign: bool| {
-        let chosen = data
-            .covers
-            .iter()
-            .filter(move |((popular, _), (pages, given))| {
-                (2 * given >= pages * u64::from(*popular)) == foreign
-            });
-        chosen.map(|(&(popular, size), _)| (f64::from(popular), f64::from(size)))
-    };
-    Figure::new(
-        "How many pages cover the popular shingles of a page",
-        Axis::linear("Popular shingles of the page").format(Format::Count),
-        Axis::linear("Pages of the covering set").format(Format::Count),
-    )
-    .caption(format!(
-        "A dot stands for all covered pages at its place ({}). At the bottom a page is put together from one or two others, near the diagonal from many.",
-        match params.cover_pages {
-            Some(most) => format!("at most {most} for each number of popular shingles"),
-            None => "all were covered".to_owned(),
-        }
-    ))
-    .series(Series::new("mostly from other domains and addresses", Mark::Points, of(true)))
-    .series(Series::new("mostly from their own", Mark::Points, of(false)))
-}
-
-fn sites(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
-    let mut caption = format!(
-        "A dot is a site ({}) of {} pages or more. High and even, at the lower right: every page is made of what others say.",
-        params.site, params.flag_pages
-    );
-    if data.more_sites > 0 {
-        caption.push_str(&format!(
-            " Without {} smaller sites.",
-            number(data.more_sites)
-        ));
-    }
-    let points = data.sites.iter();
-    let figure = Figure::new(
-        "Sites by their popular shingles",
-        Axis::linear("Mean of popular shingles a page, of 84")
-            .covering(0.0)
-            .covering(84.0),
-        Axis::linear("Standard deviation")
-            .covering(0.0)
-            .covering(30.0),
-    )
-    .caption(caption)
-    .series(Series::new(
-        "sites",
-        Mark::Points,
-        points.map(|&(mean, deviation, _)| (mean, deviation)),
-    ))
-    .region(Region {
-        label: format!(
-            "flagged: mean ≥ {}, deviation < {}",
-            params.flag_mean, params.flag_deviation
-        ),
-        x: (Some(params.flag_mean), None),
-        y: (Some(0.0), Some(params.flag_deviation)),
-    });
-    data.flagged
-        .iter()
-        .fold(figure, |figure, (mean, deviation, site)| {
-            figure.note(*mean, *deviation, site.clone())
-        })
 }

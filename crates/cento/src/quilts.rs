@@ -1,20 +1,21 @@
 //! `cento quilts`.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use cento_find::quilts::{Foreign, QuiltsParams, QuiltsSummary, Sweep, quilts, sample, sweep};
-use cento_find::{Findings, Source, read_table};
-use cento_view::{Axis, Figure, Format, Mark, Series};
+use cento_find::quilts::{Foreign, QuiltsParams, QuiltsSummary, Sweep, sample};
+use cento_find::{Findings, Source, read_table, row_values};
+use cento_scan::Analysis;
+use cento_scan::analyses::quilts::Quilts;
+use cento_scan::analyses::sweep::Sweeps;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::analysis::AnalysisArguments;
+use crate::analysis::{AnalysisArguments, write_figures};
 use crate::failure::Failure;
 use crate::output::{Lines, clean, number, print, table};
-use crate::rows::row_values;
 
 /// Find pages stitched from patches of other pages
 ///
@@ -100,14 +101,15 @@ pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, Failure> {
     let source = Arc::new(Source::open(&[&arguments.corpus])?);
     let mut swept = None;
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
-        let findings = quilts(&source, &params, workplace)?;
+        let findings = Quilts.run(&source, &json!(params), workplace)?;
         if !arguments.sweep.is_empty() {
-            swept = Some(sweep(&source, &params, &arguments.sweep, workplace)?);
+            let asked = json!({ "pivot": params, "sweeps": arguments.sweep });
+            swept = Some(Sweeps.run(&source, &asked, workplace)?);
         }
         Ok(findings)
     })?;
     if let (Some(folder), Some(swept)) = (&arguments.figures, &swept) {
-        draw(folder, &params, swept)?;
+        write_figures(folder, &Sweeps.figures(swept)?)?;
     }
     if let Some(count) = arguments.sample {
         let drawn = drawn(&findings, count, arguments.seed)?;
@@ -335,76 +337,4 @@ fn sweep_table(swept: &Findings) -> Result<String, Failure> {
         .collect();
     let heading = ["sweep of", "k", "m", "c", "theta", "quilts", "sources"];
     Ok(table(&heading, &rows))
-}
-
-/// The paper's Figure 3: a picture for each parameter that was swept, with the pivot marked.
-fn draw(folder: &Path, pivot: &QuiltsParams, swept: &Findings) -> Result<(), Failure> {
-    let failed = |path: &Path, error: &std::io::Error| {
-        Failure::missing(
-            format!("{}: {error}", path.display()),
-            "choose a place that you may write to".to_owned(),
-        )
-    };
-    std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
-    let rows = objects(swept, "sweep", |_| true)?;
-    for (name, meaning, at, fixed) in [
-        (
-            "k",
-            "words of a gram",
-            f64::from(pivot.k),
-            format!("m = {}, c = {}, θ = {}", pivot.m, pivot.c, pivot.theta),
-        ),
-        (
-            "m",
-            "most pages of a patch gram",
-            f64::from(pivot.m),
-            format!("k = {}, c = {}, θ = {}", pivot.k, pivot.c, pivot.theta),
-        ),
-        (
-            "c",
-            "fewest sources",
-            f64::from(pivot.c),
-            format!("k = {}, m = {}, θ = {}", pivot.k, pivot.m, pivot.theta),
-        ),
-        (
-            "theta",
-            "least patch fraction",
-            pivot.theta,
-            format!("k = {}, m = {}, c = {}", pivot.k, pivot.m, pivot.c),
-        ),
-    ] {
-        let points: Vec<(f64, f64)> = rows
-            .iter()
-            .filter(|row| row.get("swept").and_then(Value::as_str) == Some(name))
-            .filter_map(|row| Some((row.get(name)?.as_f64()?, row.get("quilts")?.as_f64()?)))
-            .collect();
-        if points.is_empty() {
-            continue;
-        }
-        let x = Axis::linear(format!("{name}: {meaning}"));
-        let x = if name == "theta" {
-            x
-        } else {
-            x.format(Format::Count)
-        };
-        let y = Axis::linear("quilted pages")
-            .format(Format::Count)
-            .covering(0.0);
-        let highlighted: Vec<(f64, f64)> = points
-            .iter()
-            .copied()
-            .filter(|point| point.0 == at)
-            .collect();
-        let mut figure = Figure::new(format!("Quilted pages by {name}"), x, y)
-            .caption(format!("Pages that are quilted, for {fixed}."))
-            .series(Series::new("quilts", Mark::Line, points));
-        if !highlighted.is_empty() {
-            figure = figure.series(Series::new("pivot", Mark::Points, highlighted));
-        }
-        for (ending, content) in [("svg", figure.svg()), ("csv", figure.csv())] {
-            let path = folder.join(format!("{name}.{ending}"));
-            std::fs::write(&path, content).map_err(|error| failed(&path, &error))?;
-        }
-    }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! What can be asked.
 
 use cento_text::chunk::ChunkKind;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// What is compared with each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -17,12 +17,12 @@ pub enum Unit {
 }
 
 /// The parameters of an overlap.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Params {
     /// What is compared.
     pub unit: Unit,
     /// What a chunk is.
-    #[serde(serialize_with = "as_text")]
+    #[serde(serialize_with = "as_text", deserialize_with = "from_text")]
     pub chunk: ChunkKind,
     /// How many chunks a pair must share at least.
     pub threshold: u32,
@@ -32,6 +32,11 @@ pub struct Params {
 
 fn as_text<S: Serializer>(kind: &ChunkKind, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(kind)
+}
+
+fn from_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ChunkKind, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map_err(de::Error::custom)
 }
 
 /// Chunks on more pages than this are left out unless asked for otherwise.

@@ -1,4 +1,4 @@
-//! Rows of tables as JSON values: what `--json` prints of any table.
+//! Rows of tables as JSON values: what people and programs are given of any table.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -9,7 +9,7 @@ use arrow_schema::{DataType, TimeUnit};
 use serde_json::Value;
 
 /// The names and values of one row, in the order of the columns.
-pub(crate) fn row_values(batch: &RecordBatch, row: usize) -> impl Iterator<Item = (&str, Value)> {
+pub fn row_values(batch: &RecordBatch, row: usize) -> impl Iterator<Item = (&str, Value)> {
     let schema = batch.schema_ref();
     schema
         .fields()

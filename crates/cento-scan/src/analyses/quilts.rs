@@ -1,0 +1,262 @@
+//! Quilted pages, told.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cento_find::quilts::{Foreign, QUILTS, QuiltsParams, QuiltsSummary, quilts};
+use cento_find::{Findings, Result, Source, Workplace};
+use cento_view::{Axis, Figure, Format, Mark, Rule, Series};
+use serde_json::{Value, json};
+
+use super::excerpt::excerpts;
+use crate::analysis::{Analysis, Command, Told, parameters};
+use crate::profile::Profile;
+use crate::rows::{Row, for_each, largest};
+use crate::section::{Cell, Drawing, Next, Section, Table};
+use crate::words::{number, part_of, percent, quoted};
+
+/// Pages that are shown with their words.
+const SHOWN: usize = 5;
+/// Bins of the histogram of patch fractions.
+const BINS: usize = 20;
+
+/// `cento quilts`.
+pub struct Quilts;
+
+/// The parameters for a corpus.
+pub(crate) fn plan(corpus: &Profile) -> std::result::Result<QuiltsParams, String> {
+    let usual = QuiltsParams::default();
+    corpus.needs_text(u64::from(usual.c) + 1)?;
+    // Where all pages are of one domain, no page of it would have a foreign source.
+    let foreign = match (corpus.with_host, corpus.domains, corpus.hosts) {
+        (0, _, _) => usual.foreign,
+        (_, 2.., _) => usual.foreign,
+        (_, _, 2..) => Foreign::Host,
+        _ => Foreign::None,
+    };
+    Ok(QuiltsParams {
+        foreign,
+        // A scan looks for copies anyway, and five copies of a page would each be quilted from the other four.
+        collapse: true,
+        ..usual
+    })
+}
+
+impl Analysis for Quilts {
+    fn name(&self) -> &'static str {
+        QUILTS
+    }
+
+    fn title(&self) -> &'static str {
+        "Quilts"
+    }
+
+    fn question(&self) -> &'static str {
+        "Which pages are stitched together from patches of others, and whose patches are they?"
+    }
+
+    fn weight(&self) -> u32 {
+        45
+    }
+
+    fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {
+        plan(corpus).map(|params| json!(params))
+    }
+
+    fn run(&self, source: &Arc<Source>, asked: &Value, workplace: &Workplace) -> Result<Findings> {
+        quilts(source, &parameters(asked)?, workplace)
+    }
+
+    fn command(&self, corpus: &str, asked: &Value) -> String {
+        let usual = QuiltsParams::default();
+        let asked: QuiltsParams = parameters(asked).unwrap_or_else(|_| usual.clone());
+        command(corpus, &asked)
+    }
+
+    fn figures(&self, findings: &Findings) -> Result<Vec<Drawing>> {
+        let asked: QuiltsParams = parameters(&findings.record.parameters)?;
+        let mut fractions = [0u64; BINS];
+        let mut sources: BTreeMap<u64, u64> = BTreeMap::new();
+        for_each(
+            findings,
+            "quilts",
+            ["patch_fraction", "sources"],
+            |[fraction, count]| {
+                let bin = (fraction * BINS as f64) as usize;
+                if let Some(bin) = fractions.get_mut(bin.min(BINS - 1)) {
+                    *bin += 1;
+                }
+                *sources.entry(count as u64).or_default() += 1;
+            },
+        )?;
+        if sources.is_empty() {
+            return Ok(Vec::new());
+        }
+        let width = 1.0 / BINS as f64;
+        let bins = fractions.iter().enumerate().map(|(bin, &pages)| {
+            let from = bin as f64 * width;
+            (from, from + width, pages as f64)
+        });
+        let fractions = Figure::new(
+            "How much of a quilt is patches?",
+            Axis::linear("Patch fraction")
+                .format(Format::Share)
+                .covering(0.0)
+                .covering(1.0),
+            Axis::linear("Quilted pages")
+                .format(Format::Count)
+                .covering(0.0),
+        )
+        .caption("The share of a page's distinct grams that are on a few other pages too.")
+        .series(Series::histogram("pages", bins))
+        .rule(Rule::vertical(
+            asked.theta,
+            format!("quilted from {} up", asked.theta),
+        ));
+        let sources = Figure::new(
+            "How many sources does a quilt have?",
+            Axis::log10("Sources that cover the patches").format(Format::Count),
+            Axis::log10("Quilted pages").format(Format::Count),
+        )
+        .caption("Each dot is a number of pages whose patches so many other pages cover, taken greedily.")
+        .series(Series::new(
+            "pages",
+            Mark::Points,
+            sources.iter().map(|(&count, &pages)| (count as f64, pages as f64)),
+        ));
+        Ok(vec![
+            Drawing::new("patch-fractions", fractions),
+            Drawing::new("quilt-sources", sources),
+        ])
+    }
+
+    fn tell(&self, told: &Told<'_>) -> Result<Section> {
+        let counts: QuiltsSummary = told.findings.summary()?;
+        let asked: QuiltsParams = parameters(&told.findings.record.parameters)?;
+        let mut section = Section::default();
+        let definition = format!(
+            "half of their {}-grams or more are on 2 to {} pages, and it takes {} sources or more to cover these",
+            asked.k, asked.m, asked.c
+        );
+        let definition = match asked.theta {
+            0.5 => definition,
+            theta => definition.replacen("half", &percent(theta), 1),
+        };
+        if counts.quilts == 0 {
+            section.sentences.push(format!(
+                "No page of {} is quilted: {}.",
+                number(counts.pages),
+                match counts.patchy {
+                    0 if counts.patch_grams == 0 => format!(
+                        "no {}-gram is on several pages and on no more than {}",
+                        asked.k, asked.m
+                    ),
+                    0 => format!(
+                        "none has {} of such grams as are on 2 to {} pages",
+                        percent(asked.theta),
+                        asked.m
+                    ),
+                    patchy => format!(
+                        "{} have patches enough, but from fewer than {} sources",
+                        number(patchy),
+                        asked.c
+                    ),
+                }
+            ));
+            section.next.push(Next {
+                command: format!("{} -t 0.3 -c 2", command(told.corpus, &asked)),
+                why: "look for pages with fewer patches, from fewer sources".to_owned(),
+            });
+            return Ok(section);
+        }
+        let whose = match asked.foreign {
+            Foreign::None => String::new(),
+            Foreign::Domain if counts.of_no_server >= counts.pages => String::new(),
+            foreign => format!(" of another {foreign}"),
+        };
+        section.sentences.push(format!(
+            "{} of {} pages ({}) are quilts: {definition}{whose}.",
+            number(counts.quilts),
+            number(counts.pages),
+            part_of(counts.quilts, counts.pages)
+        ));
+        let top = largest(
+            told.findings,
+            "quilts",
+            &["patch_fraction", "sources"],
+            told.top.max(SHOWN),
+        )?;
+        if let Some(page) = top.first() {
+            section.sentences.push(format!(
+                "The most quilted is {}: {} of it is patches of {} pages.",
+                told.short(page.word("page")),
+                percent(page.real("patch_fraction")),
+                number(page.count("sources"))
+            ));
+        }
+        section.sentences.push(match counts.attributed_quilts {
+            0 => "None of them links to where half of its patches are from.".to_owned(),
+            some => format!(
+                "{} of them link to where half of their patches or more are from.",
+                number(some)
+            ),
+        });
+        section.tables.push(table(&top, &counts, told.top));
+        let shown = top.get(..SHOWN.min(top.len())).unwrap_or_default();
+        section.excerpts = excerpts(told, shown)?;
+        section.next = vec![
+            Next {
+                command: format!("{} --out quilts.csv", command(told.corpus, &asked)),
+                why: "list all quilts; patches.parquet beside the findings has every source and place".to_owned(),
+            },
+            Next {
+                command: format!("{} --min-share 0.05", command(told.corpus, &QuiltsParams { min_share: 0.0, ..asked.clone() })),
+                why: "count only sources that gave a twentieth or more".to_owned(),
+            },
+            Next {
+                command: format!(
+                    "cento quilts {} --sweep theta=0.4..1.0 --sweep c=2..10 --figures figures/",
+                    quoted(told.corpus)
+                ),
+                why: "see how the number of quilts depends on the definition".to_owned(),
+            },
+        ];
+        Ok(section)
+    }
+}
+
+fn command(corpus: &str, asked: &QuiltsParams) -> String {
+    let usual = QuiltsParams::default();
+    Command::new("quilts", corpus)
+        .option("-k", &asked.k, &usual.k)
+        .option("-m", &asked.m, &usual.m)
+        .option("-c", &asked.c, &usual.c)
+        .option("-t", &asked.theta, &usual.theta)
+        .option("--foreign", &asked.foreign, &usual.foreign)
+        .option("--min-share", &asked.min_share, &usual.min_share)
+        .flag("--collapse", asked.collapse)
+        .end()
+}
+
+fn table(rows: &[Row], counts: &QuiltsSummary, top: usize) -> Table {
+    let rows = rows.get(..top.min(rows.len())).unwrap_or_default();
+    Table {
+        title: "most quilted pages".to_owned(),
+        columns: ["page", "patches", "sources", "attributed", "original"]
+            .map(str::to_owned)
+            .to_vec(),
+        more: counts.quilts.saturating_sub(rows.len() as u64),
+        rows: rows
+            .iter()
+            .map(|row| {
+                vec![
+                    Cell::Address(row.word("page").to_owned()),
+                    Cell::Share(row.real("patch_fraction")),
+                    Cell::Count(row.count("sources")),
+                    Cell::Share(row.real("attributed_share")),
+                    Cell::Share(row.real("originality")),
+                ]
+            })
+            .collect(),
+    }
+}
