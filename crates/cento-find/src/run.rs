@@ -86,12 +86,7 @@ impl Workplace {
         let parameters = serde_json::to_value(parameters)
             .map_err(|error| Error::Parameter(error.to_string()))?;
         let corpora = source.identity();
-        let asked = json!([REVISION, analysis, parameters, corpora]).to_string();
-        let name: String = blake3::hash(asked.as_bytes())
-            .to_hex()
-            .chars()
-            .take(16)
-            .collect();
+        let name = run_name(analysis, &parameters, &corpora);
         let path = self.findings.join(analysis).join(name);
         if let Some(record) = read_record(&path)?
             && !self.again
@@ -143,6 +138,46 @@ impl Findings {
         T::deserialize(&self.record.summary)
             .map_err(|error| Error::Parameter(format!("{}: {error}", self.path.display())))
     }
+}
+
+/// The name of a run: a hash of what was asked of what.
+fn run_name(analysis: &str, parameters: &Value, corpora: &Value) -> String {
+    let asked = json!([REVISION, analysis, parameters, corpora]).to_string();
+    let hash = blake3::hash(asked.as_bytes()).to_hex();
+    hash.chars().take(16).collect()
+}
+
+/// All findings of an analysis of a source that lie in a folder of findings, the newest first. Those of other corpora, of a corpus
+/// before it grew, and of a program that found otherwise are not among them.
+pub fn known_findings(folder: &Path, analysis: &str, source: &Source) -> Result<Vec<Findings>> {
+    let folder = folder.join(analysis);
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::io(&folder, error)),
+    };
+    let corpora = source.identity();
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|error| Error::io(&folder, error))?.path();
+        let Some(record) = read_record(&path)? else {
+            continue;
+        };
+        let name = run_name(analysis, &record.parameters, &corpora);
+        if record.corpora != corpora || path.file_name() != Some(name.as_ref()) {
+            continue;
+        }
+        let written = fs::metadata(path.join(RUN)).and_then(|file| file.modified());
+        let written = written.map_err(|error| Error::io(&path, error))?;
+        found.push((written, path, record));
+    }
+    found.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+    let findings = found.into_iter().map(|(_, path, record)| Findings {
+        path,
+        record,
+        known: true,
+    });
+    Ok(findings.collect())
 }
 
 fn read_record(path: &Path) -> Result<Option<RunRecord>> {

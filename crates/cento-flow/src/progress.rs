@@ -9,6 +9,8 @@ use crate::error::{Error, Result};
 #[derive(Debug, Default)]
 pub struct Progress {
     stage: Mutex<String>,
+    stages_done: AtomicU64,
+    stages: AtomicU64,
     tasks: AtomicU64,
     finished: AtomicU64,
     rows: AtomicU64,
@@ -30,6 +32,14 @@ impl Progress {
             |poisoned| poisoned.into_inner().clone(),
             |name| name.clone(),
         )
+    }
+
+    /// How much of the flow is done, from 0 to 1: all of its stages taken as equal, and all tasks of a stage.
+    pub fn share(&self) -> f64 {
+        let stage = self.finished() as f64 / self.tasks().max(1) as f64;
+        let done = self.stages_done.load(Ordering::Relaxed) as f64 + stage.min(1.0);
+        let all = self.stages.load(Ordering::Relaxed).max(1) as f64;
+        (done / all).min(1.0)
     }
 
     /// Tasks of that stage.
@@ -85,6 +95,13 @@ impl Progress {
         self.aborted.store(false, Ordering::Relaxed);
         self.tasks.store(tasks as u64, Ordering::Relaxed);
         self.finished.store(finished as u64, Ordering::Relaxed);
+    }
+
+    /// Says which step of the flow comes next, and how many there are.
+    pub(crate) fn place(&self, done: usize, steps: usize) {
+        self.finished.store(0, Ordering::Relaxed);
+        self.stages_done.store(done as u64, Ordering::Relaxed);
+        self.stages.store(steps as u64, Ordering::Relaxed);
     }
 
     pub(crate) fn finish_task(&self) {

@@ -92,6 +92,8 @@ impl Runner<'_> {
             let Some(stage) = step.stages().get(holdings.position.stage) else {
                 return Err(Error::Unsound("a round has no stages".to_owned()));
             };
+            self.progress
+                .place(holdings.position.step, flow.steps.len());
             let had_files = self.run_stage(flow, stage, site, workshop, &mut holdings)?;
             let position = &mut holdings.position;
             position.ordinal += 1;

@@ -14,11 +14,15 @@
 pub mod analyses;
 mod analysis;
 mod profile;
+mod report;
 pub mod rows;
+mod scan;
 mod section;
 pub mod words;
 
 pub use analyses::{analyses, analysis};
 pub use analysis::{Analysis, Told};
 pub use profile::Profile;
-pub use section::{Cell, Drawing, Excerpt, Next, Origin, Piece, Quote, Section, Table};
+pub use report::{Chapter, Report};
+pub use scan::{Done, INDEX, INDEX_WEIGHT, LeftOut, Moment, Plan, Unknown, Watch, known};
+pub use section::{Cell, Drawing, Excerpt, Headline, Next, Origin, Piece, Quote, Section, Table};

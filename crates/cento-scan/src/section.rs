@@ -8,6 +8,8 @@ use cento_view::Figure;
 /// What an analysis found in a corpus, for people.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Section {
+    /// The one or two numbers that say most.
+    pub headlines: Vec<Headline>,
     /// What was found, in sentences that can be read aloud; the most important first.
     pub sentences: Vec<String>,
     /// The strongest findings.
@@ -16,6 +18,25 @@ pub struct Section {
     pub excerpts: Vec<Excerpt>,
     /// What to do next.
     pub next: Vec<Next>,
+}
+
+/// A number, and what it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Headline {
+    /// The number, as people read it.
+    pub value: String,
+    /// What it is a number of.
+    pub label: String,
+}
+
+impl Headline {
+    /// A number with its label.
+    pub fn new(value: impl Into<String>, label: impl Into<String>) -> Headline {
+        Headline {
+            value: value.into(),
+            label: label.into(),
+        }
+    }
 }
 
 /// A command, and why one might want to run it.

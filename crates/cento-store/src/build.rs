@@ -132,6 +132,12 @@ impl Build<'_> {
         })
     }
 
+    /// Whether the corpus is there already, complete and made in this way from these inputs. It is an error if it is there and was
+    /// made otherwise; one that is unfinished is for [`Build::run`] to judge.
+    pub fn is_done(&self) -> Result<bool> {
+        Site::is_done(self)
+    }
+
     /// Runs all tasks and marks the run as complete.
     fn work(
         &self,

@@ -71,13 +71,28 @@ impl Site {
             manifest.save(path)?;
             manifest.runs.len() - 1
         } else {
-            site.check_same_run(build, &manifest, &inputs)?
+            check_same_run(path, build, &manifest, &inputs)?
         };
         Ok(Begun {
             site,
             manifest,
             run,
         })
+    }
+
+    /// Whether the corpus is complete, and was made from the same inputs in the same way.
+    pub(crate) fn is_done(build: &Build<'_>) -> Result<bool> {
+        let path = &build.corpus;
+        if !path.join(MANIFEST).exists() {
+            return Ok(false);
+        }
+        let manifest = Manifest::load(path)?;
+        if !manifest.complete() {
+            return Ok(false);
+        }
+        manifest.parameters.check_like(&build.parameters, path)?;
+        check_same_run(path, build, &manifest, &render_inputs(&build.inputs))?;
+        Ok(true)
     }
 
     fn create(build: &Build<'_>, tasks: usize, inputs: &[u8]) -> Result<Begun> {
@@ -164,46 +179,6 @@ impl Site {
         })
     }
 
-    /// The number of the unfinished run, if it is the one that is asked for.
-    fn check_same_run(
-        &self,
-        build: &Build<'_>,
-        manifest: &Manifest,
-        inputs: &[u8],
-    ) -> Result<usize> {
-        let number = manifest.runs.len().saturating_sub(1);
-        let other = |detail: String| Error::OtherInputs {
-            path: self.path.clone(),
-            detail,
-        };
-        let Some(run) = manifest.runs.last() else {
-            return Err(other("it has no runs".to_owned()));
-        };
-        if build.add != (number > 0) {
-            let was = if number > 0 {
-                "with --add"
-            } else {
-                "without --add"
-            };
-            return Err(other(format!(
-                "its last run is unfinished and was begun {was}"
-            )));
-        }
-        let place = self.path.join(&run.inputs.file);
-        let known = fs::read(&place).map_err(|error| Error::io(&place, error))?;
-        if known != inputs {
-            return Err(other(first_difference(&known, inputs)));
-        }
-        let reading = render_settings(&build.settings);
-        if reading != run.reading {
-            return Err(other(format!(
-                "read with {:?}, now with {reading:?}",
-                run.reading
-            )));
-        }
-        Ok(number)
-    }
-
     /// Removes what no manifest names: the leavings of a run that was killed.
     fn sweep(&self, manifest: &Manifest) -> Result<()> {
         self.clear_unfinished()?;
@@ -252,6 +227,46 @@ impl Site {
     pub(crate) fn remove(self) {
         remove_remains(&self.path);
     }
+}
+
+/// The number of the unfinished run, if it is the one that is asked for.
+fn check_same_run(
+    path: &Path,
+    build: &Build<'_>,
+    manifest: &Manifest,
+    inputs: &[u8],
+) -> Result<usize> {
+    let number = manifest.runs.len().saturating_sub(1);
+    let other = |detail: String| Error::OtherInputs {
+        path: path.to_owned(),
+        detail,
+    };
+    let Some(run) = manifest.runs.last() else {
+        return Err(other("it has no runs".to_owned()));
+    };
+    if build.add != (number > 0) {
+        let was = if number > 0 {
+            "with --add"
+        } else {
+            "without --add"
+        };
+        return Err(other(format!(
+            "its last run is unfinished and was begun {was}"
+        )));
+    }
+    let place = path.join(&run.inputs.file);
+    let known = fs::read(&place).map_err(|error| Error::io(&place, error))?;
+    if known != inputs {
+        return Err(other(first_difference(&known, inputs)));
+    }
+    let reading = render_settings(&build.settings);
+    if reading != run.reading {
+        return Err(other(format!(
+            "read with {:?}, now with {reading:?}",
+            run.reading
+        )));
+    }
+    Ok(number)
 }
 
 /// One line an input: what a resumed run compares.

@@ -15,6 +15,8 @@ use crate::copies::CopiesArguments;
 use crate::machine::{Size, seconds};
 use crate::phrases::PhrasesArguments;
 use crate::quilts::QuiltsArguments;
+use crate::report::ReportArguments;
+use crate::scan::ScanArguments;
 
 /// Finds reused text in any corpus, from a folder to a web crawl.
 #[derive(Debug, Parser)]
@@ -34,6 +36,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    Scan(Box<ScanArguments>),
     Index(Box<IndexArguments>),
     Info(InfoArguments),
     Cat(CatArguments),
@@ -41,6 +44,7 @@ pub(crate) enum Verb {
     Overlap(Box<crate::overlap::OverlapArguments>),
     Quilts(Box<QuiltsArguments>),
     Phrases(Box<PhrasesArguments>),
+    Report(ReportArguments),
     Synth(Box<SynthArguments>),
     Score(ScoreArguments),
     FlowBench(FlowBenchArguments),
@@ -82,6 +86,26 @@ pub(crate) struct IndexArguments {
     #[arg(long)]
     pub(crate) add: bool,
 
+    #[command(flatten)]
+    pub(crate) reading: ReadingArguments,
+    /// End with exit status 3 if records were damaged or pages could not be decoded
+    #[arg(long, help_heading = "Reading")]
+    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) limits: LimitArguments,
+    #[command(flatten)]
+    pub(crate) machine: MachineArguments,
+    /// Payload after which a part is closed: what a broken run may have to do again [default: 512M]
+    #[arg(long, value_name = "SIZE", help_heading = "Machine")]
+    pub(crate) part_size: Option<Size>,
+    /// Print the outcome as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How inputs are read, wherever they are indexed: by `cento index`, or by `cento scan` on its way.
+#[derive(Debug, Args)]
+pub(crate) struct ReadingArguments {
     /// Read every input as this format instead of telling by its name and content: warc, arc, wacz, html, text,
     /// jsonl or parquet
     #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
@@ -96,9 +120,6 @@ pub(crate) struct IndexArguments {
     /// Keep pages whatever their HTTP status; otherwise those outside 200–299 are rejected
     #[arg(long, help_heading = "Reading")]
     pub(crate) any_status: bool,
-    /// End with exit status 3 if records were damaged or pages could not be decoded
-    #[arg(long, help_heading = "Reading")]
-    pub(crate) strict: bool,
 
     /// What those lines of @FILE are relative to that are no URLs; without it they are paths, and those of @URL are
     /// relative to its server or bucket
@@ -155,17 +176,6 @@ pub(crate) struct IndexArguments {
     /// And one in which a cycle of components occurs this many times in a row [default: 3]
     #[arg(long, value_name = "N", help_heading = "Text and chunks")]
     pub(crate) recursion_cycles: Option<u32>,
-
-    #[command(flatten)]
-    pub(crate) limits: LimitArguments,
-    #[command(flatten)]
-    pub(crate) machine: MachineArguments,
-    /// Payload after which a part is closed: what a broken run may have to do again [default: 512M]
-    #[arg(long, value_name = "SIZE", help_heading = "Machine")]
-    pub(crate) part_size: Option<Size>,
-    /// Print the outcome as one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// What one page may cost. What exceeds a limit is counted by the reason that each names.

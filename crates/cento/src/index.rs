@@ -1,15 +1,17 @@
 //! `cento index`.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cento_read::{FieldMap, RemoteSettings, Resolved, Settings};
+use cento_read::{FieldMap, Input, RemoteSettings, Resolved, Settings};
 use cento_store::{Build, Built, Corpus, Error, PageLimits, Parameters, Progress, Tally};
 use cento_text::content::Selection;
 use serde_json::json;
 
-use crate::arguments::{IndexArguments, LimitArguments};
+use crate::arguments::{IndexArguments, LimitArguments, MachineArguments, ReadingArguments};
 use crate::failure::{Failure, INTERRUPTED};
 use crate::machine::Size;
 use crate::meter::Meter;
@@ -18,25 +20,84 @@ use crate::output::{Lines, clean, number, print, size};
 /// Done, but not all of the input was sound, and the user asked to hear of that.
 const STRICT: u8 = 3;
 
-pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, Failure> {
-    let parameters = parameters(arguments)?;
-    let settings = settings(arguments, &parameters)?;
-    let Resolved { inputs, ignored } = cento_read::resolve(&arguments.inputs, &settings)?;
-    let files = inputs.len();
-    let input_bytes: u64 = inputs.iter().filter_map(|input| input.bytes).sum();
-    let passed_over = ignored
-        .into_iter()
-        .map(|kind| {
-            (
-                kind.cause.name().to_owned(),
-                Tally {
-                    count: kind.count,
-                    example: kind.example,
-                },
-            )
-        })
-        .collect();
+/// What is read, how, and into which corpus.
+pub(crate) struct Index<'a> {
+    pub(crate) corpus: &'a Path,
+    pub(crate) inputs: &'a [String],
+    pub(crate) reading: &'a ReadingArguments,
+    pub(crate) limits: &'a LimitArguments,
+    pub(crate) machine: &'a MachineArguments,
+    pub(crate) part_size: Option<Size>,
+    pub(crate) add: bool,
+}
 
+/// Inputs that were found and can be read.
+pub(crate) struct Found {
+    inputs: Vec<Input>,
+    passed_over: BTreeMap<String, Tally>,
+    settings: Settings,
+    parameters: Parameters,
+}
+
+impl Found {
+    pub(crate) fn files(&self) -> usize {
+        self.inputs.len()
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.inputs.iter().filter_map(|input| input.bytes).sum()
+    }
+}
+
+impl Index<'_> {
+    /// Looks for the inputs.
+    pub(crate) fn find(&self) -> Result<Found, Failure> {
+        let parameters = self.parameters()?;
+        let settings = self.settings(&parameters)?;
+        let Resolved { inputs, ignored } = cento_read::resolve(self.inputs, &settings)?;
+        let passed_over = ignored.into_iter().map(|kind| {
+            let tally = Tally {
+                count: kind.count,
+                example: kind.example,
+            };
+            (kind.cause.name().to_owned(), tally)
+        });
+        Ok(Found {
+            inputs,
+            passed_over: passed_over.collect(),
+            settings,
+            parameters,
+        })
+    }
+
+    /// Makes the corpus of them.
+    pub(crate) fn build<'p>(&self, found: Found, progress: &'p Progress) -> Build<'p> {
+        Build {
+            corpus: self.corpus.to_owned(),
+            inputs: found.inputs,
+            passed_over: found.passed_over,
+            settings: found.settings,
+            parameters: found.parameters,
+            add: self.add,
+            threads: self.machine.threads(),
+            memory: self.machine.memory(),
+            progress,
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, Failure> {
+    let index = Index {
+        corpus: &arguments.output,
+        inputs: &arguments.inputs,
+        reading: &arguments.reading,
+        limits: &arguments.limits,
+        machine: &arguments.machine,
+        part_size: arguments.part_size,
+        add: arguments.add,
+    };
+    let found = index.find()?;
+    let (files, input_bytes) = (found.files(), found.bytes());
     let progress = Arc::new(Progress::default());
     let on_interrupt = Arc::clone(&progress);
     // If no handler can be set, Ctrl-C ends the process at once, which a corpus survives as well.
@@ -49,18 +110,7 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, Failure> {
     });
     let begun = Instant::now();
     let meter = Meter::start(Arc::clone(&progress));
-    let outcome = Build {
-        corpus: arguments.output.clone(),
-        inputs,
-        passed_over,
-        settings,
-        parameters,
-        add: arguments.add,
-        threads: arguments.machine.threads(),
-        memory: arguments.machine.memory(),
-        progress: &progress,
-    }
-    .run();
+    let outcome = index.build(found, &progress).run();
     drop(meter);
     let built = outcome?;
     let seconds = begun.elapsed().as_secs_f64();
@@ -79,23 +129,21 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, Failure> {
     } else {
         summary.text()
     })?;
-    let unsound = built
-        .counts
-        .damaged
-        .values()
-        .map(|tally| tally.count)
-        .sum::<u64>()
-        + UNSOUND
-            .iter()
-            .filter_map(|reason| built.counts.rejected.get(*reason))
-            .map(|tally| tally.count)
-            .sum::<u64>();
-    let status = if arguments.strict && unsound > 0 {
+    let status = if arguments.strict && unsound(&built) > 0 {
         STRICT
     } else {
         0
     };
     Ok(ExitCode::from(status))
+}
+
+/// Records and pages that something is wrong with.
+fn unsound(built: &Built) -> u64 {
+    let damaged = built.counts.damaged.values();
+    let rejected = UNSOUND
+        .iter()
+        .filter_map(|reason| built.counts.rejected.get(*reason));
+    damaged.chain(rejected).map(|tally| tally.count).sum()
 }
 
 /// Rejections that mean that something is wrong with the input, rather than that it is no text.
@@ -108,73 +156,77 @@ const UNSOUND: [&str; 6] = [
     "too-slow",
 ];
 
-fn settings(arguments: &IndexArguments, parameters: &Parameters) -> Result<Settings, Failure> {
-    let mut fields = FieldMap::default();
-    for field in &arguments.fields {
-        fields.assign(field.parse()?);
-    }
-    Ok(Settings {
-        base_url: arguments.base_url.clone(),
-        fields,
-        format: arguments.format,
-        keep_status: arguments.any_status,
-        limits: (&parameters.limits).into(),
-        // As many as the store finds useful.
-        helpers: 0,
-        remote: RemoteSettings {
-            retries: arguments.retries,
-            stall_timeout: Duration::from_secs(arguments.stall_timeout),
-            max_rate: arguments.max_rate.map(|size| size.0),
-            read_ahead: read_ahead(arguments),
-            anonymous: arguments.anonymous,
-            list_base: arguments.list_base.clone(),
-            ..RemoteSettings::default()
-        },
-    })
-}
-
-/// How much each reader may fetch ahead: there is one a thread, and together they get a sixteenth of the memory.
-fn read_ahead(arguments: &IndexArguments) -> usize {
-    let most = RemoteSettings::default().read_ahead;
-    let share = arguments.machine.memory() / 16 / arguments.machine.threads().max(1) as u64;
-    usize::try_from(share)
-        .unwrap_or(most)
-        .clamp(512 << 10, most)
-}
-
-/// The parameters that were typed; what was not typed is as the corpus has it under `--add`, and the
-/// default otherwise.
-fn parameters(arguments: &IndexArguments) -> Result<Parameters, Failure> {
-    let mut parameters = if arguments.add {
-        match Corpus::open(&arguments.output) {
-            Ok(corpus) => corpus.parameters().clone(),
-            Err(Error::NotACorpus(path)) => return Err(Error::NothingToAddTo(path).into()),
-            Err(error) => return Err(error.into()),
+impl Index<'_> {
+    fn settings(&self, parameters: &Parameters) -> Result<Settings, Failure> {
+        let mut fields = FieldMap::default();
+        for field in &self.reading.fields {
+            fields.assign(field.parse()?);
         }
-    } else {
-        Parameters::default()
-    };
-    if arguments.main {
-        parameters.content = Selection::Main;
+        Ok(Settings {
+            base_url: self.reading.base_url.clone(),
+            fields,
+            format: self.reading.format,
+            keep_status: self.reading.any_status,
+            limits: (&parameters.limits).into(),
+            // As many as the store finds useful.
+            helpers: 0,
+            remote: RemoteSettings {
+                retries: self.reading.retries,
+                stall_timeout: Duration::from_secs(self.reading.stall_timeout),
+                max_rate: self.reading.max_rate.map(|size| size.0),
+                read_ahead: self.read_ahead(),
+                anonymous: self.reading.anonymous,
+                list_base: self.reading.list_base.clone(),
+                ..RemoteSettings::default()
+            },
+        })
     }
-    parameters.chunk = arguments.chunk.unwrap_or(parameters.chunk);
-    parameters.normalisation = arguments.normalise.unwrap_or(parameters.normalisation);
-    parameters.hash = arguments.hash.unwrap_or(parameters.hash);
-    parameters.text &= !arguments.no_text;
-    parameters.private_suffixes |= arguments.private_suffixes;
-    parameters.any_status |= arguments.any_status;
-    let or = |typed: Option<u32>, known: u32| typed.unwrap_or(known);
-    parameters.recursion_components = or(
-        arguments.recursion_components,
-        parameters.recursion_components,
-    );
-    parameters.recursion_repeats = or(arguments.recursion_repeats, parameters.recursion_repeats);
-    parameters.recursion_cycles = or(arguments.recursion_cycles, parameters.recursion_cycles);
-    if let Some(size) = arguments.part_size {
-        parameters.part_bytes = size.0;
+
+    /// How much each reader may fetch ahead: there is one a thread, and together they get a sixteenth of the memory.
+    fn read_ahead(&self) -> usize {
+        let most = RemoteSettings::default().read_ahead;
+        let share = self.machine.memory() / 16 / self.machine.threads().max(1) as u64;
+        usize::try_from(share)
+            .unwrap_or(most)
+            .clamp(512 << 10, most)
     }
-    set_limits(&mut parameters.limits, &arguments.limits);
-    Ok(parameters)
+
+    /// The parameters that were typed; what was not typed is as the corpus has it under `--add`, and the
+    /// default otherwise.
+    fn parameters(&self) -> Result<Parameters, Failure> {
+        let mut parameters = if self.add {
+            match Corpus::open(self.corpus) {
+                Ok(corpus) => corpus.parameters().clone(),
+                Err(Error::NotACorpus(path)) => return Err(Error::NothingToAddTo(path).into()),
+                Err(error) => return Err(error.into()),
+            }
+        } else {
+            Parameters::default()
+        };
+        if self.reading.main {
+            parameters.content = Selection::Main;
+        }
+        parameters.chunk = self.reading.chunk.unwrap_or(parameters.chunk);
+        parameters.normalisation = self.reading.normalise.unwrap_or(parameters.normalisation);
+        parameters.hash = self.reading.hash.unwrap_or(parameters.hash);
+        parameters.text &= !self.reading.no_text;
+        parameters.private_suffixes |= self.reading.private_suffixes;
+        parameters.any_status |= self.reading.any_status;
+        let or = |typed: Option<u32>, known: u32| typed.unwrap_or(known);
+        parameters.recursion_components = or(
+            self.reading.recursion_components,
+            parameters.recursion_components,
+        );
+        parameters.recursion_repeats =
+            or(self.reading.recursion_repeats, parameters.recursion_repeats);
+        parameters.recursion_cycles =
+            or(self.reading.recursion_cycles, parameters.recursion_cycles);
+        if let Some(size) = self.part_size {
+            parameters.part_bytes = size.0;
+        }
+        set_limits(&mut parameters.limits, self.limits);
+        Ok(parameters)
+    }
 }
 
 fn set_limits(limits: &mut PageLimits, typed: &LimitArguments) {

@@ -19,6 +19,8 @@ mod overlap_bench;
 mod phrases;
 mod quilts;
 mod replication;
+mod report;
+mod scan;
 mod score;
 mod synth;
 
@@ -32,6 +34,7 @@ use failure::Failure;
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.verb {
+        Verb::Scan(arguments) => scan::run(&arguments),
         Verb::Index(arguments) => index::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Cat(arguments) => cat::run(&arguments),
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
         Verb::Overlap(arguments) => overlap::run(&arguments),
         Verb::Quilts(arguments) => quilts::run(&arguments),
         Verb::Phrases(arguments) => phrases::run(&arguments),
+        Verb::Report(arguments) => report::run(&arguments),
         Verb::Synth(arguments) => synth::run(&arguments),
         Verb::Score(arguments) => score::run(&arguments),
         Verb::FlowBench(arguments) => flow_bench::run(&arguments),

@@ -6,6 +6,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use cento_scan::{INDEX, Watch};
 use cento_store::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -38,6 +39,11 @@ impl Meter {
             all: progress.tasks(),
             line: flow_line(&progress, begun),
         })
+    }
+
+    /// Starts to watch a scan, from its first byte to its last table.
+    pub(crate) fn over_scan(watch: Arc<Watch>) -> Meter {
+        Meter::show(move |begun| scan_reading(&watch, begun))
     }
 
     fn show(read: impl Fn(Instant) -> Reading + Send + 'static) -> Meter {
@@ -94,6 +100,38 @@ fn draw(bar: &ProgressBar, reading: &Reading) {
     bar.set_length(reading.all.max(reading.done).max(1));
     bar.set_position(reading.done);
     bar.set_message(reading.line.clone());
+}
+
+/// Parts that the share of a scan is shown in.
+const SCAN_PARTS: u64 = 1000;
+
+/// `quilts (4 of 5), cover 5  12 of 256  0:14`; the bar is of all of it.
+fn scan_reading(watch: &Watch, begun: Instant) -> Reading {
+    let moment = watch.moment();
+    let seconds = begun.elapsed().as_secs();
+    let step = format!("{} ({} of {})", moment.name, moment.number, moment.of);
+    let detail = if moment.name == INDEX {
+        let index = &watch.index;
+        let mut detail = format!("{} pages  {}", number(index.pages()), size(index.bytes()));
+        if index.total_bytes() > 0 {
+            detail.push_str(&format!(" of {}", size(index.total_bytes())));
+        }
+        detail
+    } else {
+        let flow = &watch.flow;
+        let (finished, tasks) = (number(flow.finished()), number(flow.tasks()));
+        format!("{}  {finished} of {tasks}", flow.stage())
+    };
+    Reading {
+        done: (moment.share * SCAN_PARTS as f64) as u64,
+        all: SCAN_PARTS,
+        line: format!(
+            "{step}, {detail}  {:.0} % of all  {}:{:02}",
+            100.0 * moment.share,
+            seconds / 60,
+            seconds % 60
+        ),
+    }
 }
 
 /// `sketch  12 of 40  3,456,789 rows  0:14`.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::analysis::{Analysis, Command, Told, parameters};
 use crate::profile::Profile;
 use crate::rows::{for_each, largest};
-use crate::section::{Cell, Drawing, Next, Section, Table};
+use crate::section::{Cell, Drawing, Headline, Next, Section, Table};
 use crate::words::{counted, number, part_of, quoted, size};
 
 /// `cento copies`.
@@ -106,6 +106,10 @@ impl Analysis for Copies {
         let classes = classes(told.findings, told.top)?;
         let mirrors = mirrors(told.findings, told.top)?;
         let mut section = Section::default();
+        section.headlines.push(Headline::new(
+            part_of(pages - dropped, pages),
+            "of the pages are unique",
+        ));
         section.sentences.push(match dropped {
             0 => format!("No page of {} is a copy of another.", number(pages)),
             _ => format!(

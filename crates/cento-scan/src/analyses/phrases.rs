@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::analysis::{Analysis, Command, Told, parameters};
 use crate::profile::Profile;
 use crate::rows::{Row, first, for_each, largest};
-use crate::section::{Cell, Drawing, Next, Section, Table};
+use crate::section::{Cell, Drawing, Headline, Next, Section, Table};
 use crate::words::{counted, number, percent, quoted, shortened};
 
 /// Bins of the histogram of originality.
@@ -124,6 +124,10 @@ impl Analysis for Phrases {
             sum += originality;
         })?;
         if pages > 0 {
+            section.headlines.push(Headline::new(
+                percent(sum / pages as f64),
+                "of a page is on no other, on average",
+            ));
             section.sentences.push(format!(
                 "On average {} of a page is on no other page.",
                 percent(sum / pages as f64)

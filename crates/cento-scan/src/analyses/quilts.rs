@@ -12,7 +12,7 @@ use super::excerpt::excerpts;
 use crate::analysis::{Analysis, Command, Told, parameters};
 use crate::profile::Profile;
 use crate::rows::{Row, for_each, largest};
-use crate::section::{Cell, Drawing, Next, Section, Table};
+use crate::section::{Cell, Drawing, Headline, Next, Section, Table};
 use crate::words::{number, part_of, percent, quoted};
 
 /// Pages that are shown with their words.
@@ -142,6 +142,9 @@ impl Analysis for Quilts {
             0.5 => definition,
             theta => definition.replacen("half", &percent(theta), 1),
         };
+        section
+            .headlines
+            .push(Headline::new(number(counts.quilts), "quilted pages"));
         if counts.quilts == 0 {
             section.sentences.push(format!(
                 "No page of {} is quilted: {}.",

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::analysis::{Analysis, Command, Told};
 use crate::profile::Profile;
 use crate::rows::first;
-use crate::section::{Cell, Drawing, Next, Section, Table};
+use crate::section::{Cell, Drawing, Headline, Next, Section, Table};
 use crate::words::{number, percent, quoted, size};
 
 /// Bytes that the analysis holds for each page; with more than this many pages a scan leaves it to who asks for it.
@@ -95,6 +95,12 @@ impl Analysis for Replication {
     fn tell(&self, told: &Told<'_>) -> Result<Section> {
         let summary: ReplicationSummary = told.findings.summary()?;
         let mut section = Section::default();
+        if let Some(widest) = summary.savings.last() {
+            section.headlines.push(Headline::new(
+                percent(widest.share_of_bytes),
+                "of the bytes need not be crawled",
+            ));
+        }
         for row in &summary.savings {
             let rule = match row.notion.as_str() {
                 "exact" => "the same text",

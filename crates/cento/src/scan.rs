@@ -1,0 +1,332 @@
+//! `cento scan`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cento_find::{FINDINGS, Source, Workplace};
+use cento_scan::{
+    Done, INDEX, INDEX_WEIGHT, LeftOut, Plan, Profile, Report, Unknown, Watch, analyses,
+};
+use cento_store::Corpus;
+use clap::Args;
+
+use crate::arguments::{LimitArguments, MachineArguments, ReadingArguments};
+use crate::failure::{Failure, INTERRUPTED};
+use crate::index::Index;
+use crate::meter::Meter;
+use crate::output::{Shown, clean, print, strongest};
+use crate::report::{REPORT, open, write, write_figures};
+
+/// Letters of words in the tables on a terminal.
+const LONGEST: usize = 72;
+/// Rows of these tables; the report has more.
+const ROWS: usize = 5;
+
+/// Find all reuse in files or in a corpus, and write a report
+///
+/// The one command: makes a corpus of the inputs, or takes one that is there; runs all analyses that have something to look for in
+/// it; tells what was found, and writes it as a page. A scan that was broken off goes on where it stopped when the same command is given
+/// again, and what was found before is not looked for again.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cento scan ~/.cargo/registry/src -o crates.cento      sources, READMEs and licences that cargo has unpacked
+  cento scan crawl/*.warc.gz -o crawl.cento --memory 4G
+  cento scan docs/ --base-url https://docs.example.org/ --open
+  cento scan crawl.cento --only copies,quilts
+  cento synth -o s --pages 2000 && cento scan s/crawl -o s.cento")]
+pub(crate) struct ScanArguments {
+    /// A corpus, or what `cento index` takes: files, folders, patterns, URLs, @FILE, -
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<String>,
+    /// The corpus to make [default: the name of the first input, with .cento]
+    #[arg(short, long, value_name = "NAME.cento")]
+    output: Option<PathBuf>,
+    /// Run these analyses and no others, with a comma between them: copies, replication, overlap-servers, overlap, quilts,
+    /// quilts-sweep, phrases
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Where the report goes [default: report.html in the corpus]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    report: Option<PathBuf>,
+    /// Write each figure as a file too, as SVG and as CSV
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
+    figures: Option<PathBuf>,
+    /// How many rows the tables of the report have
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
+    top: usize,
+    /// Open the report in a browser
+    #[arg(long, help_heading = "Output")]
+    open: bool,
+    /// Show how long each step took, and what each stage of it did
+    #[arg(long, help_heading = "Output")]
+    explain: bool,
+    /// Work anew, even if the same was found before
+    #[arg(long, help_heading = "Output")]
+    again: bool,
+    /// Where temporary files go [default: beside the findings]
+    #[arg(long, value_name = "FOLDER", help_heading = "Machine")]
+    temp: Option<PathBuf>,
+    #[command(flatten)]
+    reading: ReadingArguments,
+    #[command(flatten)]
+    limits: LimitArguments,
+    #[command(flatten)]
+    machine: MachineArguments,
+}
+
+/// How a corpus came to be.
+struct Made {
+    corpus: PathBuf,
+    /// How long it took to make, if it was made.
+    time: Option<Duration>,
+}
+
+pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, Failure> {
+    check_names(&arguments.only)?;
+    let watch = Watch::new();
+    let on_interrupt = Arc::clone(&watch);
+    // Without a handler Ctrl-C still ends the run, only less politely. Who presses it twice does not want to wait.
+    let _ = ctrlc::set_handler(move || {
+        if on_interrupt.is_cancelled() {
+            std::process::exit(INTERRUPTED.into());
+        }
+        on_interrupt.cancel();
+    });
+    let meter = Meter::over_scan(Arc::clone(&watch));
+    let outcome = scan(arguments, &watch);
+    drop(meter);
+    let (made, source, profile, plan, done) = outcome?;
+    let corpus = made.corpus.display().to_string();
+    if arguments.explain {
+        explain(&made, &done);
+    }
+    let left_out: Vec<LeftOut> = plan.left_out;
+    let report = Report::new(&source, &corpus, profile, &done, left_out, arguments.top)?;
+    let file = arguments
+        .report
+        .clone()
+        .unwrap_or_else(|| made.corpus.join(REPORT));
+    write(&report, &file)?;
+    if let Some(folder) = &arguments.figures {
+        write_figures(&report, folder)?;
+    }
+    print(&summary(&report, &file))?;
+    if arguments.open {
+        open(&file);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+type Scanned = (Made, Arc<Source>, Profile, Plan, Vec<Done>);
+
+fn scan(arguments: &ScanArguments, watch: &Arc<Watch>) -> Result<Scanned, Failure> {
+    // How much there is to do is known when the corpus is; until then all usual analyses are expected.
+    let usual = analyses()
+        .iter()
+        .filter(|analysis| match arguments.only.is_empty() {
+            true => analysis.usual(),
+            false => arguments.only.iter().any(|name| name == analysis.name()),
+        });
+    let weights = usual.map(|analysis| analysis.weight());
+    watch.expect(std::iter::once(INDEX_WEIGHT).chain(weights));
+    watch.begin(INDEX, INDEX_WEIGHT);
+    let made = make(arguments, watch)?;
+    let source = Arc::new(Source::open(&[&made.corpus])?);
+    let profile = Profile::of(&source)?;
+    let mut plan =
+        Plan::new(&profile, &arguments.only).map_err(|unknown| unknown_name(&unknown))?;
+    let weights = plan.chosen.iter().map(|(analysis, _)| analysis.weight());
+    watch.expect(std::iter::once(INDEX_WEIGHT).chain(weights));
+    let workplace = Workplace {
+        threads: arguments.machine.threads(),
+        memory: arguments.machine.memory(),
+        temp: arguments.temp.clone(),
+        findings: made.corpus.join(FINDINGS),
+        again: arguments.again,
+        progress: Arc::clone(&watch.flow),
+    };
+    let done = plan.run(&source, &workplace, watch)?;
+    Ok((made, source, profile, plan, done))
+}
+
+/// Makes the corpus, goes on with making it, or finds it made.
+fn make(arguments: &ScanArguments, watch: &Watch) -> Result<Made, Failure> {
+    if let ([only], None) = (arguments.inputs.as_slice(), &arguments.output) {
+        let path = Path::new(only);
+        if path.is_dir() && path.extension().is_some_and(|ending| ending == "cento") {
+            Corpus::open(path)?;
+            return Ok(Made {
+                corpus: path.to_owned(),
+                time: None,
+            });
+        }
+    }
+    let corpus = match &arguments.output {
+        Some(output) => output.clone(),
+        None => name_for(&arguments.inputs),
+    };
+    let index = Index {
+        corpus: &corpus,
+        inputs: &arguments.inputs,
+        reading: &arguments.reading,
+        limits: &arguments.limits,
+        machine: &arguments.machine,
+        part_size: None,
+        add: false,
+    };
+    let begun = Instant::now();
+    let build = index.build(index.find()?, &watch.index);
+    if build.is_done()? {
+        return Ok(Made { corpus, time: None });
+    }
+    build.run()?;
+    Ok(Made {
+        corpus,
+        time: Some(begun.elapsed()),
+    })
+}
+
+/// The name of the first input, without its folders and endings: it is made where the command is given.
+fn name_for(inputs: &[String]) -> PathBuf {
+    let first = inputs.first().map_or("", String::as_str);
+    let place = match first {
+        "-" => PathBuf::new(),
+        // A folder given as `.` or `..` has a name too.
+        path => std::fs::canonicalize(path)
+            .unwrap_or_else(|_| PathBuf::from(path.trim_start_matches('@'))),
+    };
+    let name = place.file_name().and_then(|name| name.to_str());
+    let name = name.unwrap_or_default();
+    let stem = name.split('.').find(|part| !part.is_empty()).unwrap_or("");
+    let plain: String = stem.chars().filter(|c| !"*?[]/\\".contains(*c)).collect();
+    PathBuf::from(match plain.as_str() {
+        "" => "scan.cento".to_owned(),
+        name => format!("{name}.cento"),
+    })
+}
+
+fn check_names(only: &[String]) -> Result<(), Failure> {
+    let known = |name: &String| analyses().iter().any(|analysis| analysis.name() == name);
+    match only.iter().find(|name| !known(name)) {
+        Some(name) => Err(unknown_name(&Unknown(name.clone()))),
+        None => Ok(()),
+    }
+}
+
+fn unknown_name(unknown: &Unknown) -> Failure {
+    let names: Vec<&str> = analyses().iter().map(|analysis| analysis.name()).collect();
+    Failure::usage(
+        format!("`{}` is no analysis", unknown.0),
+        &format!("there are {}", names.join(", ")),
+    )
+}
+
+/// How long each step took, and what its share was.
+fn explain(made: &Made, done: &[Done]) {
+    let steps = made.time.map(|time| (INDEX, time)).into_iter();
+    let steps = steps.chain(done.iter().map(|done| (done.analysis.name(), done.time)));
+    let steps: Vec<(&str, Duration)> = steps.collect();
+    let all: f64 = steps.iter().map(|(_, time)| time.as_secs_f64()).sum();
+    eprintln!("step             seconds  share");
+    for (name, time) in steps {
+        let seconds = time.as_secs_f64();
+        let share = 100.0 * seconds / all.max(1e-9);
+        eprintln!("{name:<15}  {seconds:>7.1}  {share:>4.0} %");
+    }
+    for done in done.iter().filter(|done| !done.findings.known) {
+        eprint!(
+            "\n{}\n{}",
+            done.analysis.name(),
+            done.findings.record.report
+        );
+    }
+}
+
+/// What a person reads at the end, and could read aloud.
+fn summary(report: &Report, file: &Path) -> String {
+    let shown = Shown {
+        root: &report.profile.root,
+        longest: Some(LONGEST),
+    };
+    let mut text = format!("{}\n", clean(&report.corpus));
+    for sentence in report.about() {
+        text.push_str(&wrapped(&sentence));
+    }
+    for chapter in &report.chapters {
+        text.push_str(&format!("\n{}\n", chapter.analysis.title()));
+        for sentence in &chapter.section.sentences {
+            text.push_str(&wrapped(sentence));
+        }
+        for table in &chapter.section.tables {
+            let mut table = table.clone();
+            let rows = table.rows.len().min(ROWS);
+            table.more += (table.rows.len() - rows) as u64;
+            table.rows.truncate(rows);
+            text.push_str(&strongest(&table, &shown));
+        }
+    }
+    if !report.left_out.is_empty() {
+        text.push_str("\nLeft out\n");
+        for left in &report.left_out {
+            text.push_str(&wrapped(&format!(
+                "{}: {}.",
+                left.analysis.title(),
+                left.reason
+            )));
+        }
+    }
+    text.push_str("\nWhat to run next\n");
+    for chapter in &report.chapters {
+        if let Some(next) = chapter.section.next.first() {
+            text.push_str(&format!(
+                "  {}\n      to {}\n",
+                clean(&next.command),
+                next.why
+            ));
+        }
+    }
+    let place = file.display().to_string();
+    text.push_str(&format!(
+        "\nThe report, with figures and more of each: {}\n",
+        clean(&place)
+    ));
+    text
+}
+
+/// A sentence in lines of a hundred letters, two from the left; an address is never cut.
+fn wrapped(sentence: &str) -> String {
+    let mut text = String::new();
+    let mut length = 0;
+    for word in clean(sentence).split(' ').filter(|word| !word.is_empty()) {
+        let letters = word.chars().count();
+        if length > 0 && length + 1 + letters > 98 {
+            text.push('\n');
+            length = 0;
+        }
+        text.push_str(if length == 0 { "  " } else { " " });
+        length += letters + 1;
+        text.push_str(word);
+    }
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_corpus_is_called_after_its_first_input() {
+        let name = |input: &str| name_for(&[input.to_owned()]).display().to_string();
+        assert_eq!(name("crawl/a.warc.gz"), "a.cento");
+        assert_eq!(name("no-such-folder/docs/"), "docs.cento");
+        assert_eq!(name("crawl/*.warc.gz"), "warc.cento");
+        assert_eq!(name("-"), "scan.cento");
+        assert_eq!(name("/"), "scan.cento");
+        assert_eq!(name("https://a.example/x/pages.jsonl"), "pages.cento");
+        assert_eq!(name("@lists/inputs.txt"), "inputs.cento");
+    }
+}
