@@ -13,7 +13,7 @@ use crate::analysis::Analysis;
 use crate::profile::Profile;
 
 /// How long the making of a corpus takes beside analyses, of which a usual one has 10.
-pub const INDEX_WEIGHT: u32 = 30;
+pub const INDEX_WEIGHT: u32 = 28;
 
 /// Which analyses are run, with which parameters; and which are not, and why.
 pub struct Plan {

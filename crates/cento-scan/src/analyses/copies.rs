@@ -127,18 +127,12 @@ impl Analysis for Copies {
             let why = "Near-copies were not looked for, because the corpus keeps no text.";
             section.sentences.push(why.to_owned());
         }
-        if let Some(
-            [
-                Cell::Address(kept),
-                Cell::Count(pages),
-                Cell::Count(hosts),
-                ..,
-            ],
-        ) = classes.rows.first().map(Vec::as_slice)
+        if let Some([Cell::Address(kept), Cell::Count(pages), _, hosts @ ..]) =
+            classes.rows.first().map(Vec::as_slice)
         {
             let place = match hosts {
-                0 | 1 => String::new(),
-                _ => format!(" on {} hosts", number(*hosts)),
+                [Cell::Count(hosts @ 2..)] => format!(" on {} hosts", number(*hosts)),
+                _ => String::new(),
             };
             section.sentences.push(format!(
                 "The largest class has {} pages{place} that say what {} says.",
@@ -194,21 +188,24 @@ impl Analysis for Copies {
 pub fn classes(findings: &Findings, top: usize) -> Result<Table> {
     let counts: CopiesSummary = findings.summary()?;
     let rows = largest(findings, "classes", &["pages"], top)?;
+    // Files have no hosts, and a column of zeros tells nothing.
+    let hosts = rows.iter().any(|row| row.count("hosts") > 0);
+    let mut columns = vec!["the page that stays", "pages", "bytes saved"];
+    columns.extend(hosts.then_some("hosts"));
     Ok(Table {
         title: "largest classes".to_owned(),
-        columns: ["the page that stays", "pages", "hosts", "bytes saved"]
-            .map(str::to_owned)
-            .to_vec(),
+        columns: columns.into_iter().map(str::to_owned).collect(),
         more: counts.classes.saturating_sub(rows.len() as u64),
         rows: rows
             .iter()
             .map(|row| {
-                vec![
+                let mut cells = vec![
                     Cell::Address(row.word("kept").to_owned()),
                     Cell::Count(row.count("pages")),
-                    Cell::Count(row.count("hosts")),
                     Cell::Bytes(row.count("saved_bytes")),
-                ]
+                ];
+                cells.extend(hosts.then(|| Cell::Count(row.count("hosts"))));
+                cells
             })
             .collect(),
     })

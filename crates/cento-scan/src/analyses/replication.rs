@@ -102,14 +102,14 @@ impl Analysis for Replication {
             ));
         }
         for row in &summary.savings {
-            let rule = match row.notion.as_str() {
-                "exact" => "the same text",
-                "lines:4" => "15 chunks of four lines in common",
-                "lines:2" => "25 chunks of two lines in common",
+            let what = match row.notion.as_str() {
+                "exact" => "pages whose text it has",
+                "lines:4" => "pages that share 15 chunks of four lines with one it has",
+                "lines:2" => "pages that share 25 chunks of two lines with one it has",
                 other => other,
             };
             section.sentences.push(format!(
-                "A crawl that leaves out what has {rule} with a page that it knows saves {} pages ({}) and {} ({}).",
+                "A crawl that leaves out {what} saves {} pages ({}) and {} ({}).",
                 number(row.saved_pages),
                 percent(row.share),
                 size(row.saved_bytes),

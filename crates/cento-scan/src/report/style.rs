@@ -10,7 +10,7 @@ pub(super) const STYLE: &str = "\
 *{box-sizing:border-box}
 html{font:16px/1.5 system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,\"Noto Sans\",sans-serif;\
 color:var(--ink);background:var(--paper);-webkit-text-size-adjust:100%}
-body{max-width:72rem;margin:0 auto;padding:1.5rem 1.25rem 4rem}
+body{max-width:82rem;margin:0 auto;padding:1.5rem 1.25rem 4rem}
 h1{font-size:1.7rem;line-height:1.2;margin:0 0 .25rem;overflow-wrap:anywhere}
 h2{font-size:1.35rem;line-height:1.25;margin:3rem 0 .25rem;padding-top:1rem;border-top:1px solid var(--line)}
 h3{font-size:1rem;margin:2rem 0 .5rem}
@@ -26,11 +26,11 @@ nav ul{list-style:none;padding:0;margin:1rem 0;display:flex;flex-wrap:wrap;gap:.
 .tiles span{color:var(--muted);font-size:.875rem}
 .summary{padding-left:1.2rem;max-width:52rem}
 .summary li{margin:.35rem 0;overflow-wrap:anywhere}
-.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,28rem),1fr));gap:1.25rem;margin:1.25rem 0}
-.figures figure{margin:0;min-width:0;border:1px solid var(--line);border-radius:.5rem;padding:.75rem}
+.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,36rem),1fr));gap:1.25rem;margin:1.25rem 0;align-items:start}
+.figures figure{margin:0;min-width:0;max-width:48rem;border:1px solid var(--line);border-radius:.5rem;padding:.75rem}
 .figures svg{display:block;width:100%;height:auto}
 .wide{overflow-x:auto}
-table{border-collapse:collapse;width:100%;font-size:.9rem}
+table{border-collapse:collapse;min-width:min(100%,48rem);max-width:100%;font-size:.9rem}
 th,td{text-align:start;vertical-align:top;padding:.3rem .75rem .3rem 0;border-bottom:1px solid var(--line)}
 th{color:var(--muted);font-weight:600;white-space:nowrap}
 td{overflow-wrap:anywhere;min-width:5rem;overflow:hidden}
