@@ -241,6 +241,9 @@ fn a_full_disk_is_told_and_a_rerun_with_room_goes_on() {
     ];
     assert_snapshot!(sandbox.run(&index));
     assert!(!left(&sandbox, "disk/x.cento"));
+    // A scan says the same, and so does the report that no longer fits.
+    let scanned = sandbox.run(&["scan", "crawl.warc.gz", "-o", "disk/x.cento"]);
+    assert!(scanned.contains("No space left on device"), "{scanned}");
     disk.remount("size=100m");
     sandbox.succeed(&index);
     assert!(

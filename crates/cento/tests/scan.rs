@@ -1,0 +1,172 @@
+//! `cento scan` and `cento report` as users see them.
+
+mod support;
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use insta::assert_snapshot;
+use support::{Random, Sandbox};
+
+/// A small crawl with something for every analysis.
+fn crawl() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.succeed(&[
+        "synth",
+        "-o",
+        "s",
+        "--pages",
+        "600",
+        "--words",
+        "150",
+        "--languages",
+        "en,zh",
+    ]);
+    sandbox
+}
+
+#[expect(clippy::unwrap_used, reason = "a test without a report stops there")]
+fn report(sandbox: &Sandbox, name: &str) -> String {
+    fs::read_to_string(sandbox.path(name)).unwrap()
+}
+
+#[test]
+fn a_crawl_is_scanned_told_and_reported_in_one_command() {
+    let sandbox = crawl();
+    let scan = ["scan", "s/crawl", "-o", "s.cento", "--figures", "figures"];
+    assert_snapshot!(sandbox.run(&scan));
+    let page = report(&sandbox, "s.cento/report.html");
+    for heading in [
+        "Copies and near-copies",
+        "Replication and crawl savings",
+        "Overlapping servers",
+        "Quilts",
+        "Popular phrases and originality",
+    ] {
+        assert!(page.contains(&format!("<h2>{heading}</h2>")), "{heading}");
+    }
+    // Words of a quilt beside those of its sources.
+    assert!(page.contains("<mark class=\"s1\">") && page.contains("<blockquote"));
+    let figures = fs::read_dir(sandbox.path("figures")).map(Iterator::count);
+    assert_eq!(figures.unwrap_or(0), 2 * page.matches("<svg ").count());
+
+    // The same command finds all of it again, and so does a report of its own.
+    let begun = Instant::now();
+    let again = sandbox.succeed(&scan);
+    assert!(again.contains("What to run next"));
+    assert!(begun.elapsed() < Duration::from_secs(30));
+    assert_eq!(report(&sandbox, "s.cento/report.html"), page);
+    sandbox.succeed(&["report", "s.cento", "-o", "alone.html"]);
+    assert_eq!(report(&sandbox, "alone.html"), page);
+    sandbox.succeed(&["scan", "s.cento", "--report", "of-corpus.html"]);
+    assert_eq!(report(&sandbox, "of-corpus.html"), page);
+}
+
+#[test]
+fn numbers_of_the_report_are_those_of_the_tables() {
+    let sandbox = crawl();
+    sandbox.succeed(&["scan", "s/crawl", "-o", "s.cento"]);
+    let page = report(&sandbox, "s.cento/report.html");
+    let lines = |arguments: &[&str]| sandbox.succeed(arguments).lines().count();
+    let copies = lines(&["copies", "s.cento", "--json"]);
+    assert!(
+        page.contains(&format!("<li dir=\"auto\">{copies} of ")),
+        "{copies} copies"
+    );
+    let quilts = lines(&["quilts", "s.cento", "--collapse", "--json"]);
+    assert!(page.contains(&format!(
+        "<li><b>{quilts}</b><span>quilted pages</span></li>"
+    )));
+    let servers = lines(&["overlap", "s.cento", "--servers", "--json"]);
+    assert!(page.contains(&format!("{servers} pairs of hosts share")));
+}
+
+#[test]
+fn what_does_not_fit_is_left_out_and_said() {
+    let sandbox = Sandbox::new();
+    let mut random = Random(3);
+    for page in 0..3 {
+        sandbox.write(&format!("notes/{page}.txt"), random.paragraph(80));
+    }
+    assert_snapshot!(sandbox.run(&["scan", "notes"]));
+    assert_snapshot!(sandbox.run(&["scan", "notes", "--no-text", "-o", "bare.cento"]));
+    assert_snapshot!(sandbox.run(&["scan", "notes.cento", "--only", "overlap"]));
+}
+
+#[test]
+fn wrong_usage_is_one_line_and_a_hint() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a/1.txt", "one").write("b/1.txt", "two");
+    sandbox.write("empty/.keep", "");
+    sandbox.succeed(&["index", "a", "-o", "a.cento"]);
+    assert_snapshot!(sandbox.run(&["scan"]));
+    assert_snapshot!(sandbox.run(&["scan", "a.cento", "--only", "quilt"]));
+    assert_snapshot!(sandbox.run(&["scan", "empty"]));
+    assert_snapshot!(sandbox.run(&["scan", "missing.cento"]));
+    assert_snapshot!(sandbox.run(&["scan", "b", "-o", "a.cento"]));
+    assert_snapshot!(sandbox.run(&["report", "a.cento"]));
+    assert_snapshot!(sandbox.run(&["report", "a"]));
+    sandbox.succeed(&["scan", "a.cento"]);
+    assert_snapshot!(sandbox.run(&["report", "a.cento", "-o", "nowhere/x.html"]));
+}
+
+#[test]
+fn help_is_what_the_reference_says() {
+    let sandbox = Sandbox::new();
+    assert_snapshot!(sandbox.run(&["report", "--help"]));
+    let help = sandbox.succeed(&["scan", "--help"]);
+    assert!(help.contains("--only <NAMES>") && help.contains("--base-url"));
+    // Every analysis that can be chosen is in the help.
+    let known = sandbox.run(&["scan", "x", "--only", "?"]);
+    let names = known.rsplit("there are ").next().unwrap_or_default();
+    for name in names.trim().split(", ") {
+        let flat: String = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(name), "{name} is not in the help");
+    }
+}
+
+#[test]
+#[expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot kill should stop there"
+)]
+fn a_scan_broken_off_at_any_moment_ends_in_the_same_report() {
+    let sandbox = crawl();
+    let scan = ["scan", "s/crawl", "-o", "s.cento"];
+    let begun = Instant::now();
+    sandbox.succeed(&scan);
+    let whole = begun.elapsed();
+    let page = report(&sandbox, "s.cento/report.html");
+    let rounds = match std::env::var_os("CENTO_LONG_TESTS") {
+        Some(_) => 40,
+        None => 6,
+    };
+    fs::remove_dir_all(sandbox.path("s.cento")).unwrap();
+    for round in 1..=rounds {
+        let mut child = sandbox
+            .command(&scan)
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(whole * round / (rounds + 1));
+        // Ctrl-C and kill -9 in turn.
+        let signal = if round % 2 == 0 { "-INT" } else { "-KILL" };
+        let id = child.id().to_string();
+        let _ = std::process::Command::new("kill")
+            .args([signal, &id])
+            .status();
+        let status = child.wait().unwrap();
+        assert!(
+            status.code().is_none_or(|code| code == 130 || code == 0),
+            "round {round}: {status}"
+        );
+        if round % 3 == 0 {
+            sandbox.succeed(&scan);
+            assert!(
+                report(&sandbox, "s.cento/report.html") == page,
+                "round {round}"
+            );
+            fs::remove_dir_all(sandbox.path("s.cento")).unwrap();
+        }
+    }
+}
