@@ -35,11 +35,6 @@ pub trait Analysis: Sync {
         10
     }
 
-    /// Whether findings with these parameters are what another analysis needed, and nobody asked for.
-    fn is_by_product(&self, _parameters: &Value) -> bool {
-        false
-    }
-
     /// The parameters for a corpus; or why it has nothing to look for there.
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String>;
 

@@ -81,35 +81,43 @@ fn number(column: &dyn Array, row: usize, value: impl Fn(usize) -> f64) -> f64 {
 }
 
 /// The rows with the largest numbers in some columns, the first of them first compared; of equals those that come first in the
-/// table. Only rows that may be among them are ever held.
+/// table.
 pub fn largest(findings: &Findings, table: &str, by: &[&str], most: usize) -> Result<Vec<Row>> {
+    largest_by(findings, table, by, <[f64]>::to_vec, most)
+}
+
+/// The same by what `key` makes of the columns. Only rows that may be among them are ever held.
+pub(crate) fn largest_by(
+    findings: &Findings,
+    table: &str,
+    columns: &[&str],
+    key: impl Fn(&[f64]) -> Vec<f64>,
+    most: usize,
+) -> Result<Vec<Row>> {
     let mut found: Vec<(Vec<f64>, Row)> = Vec::new();
-    let descending = |one: &[f64], other: &[f64]| {
-        let pairs = one.iter().zip(other);
-        pairs
-            .map(|(one, other)| other.total_cmp(one))
-            .find(|order| order.is_ne())
-    };
     for batch in read_table(&findings.table(table))? {
         let batch = batch?;
-        let columns: Vec<_> = by.iter().map(|name| numbers(&batch, name)).collect();
+        let columns: Vec<_> = columns.iter().map(|name| numbers(&batch, name)).collect();
         for row in 0..batch.num_rows() {
-            let key: Vec<f64> = columns.iter().map(|column| column(row)).collect();
-            let beaten = found.len() >= most
-                && found.last().is_none_or(|(last, _)| {
-                    descending(&key, last) != Some(std::cmp::Ordering::Less)
-                });
-            if beaten {
-                continue;
+            let values: Vec<f64> = columns.iter().map(|column| column(row)).collect();
+            let key = key(&values);
+            let place = found.partition_point(|(held, _)| !is_above(&key, held));
+            if place < most {
+                found.insert(place, (key, Row::of(&batch, row)));
+                found.truncate(most);
             }
-            let place = found.partition_point(|(held, _)| {
-                descending(held, &key) != Some(std::cmp::Ordering::Greater)
-            });
-            found.insert(place, (key, Row::of(&batch, row)));
-            found.truncate(most);
         }
     }
     Ok(found.into_iter().map(|(_, row)| row).collect())
+}
+
+/// Whether one key comes before another, the largest first.
+fn is_above(one: &[f64], other: &[f64]) -> bool {
+    let orders = one
+        .iter()
+        .zip(other)
+        .map(|(one, other)| one.total_cmp(other));
+    orders.into_iter().find(|order| order.is_ne()) == Some(std::cmp::Ordering::Greater)
 }
 
 /// The first rows of a table that is in the wanted order.
@@ -144,4 +152,17 @@ pub(crate) fn for_each<const N: usize>(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_compared_from_the_first_on() {
+        assert!(is_above(&[2.0, 0.0], &[1.0, 9.0]));
+        assert!(is_above(&[2.0, 1.0], &[2.0, 0.0]));
+        assert!(!is_above(&[2.0, 1.0], &[2.0, 1.0]));
+        assert!(!is_above(&[1.0, 9.0], &[2.0, 0.0]));
+    }
 }

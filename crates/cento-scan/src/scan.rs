@@ -113,10 +113,7 @@ pub fn known(
     let (mut done, mut left_out) = (Vec::new(), Vec::new());
     for &analysis in analyses() {
         let found = known_findings(folder, analysis.name(), source)?;
-        let mut found = found
-            .into_iter()
-            .filter(|findings| !analysis.is_by_product(&findings.record.parameters));
-        match (found.next(), analysis.plan(profile)) {
+        match (found.into_iter().next(), analysis.plan(profile)) {
             (Some(findings), _) => done.push(Done {
                 analysis,
                 findings,

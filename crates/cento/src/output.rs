@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
 use cento_scan::{Cell, Table};
+use unicode_width::UnicodeWidthStr;
 
 pub(crate) use cento_scan::words::{number, size};
 
@@ -179,8 +180,8 @@ pub(crate) fn strongest(table: &Table, shown: &Shown<'_>) -> String {
     let rows: Vec<Vec<String>> = table.rows.iter().map(cells).collect();
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
-        let widest = cells.map(|cell| cell.chars().count()).max().unwrap_or(0);
-        let name = heading.get(column).map_or(0, |name| name.chars().count());
+        let widest = cells.map(|cell| cell.width()).max().unwrap_or(0);
+        let name = heading.get(column).map_or(0, |name| name.width());
         // The first heading stands out by two characters.
         widest.max(if column == 0 {
             name.saturating_sub(2)
@@ -203,7 +204,7 @@ pub(crate) fn strongest(table: &Table, shown: &Shown<'_>) -> String {
             } else {
                 width
             };
-            let padding = " ".repeat(width.saturating_sub(cell.chars().count()));
+            let padding = " ".repeat(width.saturating_sub(cell.width()));
             line.push_str(&match number {
                 true => format!("{padding}{cell}"),
                 false => format!("{cell}{padding}"),

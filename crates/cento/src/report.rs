@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_find::{FINDINGS, Source};
-use cento_scan::{Profile, Report, known};
+use cento_scan::{Profile, Report, analyses, known};
 use clap::Args;
 
 use crate::analysis::cannot_write;
@@ -58,7 +58,11 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
         .clone()
         .unwrap_or_else(|| arguments.corpus.join(FINDINGS));
     let (done, left_out) = known(&source, &profile, &folder, &corpus)?;
-    if done.is_empty() {
+    // Where no analysis has anything to look for, the page says why.
+    let fitting = analyses()
+        .iter()
+        .any(|analysis| analysis.plan(&profile).is_ok());
+    if done.is_empty() && fitting {
         return Err(Failure::missing(
             format!("{corpus} has no findings to tell of"),
             format!("make them with `cento scan {corpus}`"),

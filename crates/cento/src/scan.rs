@@ -278,7 +278,13 @@ fn summary(report: &Report, file: &Path) -> String {
             )));
         }
     }
-    text.push_str("\nWhat to run next\n");
+    let next = report
+        .chapters
+        .iter()
+        .any(|chapter| !chapter.section.next.is_empty());
+    if next {
+        text.push_str("\nWhat to run next\n");
+    }
     for chapter in &report.chapters {
         if let Some(next) = chapter.section.next.first() {
             text.push_str(&format!(
@@ -323,7 +329,7 @@ mod tests {
         let name = |input: &str| name_for(&[input.to_owned()]).display().to_string();
         assert_eq!(name("crawl/a.warc.gz"), "a.cento");
         assert_eq!(name("no-such-folder/docs/"), "docs.cento");
-        assert_eq!(name("crawl/*.warc.gz"), "warc.cento");
+        assert_eq!(name("crawl/*.warc.gz"), "scan.cento");
         assert_eq!(name("-"), "scan.cento");
         assert_eq!(name("/"), "scan.cento");
         assert_eq!(name("https://a.example/x/pages.jsonl"), "pages.cento");

@@ -97,6 +97,7 @@ fn what_does_not_fit_is_left_out_and_said() {
 fn wrong_usage_is_one_line_and_a_hint() {
     let sandbox = Sandbox::new();
     sandbox.write("a/1.txt", "one").write("b/1.txt", "two");
+    sandbox.write("a/2.txt", "one");
     sandbox.write("empty/.keep", "");
     sandbox.succeed(&["index", "a", "-o", "a.cento"]);
     assert_snapshot!(sandbox.run(&["scan"]));

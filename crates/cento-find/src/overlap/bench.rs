@@ -3,27 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use cento_flow::{CHECKPOINT, Flow, Registry, RunReport, Runner, Stage, table_row};
-use serde_json::json;
+use cento_flow::{CHECKPOINT, Flow, Registry, RunReport, Runner, Stage};
 
 use super::params::Params;
-use super::rows::Pair;
-use super::stages::{self, for_each_sum};
-use super::{counting, counting_stages, cut, opening, plan_for};
+use super::{PAIRS, counting, counting_stages, cut, numbers, opening, plan_for, stages};
 use crate::error::Result;
 use crate::run::Workplace;
-
-table_row! {
-    /// Two pages by number and the chunks that they share.
-    pub struct NumberRow {
-        /// The higher number.
-        pub page: u32,
-        /// The lower number.
-        pub of: u32,
-        /// Distinct chunks that both have.
-        pub chunks: u32,
-    }
-}
 
 /// Writes `pairs.parquet` into a folder. Pages have numbers below `pages`; the file is said to have so many rows.
 pub fn run(
@@ -36,29 +21,12 @@ pub fn run(
     let mut registry = Registry::new();
     stages::register_rows(&mut registry);
     stages::register_counting(&mut registry);
-    registry.reduce::<Pair, _>("sum numbers", |context, groups| {
-        let threshold: u32 = context.parameters()?;
-        let mut table = context.table::<NumberRow>("pairs")?;
-        for_each_sum(groups, |pair| {
-            if pair.chunks < threshold {
-                return Ok(());
-            }
-            Ok(table.push(NumberRow {
-                page: pair.right,
-                of: pair.left,
-                chunks: pair.chunks,
-            })?)
-        })
-    });
+    numbers::register(&mut registry);
     let plan = plan_for(rows, pages as u32, params, workplace);
     let flow = counting(Flow::new("overlap of rows"), plan)
-        .table("pairs")
+        .table(PAIRS)
         .stage(opening(Stage::map("rows", cut::row_tasks(file)?)).writes(stages::BY_CHUNK));
-    let flow = counting_stages(flow, plan).stage(
-        Stage::reduce("sum numbers", stages::PAIRS)
-            .with(json!(plan.threshold))
-            .writes("pairs"),
-    );
+    let flow = numbers::with_sums(counting_stages(flow, plan), plan.threshold);
     let runner = Runner {
         registry: &registry,
         threads: workplace.threads,

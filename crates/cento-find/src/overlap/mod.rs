@@ -12,6 +12,7 @@
 pub mod bench;
 mod cut;
 mod naming;
+mod numbers;
 mod params;
 mod replication;
 mod rows;
@@ -214,22 +215,7 @@ fn flow(source: &Source, params: &Params, plan: Plan) -> Result<Flow> {
     flow = names::with_named(flow, source);
     let cut = Stage::map("cut", cut::tasks(source, params.chunk)?).writes(stages::BY_CHUNK);
     let (table, cut) = if params.unit == Unit::Pages {
-        let bytes = u64::from(source.all()).div_ceil(8).max(8);
-        flow = flow
-            .shuffle(stages::BY_TEXT)
-            .state(stages::COPIES, "bitmap", json!({ "bytes": bytes }))
-            .stage(
-                opening(Stage::map("texts", source.page_tasks()))
-                    .with(source.identity())
-                    .writes(names::NAMED)
-                    .writes(stages::COPIES)
-                    .writes(stages::BY_TEXT),
-            )
-            .stage(
-                Stage::reduce("collapse", stages::BY_TEXT)
-                    .writes(stages::COPIES)
-                    .writes(stages::FACTS),
-            );
+        flow = numbers::with_originals(flow, source);
         let cut = cut.reads(stages::COPIES);
         (naming::PAIRS, cut.with(json!(Attribution::Originals)))
     } else {

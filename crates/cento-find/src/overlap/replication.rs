@@ -11,13 +11,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::UInt64Type;
+use arrow_array::types::UInt32Type;
 use cento_flow::{Flow, Registry, Stage, StageError, table_row};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::PAIRS;
+use super::numbers::{self, NUMBERS};
 use super::params::Params;
-use super::{ANALYSIS, PAIRS};
 use crate::error::{Error, Result};
 use crate::run::{Findings, Workplace};
 use crate::source::Source;
@@ -105,7 +106,6 @@ pub struct ReplicationSummary {
 
 /// What is known of all pages.
 struct Pages {
-    ids: Vec<u64>,
     bytes: Vec<u64>,
     /// The first page with the same text.
     first: Vec<u32>,
@@ -139,7 +139,7 @@ pub fn replication(source: &Arc<Source>, workplace: &Workplace) -> Result<Findin
                 .map(|params| {
                     Ok((
                         params.chunk.to_string(),
-                        super::run(source, params, workplace)?,
+                        numbers::run(source, params, workplace)?,
                     ))
                 })
                 .collect::<Result<Vec<_>>>()?;
@@ -232,7 +232,6 @@ fn tell(
 impl Pages {
     fn read(source: &Source) -> Result<Pages> {
         let mut pages = Pages {
-            ids: Vec::new(),
             bytes: Vec::new(),
             first: Vec::new(),
             copies: Vec::new(),
@@ -247,7 +246,6 @@ impl Pages {
                 let first = *texts
                     .entry(hash.unwrap_or_default())
                     .or_insert(facts.number);
-                pages.ids.push(facts.page_id);
                 pages.bytes.push(facts.bytes);
                 pages.first.push(first);
                 pages.copies.push(0);
@@ -278,7 +276,7 @@ impl Pages {
 
     /// A page's replicas are the pages that it overlaps with, and the copies of those and of its own.
     fn near(&self, name: &str, findings: &Findings) -> Result<Notion> {
-        let edges = self.edges(findings)?;
+        let edges = Pages::edges(findings)?;
         let mut replicas = self.copies.clone();
         for &(page, of) in &edges {
             for (one, other) in [(page, of), (of, page)] {
@@ -311,27 +309,23 @@ impl Pages {
         })
     }
 
-    /// The pairs of an overlap as numbers, in order.
-    fn edges(&self, findings: &Findings) -> Result<Vec<(u32, u32)>> {
-        let number = |id: u64| self.ids.binary_search(&id).map(|number| number as u32);
+    /// The pairs of an overlap, in order.
+    fn edges(findings: &Findings) -> Result<Vec<(u32, u32)>> {
         let mut edges = Vec::new();
         for batch in read_table(&findings.table(PAIRS))? {
             let batch = batch?;
             let column = |name: &str| {
                 let column = batch.column_by_name(name);
-                column.and_then(|column| column.as_primitive_opt::<UInt64Type>())
+                column.and_then(|column| column.as_primitive_opt::<UInt32Type>())
             };
-            let (Some(page), Some(of)) = (column("page_id"), column("of_id")) else {
+            let (Some(page), Some(of)) = (column("page"), column("of")) else {
                 return Err(Error::NoFindings {
                     corpus: findings.path.clone(),
-                    analysis: ANALYSIS.to_owned(),
+                    analysis: NUMBERS.to_owned(),
                 });
             };
-            for (&page, &of) in page.values().iter().zip(of.values()) {
-                if let (Ok(page), Ok(of)) = (number(page), number(of)) {
-                    edges.push((page.max(of), page.min(of)));
-                }
-            }
+            let pairs = page.values().iter().zip(of.values());
+            edges.extend(pairs.map(|(&page, &of)| (page.max(of), page.min(of))));
         }
         edges.sort_unstable();
         Ok(edges)

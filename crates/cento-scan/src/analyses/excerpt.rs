@@ -11,8 +11,10 @@ use std::collections::HashMap;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
+use cento_find::quilts::QuiltsParams;
 use cento_find::{Result, read_table};
 
+use super::quilts::foreign_fraction;
 use crate::analysis::Told;
 use crate::rows::Row;
 use crate::section::{Excerpt, Origin, Piece, Quote};
@@ -40,7 +42,11 @@ struct Span {
 }
 
 /// The words of some quilted pages.
-pub(crate) fn excerpts(told: &Told<'_>, pages: &[Row]) -> Result<Vec<Excerpt>> {
+pub(crate) fn excerpts(
+    told: &Told<'_>,
+    asked: &QuiltsParams,
+    pages: &[Row],
+) -> Result<Vec<Excerpt>> {
     let mut patches: HashMap<u64, Vec<Row>> = pages
         .iter()
         .map(|page| (page.count("page_id"), Vec::new()))
@@ -61,7 +67,7 @@ pub(crate) fn excerpts(told: &Told<'_>, pages: &[Row]) -> Result<Vec<Excerpt>> {
         .iter()
         .map(|page| {
             let patches = patches.remove(&page.count("page_id")).unwrap_or_default();
-            excerpt(told, page, patches)
+            excerpt(told, asked, page, patches)
         })
         .collect()
 }
@@ -72,7 +78,12 @@ fn text_of(told: &Told<'_>, page_id: u64) -> Result<String> {
     Ok(text.flatten().unwrap_or_default())
 }
 
-fn excerpt(told: &Told<'_>, page: &Row, mut patches: Vec<Row>) -> Result<Excerpt> {
+fn excerpt(
+    told: &Told<'_>,
+    asked: &QuiltsParams,
+    page: &Row,
+    mut patches: Vec<Row>,
+) -> Result<Excerpt> {
     // Stable: of equals, those that the cover took first.
     patches.sort_by_key(|patch| std::cmp::Reverse(patch.count("grams")));
     let more = patches.len().saturating_sub(SOURCES) as u64;
@@ -88,8 +99,8 @@ fn excerpt(told: &Told<'_>, page: &Row, mut patches: Vec<Row>) -> Result<Excerpt
     Ok(Excerpt {
         page: page.word("page").to_owned(),
         about: format!(
-            "{} of its grams are patches, from {}; {} are attributed by a link; {} are on no earlier page.",
-            percent(page.real("patch_fraction")),
+            "{} of its grams are patches that others have, from {}; {} are attributed by a link; {} of the page is on no earlier page.",
+            percent(foreign_fraction(page, asked)),
             counted(page.count("sources"), "source", "sources"),
             percent(page.real("attributed_share")),
             percent(page.real("originality"))
@@ -158,13 +169,17 @@ fn quote(text: &str, begin: usize, end: usize) -> Option<Quote> {
     let from = floor(text, begin.saturating_sub(QUOTE_AROUND));
     let to = floor(text, end.saturating_add(QUOTE_AROUND));
     Some(Quote {
-        before: text.get(from..begin).unwrap_or_default().to_owned(),
+        before: match from {
+            0 => text.get(..begin).unwrap_or_default().to_owned(),
+            _ => format!("…{}", text.get(from..begin).unwrap_or_default()),
+        },
         words: match cut {
             true => format!("{} …", text.get(begin..shown).unwrap_or_default()),
             false => words.to_owned(),
         },
         after: match cut {
             true => String::new(),
+            false if to < text.len() => format!("{}…", text.get(end..to).unwrap_or_default()),
             false => text.get(end..to).unwrap_or_default().to_owned(),
         },
     })
@@ -322,7 +337,7 @@ mod tests {
             text in "[aü汉 ]{0,300}", begin in 0usize..900, end in 0usize..900,
         ) {
             if let Some(quote) = quote(&text, begin, end) {
-                prop_assert!(text.contains(quote.before.as_str()));
+                prop_assert!(text.contains(quote.before.trim_start_matches('…')));
             }
         }
     }

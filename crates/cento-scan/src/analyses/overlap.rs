@@ -7,7 +7,6 @@ use cento_find::overlap::{
     usual_threshold,
 };
 use cento_find::{Findings, Result, Source, Workplace};
-use cento_text::chunk::ChunkKind;
 use cento_view::{Axis, Figure, Format, Mark, Series};
 use serde_json::{Value, json};
 
@@ -64,14 +63,6 @@ impl Analysis for Pages {
     fn usual(&self) -> bool {
         // In a scan its findings would say what those of copies and of replication say.
         false
-    }
-
-    fn is_by_product(&self, asked: &Value) -> bool {
-        // Replication is told from overlaps by lines.
-        let asked: Result<Params> = parameters(asked);
-        asked.is_ok_and(|asked| {
-            matches!(asked.chunk, ChunkKind::Lines(2 | 4)) && asked == Params::new(asked.chunk)
-        })
     }
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {
@@ -292,7 +283,7 @@ fn tell(told: &Told<'_>, kind: &Kind) -> Result<Section> {
             command: out,
             why: format!("list every pair of {many}"),
         });
-    } else if asked.threshold > 1 {
+    } else if summary.largest.is_some() {
         let servers = if asked.unit == Unit::Pages {
             ""
         } else {

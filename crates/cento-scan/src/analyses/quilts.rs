@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::excerpt::excerpts;
 use crate::analysis::{Analysis, Command, Told, parameters};
 use crate::profile::Profile;
-use crate::rows::{Row, for_each, largest};
+use crate::rows::{Row, for_each, largest_by};
 use crate::section::{Cell, Drawing, Headline, Next, Section, Table};
 use crate::words::{number, part_of, percent, quoted};
 
@@ -38,6 +38,8 @@ pub(crate) fn plan(corpus: &Profile) -> std::result::Result<QuiltsParams, String
         foreign,
         // A scan looks for copies anyway, and five copies of a page would each be quilted from the other four.
         collapse: true,
+        // Long pages have a phrase or two of everybody: a source that gave less than a fiftieth is chance.
+        min_share: 0.02,
         ..usual
     })
 }
@@ -134,9 +136,21 @@ impl Analysis for Quilts {
         let counts: QuiltsSummary = told.findings.summary()?;
         let asked: QuiltsParams = parameters(&told.findings.record.parameters)?;
         let mut section = Section::default();
+        let whose = match asked.foreign {
+            Foreign::Host => "pages of other hosts",
+            Foreign::Domain if counts.of_no_server < counts.pages => "pages of other domains",
+            Foreign::Ip => "pages of other servers",
+            _ => "other pages",
+        };
         let definition = format!(
-            "half of their {}-grams or more are on 2 to {} pages, and it takes {} sources or more to cover these",
-            asked.k, asked.m, asked.c
+            "half of their {}-grams or more are on 2 to {} pages, and it takes {} {whose} or more to cover these{}",
+            asked.k,
+            asked.m,
+            asked.c,
+            match asked.min_share {
+                0.0 => String::new(),
+                share => format!(", each of which adds {} of them at least", percent(share)),
+            }
         );
         let definition = match asked.theta {
             0.5 => definition,
@@ -172,28 +186,18 @@ impl Analysis for Quilts {
             });
             return Ok(section);
         }
-        let whose = match asked.foreign {
-            Foreign::None => String::new(),
-            Foreign::Domain if counts.of_no_server >= counts.pages => String::new(),
-            foreign => format!(" of another {foreign}"),
-        };
         section.sentences.push(format!(
-            "{} of {} pages ({}) are quilts: {definition}{whose}.",
+            "{} of {} pages ({}) are quilts: {definition}.",
             number(counts.quilts),
             number(counts.pages),
             part_of(counts.quilts, counts.pages)
         ));
-        let top = largest(
-            told.findings,
-            "quilts",
-            &["patch_fraction", "sources"],
-            told.top.max(SHOWN),
-        )?;
+        let top = most_quilted(told.findings, &asked, told.top.max(SHOWN))?;
         if let Some(page) = top.first() {
             section.sentences.push(format!(
-                "The most quilted is {}: {} of it is patches of {} pages.",
+                "The most quilted is {}: {} of it is on {whose} too, and {} of these cover it.",
                 told.short(page.word("page")),
-                percent(page.real("patch_fraction")),
+                percent(foreign_fraction(page, &asked)),
                 number(page.count("sources"))
             ));
         }
@@ -204,26 +208,35 @@ impl Analysis for Quilts {
                 number(some)
             ),
         });
-        section.tables.push(table(&top, &counts, told.top));
+        section.tables.push(table(&top, &counts, &asked, told.top));
         let shown = top.get(..SHOWN.min(top.len())).unwrap_or_default();
-        section.excerpts = excerpts(told, shown)?;
+        section.excerpts = excerpts(told, &asked, shown)?;
         section.next = vec![
-            Next {
-                command: format!("{} --out quilts.csv", command(told.corpus, &asked)),
-                why: "list all quilts; patches.parquet beside the findings has every source and place".to_owned(),
-            },
-            Next {
-                command: format!("{} --min-share 0.05", command(told.corpus, &QuiltsParams { min_share: 0.0, ..asked.clone() })),
-                why: "count only sources that gave a twentieth or more".to_owned(),
-            },
-            Next {
+                    Next {
+                        command: format!("{} --out quilts.csv", command(told.corpus, &asked)),
+                        why: "list all quilts; patches.parquet beside the findings has every source and place".to_owned(),
+                    },
+                    Next {
                 command: format!(
-                    "cento quilts {} --sweep theta=0.4..1.0 --sweep c=2..10 --figures figures/",
-                    quoted(told.corpus)
+                    "{} --min-share 0.1",
+                    command(
+                        told.corpus,
+                        &QuiltsParams {
+                            min_share: QuiltsParams::default().min_share,
+                            ..asked.clone()
+                        }
+                    )
                 ),
-                why: "see how the number of quilts depends on the definition".to_owned(),
-            },
-        ];
+                        why: "count only sources that gave a tenth or more".to_owned(),
+                    },
+                    Next {
+                        command: format!(
+                            "cento quilts {} --sweep theta=0.4..1.0 --sweep c=2..10 --figures figures/",
+                            quoted(told.corpus)
+                        ),
+                        why: "see how the number of quilts depends on the definition".to_owned(),
+                    },
+                ];
         Ok(section)
     }
 }
@@ -241,19 +254,46 @@ fn command(corpus: &str, asked: &QuiltsParams) -> String {
         .end()
 }
 
-fn table(rows: &[Row], counts: &QuiltsSummary, top: usize) -> Table {
+/// How much of a page is patches that could be from a source: those that only pages of its own server have could not.
+pub(super) fn foreign_fraction(page: &Row, asked: &QuiltsParams) -> f64 {
+    let share = match asked.foreign {
+        Foreign::None => 1.0,
+        _ => page.real("foreign_share"),
+    };
+    page.real("patch_fraction") * share
+}
+
+fn most_quilted(findings: &Findings, asked: &QuiltsParams, most: usize) -> Result<Vec<Row>> {
+    let columns = ["patch_fraction", "foreign_share", "sources"];
+    let any = asked.foreign == Foreign::None;
+    let key = |values: &[f64]| match values {
+        [fraction, share, sources] => vec![fraction * if any { 1.0 } else { *share }, *sources],
+        _ => Vec::new(),
+    };
+    largest_by(findings, "quilts", &columns, key, most)
+}
+
+fn table(rows: &[Row], counts: &QuiltsSummary, asked: &QuiltsParams, top: usize) -> Table {
     let rows = rows.get(..top.min(rows.len())).unwrap_or_default();
     Table {
         title: "most quilted pages".to_owned(),
-        columns: ["page", "patches", "sources", "attributed", "original"]
-            .map(str::to_owned)
-            .to_vec(),
+        columns: [
+            "page",
+            "from others",
+            "patches",
+            "sources",
+            "attributed",
+            "original",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
         more: counts.quilts.saturating_sub(rows.len() as u64),
         rows: rows
             .iter()
             .map(|row| {
                 vec![
                     Cell::Address(row.word("page").to_owned()),
+                    Cell::Share(foreign_fraction(row, asked)),
                     Cell::Share(row.real("patch_fraction")),
                     Cell::Count(row.count("sources")),
                     Cell::Share(row.real("attributed_share")),

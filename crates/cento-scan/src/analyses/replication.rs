@@ -11,7 +11,7 @@ use crate::analysis::{Analysis, Command, Told};
 use crate::profile::Profile;
 use crate::rows::first;
 use crate::section::{Cell, Drawing, Headline, Next, Section, Table};
-use crate::words::{number, percent, quoted, size};
+use crate::words::{counted, number, percent, quoted, size};
 
 /// Bytes that the analysis holds for each page; with more than this many pages a scan leaves it to who asks for it.
 const MOST_PAGES: u64 = 20_000_000;
@@ -101,7 +101,13 @@ impl Analysis for Replication {
                 "of the bytes need not be crawled",
             ));
         }
+        let mut saved = 0;
         for row in &summary.savings {
+            // A wider notion of a replica that finds no more of them is no news.
+            if row.saved_pages == saved {
+                continue;
+            }
+            saved = row.saved_pages;
             let what = match row.notion.as_str() {
                 "exact" => "pages whose text it has",
                 "lines:4" => "pages that share 15 chunks of four lines with one it has",
@@ -109,12 +115,16 @@ impl Analysis for Replication {
                 other => other,
             };
             section.sentences.push(format!(
-                "A crawl that leaves out {what} saves {} pages ({}) and {} ({}).",
-                number(row.saved_pages),
+                "A crawl that leaves out {what} saves {} ({}) and {} ({}).",
+                counted(row.saved_pages, "page", "pages"),
                 percent(row.share),
                 size(row.saved_bytes),
                 percent(row.share_of_bytes)
             ));
+        }
+        if saved == 0 {
+            let none = "No page is a replica of another: a crawl could leave out none.";
+            section.sentences.push(none.to_owned());
         }
         if summary.collections > 0 {
             let rows = first(told.findings, COLLECTIONS, told.top)?;

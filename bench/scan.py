@@ -1,0 +1,111 @@
+"""The whole of it: a scan of real HTML in a small memory, and analyses that share what they find against the same ones one by one.
+
+    bench/run scan
+
+The crawl is Debian's documentation, 1.2 GB of HTML. One by one, every analysis has a folder of findings of its own, as if it were the first
+that anybody ran: each reads the texts for itself, and quilts and phrases first look for the copies that they leave out. A scan
+looks for copies once. Both give the same tables, which is checked.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import threading
+import subprocess
+import time
+
+from common import CENTO, FOLDER, crawl, fresh, warm
+
+MEMORY = os.environ.get("MEMORY", "2G")
+ROUNDS = int(os.environ.get("ROUNDS", 2))
+# What a scan runs on this crawl, each as its command; the parameters are those that a scan chooses.
+ALONE = [
+    ["copies"],
+    ["overlap", "--replication"],
+    ["overlap", "--servers", "--chunk", "paragraph"],
+    ["quilts", "--collapse", "--min-share", "0.02"],
+    ["phrases"],
+]
+
+
+def run(command):
+    """Runs a command: what it says on standard error, its seconds, and the most anonymous memory it had, in MiB."""
+    begun = time.time()
+    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    peak = [0]
+
+    def watch():
+        while process.poll() is None:
+            try:
+                with open(f"/proc/{process.pid}/status") as status:
+                    for line in status:
+                        if line.startswith("RssAnon"):
+                            peak[0] = max(peak[0], int(line.split()[1]))
+            except OSError:
+                pass
+            time.sleep(0.02)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    said = process.stderr.read()
+    process.wait()
+    watcher.join()
+    if process.returncode != 0:
+        raise SystemExit(f"failed: {command}\n{said}")
+    return said, time.time() - begun, peak[0] / 1024
+
+
+def tables(findings, analysis):
+    """What an analysis has found, as the hashes of its tables."""
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in pathlib.Path(findings).glob(f"{analysis}/*/*.parquet")
+    }
+
+
+def main():
+    archives = crawl()
+    warm(archives)
+    corpus = fresh("scan.cento")
+    best = None
+    for _ in range(ROUNDS):
+        shutil.rmtree(corpus, ignore_errors=True)
+        said, seconds, peak = run([CENTO, "scan", *archives, "-o", corpus, "--memory", MEMORY, "--threads", "2", "--explain"])
+        best = min(best or (seconds, peak, said), (seconds, peak, said))
+    seconds, peak, said = best
+    counts = [json.loads((corpus / "manifest.json").read_text())["parts"]]
+    payload = sum(part["counts"]["payload_bytes"] for part in counts[0])
+    print(f"scan of {payload / 1e9:.2f} GB of HTML: {seconds:.1f} s on two threads, {peak:.0f} MiB of --memory {MEMORY}")
+    steps = {}
+    for line in said.splitlines():
+        words = line.split()
+        if len(words) == 4 and words[3] == "%":
+            steps[words[0]] = float(words[1])
+            print(f"  {words[0]:<16} {words[1]:>6} s  {words[2]:>3} %")
+
+    together = alone = 0
+    shares = []
+    for _ in range(ROUNDS):
+        shutil.rmtree(corpus / "findings", ignore_errors=True)
+        _, together, _ = run([CENTO, "scan", corpus, "--memory", MEMORY, "--threads", "2"])
+        alone = 0
+        for command in ALONE:
+            findings = fresh("scan-findings")
+            verb, *options = command
+            _, taken, _ = run([CENTO, verb, corpus, *options, "--memory", MEMORY, "--threads", "2", "--findings", findings])
+            alone += taken
+            for analysis in findings.iterdir():
+                mine = tables(findings, analysis.name)
+                if mine != tables(corpus / "findings", analysis.name):
+                    raise SystemExit(f"{analysis.name} found something else in a scan")
+        shares.append((together / alone, together, alone))
+    share, together, alone = min(shares)
+    print(f"all analyses in one scan: {together:.1f} s, report included; one by one: {alone:.1f} s; ratio {share:.2f}, wanted 0.8 at most")
+    print("  the tables are the same")
+    shutil.rmtree(FOLDER / "scan-findings", ignore_errors=True)
+    shutil.rmtree(corpus, ignore_errors=True)
+
+
+main()
