@@ -122,7 +122,7 @@ impl Profile {
                 Ok::<_, Error>(())
             })?;
         }
-        if profile.with_host == 0 {
+        if profile.with_host == 0 && profile.pages > 0 {
             profile.root = root.unwrap_or_default();
         }
         profile.hosts = hosts.count();

@@ -3,7 +3,7 @@
 //!
 //! All text in it may come from strangers: whoever shows it makes it harmless for the place where it is shown.
 
-use cento_view::Figure;
+use cento_view::{Figure, Mark, Scale};
 
 /// What an analysis found in a corpus, for people.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -67,6 +67,18 @@ impl Drawing {
             figure,
             numbers: None,
         }
+    }
+
+    /// Whether there is something to see: not if it has no points, nor if all of its bars have no length.
+    pub fn shows(&self) -> bool {
+        let lies = matches!(self.figure.y.scale, Scale::Categories(_));
+        self.figure.series.iter().any(|series| {
+            series.points.iter().any(|point| match series.mark {
+                Mark::Bars | Mark::Stacked | Mark::Histogram if lies => point.x != 0.0,
+                Mark::Bars | Mark::Stacked | Mark::Histogram => point.y != 0.0,
+                Mark::Points | Mark::Line | Mark::Steps => true,
+            })
+        })
     }
 
     /// The numbers, as CSV.

@@ -11,6 +11,7 @@ use cento_scan::{
 };
 use cento_store::Corpus;
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::arguments::{LimitArguments, MachineArguments, ReadingArguments};
 use crate::failure::{Failure, INTERRUPTED};
@@ -44,9 +45,8 @@ pub(crate) struct ScanArguments {
     /// The corpus to make [default: the name of the first input, with .cento]
     #[arg(short, long, value_name = "NAME.cento")]
     output: Option<PathBuf>,
-    /// Run these analyses and no others, with a comma between them: copies, replication, overlap-servers, overlap, quilts,
-    /// quilts-sweep, phrases
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    /// Run these analyses and no others, with a comma between them
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names())]
     only: Vec<String>,
     /// Where the report goes [default: report.html in the corpus]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -85,7 +85,6 @@ struct Made {
 }
 
 pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, Failure> {
-    check_names(&arguments.only)?;
     let watch = Watch::new();
     let on_interrupt = Arc::clone(&watch);
     // Without a handler Ctrl-C still ends the run, only less politely. Who presses it twice does not want to wait.
@@ -208,19 +207,18 @@ fn name_for(inputs: &[String]) -> PathBuf {
     })
 }
 
-fn check_names(only: &[String]) -> Result<(), Failure> {
-    let known = |name: &String| analyses().iter().any(|analysis| analysis.name() == name);
-    match only.iter().find(|name| !known(name)) {
-        Some(name) => Err(unknown_name(&Unknown(name.clone()))),
-        None => Ok(()),
-    }
+/// The analyses that can be chosen, each with the question that it answers.
+fn names() -> PossibleValuesParser {
+    let values = analyses().iter();
+    PossibleValuesParser::new(
+        values.map(|analysis| PossibleValue::new(analysis.name()).help(analysis.question())),
+    )
 }
 
 fn unknown_name(unknown: &Unknown) -> Failure {
-    let names: Vec<&str> = analyses().iter().map(|analysis| analysis.name()).collect();
     Failure::usage(
         format!("`{}` is no analysis", unknown.0),
-        &format!("there are {}", names.join(", ")),
+        "`cento scan --help` lists them",
     )
 }
 

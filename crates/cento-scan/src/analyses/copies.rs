@@ -59,9 +59,6 @@ impl Analysis for Copies {
         for_each(findings, "classes", ["pages"], |[pages]| {
             *sizes.entry(pages as u64).or_default() += 1;
         })?;
-        if sizes.is_empty() {
-            return Ok(Vec::new());
-        }
         let unique = counted.pages.saturating_sub(counted.dropped());
         let kinds = [
             ("kept", unique),
@@ -106,14 +103,17 @@ impl Analysis for Copies {
         let classes = classes(told.findings, told.top)?;
         let mirrors = mirrors(told.findings, told.top)?;
         let mut section = Section::default();
-        section.headlines.push(Headline::new(
-            part_of(pages - dropped, pages),
-            "of the pages are unique",
-        ));
+        if pages > 0 {
+            section.headlines.push(Headline::new(
+                part_of(pages - dropped, pages),
+                "of the pages are unique",
+            ));
+        }
         section.sentences.push(match dropped {
+            0 if pages == 0 => "No page has text, and no two have the same bytes.".to_owned(),
             0 => format!("No page of {} is a copy of another.", number(pages)),
             _ => format!(
-                "{} of {} pages ({}) are copies of others: {} have the same bytes, {} the same text, {} nearly the same text. {} of the pages are unique.",
+                "{} of {} pages ({}) are copies of others: {} with the same bytes, {} with the same text, {} with nearly the same text. {} of the pages are unique.",
                 number(dropped),
                 number(pages),
                 part_of(dropped, pages),

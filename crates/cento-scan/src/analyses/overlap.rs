@@ -176,9 +176,6 @@ fn figure(
             }
         },
     )?;
-    if points.is_empty() {
-        return Ok(Vec::new());
-    }
     let share = |label: &str| {
         let axis = Axis::linear(label).format(Format::Share);
         axis.covering(0.0).covering(1.0)

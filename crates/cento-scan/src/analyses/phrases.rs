@@ -104,13 +104,19 @@ impl Analysis for Phrases {
         let asked: PhrasesParams = parameters(&told.findings.record.parameters)?;
         let mut section = Section::default();
         let popular = first(told.findings, "phrases", told.top)?;
-        section.sentences.push(format!(
-            "{} of {} words {} on {} pages or more.",
-            counted(counts.phrases, "phrase", "phrases"),
-            asked.k,
-            are(counts.phrases),
-            asked.min_pages
-        ));
+        section.sentences.push(match counts.phrases {
+            0 => format!(
+                "No phrase of {} words is on {} pages.",
+                asked.k, asked.min_pages
+            ),
+            some => format!(
+                "{} of {} words {} on {} pages or more.",
+                counted(some, "phrase", "phrases"),
+                asked.k,
+                are(some),
+                asked.min_pages
+            ),
+        });
         if let Some(row) = popular.first() {
             section.sentences.push(format!(
                 "The most popular is “{}”, on {} pages.",

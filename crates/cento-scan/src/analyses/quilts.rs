@@ -91,9 +91,6 @@ impl Analysis for Quilts {
                 *sources.entry(count as u64).or_default() += 1;
             },
         )?;
-        if sources.is_empty() {
-            return Ok(Vec::new());
-        }
         let width = 1.0 / BINS as f64;
         let bins = fractions.iter().enumerate().map(|(bin, &pages)| {
             let from = bin as f64 * width;

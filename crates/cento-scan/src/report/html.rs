@@ -66,7 +66,10 @@ fn header(out: &mut String, report: &Report) {
         out.push_str("<ul class=\"summary\">\n");
         for chapter in &report.chapters {
             for sentence in &chapter.section.sentences {
-                out.push_str(&format!("<li dir=\"auto\">{}</li>\n", escape(sentence)));
+                out.push_str(&format!(
+                    "<li dir=\"auto\">{}</li>\n",
+                    self::sentence(sentence)
+                ));
             }
         }
         out.push_str("</ul>\n<nav><ul>\n");
@@ -154,12 +157,17 @@ fn footer(out: &mut String, report: &Report) {
     ));
 }
 
+/// Words of ours among those of strangers; a number and its sign stay on one line.
+fn sentence(text: &str) -> String {
+    escape(text).replace(" %", "\u{a0}%")
+}
+
 fn paragraph(out: &mut String, class: &str, text: &str) {
     let class = match class {
         "" => String::new(),
         class => format!(" class=\"{class}\""),
     };
-    out.push_str(&format!("<p dir=\"auto\"{class}>{}</p>\n", escape(text)));
+    out.push_str(&format!("<p dir=\"auto\"{class}>{}</p>\n", sentence(text)));
 }
 
 /// An address: a link if it is a page of the web, without what all addresses begin with, and not too long.

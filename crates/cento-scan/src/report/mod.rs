@@ -70,12 +70,14 @@ impl Report {
                 root: &profile.root,
                 top,
             };
+            let mut drawings = analysis.figures(findings)?;
+            drawings.retain(Drawing::shows);
             chapters.push(Chapter {
                 analysis: *analysis,
                 command: analysis.command(corpus, &findings.record.parameters),
                 findings: findings.path.display().to_string(),
                 section: analysis.tell(&told)?,
-                drawings: analysis.figures(findings)?,
+                drawings,
             });
         }
         Ok(Report {
@@ -90,7 +92,7 @@ impl Report {
     pub fn about(&self) -> Vec<String> {
         let profile = &self.profile;
         let counts = &profile.counts;
-        let mut sentences = vec![format!(
+        let described = format!(
             "{} {} with {} of text, {} words.",
             counted(profile.pages, "page", "pages"),
             match (profile.hosts, profile.domains) {
@@ -104,7 +106,11 @@ impl Report {
             },
             size(counts.text_bytes),
             number(counts.words)
-        )];
+        );
+        let mut sentences = vec![match profile.pages {
+            0 => "No page has text.".to_owned(),
+            _ => described,
+        }];
         if let Some((folder, _)) = profile
             .root
             .rsplit_once('/')

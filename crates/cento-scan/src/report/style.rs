@@ -57,7 +57,7 @@ sup.key{min-width:0;font-size:.7em;line-height:0;margin-inline-end:.1em}
 mark.s2{text-decoration-style:dashed}mark.s3{text-decoration-style:dotted}mark.s4{text-decoration-style:double}\
 mark.s5{text-decoration-style:wavy;text-decoration-thickness:1px}mark.s6{text-decoration-style:dashed;text-decoration-thickness:1px}\
 mark.s7{text-decoration-style:dotted;text-decoration-thickness:1px}
-footer{margin-top:4rem;padding-top:1rem;border-top:1px solid var(--line)}
+footer{margin-top:3rem;padding-top:.5rem;border-top:1px solid var(--line)}footer h2{border:0;margin-top:0}
 @media (max-width:48rem){.quilt{grid-template-columns:minmax(0,1fr)}}
 @media print{
 :root{color-scheme:light;--ink:#000;--muted:#444;--line:#bbb;--paper:#fff;--soft:#f6f6f6;--link:#000;\
