@@ -11,7 +11,7 @@ use crate::section::{Drawing, Section};
 use crate::words::quoted;
 
 /// One analysis. Everything that is said of it anywhere is said here, so that a new one is a module and one line in
-/// [`analyses`](crate::analyses).
+/// [`analyses()`](crate::analyses()).
 ///
 /// Parameters travel as JSON, as `run.json` has them: whoever offers analyses need not know their types, and findings can be told
 /// of long after they were made.

@@ -3,7 +3,7 @@
 //! # Brief overview
 //!
 //! * An [`Analysis`] is what everybody needs to know of one: its question, what it needs of a corpus, its parameters there, how
-//!   it runs, and what is told of its findings. [`analyses`] lists all of them; a new one is a module and a line there.
+//!   it runs, and what is told of its findings. [`analyses()`] lists all of them; a new one is a module and a line there.
 //! * A [`Profile`] is what a corpus has. By it each analysis decides whether it has something to look for.
 //! * A [`Section`] is what an analysis says, as data: sentences, tables, excerpts, commands. A terminal, a page and a program show
 //!   it each in its way.

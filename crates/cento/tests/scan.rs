@@ -122,10 +122,6 @@ fn help_is_what_the_reference_says() {
 }
 
 #[test]
-#[expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot kill should stop there"
-)]
 fn a_scan_broken_off_at_any_moment_ends_in_the_same_report() {
     let sandbox = crawl();
     let scan = ["scan", "s/crawl", "-o", "s.cento"];

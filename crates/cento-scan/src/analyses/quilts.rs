@@ -220,7 +220,7 @@ impl Analysis for Quilts {
                         told.corpus,
                         &QuiltsParams {
                             min_share: QuiltsParams::default().min_share,
-                            ..asked.clone()
+                            ..asked
                         }
                     )
                 ),

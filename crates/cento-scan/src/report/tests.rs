@@ -71,8 +71,11 @@ fn report_of(text: &str) -> Report {
     }
 }
 
+/// The elements, the attributes, and where links lead.
+type Markup = (BTreeSet<String>, BTreeSet<String>, Vec<String>);
+
 /// All elements and attributes of a page, which must be well-formed.
-fn markup(page: &str) -> Result<(BTreeSet<String>, BTreeSet<String>, Vec<String>), String> {
+fn markup(page: &str) -> Result<Markup, String> {
     let page = page.replacen("<!DOCTYPE html>", "", 1);
     let document = roxmltree::Document::parse(&page).map_err(|error| error.to_string())?;
     let (mut elements, mut attributes, mut targets) =
