@@ -178,6 +178,28 @@ pub(crate) struct ReadingArguments {
     pub(crate) recursion_cycles: Option<u32>,
 }
 
+impl ReadingArguments {
+    /// An option that was given and says what a corpus is made of.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--format", self.format.is_some()),
+            ("--base-url", self.base_url.is_some()),
+            ("--field", !self.fields.is_empty()),
+            ("--any-status", self.any_status),
+            ("--main", self.main),
+            ("--chunk", self.chunk.is_some()),
+            ("--normalise", self.normalise.is_some()),
+            ("--hash", self.hash.is_some()),
+            ("--no-text", self.no_text),
+            ("--private-suffixes", self.private_suffixes),
+        ];
+        given
+            .iter()
+            .find(|(_, given)| *given)
+            .map(|(name, _)| *name)
+    }
+}
+
 /// What one page may cost. What exceeds a limit is counted by the reason that each names.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]

@@ -153,15 +153,8 @@ fn scan(arguments: &ScanArguments, watch: &Arc<Watch>) -> Result<Scanned, Failur
 
 /// Makes the corpus, goes on with making it, or finds it made.
 fn make(arguments: &ScanArguments, watch: &Watch) -> Result<Made, Failure> {
-    if let ([only], None) = (arguments.inputs.as_slice(), &arguments.output) {
-        let path = Path::new(only);
-        if path.is_dir() && path.extension().is_some_and(|ending| ending == "cento") {
-            Corpus::open(path)?;
-            return Ok(Made {
-                corpus: path.to_owned(),
-                time: None,
-            });
-        }
+    if let Some(corpus) = arguments.inputs.iter().find(|input| is_corpus(input)) {
+        return take(arguments, corpus);
     }
     let corpus = match &arguments.output {
         Some(output) => output.clone(),
@@ -185,6 +178,33 @@ fn make(arguments: &ScanArguments, watch: &Watch) -> Result<Made, Failure> {
     Ok(Made {
         corpus,
         time: Some(begun.elapsed()),
+    })
+}
+
+fn is_corpus(input: &str) -> bool {
+    let path = Path::new(input);
+    path.is_dir() && path.extension().is_some_and(|ending| ending == "cento")
+}
+
+/// Takes a corpus that is there. What would say how to make one makes no sense then, and is not passed over in silence.
+fn take(arguments: &ScanArguments, corpus: &str) -> Result<Made, Failure> {
+    let refused = if arguments.inputs.len() > 1 {
+        Some("other inputs")
+    } else if arguments.output.is_some() {
+        Some("-o")
+    } else {
+        arguments.reading.given()
+    };
+    if let Some(refused) = refused {
+        return Err(Failure::usage(
+            format!("{corpus} is a corpus already, and {refused} would say how to make one"),
+            "scan the corpus alone, or the inputs under a new name with -o",
+        ));
+    }
+    Corpus::open(Path::new(corpus))?;
+    Ok(Made {
+        corpus: PathBuf::from(corpus),
+        time: None,
     })
 }
 

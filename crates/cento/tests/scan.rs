@@ -105,6 +105,8 @@ fn wrong_usage_is_one_line_and_a_hint() {
     assert_snapshot!(sandbox.run(&["scan", "empty"]));
     assert_snapshot!(sandbox.run(&["scan", "missing.cento"]));
     assert_snapshot!(sandbox.run(&["scan", "b", "-o", "a.cento"]));
+    assert_snapshot!(sandbox.run(&["scan", "a.cento", "--base-url", "http://a.example/"]));
+    assert_snapshot!(sandbox.run(&["scan", "a.cento", "b"]));
     assert_snapshot!(sandbox.run(&["report", "a.cento"]));
     assert_snapshot!(sandbox.run(&["report", "a"]));
     sandbox.succeed(&["scan", "a.cento"]);

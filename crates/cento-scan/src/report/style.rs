@@ -66,7 +66,7 @@ footer{margin-top:3rem;padding-top:.5rem;border-top:1px solid var(--line)}footer
 --cento-5:#e69f00;--cento-6:#56b4e9;--cento-7:#6e7781;--cento-8:#1c2128}
 html{font-size:11pt}body{max-width:none;padding:0}nav{display:none}
 h2,h3{break-after:avoid}figure,tr,.tiles li,.next li,blockquote{break-inside:avoid}
-.figures{grid-template-columns:1fr 1fr}
+.figures{grid-template-columns:1fr}.figures figure{max-width:15cm}
 .wide{overflow:visible}
 }
 ";
