@@ -1,5 +1,6 @@
 //! From records to rows: what one worker does with one batch.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::builder::{
@@ -248,7 +249,10 @@ impl<'run> Worker<'run> {
         };
         match &page.content {
             Content::None => {}
-            Content::Text(text) => self.selected.push_str(&plain::plain_text(text)),
+            Content::Text(text) => match plain::plain_text(text) {
+                Cow::Borrowed(text) => self.selected.push_str(text),
+                Cow::Owned(text) => self.selected = text,
+            },
             Content::Html(html) => {
                 let outline = self.parameters.content != Selection::All;
                 let options = Options { outline };

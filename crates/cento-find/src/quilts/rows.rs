@@ -108,55 +108,32 @@ impl Row for ServerPage {
     }
 }
 
-/// A quilt has a gram of a source; where is it in the text of this page, which is one of the two?
+/// A quilt has a gram here that this source gives; where is it in the source?
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
-pub(super) struct Wanted {
-    pub(super) page: u32,
+pub(super) struct Sought {
+    pub(super) source: u32,
     pub(super) quilt: u32,
     /// Which of the quilt's sources it is.
     pub(super) rank: u32,
-    pub(super) gram: u64,
-}
-
-impl Row for Wanted {
-    type Key = u32;
-    type Rest = (u64, u32, u32);
-
-    fn key(&self) -> u32 {
-        self.page
-    }
-
-    fn rest(&self) -> (u64, u32, u32) {
-        (self.gram, self.quilt, self.rank)
-    }
-}
-
-/// It is here.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C, packed(4))]
-pub(super) struct Place {
-    pub(super) quilt: u32,
-    pub(super) rank: u32,
-    /// 0 in the quilt, 1 in the source.
-    pub(super) side: u32,
-    /// The number of its first word.
+    /// The number of its first word in the quilt.
     pub(super) position: u32,
     pub(super) gram: u64,
+    /// Its bytes there.
     pub(super) begin: u32,
     pub(super) end: u32,
 }
 
-impl Row for Place {
+impl Row for Sought {
     type Key = u32;
-    type Rest = (u32, u32, u32);
+    type Rest = (u32, u32);
 
     fn key(&self) -> u32 {
-        self.quilt
+        self.source
     }
 
-    fn rest(&self) -> (u32, u32, u32) {
-        (self.rank, self.side, self.position)
+    fn rest(&self) -> (u32, u32) {
+        (self.quilt, self.position)
     }
 }
 
