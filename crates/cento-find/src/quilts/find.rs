@@ -95,8 +95,8 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
             let page = group.key();
             counts.fill(0);
             for row in group {
-                if let Some(count) = counts.get_mut(row.sort as usize) {
-                    *count += u64::from(row.count);
+                if let Some(count) = counts.get_mut(row.sort()) {
+                    *count += row.count();
                 }
             }
             let count = |sort: u32| counts.get(sort as usize).copied().unwrap_or(0);
@@ -128,7 +128,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
                     others: told.map(|count| count as u32),
                 })
             };
-            tell(0, [grams, count(SHARED), count(FIRST)])?;
+            tell(0, [grams, count(SHARED) + sum, count(FIRST)])?;
             for (part, &patch) in (1..).zip(&patch) {
                 tell(part, [patch, 0, 0])?;
             }
