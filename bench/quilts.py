@@ -5,9 +5,11 @@
 
 * truth: `cento score` on a crawl of `cento synth`.
 * rfc: grams by numpy, then patch grams, patchy pages and triples by SQL in DuckDB; and `cento quilts` from text to tables, covers and places
-  included, which the peer leaves out. Both on two threads, in one run; counts must agree.
-* growth: crawls of the same mix, larger and larger, in --memory 1G: seconds, anonymous memory, and pages for each second of a core. The paper's
-  figure is 503,898,901 pages on about 220 machines of four cores in 18 hours at best: 8.8 pages for each second of a core.
+  included, which the peer leaves out. Both on two threads, in one run; counts agree but for the few words with control characters or
+  marks in them, which Python's expression takes apart.
+* growth: crawls of the same mix, larger and larger, in --memory 8G and in 1G: seconds, anonymous memory, and pages for each second of a core. The
+  paper's figure is 503,898,901 pages on about 220 machines of four cores in 18 hours at best: 8.8 pages for each second of a core. In 1G the
+  smallest crawl fits and the others are read twice.
 """
 
 import json
@@ -138,6 +140,12 @@ def rfc():
 
 
 def growth():
+    for memory in ("8G", "1G"):
+        print(f" --memory {memory}")
+        grow(memory)
+
+
+def grow(memory):
     times = []
     for size in SIZES:
         corpus = synthetic(size, "--words", "700")
@@ -145,7 +153,7 @@ def growth():
         best = None
         for _ in range(ROUNDS):
             findings = fresh("quilts-findings")
-            _, seconds, spent, peak = run([CENTO, "quilts", corpus, "--threads", "2", "--memory", "1G", "--findings", findings])
+            _, seconds, spent, peak = run([CENTO, "quilts", corpus, "--threads", "2", "--memory", memory, "--findings", findings])
             best = min(best or (spent, seconds, peak), (spent, seconds, peak))
         spent, seconds, peak = best
         found = summary(findings)

@@ -23,6 +23,8 @@ const TEXT_BATCH: usize = 64;
 const PAGE_BATCH: usize = 1024;
 /// Texts that a task has at least, so that small corpora are not cut to crumbs.
 const TASK_ROWS: u64 = 2_000;
+/// Bytes of text that are enough for a task.
+const TASK_BYTES: u64 = 16 << 20;
 const CHUNK_BATCH: usize = 1 << 13;
 /// Chunks that a task has at least.
 const TASK_CHUNKS: u64 = 100_000;
@@ -203,10 +205,15 @@ impl Source {
     pub fn text_tasks(&self) -> Vec<Value> {
         let mut tasks = Vec::new();
         for (index, part) in self.parts.iter().enumerate() {
+            // Long texts make tasks of fewer rows, so that all cores have work until the end.
+            let text_bytes = self.corpus(part).manifest().parts.get(part.part);
+            let text_bytes = text_bytes.map_or(0, |part| part.counts.text_bytes);
+            let mean_bytes = text_bytes / u64::from(part.kept.max(1));
+            let enough = (TASK_BYTES / mean_bytes.max(1)).clamp(1, TASK_ROWS);
             let (mut first_group, mut first, mut rows) = (0, part.first_kept, 0);
             for (group, &group_rows) in part.groups.iter().enumerate() {
                 rows += group_rows;
-                if rows >= TASK_ROWS || group + 1 == part.groups.len() {
+                if rows >= enough || group + 1 == part.groups.len() {
                     tasks.push(json!(TextTask {
                         part: index,
                         first_group,

@@ -1,5 +1,6 @@
 //! From records to rows: what one worker does with one batch.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::builder::{
@@ -25,6 +26,8 @@ use crate::work::Work;
 
 /// Buffers that grew beyond this for one huge page are given back after it.
 const LARGE: usize = 4 << 20;
+/// Room for text that a batch has before it is read: what it weighs, but no more than this.
+const MOST_RESERVED: usize = 16 << 20;
 
 /// A worker's tools; its buffers are kept from page to page.
 pub(crate) struct Worker<'run> {
@@ -75,7 +78,7 @@ impl<'run> Worker<'run> {
 
     /// Decodes, reads, cuts, hashes and encodes a batch.
     pub(crate) fn process(&mut self, batch: Batch) -> Result<EncodedBatch> {
-        let mut rows = Rows::new(batch.records.len());
+        let mut rows = Rows::new(batch.records.len(), batch.weight as usize);
         let mut counts = batch.counts;
         let mut first_page = None;
         let mut last_page = None;
@@ -248,7 +251,10 @@ impl<'run> Worker<'run> {
         };
         match &page.content {
             Content::None => {}
-            Content::Text(text) => self.selected.push_str(&plain::plain_text(text)),
+            Content::Text(text) => match plain::plain_text(text) {
+                Cow::Borrowed(text) => self.selected.push_str(text),
+                Cow::Owned(text) => self.selected = text,
+            },
             Content::Html(html) => {
                 let outline = self.parameters.content != Selection::All;
                 let options = Options { outline };
@@ -382,7 +388,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(pages: usize) -> Rows {
+    fn new(pages: usize, text_bytes: usize) -> Rows {
         let text = || StringBuilder::with_capacity(pages, pages * 16);
         Rows {
             page_id: UInt64Builder::with_capacity(pages),
@@ -412,7 +418,7 @@ impl Rows {
             reject: text(),
             reject_detail: text(),
             text_page: UInt64Builder::with_capacity(pages),
-            text: StringBuilder::with_capacity(pages, 4 << 20),
+            text: StringBuilder::with_capacity(pages, text_bytes.min(MOST_RESERVED)),
             chunk_hash: FixedSizeBinaryBuilder::new(16),
             chunk_page: UInt64Builder::new(),
             chunk_ordinal: UInt32Builder::new(),

@@ -81,28 +81,70 @@ fn breaks_oddly(character: char) -> bool {
 }
 
 fn rewrite(text: &str) -> String {
+    let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
+    // Most lines stand as they should behind the one before them. As many of them as there are is a stretch, copied at once.
+    let mut stretch = 0..0;
+    let mut blank_before = false;
     let mut blank = false;
-    let mut rest = text;
-    while !rest.is_empty() {
-        let end = memchr::memchr(b'\n', rest.as_bytes());
-        let (line, after) = rest.split_at(end.unwrap_or(rest.len()));
-        // Most lines have nothing in them but a space too many at their end.
-        if has_suspect(line.as_bytes()) {
-            let line = match end {
-                Some(_) => line.strip_suffix('\r').unwrap_or(line),
-                None => line,
+    let mut suspect = next_suspect(bytes, 0);
+    let mut begin = 0;
+    for end in memchr::memchr_iter(b'\n', bytes).chain([bytes.len()]) {
+        let line = &text[begin..end];
+        if suspect < end {
+            add_lines(&mut out, &text[stretch], blank_before);
+            stretch = 0..0;
+            let ended = if end < bytes.len() {
+                line.strip_suffix('\r')
+            } else {
+                None
             };
-            add_odd_lines(&mut out, line, &mut blank);
+            add_odd_lines(&mut out, ended.unwrap_or(line), &mut blank);
+            suspect = next_suspect(bytes, end);
         } else {
-            add_line(&mut out, line, &mut blank);
+            let length = trimmed_length(line);
+            if length == 0 {
+                blank = true;
+            } else {
+                let follows =
+                    !stretch.is_empty() && matches!(&bytes[stretch.end..begin], b"\n" | b"\n\n");
+                if !follows {
+                    add_lines(&mut out, &text[stretch], blank_before);
+                    blank_before = blank;
+                    stretch = begin..begin;
+                }
+                stretch.end = begin + length;
+                blank = false;
+            }
         }
-        rest = after.get(1..).unwrap_or_default();
+        begin = end + 1;
     }
+    add_lines(&mut out, &text[stretch], blank_before);
     // What was dropped may have stood before the first space.
     let indented = out.len() - out.trim_start().len();
     out.drain(..indented);
     out
+}
+
+/// Where the next byte at or after `from` is that [`has_suspect`] is about; the end if there is none.
+fn next_suspect(bytes: &[u8], from: usize) -> usize {
+    const PIECE: usize = 512;
+    let pieces = bytes.get(from..).unwrap_or_default().chunks(PIECE);
+    for (piece, begin) in pieces.zip((from..).step_by(PIECE)) {
+        if has_suspect(piece) {
+            let within = piece.iter().position(|byte| has_suspect(&[*byte]));
+            return begin + within.unwrap_or_default();
+        }
+    }
+    bytes.len()
+}
+
+/// How long a line is without the space at its end.
+fn trimmed_length(line: &str) -> usize {
+    match line.as_bytes().last() {
+        Some(last) if last.is_ascii_graphic() => line.len(),
+        _ => line.trim_end().len(),
+    }
 }
 
 /// Adds the lines that are in what looks like one.
@@ -124,15 +166,18 @@ fn add_odd_lines(out: &mut String, text: &str, blank: &mut bool) {
 
 fn add_line(out: &mut String, line: &str, blank: &mut bool) {
     let line = line.trim_end();
-    if line.is_empty() {
-        *blank = true;
-        return;
+    add_lines(out, line, *blank);
+    *blank = line.is_empty();
+}
+
+/// Adds lines that are as they should be, behind a blank one or not.
+fn add_lines(out: &mut String, lines: &str, blank: bool) {
+    if !lines.is_empty() {
+        if !out.is_empty() {
+            out.push_str(if blank { "\n\n" } else { "\n" });
+        }
+        out.push_str(lines);
     }
-    if !out.is_empty() {
-        out.push_str(if *blank { "\n\n" } else { "\n" });
-    }
-    out.push_str(line);
-    *blank = false;
 }
 
 #[cfg(test)]
@@ -163,7 +208,7 @@ mod tests {
     proptest! {
         #[test]
         fn text_becomes_plain_as_defined(
-            text in "([a-zé ]{0,3}[ \\t\\n\\r\\x0b\\x0c\\x00\\x1b\\x7f\u{85}\u{9f}\u{a0}\u{feff}\u{3000}]{0,3}){0,12}|\\PC{0,20}"
+            text in "([a-zé ]{0,3}\\n{0,2}[ \\t\\n\\r\\x0b\\x0c\\x00\\x1b\\x7f\u{85}\u{9f}\u{a0}\u{feff}\u{3000}]{0,3}){0,12}|\\PC{0,20}"
         ) {
             let plain = plain_text(&text).into_owned();
             prop_assert_eq!(&plain, &naive(&text));

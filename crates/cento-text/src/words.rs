@@ -104,7 +104,13 @@ impl WordScanner {
     /// Gives `visit` the normal form of every word of `text`, in order, and that of a short word in Latin letters as numbers,
     /// which takes no branch that depends on its length. This is for hashing; which words come in which shape may change.
     #[inline]
-    pub fn scan_keys(&mut self, text: &str, visit: impl FnMut(WordKey<'_>)) {
+    pub fn scan_keys(&mut self, text: &str, mut visit: impl FnMut(WordKey<'_>)) {
+        self.scan_ranged_keys(text, |_, key| visit(key));
+    }
+
+    /// As [`WordScanner::scan_keys`], and gives the range of each word as well.
+    #[inline]
+    pub fn scan_ranged_keys(&mut self, text: &str, visit: impl FnMut(Range<usize>, WordKey<'_>)) {
         self.scan.run(text, &mut Keys(visit));
     }
 
@@ -161,17 +167,17 @@ impl<Visit: FnMut(Word<'_>)> Sink for Words<Visit> {
 
 struct Keys<Visit>(Visit);
 
-impl<Visit: FnMut(WordKey<'_>)> Sink for Keys<Visit> {
+impl<Visit: FnMut(Range<usize>, WordKey<'_>)> Sink for Keys<Visit> {
     const WANTED: Wanted = Wanted::Packed;
 
     #[inline]
-    fn word(&mut self, _range: Range<usize>, normal: &str) {
-        (self.0)(WordKey::Normal(normal));
+    fn word(&mut self, range: Range<usize>, normal: &str) {
+        (self.0)(range, WordKey::Normal(normal));
     }
 
     #[inline]
-    fn packed(&mut self, normal: [u64; 2]) {
-        (self.0)(WordKey::Packed(normal));
+    fn packed(&mut self, range: Range<usize>, normal: [u64; 2]) {
+        (self.0)(range, WordKey::Packed(normal));
     }
 }
 

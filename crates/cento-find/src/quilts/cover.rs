@@ -12,17 +12,38 @@
 //! source adds never grows from one to the next, so those that add too little are all at the end.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
+use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 
 /// The grams of a page, and who else has them.
-#[derive(Default)]
 pub(super) struct Classes {
     /// Each gram, how many pages have it, and its class.
     grams: Vec<(u64, u16, u32)>,
-    known: HashMap<Box<[u32]>, u32>,
+    /// Classes by the hash of their pages, each in the first free place from where it belongs. At most half of it is taken.
+    known: Vec<u32>,
+    /// What hashes are made with. It is drawn, so that nobody can write pages whose classes all fall on one place; what is found does
+    /// not depend on it.
+    factor: u64,
     pages: Vec<u32>,
     ranges: Vec<Range<usize>>,
+}
+
+/// A place where no class is.
+const FREE: u32 = u32::MAX;
+/// Places there are at least: a power of two.
+const PLACES: usize = 1 << 10;
+
+impl Default for Classes {
+    fn default() -> Classes {
+        Classes {
+            grams: Vec::new(),
+            known: vec![FREE; PLACES],
+            factor: RandomState::new().hash_one(0) | 1,
+            pages: Vec::new(),
+            ranges: Vec::new(),
+        }
+    }
 }
 
 /// A source, and how many grams it adds to those before it.
@@ -44,30 +65,64 @@ pub(super) struct Cover {
 impl Classes {
     pub(super) fn clear(&mut self) {
         self.grams.clear();
-        self.known.clear();
+        self.known.truncate(PLACES);
+        self.known.fill(FREE);
         self.pages.clear();
         self.ranges.clear();
     }
 
     /// Adds a gram that so many pages have, and that these others give. Pages ascend.
     pub(super) fn add(&mut self, gram: u64, pages: u16, others: &[u32]) {
-        let class = match self.known.get(others) {
-            Some(&class) => class,
-            None => {
-                let class = self.ranges.len() as u32;
-                self.known.insert(others.into(), class);
-                let begin = self.pages.len();
-                self.pages.extend(others);
-                self.ranges.push(begin..self.pages.len());
-                class
-            }
+        let place = self.place(others);
+        let class = match self.known.get(place) {
+            Some(&class) if class != FREE => class,
+            _ => self.add_class(place, others),
         };
         self.grams.push((gram, pages, class));
     }
 
+    fn add_class(&mut self, place: usize, others: &[u32]) -> u32 {
+        let class = self.ranges.len() as u32;
+        let begin = self.pages.len();
+        self.pages.extend(others);
+        self.ranges.push(begin..self.pages.len());
+        if let Some(slot) = self.known.get_mut(place) {
+            *slot = class;
+        }
+        if self.ranges.len() * 2 > self.known.len() {
+            let places = self.known.len() * 2;
+            self.known.clear();
+            self.known.resize(places, FREE);
+            for class in 0..=class {
+                let place = self.place(self.others(class as usize));
+                if let Some(slot) = self.known.get_mut(place) {
+                    *slot = class;
+                }
+            }
+        }
+        class
+    }
+
+    /// Where the class of these pages is, or belongs.
+    fn place(&self, others: &[u32]) -> usize {
+        let last = self.known.len() - 1;
+        let hash = others.iter().fold(self.factor, |hash, &page| {
+            let mixed = (hash ^ u64::from(page)).wrapping_mul(self.factor);
+            mixed ^ mixed >> 32
+        });
+        let mut place = hash as usize & last;
+        while let Some(&class) = self.known.get(place)
+            && class != FREE
+            && self.others(class as usize) != others
+        {
+            place = (place + 1) & last;
+        }
+        place
+    }
+
     /// Bytes of memory, about.
     pub(super) fn bytes(&self) -> u64 {
-        (self.grams.len() * 16 + self.pages.len() * 24 + self.ranges.len() * 96) as u64
+        (self.grams.len() * 16 + self.pages.len() * 24 + self.ranges.len() * 48) as u64
     }
 
     /// The grams on at most `m` pages: each with its class.

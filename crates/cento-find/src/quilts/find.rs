@@ -8,15 +8,19 @@
 //!
 //! Only patchy pages, those with enough patch grams, get lists of who else has their grams: at most m − 1 for each gram.
 
+use std::sync::Arc;
+
 use cento_flow::{Bitmap, Context, Lease, Registry, StageError};
 use serde::{Deserialize, Serialize};
 
 use super::cover::Classes;
 use super::params::{Foreign, Level, is_patchy};
-use super::rows::{Count, FIRST, GRAMS, GramPage, NOBODY, Others, PATCH, SHARED, Tally, Wanted};
+use super::places::{GivenGram, Seeker};
+use super::rows::{Count, FIRST, GRAMS, GramPage, NOBODY, Others, PATCH, SHARED, Tally};
 use super::servers::is_foreign;
 use crate::names::{NAMED, ROW};
 use crate::numbers::Numbers;
+use crate::source::Source;
 
 /// The order of a page's links among the records about it.
 pub(super) const LINKS: u64 = ROW;
@@ -81,7 +85,7 @@ impl Held {
     }
 }
 
-pub(super) fn register(registry: &mut Registry) {
+pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
     registry.reduce::<Count, _>("patchy", |context, groups| {
         let level: Level = context.parameters()?;
         let patchy = context.state::<Bitmap>(&level.name("patchy"))?;
@@ -91,8 +95,8 @@ pub(super) fn register(registry: &mut Registry) {
             let page = group.key();
             counts.fill(0);
             for row in group {
-                if let Some(count) = counts.get_mut(row.sort as usize) {
-                    *count += u64::from(row.count);
+                if let Some(count) = counts.get_mut(row.sort()) {
+                    *count += row.count();
                 }
             }
             let count = |sort: u32| counts.get(sort as usize).copied().unwrap_or(0);
@@ -124,7 +128,7 @@ pub(super) fn register(registry: &mut Registry) {
                     others: told.map(|count| count as u32),
                 })
             };
-            tell(0, [grams, count(SHARED), count(FIRST)])?;
+            tell(0, [grams, count(SHARED) + sum, count(FIRST)])?;
             for (part, &patch) in (1..).zip(&patch) {
                 tell(part, [patch, 0, 0])?;
             }
@@ -177,8 +181,10 @@ pub(super) fn register(registry: &mut Registry) {
         context.count("page, gram, other page", triples);
         Ok(())
     });
-    registry.reduce::<Others, _>("cover", |context, groups| {
+    let texts = Arc::clone(source);
+    registry.reduce::<Others, _>("cover", move |context, groups| {
         let level: Level = context.parameters()?;
+        let mut seeker = Seeker::new(&texts, level.k);
         let mut page = Patchy::default();
         let mut held = Held::default();
         let mut tallies = vec![(0u64, 0u64); level.points.len()];
@@ -187,16 +193,22 @@ pub(super) fn register(registry: &mut Registry) {
             page.clear();
             for row in group {
                 page.take(row);
-                held.hold(context, page.classes.bytes());
+                held.hold(context, page.classes.bytes() + seeker.bytes());
             }
             page.close();
             if level.findings {
-                page.put_out(context, &level, number)?;
+                page.put_out(context, &level, number, &mut seeker)?;
             } else {
                 page.tally(&level, &mut tallies);
             }
-            held.let_go();
+            if seeker.is_full() {
+                seeker.seek(context)?;
+                held.let_go();
+            }
             context.check()?;
+        }
+        if level.findings {
+            seeker.seek(context)?;
         }
         if !level.findings {
             let mut tally = context.shuffle::<Tally>("tally")?;
@@ -292,7 +304,13 @@ impl Patchy {
     }
 
     /// If the page is a quilt, puts out all that is known of it.
-    fn put_out(&self, context: &Context<'_>, level: &Level, number: u32) -> Result<(), StageError> {
+    fn put_out(
+        &self,
+        context: &Context<'_>,
+        level: &Level,
+        number: u32,
+        seeker: &mut Seeker<'_>,
+    ) -> Result<(), StageError> {
         let (Some(point), Some(&m)) = (level.points.first(), level.ms.first()) else {
             return Ok(());
         };
@@ -305,7 +323,6 @@ impl Patchy {
         let quilted = context.state::<Bitmap>("quilted")?;
         let mut by_page = context.wide_shuffle("by page")?;
         let mut by_source = context.wide_shuffle("by source")?;
-        let mut wanted = context.shuffle::<Wanted>("wanted")?;
         named.set(u64::from(number));
         quilted.set(u64::from(number));
         let counted = serde_json::to_vec(&Counted {
@@ -326,20 +343,12 @@ impl Patchy {
             })?;
             by_source.push_numbered(u64::from(source.page), ROW, &gift)?;
         }
-        for (gram, class) in self.classes.grams(m) {
-            let Some(rank) = cover.rank(class) else {
-                continue;
-            };
-            let source = cover.sources.get(rank as usize);
-            for page in [Some(number), source.map(|source| source.page)] {
-                wanted.push(Wanted {
-                    page: page.unwrap_or(number),
-                    quilt: number,
-                    rank,
-                    gram,
-                })?;
-            }
-        }
+        let given = self.classes.grams(m).filter_map(|(gram, class)| {
+            let rank = cover.rank(class)?;
+            let source = cover.sources.get(rank as usize)?.page;
+            Some(GivenGram { gram, rank, source })
+        });
+        seeker.add(number, given);
         Ok(())
     }
 }

@@ -56,6 +56,21 @@ const ADDED: usize = 1 << 13;
 /// No page.
 const FREE: u32 = u32::MAX;
 
+/// Puts a count out, in as many rows as it needs.
+fn put_out(
+    page: u32,
+    sort: u32,
+    mut count: u32,
+    out: &mut Emitter<Count>,
+) -> cento_flow::Result<()> {
+    while count > 0 {
+        let now = count.min(Count::MOST);
+        out.push(Count::new(page, sort, now))?;
+        count -= now;
+    }
+    Ok(())
+}
+
 impl Adder {
     fn new(level: &Level) -> Adder {
         let sorts = PATCH as usize + level.ms.len();
@@ -87,10 +102,7 @@ impl Adder {
             .counts
             .get_mut(place * self.sorts..(place + 1) * self.sorts);
         for (sort, count) in (0..).zip(counts.unwrap_or_default()) {
-            let count = std::mem::take(count);
-            if count > 0 {
-                out.push(Count { page, sort, count })?;
-            }
+            put_out(page, sort, std::mem::take(count), out)?;
         }
         Ok(())
     }
@@ -145,8 +157,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, skipped: &
             let set = sets.of(text, level.k as usize);
             let count = u32::try_from(set.len()).unwrap_or(u32::MAX);
             if count > 0 {
-                let sort = GRAMS;
-                counts.push(Count { page, sort, count })?;
+                put_out(page, GRAMS, count, &mut counts)?;
             }
             for &gram in set {
                 if seen.as_ref().is_none_or(|seen| seen.seen_again(gram)) {
@@ -184,7 +195,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, skipped: &
                 if pages.len() < most {
                     pages.push(row.page);
                 } else {
-                    // On too many pages to be a patch gram; that it is shared counts nonetheless.
+                    // On too many pages to be a patch gram for any m; that it is shared counts nonetheless.
                     common = true;
                     see(row.page);
                     adder.add(row.page, SHARED, &mut counts)?;
@@ -196,8 +207,9 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, skipped: &
             let sort = PATCH + level.ms.partition_point(|&m| (m as usize) < pages.len()) as u32;
             for &page in &pages {
                 see(page);
-                adder.add(page, SHARED, &mut counts)?;
-                if !common {
+                if common {
+                    adder.add(page, SHARED, &mut counts)?;
+                } else {
                     adder.add(page, sort, &mut counts)?;
                     postings.push(GramPage { gram, page })?;
                 }

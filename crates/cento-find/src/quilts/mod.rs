@@ -9,7 +9,7 @@
 //!   pages ─ facts ─▶ servers, dates
 //!   texts ─ (note) ─ grams ─▶ by gram ─ patch grams ─▶ postings ─ others ─▶ others ─ cover ─▶ …
 //!                      └────▶ counts ◀──┘    counts ─ patchy ──────▲──▲
-//!   … ─▶ wanted ─ places ─ runs ─▶ by page ─ settle ─▶ quilts, patches
+//!   … ─▶ sought ─ runs ─▶ by page ─ settle ─▶ quilts, patches
 //!   … ─▶ by source ─ sources ──────▶
 //! ```
 
@@ -150,7 +150,7 @@ fn registry(source: &Arc<Source>, params: &QuiltsParams, skipped: Skipped) -> Re
     registry.state::<Numbers>("numbers");
     servers::register(&mut registry, source, params.foreign);
     grams::register(&mut registry, source, &Arc::new(skipped));
-    find::register(&mut registry);
+    find::register(&mut registry, source);
     places::register(&mut registry, source);
     settle::register(&mut registry, source, params.foreign != Foreign::None);
     registry
@@ -268,7 +268,7 @@ fn level_stages(flow: Flow, source: &Source, level: &Level, memory: u64) -> Flow
             .writes("quilted")
             .writes("by page")
             .writes("by source")
-            .writes("wanted");
+            .writes("sought");
     } else {
         grams = grams.writes("tally");
         cover = cover.writes("tally");
@@ -310,18 +310,16 @@ fn flow(source: &Source, params: &QuiltsParams, memory: u64) -> Flow {
         )
         .shuffle_of_numbers("by page", bits)
         .shuffle_of_numbers("by source", bits)
-        .shuffle_of_numbers("wanted", bits)
-        .shuffle_of_numbers("places", bits)
+        .shuffle_of_numbers("sought", bits)
         .table("quilts")
         .table("patches");
     let flow = common_stages(flow, source, params, true);
     level_stages(flow, source, &level, memory)
         .stage(
-            Stage::reduce("places", "wanted")
+            Stage::reduce("runs", "sought")
                 .with(json!(level))
-                .writes("places"),
+                .writes("by page"),
         )
-        .stage(Stage::reduce("runs", "places").writes("by page"))
         .stage(crate::names::stage(source, &["by page", "by source"]))
         .stage(
             Stage::map("links", source.page_tasks())

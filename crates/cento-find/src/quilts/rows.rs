@@ -24,35 +24,53 @@ impl Row for GramPage {
     }
 }
 
-/// So many of a page's grams are of some sort.
+/// So many of a page's grams are of some sort. Eight bytes, for there are nearly as many as shared grams of pages.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Count {
     pub(super) page: u32,
-    /// One of the sorts below.
-    pub(super) sort: u32,
-    pub(super) count: u32,
+    /// One of the sorts below in the highest twelve bits, and the count.
+    what: u32,
 }
 
 /// All distinct grams of the page.
 pub(super) const GRAMS: u32 = 0;
-/// Those that are on other pages too.
+/// Those that are on other pages too, and on too many to be patch grams.
 pub(super) const SHARED: u32 = 1;
 /// Those that are on other pages too, all of them later.
 pub(super) const FIRST: u32 = 2;
 /// Patch grams by the smallest m that they are patch grams for: the first such sort.
 pub(super) const PATCH: u32 = 3;
 
+impl Count {
+    const BITS: u32 = 20;
+    /// The most that fits in a row.
+    pub(super) const MOST: u32 = (1 << Count::BITS) - 1;
+
+    pub(super) fn new(page: u32, sort: u32, count: u32) -> Count {
+        let what = sort << Count::BITS | count.min(Count::MOST);
+        Count { page, what }
+    }
+
+    pub(super) fn sort(&self) -> usize {
+        (self.what >> Count::BITS) as usize
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        u64::from(self.what & Count::MOST)
+    }
+}
+
 impl Row for Count {
     type Key = u32;
-    type Rest = (u32, u32);
+    type Rest = u32;
 
     fn key(&self) -> u32 {
         self.page
     }
 
-    fn rest(&self) -> (u32, u32) {
-        (self.sort, self.count)
+    fn rest(&self) -> u32 {
+        self.what
     }
 }
 
@@ -108,55 +126,32 @@ impl Row for ServerPage {
     }
 }
 
-/// A quilt has a gram of a source; where is it in the text of this page, which is one of the two?
+/// A quilt has a gram here that this source gives; where is it in the source?
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
-pub(super) struct Wanted {
-    pub(super) page: u32,
+pub(super) struct Sought {
+    pub(super) source: u32,
     pub(super) quilt: u32,
     /// Which of the quilt's sources it is.
     pub(super) rank: u32,
-    pub(super) gram: u64,
-}
-
-impl Row for Wanted {
-    type Key = u32;
-    type Rest = (u64, u32, u32);
-
-    fn key(&self) -> u32 {
-        self.page
-    }
-
-    fn rest(&self) -> (u64, u32, u32) {
-        (self.gram, self.quilt, self.rank)
-    }
-}
-
-/// It is here.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C, packed(4))]
-pub(super) struct Place {
-    pub(super) quilt: u32,
-    pub(super) rank: u32,
-    /// 0 in the quilt, 1 in the source.
-    pub(super) side: u32,
-    /// The number of its first word.
+    /// The number of its first word in the quilt.
     pub(super) position: u32,
     pub(super) gram: u64,
+    /// Its bytes there.
     pub(super) begin: u32,
     pub(super) end: u32,
 }
 
-impl Row for Place {
+impl Row for Sought {
     type Key = u32;
-    type Rest = (u32, u32, u32);
+    type Rest = (u32, u32);
 
     fn key(&self) -> u32 {
-        self.quilt
+        self.source
     }
 
-    fn rest(&self) -> (u32, u32, u32) {
-        (self.rank, self.side, self.position)
+    fn rest(&self) -> (u32, u32) {
+        (self.quilt, self.position)
     }
 }
 

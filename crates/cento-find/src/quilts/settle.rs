@@ -178,7 +178,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, foreign: b
                 }
                 // The runs of a patch come before it.
                 if record.order % 2 == runs_order(0) % 2 {
-                    runs = serde_json::from_slice(&record.value)?;
+                    runs = Run::all_from(&record.value);
                     continue;
                 }
                 let Some(counted) = &counted else {

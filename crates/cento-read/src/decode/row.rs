@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{digest, rejected, with_text};
-use crate::json::{Plan, Value, nesting};
+use crate::json::{Plan, Value, may_exceed, nesting};
 use crate::{Cause, Decoded, Page, Place, Reject, Role, Settings, Skipped, date};
 
 /// A page whose text is given.
@@ -26,8 +26,12 @@ pub(super) fn json(
         cause,
         detail,
     };
-    let deepest = nesting(line);
     let limit = settings.limits.max_nesting;
+    let deepest = if may_exceed(line, limit) {
+        nesting(line)
+    } else {
+        0
+    };
     if deepest > limit {
         let detail = format!("{deepest} objects and lists within each other, the limit is {limit}");
         return Err(skipped(Cause::TooDeep, detail));

@@ -10,7 +10,7 @@ mod probe;
 
 use std::sync::Arc;
 
-pub(crate) use nesting::nesting;
+pub(crate) use nesting::{may_exceed, nesting};
 pub(crate) use pick::{Plan, Value};
 use probe::Probe;
 
@@ -40,7 +40,12 @@ pub(crate) struct LineReader {
     first: u32,
     /// Watches for the fields that the user named; gone once all are seen.
     probe: Option<Probe>,
+    /// How long the line before was.
+    last_bytes: usize,
 }
+
+/// Room for a line before any of it is seen.
+const MOST_RESERVED: usize = 1 << 16;
 
 /// What a line turned out to be.
 enum Line {
@@ -69,11 +74,13 @@ impl LineReader {
             first: from.ordinal,
             // What an earlier run saw of the input it did not write down.
             probe: (from.ordinal == 0).then(|| Probe::new(fields)),
+            last_bytes: 0,
         }
     }
 
     fn line(&mut self) -> Result<Option<Line>, Error> {
-        let mut line = Vec::new();
+        // Lines of one file are of about one length.
+        let mut line = Vec::with_capacity(self.last_bytes.min(MOST_RESERVED));
         let mut length = 0;
         let mut begun = false;
         let ended = loop {
@@ -106,7 +113,10 @@ impl LineReader {
         let (cause, detail) = match ended {
             Ok(()) if !begun => return Ok(None),
             Ok(()) if length > self.max_line_bytes => return Ok(Some(Line::TooLong(length))),
-            Ok(()) => return Ok(Some(Line::Whole(line))),
+            Ok(()) => {
+                self.last_bytes = line.len();
+                return Ok(Some(Line::Whole(line)));
+            }
             Err(Trouble::Io(error)) => return Err(Error::from_io(&self.input, error)),
             Err(Trouble::Damaged(cause, detail)) => (cause, detail),
             Err(Trouble::Truncated) => (Cause::Truncated, "the compressed data stop".into()),

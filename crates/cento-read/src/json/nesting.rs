@@ -1,6 +1,12 @@
 //! How deep the objects and lists of a line stand within each other.
 
-use memchr::memchr2;
+use memchr::{memchr2, memchr2_iter};
+
+/// Whether objects and lists of `line` may stand more than `limit` deep within each other. No means no, and is found without looking at
+/// strings if there are not even so many brackets.
+pub(crate) fn may_exceed(line: &[u8], limit: u32) -> bool {
+    memchr2_iter(b'{', b'[', line).nth(limit as usize).is_some()
+}
 
 /// The deepest nesting of objects and lists in `line`, whether it is sound or not. Without a stack of its own, so that
 /// no line is too deep for it.
@@ -55,5 +61,13 @@ mod tests {
             assert_eq!(nesting(line.as_bytes()), deepest, "{line}");
         }
         assert_eq!(nesting("[".repeat(1 << 20).as_bytes()), 1 << 20);
+        for (line, limit, exceeds) in [
+            ("[[]]", 2, false),
+            ("[[[]]]", 2, true),
+            ("", 0, false),
+            ("{", 0, true),
+        ] {
+            assert_eq!(may_exceed(line.as_bytes(), limit), exceeds, "{line}");
+        }
     }
 }

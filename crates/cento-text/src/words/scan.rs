@@ -48,7 +48,7 @@ pub(super) trait Sink {
 
     /// Takes a word of which the normal form is ASCII and up to 16 bytes long: two numbers of eight bytes each, the first byte
     /// lowest, and zeros after the last.
-    fn packed(&mut self, _normal: [u64; 2]) {}
+    fn packed(&mut self, _range: Range<usize>, _normal: [u64; 2]) {}
 
     /// Takes so many words of which nothing matters but that they are there.
     fn count(&mut self, _words: u32) {}
@@ -162,7 +162,7 @@ impl Scan {
         match S::WANTED {
             Wanted::Normals => sink.word(range, &self.lower[run]),
             Wanted::Packed => match pack(text.as_bytes(), &range) {
-                Some(packed) => sink.packed(packed),
+                Some(packed) => sink.packed(range, packed),
                 None => {
                     self.walk(text, range.start, sink);
                 }

@@ -126,7 +126,12 @@ fn assert_as_defined(text: &str) {
     let mut ranges = Vec::new();
     for_each_word_range(text, |range| ranges.push(range));
     let mut keys = Vec::new();
-    WordScanner::new().scan_keys(text, |key| keys.push(unpacked(key)));
+    let mut key_ranges = Vec::new();
+    WordScanner::new().scan_ranged_keys(text, |range, key| {
+        keys.push(unpacked(key));
+        key_ranges.push(range);
+    });
+    assert_eq!(key_ranges, ranges, "{text:?}");
     let expected: Vec<&String> = found.iter().map(|(_, normal)| normal).collect();
     assert_eq!(keys.iter().collect::<Vec<_>>(), expected, "{text:?}");
     let expected: Vec<Range<usize>> = found.iter().map(|(range, _)| range.clone()).collect();
