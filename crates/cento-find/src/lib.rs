@@ -13,6 +13,7 @@ pub mod copies;
 pub mod detect;
 pub mod discover;
 mod error;
+pub mod labelling;
 pub mod names;
 mod numbers;
 pub mod overlap;

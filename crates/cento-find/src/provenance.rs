@@ -148,7 +148,7 @@ pub(crate) fn label_rows(batch: &RecordBatch) -> Option<Vec<LabelRow>> {
         .collect()
 }
 
-fn original_rows(batch: &RecordBatch) -> Option<Vec<OriginalRow>> {
+pub(crate) fn original_rows(batch: &RecordBatch) -> Option<Vec<OriginalRow>> {
     let long = |name| batch.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
     let number = batch
         .column_by_name("original")?

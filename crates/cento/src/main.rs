@@ -7,12 +7,18 @@ mod analysis;
 mod arguments;
 mod cat;
 mod copies;
+mod detect;
+mod discover;
 mod failure;
+mod figures;
 mod flow_bench;
 mod index;
 mod info;
+mod interrupt;
+mod labels;
 mod machine;
 mod meter;
+mod originals;
 mod output;
 mod overlap;
 mod overlap_bench;
@@ -40,6 +46,9 @@ fn main() -> ExitCode {
         Verb::Overlap(arguments) => overlap::run(&arguments),
         Verb::Quilts(arguments) => quilts::run(&arguments),
         Verb::Phrases(arguments) => phrases::run(&arguments),
+        Verb::Discover(arguments) => discover::run(&arguments),
+        Verb::Detect(arguments) => detect::run(&arguments),
+        Verb::Labels(arguments) => labels::run(&arguments),
         Verb::Synth(arguments) => synth::run(&arguments),
         Verb::Score(arguments) => score::run(&arguments),
         Verb::FlowBench(arguments) => flow_bench::run(&arguments),

@@ -57,7 +57,9 @@ impl DiscoverParams {
     pub fn new(how: How, recipe: Recipe, list: &StopList) -> DiscoverParams {
         let stops = list.hashes(&recipe);
         let mut hasher = blake3::Hasher::new();
-        stops.iter().for_each(|stop| drop(hasher.update(stop)));
+        for stop in &stops {
+            hasher.update(stop);
+        }
         DiscoverParams {
             how,
             recipe,
