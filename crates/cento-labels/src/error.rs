@@ -69,6 +69,9 @@ impl Error {
             Error::Unlike { name, found, .. } => Some(format!(
                 "use {name} {found} on both sides: index again, or discover the labels again"
             )),
+            Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                Some("make labels with `cento discover CORPUS -o NAME.labels`".to_owned())
+            }
             Error::Disorder | Error::Io { .. } => None,
         }
     }
