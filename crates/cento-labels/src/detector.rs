@@ -37,6 +37,7 @@ pub struct Detector<'a> {
     labels: &'a Labels,
     stops: bool,
     room: String,
+    cut: Vec<(Range<usize>, [u8; 16])>,
 }
 
 impl<'a> Detector<'a> {
@@ -46,6 +47,7 @@ impl<'a> Detector<'a> {
             labels,
             stops: true,
             room: String::new(),
+            cut: Vec::new(),
         }
     }
 
@@ -63,20 +65,24 @@ impl<'a> Detector<'a> {
 
     /// Judges a page, and calls `each` with every chunk that is a label.
     pub fn page_with(&mut self, text: &str, mut each: impl FnMut(Found)) -> Verdict {
+        // First all hashes, then all questions: those that wait for memory wait together.
+        self.cut.clear();
+        let cut = &mut self.cut;
+        let recipe = self.labels.header().recipe;
+        recipe.cut(text, &mut self.room, |range, hash| cut.push((range, hash)));
         let mut verdict = Verdict::default();
-        let (labels, stops) = (self.labels, self.stops);
-        labels
-            .header()
-            .recipe
-            .cut(text, &mut self.room, |range, hash| {
-                verdict.chunks += 1;
-                if stops && labels.is_stop(&hash) {
-                    verdict.stopped += 1;
-                } else if let Some(label) = labels.find(&hash) {
-                    verdict.matched += 1;
-                    each(Found { range, label });
-                }
-            });
+        for (range, hash) in &self.cut {
+            verdict.chunks += 1;
+            if self.stops && self.labels.is_stop(hash) {
+                verdict.stopped += 1;
+            } else if let Some(label) = self.labels.find(hash) {
+                verdict.matched += 1;
+                each(Found {
+                    range: range.clone(),
+                    label,
+                });
+            }
+        }
         verdict
     }
 }

@@ -42,6 +42,9 @@ pub enum Error {
     /// Hashes did not come in order: a mistake of the program.
     #[error("labels must be written in order")]
     Disorder,
+    /// More labels than one file can number.
+    #[error("more than 4294967295 labels do not fit in one file")]
+    TooMany,
     /// A file operation failed.
     #[error("{}: {source}", .path.display())]
     Io {
@@ -72,6 +75,7 @@ impl Error {
             Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Some("make labels with `cento discover CORPUS -o NAME.labels`".to_owned())
             }
+            Error::TooMany => Some("use several files of labels".to_owned()),
             Error::Disorder | Error::Io { .. } => None,
         }
     }

@@ -33,6 +33,12 @@ fn shard_of(key: u64, bits: u32) -> usize {
     key.checked_shr(64 - bits).unwrap_or(0) as usize
 }
 
+/// The first bits of a hash.
+#[inline]
+pub(crate) fn bucket(hash: &[u8; 16], bits: u32) -> u64 {
+    shard_of(key(hash), bits) as u64
+}
+
 /// Makes the filter of labels that come in order.
 pub(crate) struct FilterWriter {
     bits: u32,

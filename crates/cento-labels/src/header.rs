@@ -18,6 +18,8 @@ const MAGIC: [u8; 8] = *b"cento\x00L\n";
 const FRONT: usize = 48;
 /// Where the first section begins.
 pub(crate) const ROOM: usize = 8192;
+/// The most bits that an index has.
+pub(crate) const MOST_INDEX_BITS: u32 = 28;
 /// The longest note on how labels were made: what is longer is cut off the header.
 const NOTE: usize = 4096;
 
@@ -43,10 +45,14 @@ pub struct Header {
     pub stops: u64,
     /// Into how many shards the filter is cut, as a power of two.
     pub shard_bits: u32,
+    /// How many bits of a hash the index looks at.
+    pub index_bits: u32,
     /// The labels, sorted.
     pub hashes: Section,
     /// The stops, sorted.
     pub stop_hashes: Section,
+    /// Where the labels of each value of these bits begin.
+    pub index: Section,
     /// The filter in front of the labels.
     pub filter: Section,
     /// How they were made, in words of whoever made them.
@@ -109,7 +115,7 @@ impl Header {
     /// Whether the sections follow each other, have the sizes that the counts ask for, and fill the file.
     fn check(&self, file: u64, path: &Path) -> Result<()> {
         let mut end = ROOM as u64;
-        for section in [&self.hashes, &self.stop_hashes, &self.filter] {
+        for section in [&self.hashes, &self.stop_hashes, &self.index, &self.filter] {
             if section.offset != end {
                 return Err(Error::damaged(path, "its sections do not fit together"));
             }
@@ -120,7 +126,9 @@ impl Header {
             return Err(Error::damaged(path, detail));
         }
         let sized = self.labels.checked_mul(16) == Some(self.hashes.length)
-            && self.stops.checked_mul(16) == Some(self.stop_hashes.length);
+            && self.stops.checked_mul(16) == Some(self.stop_hashes.length)
+            && self.index_bits <= MOST_INDEX_BITS
+            && self.index.length == ((1u64 << self.index_bits) + 1) * 4;
         if !sized || self.shard_bits > 20 {
             return Err(Error::damaged(path, "its counts are not those of its hashes"));
         }

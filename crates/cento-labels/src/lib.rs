@@ -10,13 +10,14 @@
 //!
 //! ```text
 //!   0        48                 8192
-//!   ┌────────┬──────────────────┬──────────────────────┬───────┬─────────────────────────────┐
-//!   │ magic… │ header, in JSON  │ hashes, 16 bytes each│ stops │ filter: shards, then 9 bits │
-//!   └────────┴──────────────────┴──────────────────────┴───────┴─────────────────────────────┘
+//!   ┌────────┬──────────────────┬──────────────────────┬───────┬───────┬─────────────────────────────┐
+//!   │ magic… │ header, in JSON  │ hashes, 16 bytes each│ stops │ index │ filter: shards, then 9 bits │
+//!   └────────┴──────────────────┴──────────────────────┴───────┴───────┴─────────────────────────────┘
 //! ```
 //!
 //! Most chunks of most pages are no labels, so the first question goes to the filter: three bytes of memory answer it, and one no in
-//! 256 is mistaken for a yes. Only then the sorted hashes are searched, from where a hash would lie if all were spread evenly.
+//! 256 is mistaken for a yes. Only then the sorted hashes are looked at: the index tells where those begin that share their first bits,
+//! which are sixteen or so.
 //!
 //! This crate knows nothing of corpora and tables, so that it can be built into a crawler.
 //!

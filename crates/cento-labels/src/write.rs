@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::filter::{FilterWriter, shard_bits};
-use crate::header::{Header, ROOM, Section};
+use crate::filter::{FilterWriter, bucket, shard_bits};
+use crate::header::{Header, MOST_INDEX_BITS, ROOM, Section};
 use crate::recipe::Recipe;
 
 /// Writes a file of labels. It takes its name when [`finish`](LabelsWriter::finish) has written all of it; until then, what was
@@ -23,6 +23,7 @@ pub struct LabelsWriter {
     labels: u64,
     last: Option<[u8; 16]>,
     filter: FilterWriter,
+    index: Index,
     done: bool,
 }
 
@@ -47,6 +48,7 @@ impl LabelsWriter {
             labels: 0,
             last: None,
             filter: FilterWriter::new(shard_bits),
+            index: Index::new(labels),
             done: false,
         })
     }
@@ -59,6 +61,7 @@ impl LabelsWriter {
             _ => {}
         }
         self.last = Some(hash);
+        self.index.reach(bucket(&hash, self.index.bits), self.labels)?;
         self.labels += 1;
         self.hasher.update(&hash);
         self.filter.push(&hash);
@@ -72,6 +75,9 @@ impl LabelsWriter {
         stops.sort_unstable();
         stops.dedup();
         let filter = std::mem::replace(&mut self.filter, FilterWriter::new(0)).finish();
+        let mut index = std::mem::replace(&mut self.index, Index::new(0));
+        index.reach(1 << index.bits, self.labels)?;
+        let index_bytes: Vec<u8> = index.begins.iter().flat_map(|at| at.to_le_bytes()).collect();
         let stop_bytes: Vec<u8> = stops.iter().flatten().copied().collect();
         let mut end = ROOM as u64;
         let mut section = |length: u64, hash: blake3::Hash| {
@@ -88,14 +94,17 @@ impl LabelsWriter {
             labels: self.labels,
             stops: stops.len() as u64,
             shard_bits: self.shard_bits,
+            index_bits: index.bits,
             hashes: section(16 * self.labels, self.hasher.finalize()),
             stop_hashes: section(stop_bytes.len() as u64, blake3::hash(&stop_bytes)),
+            index: section(index_bytes.len() as u64, blake3::hash(&index_bytes)),
             filter: section(filter.len() as u64, blake3::hash(&filter)),
             made,
         };
         let file = &mut self.file;
         let mut write = || -> std::io::Result<()> {
             file.write_all(&stop_bytes)?;
+            file.write_all(&index_bytes)?;
             file.write_all(&filter)?;
             file.seek(SeekFrom::Start(0))?;
             file.write_all(&header.encode())?;
@@ -106,6 +115,32 @@ impl LabelsWriter {
         fs::rename(&self.aside, &self.path).map_err(|error| Error::io(&self.path, error))?;
         self.done = true;
         Ok(header)
+    }
+}
+
+/// Where the labels begin that share their first bits.
+struct Index {
+    bits: u32,
+    begins: Vec<u32>,
+}
+
+impl Index {
+    /// An index for so many labels: one entry for every 16 of them, about, which lie in four lines of a cache.
+    fn new(labels: u64) -> Index {
+        let bits = (labels / 16).max(1).ilog2().min(MOST_INDEX_BITS);
+        Index {
+            bits,
+            begins: Vec::new(),
+        }
+    }
+
+    /// Says that all values up to this one begin here, unless they began before.
+    fn reach(&mut self, value: u64, labels: u64) -> Result<()> {
+        let begin = u32::try_from(labels).map_err(|_| Error::TooMany)?;
+        while self.begins.len() as u64 <= value {
+            self.begins.push(begin);
+        }
+        Ok(())
     }
 }
 

@@ -347,7 +347,7 @@ fn advice(counted: &DetectSummary, set: &LabelSet, findings: &Findings) -> Strin
     } else if counted.pages == 0 {
         text.push_str("No page has text: `cento info` tells why pages were rejected.\n");
     } else if set.used().count == 0 {
-        text.push_str("There are no labels to look for.\n");
+        text.push_str("There are no labels to look for; with --against, a lower --min-length makes more.\n");
     } else if counted.matched == 0 {
         text.push_str("No label is on any page. --fuzzy looks for edited chunks; with --against, --min-length 0 looks for short ones, and --grams for passages.\n");
     } else if counted.sites == 0 {
