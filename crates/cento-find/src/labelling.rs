@@ -40,15 +40,15 @@ impl Set {
             return Ok(Box::new(self.labels.iter().map(|hash| Ok((hash, None)))));
         };
         let mut rows = read_labels(table)?;
-        Ok(Box::new(self.labels.iter().map(move |hash| {
-            match rows.next().transpose()? {
+        Ok(Box::new(self.labels.iter().map(
+            move |hash| match rows.next().transpose()? {
                 Some(row) if row.hash == hash => Ok((hash, Some(row))),
                 _ => Err(Error::Parameter(format!(
                     "{} belongs to other labels",
                     table.display()
                 ))),
-            }
-        })))
+            },
+        )))
     }
 
     fn originals(&self) -> Result<Vec<OriginalRow>> {
@@ -163,9 +163,7 @@ pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<Header> {
         for stream in &mut streams {
             if let Some(Ok((hash, _))) = stream.peek() {
                 next = Some(next.map_or(*hash, |least| least.min(*hash)));
-            } else if let Some(Err(error)) =
-                stream.next_if(|entry| entry.is_err())
-            {
+            } else if let Some(Err(error)) = stream.next_if(|entry| entry.is_err()) {
                 return Err(error);
             }
         }
@@ -314,7 +312,10 @@ mod tests {
     }
 
     fn write(path: &Path, numbers: &BTreeSet<u8>, stops: &BTreeSet<u8>) {
-        let mut rows: Vec<LabelRow> = numbers.iter().map(|&number| row(number, u32::from(number) % 3)).collect();
+        let mut rows: Vec<LabelRow> = numbers
+            .iter()
+            .map(|&number| row(number, u32::from(number) % 3))
+            .collect();
         rows.sort_by_key(|row| row.hash);
         let mut writer = LabelsWriter::create(path, Recipe::default(), rows.len() as u64).unwrap();
         let mut table = TableFile::create(&table_of(path)).unwrap();
@@ -325,7 +326,14 @@ mod tests {
         table.finish().unwrap();
         let mut table = TableFile::create(&originals_of(path)).unwrap();
         for original in 0..3 {
-            table.push(OriginalRow { original, page_id: 0, page: format!("o{original}"), labels: 1 }).unwrap();
+            table
+                .push(OriginalRow {
+                    original,
+                    page_id: 0,
+                    page: format!("o{original}"),
+                    labels: 1,
+                })
+                .unwrap();
         }
         table.finish().unwrap();
         let stops: Vec<[u8; 16]> = stops.iter().map(|&number| hash(number)).collect();
@@ -336,8 +344,13 @@ mod tests {
         let labels = Labels::open(path).unwrap();
         labels.verify().unwrap();
         let rows: Vec<LabelRow> = label_table(path).unwrap().map(Result::unwrap).collect();
-        assert_eq!(labels.iter().collect::<Vec<_>>(), rows.iter().map(|row| row.hash).collect::<Vec<_>>());
-        rows.iter().map(|row| row.text.as_ref().unwrap().parse().unwrap()).collect()
+        assert_eq!(
+            labels.iter().collect::<Vec<_>>(),
+            rows.iter().map(|row| row.hash).collect::<Vec<_>>()
+        );
+        rows.iter()
+            .map(|row| row.text.as_ref().unwrap().parse().unwrap())
+            .collect()
     }
 
     proptest! {
@@ -386,8 +399,16 @@ mod tests {
         write(&a, &BTreeSet::from([1]), &BTreeSet::new());
         let other = LabelsWriter::create(&b, Recipe::files(), 0).unwrap();
         other.finish(&[], Value::Null).unwrap();
-        for outcome in [merge(&[a.clone(), b.clone()], &c), subtract(&a, std::slice::from_ref(&b), &c)] {
-            assert!(outcome.unwrap_err().to_string().contains("was made with of files, not chunks"));
+        for outcome in [
+            merge(&[a.clone(), b.clone()], &c),
+            subtract(&a, std::slice::from_ref(&b), &c),
+        ] {
+            assert!(
+                outcome
+                    .unwrap_err()
+                    .to_string()
+                    .contains("was made with of files, not chunks")
+            );
         }
         // Without a table, nothing can be reviewed, and the error says what is missing.
         assert!(label_table(&b).is_err());

@@ -15,12 +15,26 @@ use proptest::prelude::*;
 use serde_json::json;
 use support::{bytes, corpus, corpus_of, open, workplace};
 
-fn run(corpora: &[&Path], params: &DiscoverParams, findings: &Path, threads: usize, memory: u64) -> Findings {
-    discover(&open(corpora), params, &workplace(findings, threads, memory)).unwrap()
+fn run(
+    corpora: &[&Path],
+    params: &DiscoverParams,
+    findings: &Path,
+    threads: usize,
+    memory: u64,
+) -> Findings {
+    discover(
+        &open(corpora),
+        params,
+        &workplace(findings, threads, memory),
+    )
+    .unwrap()
 }
 
 fn labels_of(findings: &Findings) -> Vec<LabelRow> {
-    read_labels(&findings.table("labels")).unwrap().map(Result::unwrap).collect()
+    read_labels(&findings.table("labels"))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect()
 }
 
 fn chunk(number: u8) -> String {
@@ -29,7 +43,10 @@ fn chunk(number: u8) -> String {
 
 fn page(at: usize, chunks: &[u8]) -> (String, String) {
     let text: Vec<String> = chunks.iter().map(|&number| chunk(number)).collect();
-    (format!("http://h{}.d{}.example/{at}", at % 4, at % 3), text.join("\n\n"))
+    (
+        format!("http://h{}.d{}.example/{at}", at % 4, at % 3),
+        text.join("\n\n"),
+    )
 }
 
 fn with(how: How, stops: &[u8]) -> DiscoverParams {
@@ -41,12 +58,22 @@ fn with(how: How, stops: &[u8]) -> DiscoverParams {
 fn naive(pages: &[Vec<u8>]) -> BTreeMap<u8, (u64, u64, u64, usize)> {
     let mut seen: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
     for (at, chunks) in pages.iter().enumerate() {
-        chunks.iter().for_each(|&number| seen.entry(number).or_default().push(at));
+        chunks
+            .iter()
+            .for_each(|&number| seen.entry(number).or_default().push(at));
     }
     let counted = seen.into_iter().map(|(number, places)| {
         let distinct: BTreeSet<usize> = places.iter().copied().collect();
         let sites: BTreeSet<usize> = distinct.iter().map(|at| at % 3).collect();
-        (number, (places.len() as u64, distinct.len() as u64, sites.len() as u64, places[0]))
+        (
+            number,
+            (
+                places.len() as u64,
+                distinct.len() as u64,
+                sites.len() as u64,
+                places[0],
+            ),
+        )
     });
     counted.collect()
 }
@@ -125,7 +152,14 @@ fn discovery_is_not_distributive() {
     );
     let params = with(How::Threshold(10), &[]);
     let labels = |corpora: &[&Path], name: &str| {
-        labels_of(&run(corpora, &params, &folder.path().join(name), 2, 64 << 20)).len()
+        labels_of(&run(
+            corpora,
+            &params,
+            &folder.path().join(name),
+            2,
+            64 << 20,
+        ))
+        .len()
     };
     assert_eq!((labels(&[&one], "a"), labels(&[&other], "b")), (0, 0));
     assert_eq!(labels(&[&one, &other], "c"), 1);
@@ -136,13 +170,22 @@ fn originals_become_labels_and_every_label_knows_them() {
     let folder = tempfile::tempdir().unwrap();
     let short = "Short, but not on the list.";
     let pages = [
-        ("http://a.example/1".to_owned(), format!("{}\n\n{}\n\n{short}", chunk(1), chunk(2))),
-        ("http://a.example/2".to_owned(), format!("{}\n\nHome\n\n{}\n\n{}", chunk(2), chunk(3), chunk(3))),
+        (
+            "http://a.example/1".to_owned(),
+            format!("{}\n\n{}\n\n{short}", chunk(1), chunk(2)),
+        ),
+        (
+            "http://a.example/2".to_owned(),
+            format!("{}\n\nHome\n\n{}\n\n{}", chunk(2), chunk(3), chunk(3)),
+        ),
     ];
     let path = corpus(folder.path(), "originals", &pages);
     let params = DiscoverParams::new(How::Informed(40), Recipe::default(), &StopList::built_in());
     let found = run(&[&path], &params, &folder.path().join("a"), 2, 64 << 20);
-    let by_text: BTreeMap<String, LabelRow> = labels_of(&found).into_iter().map(|row| (row.text.clone().unwrap(), row)).collect();
+    let by_text: BTreeMap<String, LabelRow> = labels_of(&found)
+        .into_iter()
+        .map(|row| (row.text.clone().unwrap(), row))
+        .collect();
     assert_eq!(by_text.len(), 3);
     assert_eq!(by_text[&chunk(2)].originals, [0, 1]);
     assert_eq!((by_text[&chunk(3)].count, by_text[&chunk(3)].pages), (2, 1));
@@ -150,22 +193,38 @@ fn originals_become_labels_and_every_label_knows_them() {
         .unwrap()
         .map(|row| row.map(|row| (row.page, row.labels)).unwrap())
         .collect();
-    assert_eq!(originals, [(pages[0].0.clone(), 2), (pages[1].0.clone(), 2)]);
+    assert_eq!(
+        originals,
+        [(pages[0].0.clone(), 2), (pages[1].0.clone(), 2)]
+    );
     let counted: DiscoverSummary = found.summary().unwrap();
-    assert_eq!((counted.labels, counted.objects, counted.originals), (3, 7, 2));
+    assert_eq!(
+        (counted.labels, counted.objects, counted.originals),
+        (3, 7, 2)
+    );
 
     let file = folder.path().join("mine.labels");
     write_labels(&found, &params, &file).unwrap();
     let labels = Labels::open(&file).unwrap();
     labels.verify().unwrap();
-    let table: Vec<[u8; 16]> = read_labels(&table_of(&file)).unwrap().map(|row| row.unwrap().hash).collect();
+    let table: Vec<[u8; 16]> = read_labels(&table_of(&file))
+        .unwrap()
+        .map(|row| row.unwrap().hash)
+        .collect();
     assert_eq!(labels.iter().collect::<Vec<_>>(), table);
     assert!(labels.is_stop(&Recipe::default().chunk_hash("home")));
     // Cut otherwise than the corpus is: from the text.
-    let words = Recipe { chunk: "words:3".parse().unwrap(), ..Recipe::default() };
+    let words = Recipe {
+        chunk: "words:3".parse().unwrap(),
+        ..Recipe::default()
+    };
     let params = DiscoverParams::new(How::Informed(0), words, &StopList::default());
     let found = run(&[&path], &params, &folder.path().join("b"), 2, 64 << 20);
-    assert!(labels_of(&found).iter().any(|row| row.text.as_deref() == Some("This is the")));
+    assert!(
+        labels_of(&found)
+            .iter()
+            .any(|row| row.text.as_deref() == Some("This is the"))
+    );
 }
 
 #[test]
@@ -179,12 +238,27 @@ fn files_are_counted_whether_their_text_is_kept_or_not() {
         .collect();
     let path = corpus_of(folder.path(), "files", &rows);
     let params = |list: &StopList| DiscoverParams::new(How::Threshold(1), Recipe::files(), list);
-    let found = labels_of(&run(&[&path], &params(&StopList::default()), &folder.path().join("a"), 1, 64 << 20));
+    let found = labels_of(&run(
+        &[&path],
+        &params(&StopList::default()),
+        &folder.path().join("a"),
+        1,
+        64 << 20,
+    ));
     let counts: Vec<(u64, u64)> = found.iter().map(|row| (row.bytes, row.count)).collect();
     // What a crawler found by going in circles is not counted; empty files are, though they have no text.
-    assert_eq!(BTreeSet::from_iter(counts), BTreeSet::from([(text.len() as u64, 4), (0, 2)]));
+    assert_eq!(
+        BTreeSet::from_iter(counts),
+        BTreeSet::from([(text.len() as u64, 4), (0, 2)])
+    );
     assert!(found.iter().all(|row| row.text.is_none()));
-    let stopped = labels_of(&run(&[&path], &params(&StopList::built_in()), &folder.path().join("b"), 1, 64 << 20));
+    let stopped = labels_of(&run(
+        &[&path],
+        &params(&StopList::built_in()),
+        &folder.path().join("b"),
+        1,
+        64 << 20,
+    ));
     assert_eq!(stopped.len(), 1);
 }
 
@@ -193,7 +267,9 @@ fn findings_are_the_same_for_any_threads_and_memory() {
     let folder = tempfile::tempdir().unwrap();
     let rows: Vec<_> = (0..400usize)
         .map(|at| {
-            let mut chunks: Vec<u8> = (0..20).map(|step| ((at * at + step * 7) % 200) as u8).collect();
+            let mut chunks: Vec<u8> = (0..20)
+                .map(|step| ((at * at + step * 7) % 200) as u8)
+                .collect();
             chunks.push((at % 250) as u8);
             page(at, &chunks)
         })
@@ -201,9 +277,21 @@ fn findings_are_the_same_for_any_threads_and_memory() {
     let path = corpus(folder.path(), "pages", &rows);
     for how in [How::Threshold(5), How::Top(50), How::Informed(20)] {
         let params = with(how, &[3, 5]);
-        let one = run(&[&path], &params, &folder.path().join(format!("one{how:?}")), 1, 1 << 30);
+        let one = run(
+            &[&path],
+            &params,
+            &folder.path().join(format!("one{how:?}")),
+            1,
+            1 << 30,
+        );
         // So little that what occurs once is filtered out before the shuffle.
-        let other = run(&[&path], &params, &folder.path().join(format!("other{how:?}")), 4, 17 << 20);
+        let other = run(
+            &[&path],
+            &params,
+            &folder.path().join(format!("other{how:?}")),
+            4,
+            17 << 20,
+        );
         assert_eq!(bytes(&one), bytes(&other));
     }
 }

@@ -8,7 +8,10 @@
 //!
 //! Pages in TEXTS are separated by a NUL. One thread.
 
-#![expect(clippy::unwrap_used, reason = "a measurement that fails should stop there")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a measurement that fails should stop there"
+)]
 
 use std::hint::black_box;
 use std::path::Path;
@@ -132,7 +135,11 @@ fn open(path: &Path) {
             // Half of the questions are about labels, spread over all of them.
             let at = mixed(number) % count.max(1);
             let hash = labels.get(at).unwrap();
-            let hash = if number % 2 == 0 { hash } else { made_up(number, 3) };
+            let hash = if number % 2 == 0 {
+                hash
+            } else {
+                made_up(number, 3)
+            };
             labels.find(&hash).is_some()
         })
         .count();

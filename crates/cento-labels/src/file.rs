@@ -108,7 +108,10 @@ impl Labels {
     #[inline]
     pub fn is_stop(&self, hash: &[u8; 16]) -> bool {
         let bucket = bucket(hash, self.stop_bits) as usize;
-        let bounds = self.stop_begins.get(bucket..).and_then(<[u32]>::first_chunk);
+        let bounds = self
+            .stop_begins
+            .get(bucket..)
+            .and_then(<[u32]>::first_chunk);
         let Some(&[begin, end]) = bounds else {
             return false;
         };

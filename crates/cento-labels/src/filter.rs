@@ -104,9 +104,7 @@ impl FilterWriter {
 pub(crate) fn may_contain(filter: &[u8], bits: u32, key: u64) -> bool {
     let at = shard_of(key, bits) * ENTRY;
     match shard(filter, at) {
-        Some((descriptor, prints)) => {
-            BinaryFuse8Ref::from_dma(descriptor, prints).contains(&key)
-        }
+        Some((descriptor, prints)) => BinaryFuse8Ref::from_dma(descriptor, prints).contains(&key),
         None => true,
     }
 }

@@ -130,7 +130,10 @@ impl Header {
             && self.index_bits <= MOST_INDEX_BITS
             && self.index.length == ((1u64 << self.index_bits) + 1) * 4;
         if !sized || self.shard_bits > 20 {
-            return Err(Error::damaged(path, "its counts are not those of its hashes"));
+            return Err(Error::damaged(
+                path,
+                "its counts are not those of its hashes",
+            ));
         }
         Ok(())
     }

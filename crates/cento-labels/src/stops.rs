@@ -73,11 +73,13 @@ impl StopList {
                 && list.is_empty()
             {
                 let version = version.trim().parse();
-                list.version =
-                    version.map_err(|_| failed("a version is a number".to_owned()))?;
+                list.version = version.map_err(|_| failed("a version is a number".to_owned()))?;
                 continue;
             }
-            if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            if let Some(name) = line
+                .strip_prefix('[')
+                .and_then(|line| line.strip_suffix(']'))
+            {
                 section = name.parse().map_err(failed)?;
                 continue;
             }
@@ -190,7 +192,10 @@ mod tests {
         }
         let chunks = list.hashes(&Recipe::default());
         for chunk in ["read more", "Weiterlesen", "返回顶部"] {
-            assert!(chunks.contains(&Recipe::default().chunk_hash(chunk)), "{chunk}");
+            assert!(
+                chunks.contains(&Recipe::default().chunk_hash(chunk)),
+                "{chunk}"
+            );
         }
     }
 

@@ -61,7 +61,8 @@ impl LabelsWriter {
             _ => {}
         }
         self.last = Some(hash);
-        self.index.reach(bucket(&hash, self.index.bits), self.labels)?;
+        self.index
+            .reach(bucket(&hash, self.index.bits), self.labels)?;
         self.labels += 1;
         self.hasher.update(&hash);
         self.filter.push(&hash);
@@ -77,7 +78,11 @@ impl LabelsWriter {
         let filter = std::mem::replace(&mut self.filter, FilterWriter::new(0)).finish();
         let mut index = std::mem::replace(&mut self.index, Index::new(0));
         index.reach(1 << index.bits, self.labels)?;
-        let index_bytes: Vec<u8> = index.begins.iter().flat_map(|at| at.to_le_bytes()).collect();
+        let index_bytes: Vec<u8> = index
+            .begins
+            .iter()
+            .flat_map(|at| at.to_le_bytes())
+            .collect();
         let stop_bytes: Vec<u8> = stops.iter().flatten().copied().collect();
         let mut end = ROOM as u64;
         let mut section = |length: u64, hash: blake3::Hash| {

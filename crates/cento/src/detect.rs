@@ -91,13 +91,25 @@ pub(crate) struct DetectArguments {
     #[arg(long, help_heading = "Stop chunks")]
     pub(crate) no_stop: bool,
     /// With --against: stop what is on this list too
-    #[arg(long, value_name = "FILE", requires = "against", help_heading = "Stop chunks")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "against",
+        help_heading = "Stop chunks"
+    )]
     pub(crate) stop: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(crate) originals: OriginalArguments,
     /// With --against: keep the labels
-    #[arg(short, long, value_name = "NAME.labels", requires = "against", conflicts_with = "grams", help_heading = "Output")]
+    #[arg(
+        short,
+        long,
+        value_name = "NAME.labels",
+        requires = "against",
+        conflicts_with = "grams",
+        help_heading = "Output"
+    )]
     pub(crate) output: Option<PathBuf>,
     /// Write the paper's figures to a folder, as SVG and as CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
@@ -204,8 +216,16 @@ fn contamination_summary(params: &GramsParams, findings: &Findings) -> Result<St
         100.0 * params.min_share
     );
     let mut lines = Lines::default();
-    lines.add_with("items", number(counted.items), format!("by runs of {} words", params.k));
-    lines.add_with("anything found", number(counted.found), "a run of words at least");
+    lines.add_with(
+        "items",
+        number(counted.items),
+        format!("by runs of {} words", params.k),
+    );
+    lines.add_with(
+        "anything found",
+        number(counted.found),
+        "a run of words at least",
+    );
     if counted.short > 0 {
         let remark = format!("fewer than {} words: not looked for", params.k);
         lines.add_with("too short", number(counted.short), remark);
@@ -287,20 +307,35 @@ fn summary(
     lines.add_with(
         "bad sites",
         number(counted.flagged_sites),
-        format!("of {}, {} of them with labels", number(counted.sites), number(counted.matched_sites)),
+        format!(
+            "of {}, {} of them with labels",
+            number(counted.sites),
+            number(counted.matched_sites)
+        ),
     );
     lines.add_with(
         "bad neighbourhoods",
         number(counted.flagged),
         format!("of {}", number(counted.neighbourhoods)),
     );
-    lines.add_with("  by mean of pages", "", above(limit("mean"), given(arguments.mean_threshold)));
-    lines.add_with("  by ratio of all", "", above(limit("ratio"), given(arguments.ratio_threshold)));
+    lines.add_with(
+        "  by mean of pages",
+        "",
+        above(limit("mean"), given(arguments.mean_threshold)),
+    );
+    lines.add_with(
+        "  by ratio of all",
+        "",
+        above(limit("ratio"), given(arguments.ratio_threshold)),
+    );
     if let Some(least) = arguments.fuzzy {
         lines.add_with(
             "edited chunks",
             number(counted.fuzzy),
-            format!("on {} pages, resemblance {least} at least; in no score", number(counted.fuzzy_pages)),
+            format!(
+                "on {} pages, resemblance {least} at least; in no score",
+                number(counted.fuzzy_pages)
+            ),
         );
     }
     text.push_str(&lines.render());
@@ -347,11 +382,15 @@ fn advice(counted: &DetectSummary, set: &LabelSet, findings: &Findings) -> Strin
     } else if counted.pages == 0 {
         text.push_str("No page has text: `cento info` tells why pages were rejected.\n");
     } else if set.used().count == 0 {
-        text.push_str("There are no labels to look for; with --against, a lower --min-length makes more.\n");
+        text.push_str(
+            "There are no labels to look for; with --against, a lower --min-length makes more.\n",
+        );
     } else if counted.matched == 0 {
         text.push_str("No label is on any page. --fuzzy looks for edited chunks; with --against, --min-length 0 looks for short ones, and --grams for passages.\n");
     } else if counted.sites == 0 {
-        text.push_str("The pages have no hosts or folders: index with --base-url, or with a field of URLs.\n");
+        text.push_str(
+            "The pages have no hosts or folders: index with --base-url, or with a field of URLs.\n",
+        );
     } else if counted.flagged == 0 {
         text.push_str("No neighbourhood stands out from the others. --threshold 0 flags all that have labels.\n");
     }
@@ -466,10 +505,16 @@ pub(crate) fn figures(findings: &Findings) -> Result<Vec<(&'static str, Figure)>
         x(),
         Axis::log10("Pages").format(Format::Count),
     )
-    .caption(format!("{} pages by the share of their chunks that are labels.", number(pages)))
+    .caption(format!(
+        "{} pages by the share of their chunks that are labels.",
+        number(pages)
+    ))
     .series(Series::histogram("pages", bars));
     if let Some(limit) = limits.iter().find(|row| row.score == "page") {
-        contained = contained.rule(Rule::vertical(limit.threshold, format!("targets: above {:.3}", limit.threshold)));
+        contained = contained.rule(Rule::vertical(
+            limit.threshold,
+            format!("targets: above {:.3}", limit.threshold),
+        ));
     }
     Ok(vec![
         ("badness", histogram),

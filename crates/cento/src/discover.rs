@@ -124,7 +124,10 @@ pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, Failure> {
         (None, Some(source)) => (Arc::new(source), parameters),
         (None, None) => {
             let hint = "name a corpus, or originals with --from";
-            return Err(Failure::usage("there is nothing to discover in".to_owned(), hint));
+            return Err(Failure::usage(
+                "there is nothing to discover in".to_owned(),
+                hint,
+            ));
         }
     };
     let how = if originals.is_some() {
@@ -174,10 +177,15 @@ fn finish(
 
 /// A file that cannot be written is found out before the work, not after it.
 pub(crate) fn check_output(path: &Path) -> Result<(), Failure> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
     if path.is_dir() {
         let hint = "name a file to write the labels to, such as mine.labels";
-        return Err(Failure::usage(format!("{} is a folder", path.display()), hint));
+        return Err(Failure::usage(
+            format!("{} is a folder", path.display()),
+            hint,
+        ));
     }
     match folder {
         Some(folder) if !folder.is_dir() => Err(Failure::usage(
@@ -253,7 +261,10 @@ fn summary(
 }
 
 fn share(part: u64, whole: u64, what: &str) -> String {
-    format!("{:.1}% of all {what}", 100.0 * part as f64 / whole.max(1) as f64)
+    format!(
+        "{:.1}% of all {what}",
+        100.0 * part as f64 / whole.max(1) as f64
+    )
 }
 
 /// What to do next, or why there is nothing.
@@ -282,11 +293,18 @@ fn advice(
     }
     let mut text = String::new();
     if let Some(stopped) = stopped {
-        text.push_str(&format!("{} proposed labels became stops.\n", number(stopped)));
+        text.push_str(&format!(
+            "{} proposed labels became stops.\n",
+            number(stopped)
+        ));
     } else if counted.proposed > 0 {
-        text.push_str(&format!("Review what is proposed: cento labels review {output}\n"));
+        text.push_str(&format!(
+            "Review what is proposed: cento labels review {output}\n"
+        ));
     }
-    text.push_str(&format!("Look for them: cento detect CORPUS --labels {output}\n"));
+    text.push_str(&format!(
+        "Look for them: cento detect CORPUS --labels {output}\n"
+    ));
     text
 }
 
@@ -294,13 +312,22 @@ fn advice(
 pub(crate) fn figures(findings: &Findings) -> Result<Vec<(&'static str, Figure)>, Failure> {
     let counts = frequencies(findings)?;
     let parameters = &findings.record.parameters;
-    let of = parameters["recipe"]["of"].as_str().unwrap_or("chunks").to_owned();
+    let of = parameters["recipe"]["of"]
+        .as_str()
+        .unwrap_or("chunks")
+        .to_owned();
     let points = |of: fn(&[u64; 3]) -> u64| {
-        let counts = counts.iter().map(move |row| (row[0] as f64, of(row) as f64));
+        let counts = counts
+            .iter()
+            .map(move |row| (row[0] as f64, of(row) as f64));
         counts.filter(|point| point.1 > 0.0).collect::<Vec<_>>()
     };
     let all: u64 = counts.iter().map(|row| row[1]).sum();
-    let single = counts.iter().filter(|row| row[0] == 1).map(|row| row[1]).sum::<u64>();
+    let single = counts
+        .iter()
+        .filter(|row| row[0] == 1)
+        .map(|row| row[1])
+        .sum::<u64>();
     let mut figure = Figure::new(
         format!("How often do {of} occur?"),
         Axis::log10("Occurrences").format(Format::Count),

@@ -188,7 +188,10 @@ fn export(path: &Path, out: Option<&Path>) -> Result<(), Failure> {
     }
     if out.is_some() {
         return Err(Failure::missing(
-            format!("{} is missing, which tells what the labels say", table.display()),
+            format!(
+                "{} is missing, which tells what the labels say",
+                table.display()
+            ),
             "leave --out away to print the hashes alone".to_owned(),
         ));
     }
@@ -223,7 +226,8 @@ fn review(arguments: &ReviewArguments) -> Result<(), Failure> {
     }
     if !arguments.accept.is_empty() {
         for word in &arguments.accept {
-            let reason = ["all", "short", "wordless", "spread", "template"].contains(&word.as_str());
+            let reason =
+                ["all", "short", "wordless", "spread", "template"].contains(&word.as_str());
             if !reason && (word.len() < 4 || !word.chars().all(|c| c.is_ascii_hexdigit())) {
                 return Err(Failure::usage(
                     format!("`{word}` is neither a reason nor the beginning of a hash"),
@@ -256,7 +260,11 @@ fn stopped(
     accept: impl Fn(&LabelRow) -> bool,
 ) -> Result<(), Failure> {
     let (header, count) = stop_labels(labels, output, accept)?;
-    let text = format!("{} labels became stops\n{}", number(count), made(&header, output));
+    let text = format!(
+        "{} labels became stops\n{}",
+        number(count),
+        made(&header, output)
+    );
     Ok(print(&text)?)
 }
 
@@ -269,11 +277,19 @@ fn write_list(labels: &Path, list: &Path) -> Result<(), Failure> {
         let row = row?;
         if let (Some(reason), Some(words)) = (&row.proposed, &row.text) {
             count += 1;
-            text.push_str(&format!("# {reason}; {} times\n{}\n", row.count, StopList::line(words)));
+            text.push_str(&format!(
+                "# {reason}; {} times\n{}\n",
+                row.count,
+                StopList::line(words)
+            ));
         }
     }
     std::fs::write(list, text)?;
-    let text = format!("{} proposals in {}\n", number(count), clean(&list.display().to_string()));
+    let text = format!(
+        "{} proposals in {}\n",
+        number(count),
+        clean(&list.display().to_string())
+    );
     Ok(print(&text)?)
 }
 
@@ -358,7 +374,11 @@ fn largest(
             }
         }
     }
-    Ok(heap.into_sorted_vec().into_iter().map(|row| row.0).collect())
+    Ok(heap
+        .into_sorted_vec()
+        .into_iter()
+        .map(|row| row.0)
+        .collect())
 }
 
 /// The most frequent labels, as rows of a table: text, times, pages, domains.

@@ -136,7 +136,9 @@ pub(super) fn check(source: &Source, set: &LabelSet) -> Result<()> {
         return wrong("the corpus keeps no text: --fuzzy has nothing to compare");
     }
     if !set.table {
-        return wrong("the table beside the labels is missing, and their texts with it: --fuzzy needs it");
+        return wrong(
+            "the table beside the labels is missing, and their texts with it: --fuzzy needs it",
+        );
     }
     Ok(())
 }
@@ -216,7 +218,11 @@ pub(super) fn register(
         for batch in open_groups(&task.file, task.group)? {
             context.check()?;
             for row in label_rows(&batch?).ok_or("the table beside the labels is none")? {
-                prints(&mut hasher, row.text.as_deref().unwrap_or_default(), &mut found);
+                prints(
+                    &mut hasher,
+                    row.text.as_deref().unwrap_or_default(),
+                    &mut found,
+                );
                 for &hash in &found {
                     seen.set(hash);
                     by_print.push(Print {
@@ -335,7 +341,9 @@ fn pairs(registry: &mut Registry, params: &DetectParams) {
             };
             for pair in group {
                 match &mut run {
-                    Some((last, shared)) if (last.ordinal, last.label) == (pair.ordinal, pair.label) => {
+                    Some((last, shared))
+                        if (last.ordinal, last.label) == (pair.ordinal, pair.label) =>
+                    {
                         *shared += 1;
                     }
                     _ => {

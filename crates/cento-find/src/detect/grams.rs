@@ -46,11 +46,15 @@ impl GramsParams {
     pub fn check(&self) -> Result<()> {
         if !(1..=100).contains(&self.k) {
             let k = self.k;
-            return Err(Error::Parameter(format!("grams of {k} words are not between 1 and 100")));
+            return Err(Error::Parameter(format!(
+                "grams of {k} words are not between 1 and 100"
+            )));
         }
         if !(0.0..=1.0).contains(&self.min_share) {
             let share = self.min_share;
-            return Err(Error::Parameter(format!("a share of {share} is not between 0 and 1")));
+            return Err(Error::Parameter(format!(
+                "a share of {share} is not between 0 and 1"
+            )));
         }
         Ok(())
     }
@@ -193,7 +197,8 @@ pub fn grams(
     params.check()?;
     if !source.has_text() || !items.has_text() {
         return Err(Error::Parameter(
-            "grams are made of text, and a corpus keeps none: index it again without --no-text".into(),
+            "grams are made of text, and a corpus keeps none: index it again without --no-text"
+                .into(),
         ));
     }
     let asked = json!({ "k": params.k, "min_share": params.min_share, "items": items.identity() });
@@ -224,7 +229,10 @@ pub fn grams(
 fn flow(source: &Source, items: &Source, params: &GramsParams, asked: &Value, memory: u64) -> Flow {
     let bits = 32 - source.all().leading_zeros();
     let item_bits = (32 - items.all().leading_zeros()).max(1);
-    let parts = items.corpora().iter().flat_map(|corpus| &corpus.manifest().parts);
+    let parts = items
+        .corpora()
+        .iter()
+        .flat_map(|corpus| &corpus.manifest().parts);
     let words: u64 = parts.map(|part| part.counts.words).sum();
     // Two bytes a gram of an item: one gram of a page in sixteen that is none of theirs travels in vain.
     let bytes = (2 * words).clamp(1 << 12, (memory / 4).max(1 << 12));
@@ -391,7 +399,12 @@ fn gather(registry: &mut Registry, source: &Arc<Source>, items: &Arc<Source>, k:
                 };
                 if pages == 0 {
                     for &item in &items {
-                        by_item.push(AboutItem { page: 0, begin: 0, end: 0, ..about(item, FOUND) })?;
+                        by_item.push(AboutItem {
+                            page: 0,
+                            begin: 0,
+                            end: 0,
+                            ..about(item, FOUND)
+                        })?;
                     }
                     context.count("crowded", u64::from(items.len() > CROWD));
                 }
@@ -421,7 +434,10 @@ fn weigh(registry: &mut Registry, least: f64) {
                 match row.kind {
                     TOTAL => total += u64::from(row.page),
                     FOUND => found += 1,
-                    _ => pages.entry(row.page).or_default().push((row.begin, row.end)),
+                    _ => pages
+                        .entry(row.page)
+                        .or_default()
+                        .push((row.begin, row.end)),
                 }
             }
             let (mut listed, mut most) = (0u64, 0);
@@ -461,7 +477,9 @@ fn longest(places: &[(u32, u32)]) -> (u32, u32) {
     let mut current: Option<(u32, u32)> = None;
     for &(begin, end) in places {
         current = match current {
-            Some((first, last)) if begin <= last.saturating_add(GAP) => Some((first, last.max(end))),
+            Some((first, last)) if begin <= last.saturating_add(GAP) => {
+                Some((first, last.max(end)))
+            }
             _ => Some((begin, end)),
         };
         if let Some((first, last)) = current
@@ -546,7 +564,10 @@ mod tests {
 
     #[test]
     fn the_longest_stretch_is_where_an_item_stands() {
-        assert_eq!(longest(&[(0, 10), (5, 20), (40, 50), (52, 70), (60, 90)]), (40, 90));
+        assert_eq!(
+            longest(&[(0, 10), (5, 20), (40, 50), (52, 70), (60, 90)]),
+            (40, 90)
+        );
         assert_eq!(longest(&[(7, 9)]), (7, 9));
         assert_eq!(longest(&[]), (0, 0));
     }

@@ -204,12 +204,8 @@ fn origins(registry: &mut Registry, set: &LabelSet) {
         let matched = context.state::<Bitmap>("matched")?;
         let mut by_label = context.shuffle::<AboutLabel>("by label")?;
         let mut rows = context.wide_shuffle("label rows")?;
-        let foreign = || {
-            Error::Parameter(format!(
-                "{} belongs to other labels",
-                task.file.display()
-            ))
-        };
+        let foreign =
+            || Error::Parameter(format!("{} belongs to other labels", task.file.display()));
         let mut label = task.first_row;
         for batch in open_groups(&task.file, task.group)? {
             context.check()?;

@@ -175,11 +175,26 @@ mod tests {
         let fine = DetectParams::default();
         assert!(fine.check().is_ok());
         for wrong in [
-            DetectParams { page_threshold: Some(1.0), ..fine.clone() },
-            DetectParams { mean_threshold: Some(f64::NAN), ..fine.clone() },
-            DetectParams { ratio_threshold: Some(-0.1), ..fine.clone() },
-            DetectParams { fuzzy: Some(0.0), ..fine.clone() },
-            DetectParams { depth: Some(0), ..fine.clone() },
+            DetectParams {
+                page_threshold: Some(1.0),
+                ..fine.clone()
+            },
+            DetectParams {
+                mean_threshold: Some(f64::NAN),
+                ..fine.clone()
+            },
+            DetectParams {
+                ratio_threshold: Some(-0.1),
+                ..fine.clone()
+            },
+            DetectParams {
+                fuzzy: Some(0.0),
+                ..fine.clone()
+            },
+            DetectParams {
+                depth: Some(0),
+                ..fine.clone()
+            },
         ] {
             assert!(wrong.check().is_err());
         }

@@ -38,7 +38,8 @@ pub fn thresholds(findings: &Findings) -> Result<Vec<ThresholdRow>> {
     for batch in read_table(&findings.table("thresholds"))? {
         let batch = batch?;
         let (score, objects) = (text(&batch, "score")?, count(&batch, "objects")?);
-        let [mean, deviation, threshold] = ["mean", "deviation", "threshold"].map(|name| number(&batch, name));
+        let [mean, deviation, threshold] =
+            ["mean", "deviation", "threshold"].map(|name| number(&batch, name));
         let (mean, deviation, threshold) = (mean?, deviation?, threshold?);
         for row in 0..batch.num_rows() {
             rows.push(ThresholdRow {

@@ -93,8 +93,10 @@ fn assign(from: &BTreeMap<u32, Vec<u32>>) -> BTreeMap<u32, u32> {
             holders.entry(original).or_default().push(chunk);
         }
     }
-    let mut counts: BTreeMap<u32, usize> =
-        holders.iter().map(|(&original, chunks)| (original, chunks.len())).collect();
+    let mut counts: BTreeMap<u32, usize> = holders
+        .iter()
+        .map(|(&original, chunks)| (original, chunks.len()))
+        .collect();
     // By how many chunks an original had when it was last looked at, which is never too few.
     let mut queue: std::collections::BTreeSet<(std::cmp::Reverse<usize>, u32)> = counts
         .iter()
@@ -110,7 +112,11 @@ fn assign(from: &BTreeMap<u32, Vec<u32>>) -> BTreeMap<u32, u32> {
             queue.insert((std::cmp::Reverse(now), original));
             continue;
         }
-        for &chunk in holders.get(&original).map(Vec::as_slice).unwrap_or_default() {
+        for &chunk in holders
+            .get(&original)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+        {
             if let Some(others) = left.remove(&chunk) {
                 given.insert(chunk, original);
                 for other in others {
@@ -214,8 +220,9 @@ fn original_names(registry: &mut Registry) {
         let known = context.state::<Bitmap>("known originals")?;
         let mut by_original = context.wide_shuffle("by original")?;
         for batch in open_groups(&task.file, task.group)? {
-            let rows = original_rows(&batch?)
-                .ok_or_else(|| Error::Parameter(format!("{} is no table of originals", task.file.display())))?;
+            let rows = original_rows(&batch?).ok_or_else(|| {
+                Error::Parameter(format!("{} is no table of originals", task.file.display()))
+            })?;
             for row in rows {
                 if known.get(u64::from(row.original)) {
                     let name = serde_json::to_vec(&(&row.page, row.labels))?;
@@ -335,8 +342,12 @@ mod tests {
         let mut given = BTreeMap::new();
         loop {
             let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
-            left.values().flatten().for_each(|&original| *counts.entry(original).or_default() += 1);
-            let best = counts.iter().max_by_key(|&(&original, &count)| (count, std::cmp::Reverse(original)));
+            left.values()
+                .flatten()
+                .for_each(|&original| *counts.entry(original).or_default() += 1);
+            let best = counts
+                .iter()
+                .max_by_key(|&(&original, &count)| (count, std::cmp::Reverse(original)));
             let Some((&best, _)) = best else {
                 return given;
             };

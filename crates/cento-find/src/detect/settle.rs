@@ -292,8 +292,11 @@ fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             for record in group {
-                let ((page_id, page, site), (chunks, stopped, matched), (contains, originals, target)): Ranked =
-                    serde_json::from_slice(&record.value)?;
+                let (
+                    (page_id, page, site),
+                    (chunks, stopped, matched),
+                    (contains, originals, target),
+                ): Ranked = serde_json::from_slice(&record.value)?;
                 table.push(PageRow {
                     page_id,
                     page,
@@ -326,7 +329,10 @@ fn prefixes(registry: &mut Registry, params: &DetectParams) {
             for record in group {
                 let found: Gathered = serde_json::from_slice(&record.value)?;
                 let level = found.depth.saturating_sub(1) as usize;
-                let site = url.prefixes().nth(level).ok_or("a prefix is not that of its page")?;
+                let site = url
+                    .prefixes()
+                    .nth(level)
+                    .ok_or("a prefix is not that of its page")?;
                 let flags = [real(found.mean) > mean, real(found.ratio) > ratio];
                 let flagged = flags.contains(&true);
                 context.count("flagged", u64::from(flagged));

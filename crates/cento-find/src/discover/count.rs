@@ -159,20 +159,28 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &D
         let singles = context.state::<Tally>("singles")?;
         let mut by_hash = context.shuffle::<Seen>("by hash")?;
         let mut single = [0; 2];
-        for_each_object(&pages, &asked.recipe, context, |hash, page, begin, bytes| {
-            context.count("objects", 1);
-            if seen.as_ref().is_some_and(|seen| !seen.seen_again(half(hash))) {
-                let stopped = hash
-                    .first_chunk()
-                    .is_some_and(|hash| asked.stops.binary_search(hash).is_ok());
-                single[usize::from(stopped)] += 1;
-                context.count("stopped", u64::from(stopped));
-                return Ok(());
-            }
-            let site = domains.as_ref().map_or(0, |domains| domains.get(page));
-            by_hash.push(Seen::new(hash, site, page, begin, bytes))?;
-            Ok(())
-        })?;
+        for_each_object(
+            &pages,
+            &asked.recipe,
+            context,
+            |hash, page, begin, bytes| {
+                context.count("objects", 1);
+                if seen
+                    .as_ref()
+                    .is_some_and(|seen| !seen.seen_again(half(hash)))
+                {
+                    let stopped = hash
+                        .first_chunk()
+                        .is_some_and(|hash| asked.stops.binary_search(hash).is_ok());
+                    single[usize::from(stopped)] += 1;
+                    context.count("stopped", u64::from(stopped));
+                    return Ok(());
+                }
+                let site = domains.as_ref().map_or(0, |domains| domains.get(page));
+                by_hash.push(Seen::new(hash, site, page, begin, bytes))?;
+                Ok(())
+            },
+        )?;
         singles.note(context.task_number(), 1, [single[0], single[1], 0, 0]);
         Ok(())
     });
@@ -266,7 +274,11 @@ fn count(registry: &mut Registry, params: &DiscoverParams) {
                     all.pages += 1;
                     last_page = Some(row.page);
                     // The first row is the example: the same label may have more white space elsewhere.
-                    let bytes = if all.page == UNSET { row.bytes } else { all.bytes };
+                    let bytes = if all.page == UNSET {
+                        row.bytes
+                    } else {
+                        all.bytes
+                    };
                     if let Some((least, _, _, by_original)) = &mut informed
                         && !stopped
                         && u64::from(bytes) >= *least
@@ -424,14 +436,18 @@ mod tests {
 
     #[test]
     fn the_top_is_cut_where_it_ends() {
-        let frequencies: BTreeMap<u64, [u64; 4]> =
-            [(1, 50), (2, 10), (5, 3), (9, 1)].map(|(count, free)| (count, [free, 7, 0, 0])).into();
+        let frequencies: BTreeMap<u64, [u64; 4]> = [(1, 50), (2, 10), (5, 3), (9, 1)]
+            .map(|(count, free)| (count, [free, 7, 0, 0]))
+            .into();
         let top = |top| cut(How::Top(top), &frequencies);
         assert_eq!(top(1), Cut { count: 9, ties: 1 });
         assert_eq!(top(3), Cut { count: 5, ties: 2 });
         assert_eq!(top(4), Cut { count: 5, ties: 3 });
         assert_eq!(top(6), Cut { count: 2, ties: 2 });
         assert_eq!(top(1000), Cut { count: 1, ties: 0 });
-        assert_eq!(cut(How::Threshold(5), &frequencies), Cut { count: 5, ties: 0 });
+        assert_eq!(
+            cut(How::Threshold(5), &frequencies),
+            Cut { count: 5, ties: 0 }
+        );
     }
 }

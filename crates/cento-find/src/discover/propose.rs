@@ -42,9 +42,8 @@ pub(super) fn propose(sight: &Sight<'_>) -> Option<String> {
         return Some(format!("short: it has {} bytes", sight.bytes));
     }
     if let Some((originals, all)) = sight.originals {
-        return (originals >= ORIGINALS && originals * ORIGINALS_SHARE >= all).then(|| {
-            format!("template: it is on {originals} of {all} originals")
-        });
+        return (originals >= ORIGINALS && originals * ORIGINALS_SHARE >= all)
+            .then(|| format!("template: it is on {originals} of {all} originals"));
     }
     // Half of it in one domain is what that domain says of itself, and worth a look.
     let evenly = 2 * sight.largest <= sight.count;

@@ -52,7 +52,12 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &D
         let mut in_order = context.wide_shuffle("in order")?;
         let sites = match informed {
             true => 0,
-            false => context.state::<Tally>(SITES)?.sums().values().map(|sum| sum[0]).sum(),
+            false => context
+                .state::<Tally>(SITES)?
+                .sums()
+                .values()
+                .map(|sum| sum[0])
+                .sum(),
         };
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {

@@ -97,7 +97,10 @@ pub(crate) fn rows(findings: &Findings, table: &str) -> Vec<Value> {
         }
         if let Some(hashes) = column.as_fixed_size_binary_opt() {
             let hash = hashes.value(row).iter();
-            return hash.map(|byte| format!("{byte:02x}")).collect::<String>().into();
+            return hash
+                .map(|byte| format!("{byte:02x}"))
+                .collect::<String>()
+                .into();
         }
         if let Some(lists) = column.as_list_opt::<i32>() {
             let numbers = lists.value(row);

@@ -55,7 +55,9 @@ impl Judge<'_> {
                 None if known.templates.iter().any(|host| is_site(host, site)) => line.known += 1,
                 // What the publisher says is the publisher's.
                 None if wanted == [BadKind::Thief]
-                    && known.publishers.contains(site.split('/').next().unwrap_or(site)) =>
+                    && known
+                        .publishers
+                        .contains(site.split('/').next().unwrap_or(site)) =>
                 {
                     line.known += 1;
                 }
@@ -138,7 +140,10 @@ impl Judge<'_> {
         // as it was, there is none to find.
         let filed: HashSet<Id> = known.files.values().copied().collect();
         let given = |page: &Id, original: &Id| {
-            let whole = known.copied_chunks.get(page).is_none_or(|&chunks| chunks > 0);
+            let whole = known
+                .copied_chunks
+                .get(page)
+                .is_none_or(|&chunks| chunks > 0);
             whole && (!all_filed || filed.contains(original))
         };
         let expected: HashSet<Id> = known
