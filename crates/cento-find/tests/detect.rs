@@ -289,6 +289,14 @@ fn every_match_leads_to_its_original() {
         (counted.pages, counted.own_pages, counted.matched),
         (3, 1, 6)
     );
+    // A crawler that has the labels says the same of each page.
+    let mut detector = cento_labels::Detector::new(set.labels());
+    for (url, text) in &pages[..3] {
+        let verdict = detector.page(text);
+        let row = rows(&found, "pages").into_iter().find(|row| row["page"] == json!(url));
+        let matched = row.map_or(0, |row| row["matched"].as_u64().unwrap());
+        assert_eq!(u64::from(verdict.matched), matched, "{url}");
+    }
     // The owner's pages are there if nobody says whose they are.
     let all = run(
         &[&path],

@@ -212,6 +212,13 @@ mod tests {
 
     proptest! {
         #[test]
+        fn any_text_is_a_list_or_an_error(text: String) {
+            if let Ok(list) = StopList::parse(&text) {
+                list.hashes(&Recipe::default());
+            }
+        }
+
+        #[test]
         fn a_written_line_reads_back(text in "[#\\[v\\\\]?([a-z #\\\\\\[\\]]|\n|\t|version 1){1,12}") {
             prop_assume!(text.trim() == text && !text.is_empty());
             let list = StopList::parse(&StopList::line(&text)).unwrap();

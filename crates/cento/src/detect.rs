@@ -56,7 +56,7 @@ pub(crate) struct DetectArguments {
     #[arg(long, value_name = "INPUT", num_args = 1..)]
     pub(crate) against: Vec<String>,
     /// With --against: look for overlapping runs of K words instead of chunks
-    #[arg(short = 'k', long, value_name = "K", requires = "against", conflicts_with_all = ["fuzzy", "no_stop", "stop"])]
+    #[arg(short = 'k', long, value_name = "K", requires = "against", conflicts_with_all = ["fuzzy", "no_stop", "stop", "own", "depth", "threshold", "page_threshold", "mean_threshold", "ratio_threshold", "figures"])]
     pub(crate) grams: Option<u32>,
     /// With --grams: list pages that have at least this share of an item
     #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
