@@ -70,11 +70,11 @@ def many():
 def corpus(name, packages):
     path = FOLDER / name
     if not path.exists():
-        folders = [FOLDER / package / "usr/share/doc" for package in packages]
-        missing = [folder for folder in folders if not folder.is_dir()]
+        missing = [package for package in packages if not (FOLDER / package).is_dir()]
         if missing:
             raise SystemExit(f"{missing[0]} is not there: bench/run index makes it")
-        subprocess.run([str(part) for part in [CENTO, "index", *folders, "-o", path]], check=True, stdout=subprocess.DEVNULL)
+        # From within, so that each manual is a site by its name.
+        subprocess.run([str(part) for part in [CENTO, "index", *packages, "-o", path]], check=True, cwd=FOLDER, stdout=subprocess.DEVNULL)
     return path
 
 
@@ -98,7 +98,6 @@ def compare():
 
     mine, theirs = corpus("detect-originals.cento", [ORIGINALS]), corpus("detect-manuals.cento", OTHERS)
     findings = fresh("detect-findings")
-    begun = time.time()
     said, seconds, memory = measure(
         [CENTO, "detect", theirs, "--against", mine, "--min-length", LEAST, "--findings", findings, "--again"]
     )

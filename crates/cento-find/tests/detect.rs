@@ -1,4 +1,5 @@
 //! `detect` against the definitions of the paper, and as the paper says: distributive.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 
@@ -293,7 +294,9 @@ fn every_match_leads_to_its_original() {
     let mut detector = cento_labels::Detector::new(set.labels());
     for (url, text) in &pages[..3] {
         let verdict = detector.page(text);
-        let row = rows(&found, "pages").into_iter().find(|row| row["page"] == json!(url));
+        let row = rows(&found, "pages")
+            .into_iter()
+            .find(|row| row["page"] == json!(url));
         let matched = row.map_or(0, |row| row["matched"].as_u64().unwrap());
         assert_eq!(u64::from(verdict.matched), matched, "{url}");
     }

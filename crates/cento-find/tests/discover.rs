@@ -1,4 +1,5 @@
 //! `discover` against the definition of the paper, and as the paper says: not distributive.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 

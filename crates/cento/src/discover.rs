@@ -338,7 +338,7 @@ pub(crate) fn figures(findings: &Findings) -> Result<Vec<(&'static str, Figure)>
         number(all),
         number(single)
     ))
-    .series(Series::new(of.clone(), Mark::Points, points(|row| row[1] - row[2])));
+    .series(Series::new(of, Mark::Points, points(|row| row[1] - row[2])));
     let stops = points(|row| row[2]);
     if !stops.is_empty() {
         figure = figure.series(Series::new("on the stop list", Mark::Points, stops));

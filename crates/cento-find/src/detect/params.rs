@@ -193,7 +193,7 @@ mod tests {
             },
             DetectParams {
                 depth: Some(0),
-                ..fine.clone()
+                ..fine
             },
         ] {
             assert!(wrong.check().is_err());

@@ -250,6 +250,7 @@ fn count(registry: &mut Registry, params: &DiscoverParams) {
             )),
             _ => None,
         };
+        let mut holders: Vec<u32> = Vec::new();
         // How often, and whether it is a stop: how many objects.
         let mut counted: HashMap<u64, [u64; 2]> = HashMap::new();
         while let Some(group) = groups.next_group()? {
@@ -267,26 +268,15 @@ fn count(registry: &mut Registry, params: &DiscoverParams) {
                 unused: 0,
             };
             let (mut last_site, mut last_page, mut of_site) = (None, None, 0);
-            let mut originals: Vec<u32> = Vec::new();
+            let mut longest = 0;
+            holders.clear();
             for row in group {
                 all.count += 1;
                 if last_page != Some(row.page) {
                     all.pages += 1;
                     last_page = Some(row.page);
-                    // The first row is the example: the same label may have more white space elsewhere.
-                    let bytes = if all.page == UNSET {
-                        row.bytes
-                    } else {
-                        all.bytes
-                    };
-                    if let Some((least, _, _, by_original)) = &mut informed
-                        && !stopped
-                        && u64::from(bytes) >= *least
-                    {
-                        by_original.push(Owned { page: row.page })?;
-                        if originals.len() < ORIGINALS {
-                            originals.push(row.page);
-                        }
+                    if informed.is_some() {
+                        holders.push(row.page);
                     }
                     // A page of no domain is one by itself.
                     if row.site == UNSET || last_site != Some(row.site) {
@@ -295,6 +285,8 @@ fn count(registry: &mut Registry, params: &DiscoverParams) {
                         of_site = 0;
                     }
                 }
+                // The same label may have more white space on one page than on another.
+                longest = row.bytes.max(longest);
                 of_site += 1;
                 all.largest = all.largest.max(of_site);
                 if (row.page, row.begin) < (all.page, all.begin) || all.page == UNSET {
@@ -307,9 +299,13 @@ fn count(registry: &mut Registry, params: &DiscoverParams) {
             if stopped {
                 continue;
             }
-            if let Some((least, named, examples, _)) = &mut informed {
-                if u64::from(all.bytes) >= *least {
+            if let Some((least, named, examples, by_original)) = &mut informed {
+                if u64::from(longest) >= *least {
                     named.set(u64::from(all.page));
+                    for &page in &holders {
+                        by_original.push(Owned { page })?;
+                    }
+                    let originals = holders.iter().copied().take(ORIGINALS).collect();
                     push_example(examples, &all, originals)?;
                 }
             } else if let Some(candidates) = &mut candidates {

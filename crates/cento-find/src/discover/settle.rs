@@ -172,7 +172,10 @@ fn texts(registry: &mut Registry, source: &Arc<Source>, params: &DiscoverParams)
 }
 
 fn shortened(text: &str) -> String {
-    let end = text.floor_char_boundary(LONGEST.min(text.len()));
+    let mut end = LONGEST.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
     text.get(..end).unwrap_or_default().to_owned()
 }
 
