@@ -307,7 +307,9 @@ mod tests {
             page_id: 0,
             page: "page".to_owned(),
             originals: vec![original],
-            proposed: number.is_multiple_of(2).then(|| "short: it has 1 byte".to_owned()),
+            proposed: number
+                .is_multiple_of(2)
+                .then(|| "short: it has 1 byte".to_owned()),
         }
     }
 
