@@ -359,3 +359,13 @@ fn all_planted_copies_lead_to_their_originals_and_the_bad_folders_are_flagged() 
         assert_eq!(found, 0, "{host}");
     }
 }
+
+#[test]
+fn help_is_what_the_reference_says() {
+    let sandbox = Sandbox::new();
+    for verb in ["discover", "detect"] {
+        assert_snapshot!(sandbox.run(&[verb, "--help"]));
+    }
+    assert_snapshot!(sandbox.run(&["labels", "--help"]));
+    assert_snapshot!(sandbox.run(&["labels", "review", "--help"]));
+}
