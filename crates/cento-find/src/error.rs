@@ -15,6 +15,9 @@ pub enum Error {
     /// The engine.
     #[error(transparent)]
     Flow(#[from] cento_flow::Error),
+    /// A file of labels.
+    #[error(transparent)]
+    Labels(#[from] cento_labels::Error),
     /// A parameter that makes no sense.
     #[error("{0}")]
     Parameter(String),
@@ -52,6 +55,7 @@ impl Error {
             Error::Store(error) => error.hint(),
             Error::Read(error) => error.hint(),
             Error::Flow(error) => error.hint(),
+            Error::Labels(error) => error.hint(),
             Error::Parameter(_) => Some("--help tells what values there are".to_owned()),
             Error::OverItself(_) => Some("choose another folder with --output".to_owned()),
             Error::TooManyPages(_) => Some("index it as several corpora".to_owned()),

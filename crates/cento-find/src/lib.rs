@@ -10,16 +10,22 @@
 //! Nothing here prints, plots or parses arguments.
 
 pub mod copies;
+pub mod detect;
+pub mod discover;
 mod error;
+pub mod labelling;
 pub mod names;
 mod numbers;
 pub mod overlap;
 pub mod phrases;
+pub mod provenance;
 pub mod quilts;
 mod rows;
 mod run;
+mod sites;
 mod source;
 mod tables;
+mod tally;
 pub mod words;
 
 pub use error::{Error, Result};

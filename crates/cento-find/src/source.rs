@@ -12,7 +12,7 @@ use std::path::Path;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{TimestampMillisecondType, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
-use cento_store::{Corpus, Table};
+use cento_store::{ChunkRow, Corpus, Table};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -280,12 +280,43 @@ impl Source {
         task: &ChunkTask,
         mut each: impl FnMut(u32, &[u8]) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
+        self.chunk_rows(task, &["chunk_hash", "page_id"], |number, batch, row| {
+            each(number, batch.column(0).as_fixed_size_binary().value(row))
+        })
+    }
+
+    /// The same, with the place of each chunk on its page.
+    pub fn for_each_placed_chunk<E: From<Error>>(
+        &self,
+        task: &ChunkTask,
+        mut each: impl FnMut(u32, ChunkRow) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let columns = ["chunk_hash", "page_id", "ordinal", "begin", "end"];
+        self.chunk_rows(task, &columns, |number, batch, row| {
+            let place = |column| batch.column(column).as_primitive::<UInt32Type>().value(row);
+            let hash = batch.column(0).as_fixed_size_binary().value(row);
+            let chunk = ChunkRow {
+                hash: hash.try_into().unwrap_or_default(),
+                ordinal: place(2),
+                begin: place(3),
+                end: place(4),
+            };
+            each(number, chunk)
+        })
+    }
+
+    /// Calls `each` with every row of a task and its page's number. The columns begin with those of the hash and of the page.
+    fn chunk_rows<E: From<Error>>(
+        &self,
+        task: &ChunkTask,
+        columns: &[&str],
+        mut each: impl FnMut(u32, &RecordBatch, usize) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         let part = self.part(task.part)?;
         let corpus = self.corpus(part);
-        let columns = ["chunk_hash", "page_id"];
         let groups = task.first_group..task.first_group + task.groups;
         let batches = corpus
-            .scan_groups(part.part, Table::Chunks, &columns, groups, CHUNK_BATCH)
+            .scan_groups(part.part, Table::Chunks, columns, groups, CHUNK_BATCH)
             .map_err(Error::from)?;
         // Both tables are in the order of page ids; of the pages, the kept ones have numbers.
         let mut kept = corpus
@@ -302,7 +333,6 @@ impl Source {
         let (mut number, mut current) = (part.first_kept, None);
         for batch in batches {
             let batch = batch.map_err(Error::from)?;
-            let hashes = batch.column(0).as_fixed_size_binary();
             let ids = batch.column(1).as_primitive::<UInt64Type>().values();
             for (row, &id) in ids.iter().enumerate() {
                 while current.is_none_or(|current| current < id) {
@@ -311,7 +341,7 @@ impl Source {
                     current = Some(next.map_err(Error::from)?);
                 }
                 if current == Some(id) {
-                    each(number, hashes.value(row))?;
+                    each(number, &batch, row)?;
                 }
             }
         }

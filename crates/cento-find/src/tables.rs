@@ -30,3 +30,45 @@ pub fn read_table(path: &Path) -> Result<impl Iterator<Item = Result<RecordBatch
         })
     }))
 }
+
+/// How many rows each row group of a table has.
+pub(crate) fn group_rows(path: &Path) -> Result<Vec<u64>> {
+    let file = File::open(path).map_err(|error| Error::io(path, error))?;
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|source| {
+        Error::Store(cento_store::Error::Parquet {
+            path: path.to_owned(),
+            source,
+        })
+    })?;
+    let groups = reader.metadata().row_groups().iter();
+    Ok(groups
+        .map(|group| u64::try_from(group.num_rows()).unwrap_or(0))
+        .collect())
+}
+
+/// The rows of one row group of a table, a batch at a time.
+pub(crate) fn open_groups(
+    path: &Path,
+    group: usize,
+) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
+    let failed = |source: parquet::errors::ParquetError| {
+        Error::Store(cento_store::Error::Parquet {
+            path: path.to_owned(),
+            source,
+        })
+    };
+    let file = File::open(path).map_err(|error| Error::io(path, error))?;
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+        .map(|reader| reader.with_row_groups(vec![group]))
+        .and_then(ParquetRecordBatchReaderBuilder::build)
+        .map_err(failed)?;
+    let path = path.to_owned();
+    Ok(reader.map(move |batch| {
+        batch.map_err(|error| {
+            Error::Store(cento_store::Error::Parquet {
+                path: path.clone(),
+                source: error.into(),
+            })
+        })
+    }))
+}

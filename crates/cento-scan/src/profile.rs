@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, Hash, RandomState};
+use std::path::PathBuf;
 
 use cento_find::{Error, Result, Source};
 use cento_store::{Counts, Parameters};
@@ -32,6 +33,8 @@ pub struct Profile {
     pub root: String,
     /// What was read and turned away.
     pub counts: Counts,
+    /// A file of labels that somebody wants to look for in it.
+    pub labels: Option<PathBuf>,
     /// How the corpus was made; of several, how the first was.
     pub parameters: Parameters,
 }

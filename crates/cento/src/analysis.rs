@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::arguments::MachineArguments;
 use crate::failure::Failure;
+use crate::interrupt::on_interrupt;
 use crate::meter::Meter;
 use crate::output::{number, print};
 
@@ -61,9 +62,8 @@ impl AnalysisArguments {
             kind_of(out)?;
         }
         let progress = Progress::new();
-        let on_interrupt = Arc::clone(&progress);
-        // Without a handler Ctrl-C still ends the run, only less politely.
-        let _ = ctrlc::set_handler(move || on_interrupt.cancel());
+        let cancelled = Arc::clone(&progress);
+        on_interrupt(move || cancelled.cancel());
         let workplace = Workplace {
             threads: self.machine.threads(),
             memory: self.machine.memory(),
@@ -87,22 +87,7 @@ impl AnalysisArguments {
 
     /// Gives a table out as `--out` and `--json` ask for. Answers whether it was printed.
     pub(crate) fn give(&self, table: &Path) -> Result<bool, Failure> {
-        if let Some(out) = &self.out {
-            match kind_of(out)? {
-                Kind::Parquet => {
-                    std::fs::copy(table, out).map_err(|error| cannot_write(out, &error))?;
-                }
-                kind => {
-                    let file = File::create(out).map_err(|error| cannot_write(out, &error))?;
-                    let mut file = BufWriter::new(file);
-                    write_rows(table, kind, &mut |line| file.write_all(line.as_bytes()))?;
-                    file.flush().map_err(|error| cannot_write(out, &error))?;
-                }
-            }
-        }
-        if self.json {
-            write_rows(table, Kind::JsonLines, &mut print)?;
-        }
+        give_table(table, self.out.as_deref(), self.json)?;
         Ok(self.json)
     }
 }
@@ -122,6 +107,27 @@ pub(crate) fn write_figures(folder: &Path, drawings: &[Drawing]) -> Result<(), F
         folder.display(),
         number(drawings.len() as u64)
     );
+    Ok(())
+}
+
+/// Gives a table out: to a file, as its name ends, and on standard output as JSON Lines.
+pub(crate) fn give_table(table: &Path, out: Option<&Path>, json: bool) -> Result<(), Failure> {
+    if let Some(out) = out {
+        match kind_of(out)? {
+            Kind::Parquet => {
+                std::fs::copy(table, out).map_err(|error| cannot_write(out, &error))?;
+            }
+            kind => {
+                let file = File::create(out).map_err(|error| cannot_write(out, &error))?;
+                let mut file = BufWriter::new(file);
+                write_rows(table, kind, &mut |line| file.write_all(line.as_bytes()))?;
+                file.flush().map_err(|error| cannot_write(out, &error))?;
+            }
+        }
+    }
+    if json {
+        write_rows(table, Kind::JsonLines, &mut print)?;
+    }
     Ok(())
 }
 

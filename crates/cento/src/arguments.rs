@@ -44,6 +44,9 @@ pub(crate) enum Verb {
     Overlap(Box<crate::overlap::OverlapArguments>),
     Quilts(Box<QuiltsArguments>),
     Phrases(Box<PhrasesArguments>),
+    Discover(Box<crate::discover::DiscoverArguments>),
+    Detect(Box<crate::detect::DetectArguments>),
+    Labels(crate::labels::LabelsArguments),
     Report(ReportArguments),
     Synth(Box<SynthArguments>),
     Score(ScoreArguments),
@@ -482,6 +485,7 @@ in one with _id behind the name (page_id, of_id, source_id):
   discover  labels     page [, text]              an example page of each label
   detect    matches    page, original             the original by URL or by file
             sites      site [, flagged]           as for bad-sites
+            neighbourhoods  site [, flagged]      prefixes: the folder of the bad pages among them
   bad-sites sites      site [, flagged]           hosts, domains, addresses or URL prefixes
   aliases   aliases    alias, of                  URLs, or hosts
 

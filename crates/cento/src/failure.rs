@@ -85,6 +85,7 @@ impl From<cento_find::Error> for Failure {
             Error::Store(error) => error.into(),
             Error::Read(error) => error.into(),
             Error::Flow(error) => error.into(),
+            Error::Labels(error) => error.into(),
             error => Failure {
                 status: match error {
                     Error::Parameter(_) | Error::OverItself(_) => USAGE,
@@ -93,6 +94,17 @@ impl From<cento_find::Error> for Failure {
                 error: error.into(),
                 hint,
             },
+        }
+    }
+}
+
+impl From<cento_labels::Error> for Failure {
+    fn from(error: cento_labels::Error) -> Failure {
+        let hint = error.hint();
+        Failure {
+            error: error.into(),
+            hint,
+            status: 1,
         }
     }
 }

@@ -7,12 +7,17 @@ mod analysis;
 mod arguments;
 mod cat;
 mod copies;
+mod detect;
+mod discover;
 mod failure;
 mod flow_bench;
 mod index;
 mod info;
+mod interrupt;
+mod labels;
 mod machine;
 mod meter;
+mod originals;
 mod output;
 mod overlap;
 mod overlap_bench;
@@ -42,6 +47,9 @@ fn main() -> ExitCode {
         Verb::Overlap(arguments) => overlap::run(&arguments),
         Verb::Quilts(arguments) => quilts::run(&arguments),
         Verb::Phrases(arguments) => phrases::run(&arguments),
+        Verb::Discover(arguments) => discover::run(&arguments),
+        Verb::Detect(arguments) => detect::run(&arguments),
+        Verb::Labels(arguments) => labels::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Synth(arguments) => synth::run(&arguments),
         Verb::Score(arguments) => score::run(&arguments),

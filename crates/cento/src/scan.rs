@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cento_find::detect::{LabelSet, check_like};
 use cento_find::{FINDINGS, Source, Workplace};
 use cento_scan::{
     Done, INDEX, INDEX_WEIGHT, LeftOut, Plan, Profile, Report, Unknown, Watch, analyses,
@@ -37,6 +38,7 @@ Examples:
   cento scan crawl/*.warc.gz -o crawl.cento --memory 4G
   cento scan docs/ --base-url https://docs.example.org/ --open
   cento scan crawl.cento --only copies,quilts
+  cento scan crawl.cento --labels wikipedia.labels
   cento synth -o s --pages 2000 && cento scan s/crawl -o s.cento")]
 pub(crate) struct ScanArguments {
     /// A corpus, or what `cento index` takes: files, folders, patterns, URLs, @FILE, -
@@ -48,6 +50,9 @@ pub(crate) struct ScanArguments {
     /// Run these analyses and no others, with a comma between them
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names())]
     only: Vec<String>,
+    /// Look for these labels, made by `cento discover`, and not for what the corpus itself multiplies
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
     /// Where the report goes [default: report.html in the corpus]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     report: Option<PathBuf>,
@@ -132,9 +137,19 @@ fn scan(arguments: &ScanArguments, watch: &Arc<Watch>) -> Result<Scanned, Failur
     let weights = usual.map(|analysis| analysis.weight());
     watch.expect(std::iter::once(INDEX_WEIGHT).chain(weights));
     watch.begin(INDEX, INDEX_WEIGHT);
+    // Labels that cannot be used are found out before the work, not after it.
+    let labels = arguments
+        .labels
+        .as_deref()
+        .map(LabelSet::open)
+        .transpose()?;
     let made = make(arguments, watch)?;
     let source = Arc::new(Source::open(&[&made.corpus])?);
-    let profile = Profile::of(&source)?;
+    if let Some(labels) = &labels {
+        check_like(&source, labels)?;
+    }
+    let mut profile = Profile::of(&source)?;
+    profile.labels = arguments.labels.clone();
     let mut plan =
         Plan::new(&profile, &arguments.only).map_err(|unknown| unknown_name(&unknown))?;
     let weights = plan.chosen.iter().map(|(analysis, _)| analysis.weight());

@@ -95,6 +95,13 @@ pub(crate) fn rows(findings: &Findings, table: &str) -> Vec<Value> {
         if let Some(numbers) = column.as_primitive_opt::<Float64Type>() {
             return numbers.value(row).into();
         }
+        if let Some(hashes) = column.as_fixed_size_binary_opt() {
+            let hash = hashes.value(row).iter();
+            return hash
+                .map(|byte| format!("{byte:02x}"))
+                .collect::<String>()
+                .into();
+        }
         if let Some(lists) = column.as_list_opt::<i32>() {
             let numbers = lists.value(row);
             return numbers

@@ -1,6 +1,8 @@
 //! The analyses, one module each: what it is for, what it needs of a corpus, and what is told of its findings.
 
 pub mod copies;
+pub mod detect;
+pub mod discover;
 mod excerpt;
 pub mod overlap;
 pub mod phrases;
@@ -13,7 +15,7 @@ use crate::analysis::Analysis;
 /// All analyses, in the order in which a scan runs and a report tells them. This is the one place where an analysis is entered.
 ///
 /// Copies come first: others leave them out, and find again what was found.
-static ALL: [&dyn Analysis; 7] = [
+static ALL: [&dyn Analysis; 9] = [
     &copies::Copies,
     &replication::Replication,
     &overlap::Servers,
@@ -21,6 +23,8 @@ static ALL: [&dyn Analysis; 7] = [
     &quilts::Quilts,
     &sweep::Sweeps,
     &phrases::Phrases,
+    &discover::Discover,
+    &detect::Detect,
 ];
 
 /// All analyses.

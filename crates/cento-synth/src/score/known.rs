@@ -100,6 +100,10 @@ pub(crate) struct Known {
     pub(crate) attributed: HashSet<Id>,
     /// Pages that copy an original, and which.
     pub(crate) copied: HashMap<Id, Id>,
+    /// How many chunks such a page shares with its original.
+    pub(crate) copied_chunks: HashMap<Id, u64>,
+    /// Hosts of originals.
+    pub(crate) publishers: HashSet<String>,
     /// Originals by the names of their files.
     pub(crate) files: HashMap<u64, Id>,
     pub(crate) bad: Vec<Bad>,
@@ -145,6 +149,11 @@ impl Known {
             } => {
                 let id = self.id(&url);
                 let template = xxh3_64(template.as_bytes());
+                if kind == Kind::Original {
+                    let host = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
+                    let host = host.split('/').next().unwrap_or_default();
+                    self.publishers.insert(host.to_owned());
+                }
                 if kind != Kind::Revisit {
                     self.natures.insert(id, Nature { kind, template });
                 }
@@ -222,10 +231,12 @@ impl Known {
                 original,
                 file,
                 extent,
+                shared_chunks,
                 ..
             } => {
                 let (page, original) = (self.id(&page), self.id(&original));
                 self.copied.insert(page, original);
+                self.copied_chunks.insert(page, shared_chunks);
                 if let Some(file) = file {
                     self.files.insert(xxh3_64(file.as_bytes()), original);
                 }

@@ -14,7 +14,7 @@
 //! | `quilts` | `patches` | `page`, `source`; `share` and `attributed` if there are | `min_share` |
 //! | `phrases` | `sites` | `site`: a host, domain or address; `flagged` if not all are | |
 //! | `discover` | `labels` | `page`: an example; `text` if there is one | |
-//! | `detect` | `matches`, `sites` | `page`, `original` (a URL, or a file of the folder); `site`, `flagged` | |
+//! | `detect` | `matches`, `sites`, `neighbourhoods` | `page`, `original` (a URL, or a file of the folder); `site`, `flagged` | |
 //! | `bad-sites` | `sites` | `site`, `flagged` | |
 //! | `aliases` | `aliases` | `alias`, `of`: URLs, or hosts | |
 //!
@@ -173,7 +173,7 @@ const TABLES: [(&str, &[&str]); 10] = [
     ("quilts", &["patches"]),
     ("phrases", &["sites"]),
     ("discover", &["labels"]),
-    ("detect", &["matches", "sites"]),
+    ("detect", &["matches", "sites", "neighbourhoods"]),
     ("bad-sites", &["sites"]),
     ("aliases", &["aliases"]),
 ];

@@ -17,7 +17,8 @@ const LEAST_PAGES: u64 = 10;
 
 impl Judge<'_> {
     pub(super) fn sites(&mut self) -> Result<Vec<Line>> {
-        let mut line = self.line("sites");
+        let below = self.finding.table == "neighbourhoods";
+        let mut line = self.line(if below { "neighbourhoods" } else { "sites" });
         let wanted: &[BadKind] = match self.finding.analysis.as_str() {
             "phrases" => &[BadKind::LinkFarm, BadKind::Spammer],
             "detect" => &[BadKind::Thief],
@@ -38,13 +39,28 @@ impl Judge<'_> {
                 .map_or(site, |(_, rest)| rest)
                 .trim_end_matches('/');
             let owner = known.bad.iter().position(|bad| owns(bad, site));
+            // The folder of the bad pages must be among the neighbourhoods, and not its host alone.
+            let is_all = |bad: &Bad| {
+                let folder = bad.prefix.as_deref().filter(|_| below);
+                folder.is_none_or(|prefix| bare_prefix(prefix) == site)
+            };
             match owner.and_then(|index| Some((index, known.bad.get(index)?))) {
                 Some((index, bad)) if wanted.contains(&bad.kind) => {
                     line.right += 1;
-                    hit.insert(index);
+                    if is_all(bad) {
+                        hit.insert(index);
+                    }
                 }
                 Some(_) => line.known += 1,
                 None if known.templates.iter().any(|host| is_site(host, site)) => line.known += 1,
+                // What the publisher says is the publisher's.
+                None if wanted == [BadKind::Thief]
+                    && known
+                        .publishers
+                        .contains(site.split('/').next().unwrap_or(site)) =>
+                {
+                    line.known += 1;
+                }
                 None => line.wrong += 1,
             }
             Ok(())
@@ -65,6 +81,13 @@ impl Judge<'_> {
         let mut found = HashSet::new();
         let pages = &mut *self.pages;
         for_each_row(path, |row| {
+            // Labels that were taken from originals have them for examples.
+            let filed = row.text("page").and_then(|name| pages.known.filed(name));
+            if let Some(original) = filed {
+                line.right += 1;
+                found.insert(original);
+                return Ok(());
+            }
             let page = pages.page(row, "page", path)?;
             let known = &mut pages.known;
             let common = row
@@ -97,6 +120,7 @@ impl Judge<'_> {
         let (mut pages_line, mut originals) = (self.line("pages"), self.line("originals"));
         let path = &self.finding.path;
         let mut found: BTreeSet<(Id, Id)> = BTreeSet::new();
+        let mut all_filed = true;
         let pages = &mut *self.pages;
         for_each_row(path, |row| {
             let page = pages.page(row, "page", path)?;
@@ -107,12 +131,30 @@ impl Judge<'_> {
                 Some(original) => original,
                 None => pages.page(row, "original", path)?,
             };
+            all_filed &= filed.is_some();
             found.insert((page, original));
             Ok(())
         })?;
         let known = &pages.known;
+        // Who was given the folder of originals cannot know those that are in the archives alone; and where no chunk stayed
+        // as it was, there is none to find.
+        let filed: HashSet<Id> = known.files.values().copied().collect();
+        let given = |page: &Id, original: &Id| {
+            let whole = known
+                .copied_chunks
+                .get(page)
+                .is_none_or(|&chunks| chunks > 0);
+            whole && (!all_filed || filed.contains(original))
+        };
+        let expected: HashSet<Id> = known
+            .copied
+            .iter()
+            .filter(|(page, original)| given(page, original))
+            .map(|(&page, _)| page)
+            .collect();
         let named: BTreeSet<Id> = found.iter().map(|&(page, _)| page).collect();
         for page in named {
+            pages_line.found += u64::from(expected.contains(&page));
             match known.kind(page) {
                 _ if known.copied.contains_key(&page) => pages_line.right += 1,
                 // The publisher's own page is no copy, and no mistake either.
@@ -120,17 +162,19 @@ impl Judge<'_> {
                 _ => pages_line.wrong += 1,
             }
         }
-        pages_line.expected = known.copied.len() as u64;
-        pages_line.found = pages_line.right;
+        pages_line.expected = expected.len() as u64;
         for (page, original) in &found {
             match known.copied.get(page) {
-                Some(truth) => tally(&mut originals, truth == original, false),
+                Some(truth) => {
+                    let right = truth == original;
+                    originals.found += u64::from(right && expected.contains(page));
+                    tally(&mut originals, right, false);
+                }
                 None if page == original => originals.known += 1,
                 None => originals.wrong += 1,
             }
         }
-        originals.expected = known.copied.len() as u64;
-        originals.found = originals.right;
+        originals.expected = expected.len() as u64;
         Ok(vec![pages_line, originals])
     }
 
@@ -192,6 +236,12 @@ fn host(url: &str) -> &str {
 /// Whether `site` is this host or its domain.
 fn is_site(host: &str, site: &str) -> bool {
     host == site || host.strip_prefix("www.") == Some(site)
+}
+
+/// A prefix without its scheme and the slash behind it.
+fn bare_prefix(prefix: &str) -> &str {
+    let rest = prefix.split_once("://").map_or(prefix, |(_, rest)| rest);
+    rest.trim_end_matches('/')
 }
 
 /// Whether a host, domain, address or prefix is that of a bad site; a clean folder of one is not.

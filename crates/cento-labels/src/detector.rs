@@ -1,0 +1,144 @@
+//! From the text of a page to a verdict: what a crawler asks of every page that it fetches.
+
+use std::ops::Range;
+
+use crate::file::Labels;
+
+/// What was found on one page.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// All chunks of the page; one that is there twice counts twice.
+    pub chunks: u32,
+    /// Those that are stops.
+    pub stopped: u32,
+    /// Those that are labels.
+    pub matched: u32,
+}
+
+impl Verdict {
+    /// The share of the page's chunks that are labels, stops aside: `contains` of the paper. A page with no chunks left has none.
+    pub fn contains(&self) -> Option<f64> {
+        let left = self.chunks.saturating_sub(self.stopped);
+        (left > 0).then(|| f64::from(self.matched) / f64::from(left))
+    }
+}
+
+/// A chunk that counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Where it is in the text, in bytes.
+    pub range: Range<usize>,
+    /// Which label it is.
+    pub label: u64,
+}
+
+/// Judges one page after the other.
+pub struct Detector<'a> {
+    labels: &'a Labels,
+    stops: bool,
+    room: String,
+    cut: Vec<(Range<usize>, [u8; 16])>,
+}
+
+impl<'a> Detector<'a> {
+    /// A detector of these labels, which leaves their stops aside.
+    pub fn new(labels: &'a Labels) -> Detector<'a> {
+        Detector {
+            labels,
+            stops: true,
+            room: String::new(),
+            cut: Vec::new(),
+        }
+    }
+
+    /// The same, but stops count as any other chunk.
+    #[must_use]
+    pub fn without_stops(mut self) -> Detector<'a> {
+        self.stops = false;
+        self
+    }
+
+    /// Judges a page.
+    pub fn page(&mut self, text: &str) -> Verdict {
+        self.page_with(text, |_| {})
+    }
+
+    /// Judges a page, and calls `each` with every chunk that is a label.
+    pub fn page_with(&mut self, text: &str, mut each: impl FnMut(Found)) -> Verdict {
+        // First all hashes, then all questions: those that wait for memory wait together.
+        self.cut.clear();
+        let cut = &mut self.cut;
+        let recipe = self.labels.header().recipe;
+        recipe.cut(text, &mut self.room, |range, hash| cut.push((range, hash)));
+        let mut verdict = Verdict::default();
+        for (range, hash) in &self.cut {
+            verdict.chunks += 1;
+            if self.stops && self.labels.is_stop(hash) {
+                verdict.stopped += 1;
+            } else if let Some(label) = self.labels.find(hash) {
+                verdict.matched += 1;
+                each(Found {
+                    range: range.clone(),
+                    label,
+                });
+            }
+        }
+        verdict
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+    use crate::{LabelsWriter, Recipe};
+
+    proptest! {
+        /// The definition of the paper, over words of one letter.
+        #[test]
+        fn a_verdict_is_what_the_paper_defines(
+            page in proptest::collection::vec(0u8..12, 0..30),
+            labelled in proptest::collection::btree_set(0u8..12, 0..6),
+            stopped in proptest::collection::btree_set(0u8..12, 0..3),
+        ) {
+            let word = |number: u8| format!("chunk {}", char::from(b'a' + number));
+            let recipe = Recipe::default();
+            let hashes = |set: &BTreeSet<u8>| {
+                let mut hashes: Vec<[u8; 16]> = set.iter().map(|&number| recipe.chunk_hash(&word(number))).collect();
+                hashes.sort_unstable();
+                hashes
+            };
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("a.labels");
+            let mut writer = LabelsWriter::create(&path, recipe, labelled.len() as u64).unwrap();
+            for hash in hashes(&labelled) {
+                writer.push(hash).unwrap();
+            }
+            writer.finish(&hashes(&stopped), Value::Null).unwrap();
+            let labels = Labels::open(&path).unwrap();
+            let text: Vec<String> = page.iter().map(|&number| word(number)).collect();
+            let text = text.join("\n\n");
+
+            let mut found = Vec::new();
+            let verdict = Detector::new(&labels).page_with(&text, |one| found.push(one));
+            let left: Vec<u8> = page.iter().copied().filter(|number| !stopped.contains(number)).collect();
+            let matched = left.iter().filter(|number| labelled.contains(number)).count();
+            prop_assert_eq!(verdict.chunks as usize, page.len());
+            prop_assert_eq!(verdict.matched as usize, matched);
+            let contains = (!left.is_empty()).then(|| matched as f64 / left.len() as f64);
+            prop_assert_eq!(verdict.contains(), contains);
+            prop_assert_eq!(found.len(), matched);
+            for one in found {
+                let chunk = text.get(one.range.clone()).unwrap();
+                prop_assert_eq!(labels.get(one.label), Some(recipe.chunk_hash(chunk)));
+            }
+            let all = Detector::new(&labels).without_stops().page(&text);
+            prop_assert_eq!(all.stopped, 0);
+            prop_assert_eq!(all.matched as usize, page.iter().filter(|number| labelled.contains(number)).count());
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Stop chunks and stop files: what everybody uses, and what tells nothing about a page (Ardi & Heidemann 2014 §3.4.2).
+
+use std::fmt;
+
+use crate::recipe::{LabelKind, Recipe};
+
+/// The list that comes with cento.
+const BUILT_IN: &str = include_str!("stops.txt");
+
+/// Idioms that count neither for nor against a page, as text that people can read and edit.
+///
+/// ```text
+/// version 1
+/// # A comment.
+/// [chunks]
+/// Read more
+/// [files]
+/// User-agent: *\nDisallow: /\n
+/// ```
+///
+/// One chunk a line, or one whole file with its line ends written as `\n`. `\t`, `\r`, `\\` and `\#` stand for themselves.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StopList {
+    /// Which version of the list it is; 0 if it does not say.
+    pub version: u32,
+    chunks: Vec<String>,
+    files: Vec<String>,
+}
+
+/// A line of a stop list that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StopError {
+    /// Which line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub detail: String,
+}
+
+impl fmt::Display for StopError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "line {}: {}", self.line, self.detail)
+    }
+}
+
+impl std::error::Error for StopError {}
+
+impl StopList {
+    /// The list that comes with cento, as text.
+    pub fn built_in_text() -> &'static str {
+        BUILT_IN
+    }
+
+    /// The list that comes with cento.
+    pub fn built_in() -> StopList {
+        // A test reads it; whoever builds this with a broken list has none.
+        StopList::parse(BUILT_IN).unwrap_or_default()
+    }
+
+    /// Reads a list.
+    pub fn parse(text: &str) -> Result<StopList, StopError> {
+        let mut list = StopList::default();
+        let mut section = LabelKind::Chunks;
+        for (number, line) in text.lines().enumerate() {
+            let failed = |detail: String| StopError {
+                line: number + 1,
+                detail,
+            };
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            if let Some(version) = line.strip_prefix("version ")
+                && list.is_empty()
+            {
+                let version = version.trim().parse();
+                list.version = version.map_err(|_| failed("a version is a number".to_owned()))?;
+                continue;
+            }
+            if let Some(name) = line
+                .strip_prefix('[')
+                .and_then(|line| line.strip_suffix(']'))
+            {
+                section = name.parse().map_err(failed)?;
+                continue;
+            }
+            let text = unescaped(line).map_err(failed)?;
+            match section {
+                LabelKind::Chunks => list.chunks.push(text),
+                LabelKind::Files => list.files.push(text),
+            }
+        }
+        Ok(list)
+    }
+
+    /// Whether nothing is on it.
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty() && self.files.is_empty()
+    }
+
+    /// What is on it of a kind.
+    pub fn texts(&self, kind: LabelKind) -> &[String] {
+        match kind {
+            LabelKind::Chunks => &self.chunks,
+            LabelKind::Files => &self.files,
+        }
+    }
+
+    /// Adds what is on another list.
+    pub fn extend(&mut self, other: StopList) {
+        self.chunks.extend(other.chunks);
+        self.files.extend(other.files);
+    }
+
+    /// The hashes of what is on it, as a recipe makes them, sorted.
+    pub fn hashes(&self, recipe: &Recipe) -> Vec<[u8; 16]> {
+        let texts = self.texts(recipe.of).iter();
+        let mut hashes: Vec<[u8; 16]> = match recipe.of {
+            LabelKind::Chunks => texts.map(|text| recipe.chunk_hash(text)).collect(),
+            LabelKind::Files => texts
+                .map(|text| Recipe::file_hash(text.as_bytes()))
+                .collect(),
+        };
+        hashes.sort_unstable();
+        hashes.dedup();
+        hashes
+    }
+
+    /// A text as a line of a list.
+    pub fn line(text: &str) -> String {
+        let mut line = text
+            .replace('\\', "\\\\")
+            .replace('\n', "\\n")
+            .replace('\r', "\\r")
+            .replace('\t', "\\t");
+        if line.starts_with(['#', '[']) || line.starts_with("version ") {
+            line.insert(0, '\\');
+        }
+        line
+    }
+}
+
+fn unescaped(line: &str) -> Result<String, String> {
+    let mut text = String::with_capacity(line.len());
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '\\' {
+            text.push(letter);
+            continue;
+        }
+        match letters.next() {
+            Some('n') => text.push('\n'),
+            Some('r') => text.push('\r'),
+            Some('t') => text.push('\t'),
+            // The empty file has no letter to be written with.
+            Some('0') => {}
+            Some(other @ ('\\' | '#' | '[' | 'v')) => text.push(other),
+            Some(other) => return Err(format!("`\\{other}` means nothing")),
+            None => return Err("it ends with a single \\".to_owned()),
+        }
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_built_in_list_reads_and_says_nothing_twice() {
+        let list = StopList::parse(BUILT_IN).unwrap();
+        assert_eq!(list.version, 1);
+        // The paper's had 226.
+        assert!(list.texts(LabelKind::Chunks).len() >= 226);
+        for recipe in [Recipe::default(), Recipe::files()] {
+            let mut seen = std::collections::BTreeMap::new();
+            for text in list.texts(recipe.of) {
+                let hash = match recipe.of {
+                    LabelKind::Chunks => recipe.chunk_hash(text),
+                    LabelKind::Files => Recipe::file_hash(text.as_bytes()),
+                };
+                if let Some(other) = seen.insert(hash, text) {
+                    panic!("{text:?} is there again as {other:?}");
+                }
+            }
+        }
+        let files = list.hashes(&Recipe::files());
+        let reject_all = Recipe::file_hash(b"User-agent: *\nDisallow: /\n");
+        for file in [Recipe::file_hash(b""), reject_all] {
+            assert!(files.contains(&file));
+        }
+        let chunks = list.hashes(&Recipe::default());
+        for chunk in ["read more", "Weiterlesen", "返回顶部"] {
+            assert!(
+                chunks.contains(&Recipe::default().chunk_hash(chunk)),
+                "{chunk}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_broken_line_is_named() {
+        let error = StopList::parse("[chunks]\nfine\nbro\\ken").unwrap_err();
+        assert_eq!(error.to_string(), "line 3: `\\k` means nothing");
+        let error = StopList::parse("version one").unwrap_err();
+        assert_eq!(error.to_string(), "line 1: a version is a number");
+        let error = StopList::parse("[pages]").unwrap_err();
+        assert_eq!(error.line, 1);
+        assert!(StopList::parse("ends\\").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_list_or_an_error(text: String) {
+            if let Ok(list) = StopList::parse(&text) {
+                list.hashes(&Recipe::default());
+            }
+        }
+
+        #[test]
+        fn a_written_line_reads_back(text in "[#\\[v\\\\]?([a-z #\\\\\\[\\]]|\n|\t|version 1){1,12}") {
+            prop_assume!(text.trim() == text && !text.is_empty());
+            let list = StopList::parse(&StopList::line(&text)).unwrap();
+            prop_assert_eq!(list.texts(LabelKind::Chunks), &[text]);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Writing labels: in order, aside, and renamed when they are whole.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::filter::{FilterWriter, bucket, shard_bits};
+use crate::header::{Header, MOST_INDEX_BITS, ROOM, Section};
+use crate::recipe::Recipe;
+
+/// Writes a file of labels. It takes its name when [`finish`](LabelsWriter::finish) has written all of it; until then, what was
+/// there before stays.
+pub struct LabelsWriter {
+    path: PathBuf,
+    aside: PathBuf,
+    file: BufWriter<File>,
+    recipe: Recipe,
+    shard_bits: u32,
+    hasher: blake3::Hasher,
+    labels: u64,
+    last: Option<[u8; 16]>,
+    filter: FilterWriter,
+    index: Index,
+    done: bool,
+}
+
+impl LabelsWriter {
+    /// Begins a file for about so many labels.
+    pub fn create(path: &Path, recipe: Recipe, labels: u64) -> Result<LabelsWriter> {
+        let mut aside = path.as_os_str().to_owned();
+        aside.push(".new");
+        let aside = PathBuf::from(aside);
+        let file = File::create(&aside).map_err(|error| Error::io(&aside, error))?;
+        let mut file = BufWriter::with_capacity(1 << 20, file);
+        file.write_all(&[0; ROOM])
+            .map_err(|error| Error::io(&aside, error))?;
+        let shard_bits = shard_bits(labels);
+        Ok(LabelsWriter {
+            path: path.to_owned(),
+            aside,
+            file,
+            recipe,
+            shard_bits,
+            hasher: blake3::Hasher::new(),
+            labels: 0,
+            last: None,
+            filter: FilterWriter::new(shard_bits),
+            index: Index::new(labels),
+            done: false,
+        })
+    }
+
+    /// Adds a label. They must come in order; a label that comes twice is one.
+    pub fn push(&mut self, hash: [u8; 16]) -> Result<()> {
+        match self.last {
+            Some(last) if last == hash => return Ok(()),
+            Some(last) if last > hash => return Err(Error::Disorder),
+            _ => {}
+        }
+        self.last = Some(hash);
+        self.index
+            .reach(bucket(&hash, self.index.bits), self.labels)?;
+        self.labels += 1;
+        self.hasher.update(&hash);
+        self.filter.push(&hash);
+        let written = self.file.write_all(&hash);
+        written.map_err(|error| Error::io(&self.aside, error))
+    }
+
+    /// Writes the stops, the filter and the header, and gives the file its name.
+    pub fn finish(mut self, stops: &[[u8; 16]], made: Value) -> Result<Header> {
+        let mut stops = stops.to_vec();
+        stops.sort_unstable();
+        stops.dedup();
+        let filter = std::mem::replace(&mut self.filter, FilterWriter::new(0)).finish();
+        let mut index = std::mem::replace(&mut self.index, Index::new(0));
+        index.reach(1 << index.bits, self.labels)?;
+        let index_bytes: Vec<u8> = index
+            .begins
+            .iter()
+            .flat_map(|at| at.to_le_bytes())
+            .collect();
+        let stop_bytes: Vec<u8> = stops.iter().flatten().copied().collect();
+        let mut end = ROOM as u64;
+        let mut section = |length: u64, hash: blake3::Hash| {
+            let offset = end;
+            end += length;
+            Section {
+                offset,
+                length,
+                blake3: hash.to_hex().to_string(),
+            }
+        };
+        let header = Header {
+            recipe: self.recipe,
+            labels: self.labels,
+            stops: stops.len() as u64,
+            shard_bits: self.shard_bits,
+            index_bits: index.bits,
+            hashes: section(16 * self.labels, self.hasher.finalize()),
+            stop_hashes: section(stop_bytes.len() as u64, blake3::hash(&stop_bytes)),
+            index: section(index_bytes.len() as u64, blake3::hash(&index_bytes)),
+            filter: section(filter.len() as u64, blake3::hash(&filter)),
+            made,
+        };
+        let file = &mut self.file;
+        let mut write = || -> std::io::Result<()> {
+            file.write_all(&stop_bytes)?;
+            file.write_all(&index_bytes)?;
+            file.write_all(&filter)?;
+            file.seek(SeekFrom::Start(0))?;
+            file.write_all(&header.encode())?;
+            file.flush()?;
+            file.get_ref().sync_all()
+        };
+        write().map_err(|error| Error::io(&self.aside, error))?;
+        fs::rename(&self.aside, &self.path).map_err(|error| Error::io(&self.path, error))?;
+        self.done = true;
+        Ok(header)
+    }
+}
+
+/// Where the labels begin that share their first bits.
+struct Index {
+    bits: u32,
+    begins: Vec<u32>,
+}
+
+impl Index {
+    /// An index for so many labels: one entry for every 16 of them, about, which lie in four lines of a cache.
+    fn new(labels: u64) -> Index {
+        let bits = (labels / 16).max(1).ilog2().min(MOST_INDEX_BITS);
+        Index {
+            bits,
+            begins: Vec::new(),
+        }
+    }
+
+    /// Says that all values up to this one begin here, unless they began before.
+    fn reach(&mut self, value: u64, labels: u64) -> Result<()> {
+        let begin = u32::try_from(labels).map_err(|_| Error::TooMany)?;
+        while self.begins.len() as u64 <= value {
+            self.begins.push(begin);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for LabelsWriter {
+    fn drop(&mut self) {
+        if !self.done {
+            // What is left of a file that was not finished is of no use to anyone.
+            let _ = fs::remove_file(&self.aside);
+        }
+    }
+}

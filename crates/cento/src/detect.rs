@@ -1,0 +1,456 @@
+//! `cento detect`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use cento_find::detect::{
+    DetectParams, DetectSummary, GramsParams, GramsSummary, LabelSet, detect, grams, thresholds,
+};
+use cento_find::discover::{DiscoverParams, How, discover, recipe_of, write_labels};
+use cento_find::{Findings, Source, read_table, row_values};
+use cento_labels::{LabelKind, StopList};
+use cento_scan::Analysis;
+use cento_scan::analyses::detect::Detect;
+use clap::Args;
+use serde_json::{Map, Value};
+
+use crate::analysis::{AnalysisArguments, write_figures};
+use crate::discover::{check_output, stop_list};
+use crate::failure::Failure;
+use crate::originals::{OriginalArguments, Originals};
+use crate::output::{Lines, clean, number, print, table};
+
+/// Find where it is copied: pages, sites and folders that have labels
+///
+/// After Ardi & Heidemann 2014. A page contains labels by the share of its chunks that are labels, stop chunks aside. A neighbourhood,
+/// all pages under a host or a folder, is scored by the mean of its pages and by the share of all of its chunks, and is bad if
+/// either is above its threshold: by default the mean of all neighbourhoods plus one standard deviation.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["labels", "against"]))]
+#[command(after_help = "\
+Findings are tables in CORPUS/findings/detect: sites (the main one) and neighbourhoods (pages, matched chunks,
+mean, ratio, flagged), pages (contains, target), matches (page, original, shares of both), copied (site,
+original), chunks (which label where), labels (found how often), fuzzy, thresholds and histogram. With
+--grams they are in CORPUS/findings/contamination: items (the main one: the share of each that was found)
+and places (page, share, where in its text).
+
+What is ranked is ranked by the number of matched chunks. Labels must have been made as the corpus was:
+the same chunks, normalisation and hash.
+
+Examples:
+  cento detect crawl.cento --labels wikipedia.labels --own wikipedia.org --depth 1
+  cento detect crawl.cento --against mine/ --own mine.example --fuzzy
+  cento detect training.cento --against benchmark.jsonl --field text=question --grams 8
+  cento detect crawl.cento --labels spam.labels --threshold 0.5 --figures figures/")]
+pub(crate) struct DetectArguments {
+    /// The corpus
+    #[arg(value_name = "CORPUS")]
+    pub(crate) corpus: PathBuf,
+    /// The labels to look for, made by `cento discover`
+    #[arg(long, value_name = "LABELS")]
+    pub(crate) labels: Option<PathBuf>,
+    /// Look for every chunk of these originals: a corpus, or anything that `cento index` reads
+    #[arg(long, value_name = "INPUT", num_args = 1..)]
+    pub(crate) against: Vec<String>,
+    /// With --against: look for overlapping runs of K words instead of chunks
+    #[arg(short = 'k', long, value_name = "K", requires = "against", conflicts_with_all = ["fuzzy", "no_stop", "stop", "own", "depth", "threshold", "page_threshold", "mean_threshold", "ratio_threshold", "figures"])]
+    pub(crate) grams: Option<u32>,
+    /// With --grams: list pages that have at least this share of an item
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
+    pub(crate) min_share: f64,
+    /// With --against: look for chunks of at least this many bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 100)]
+    pub(crate) min_length: u64,
+    /// Look for chunks that resemble a label as well, by at least this much; they count for no score
+    #[arg(long, value_name = "RESEMBLANCE", num_args = 0..=1, default_missing_value = "0.5")]
+    pub(crate) fuzzy: Option<f64>,
+    /// Leave out pages of this domain or host: the owner's own. May be given several times
+    #[arg(long, value_name = "DOMAIN")]
+    pub(crate) own: Vec<String>,
+
+    /// Flag pages and neighbourhoods above this share [default: mean plus standard deviation, of each score]
+    #[arg(long, value_name = "SHARE", help_heading = "Thresholds")]
+    pub(crate) threshold: Option<f64>,
+    /// Flag pages above this share
+    #[arg(long, value_name = "SHARE", help_heading = "Thresholds")]
+    pub(crate) page_threshold: Option<f64>,
+    /// Flag neighbourhoods whose mean is above this
+    #[arg(long, value_name = "SHARE", help_heading = "Thresholds")]
+    pub(crate) mean_threshold: Option<f64>,
+    /// Flag neighbourhoods whose ratio is above this
+    #[arg(long, value_name = "SHARE", help_heading = "Thresholds")]
+    pub(crate) ratio_threshold: Option<f64>,
+    /// How many levels of neighbourhoods: 1 is hosts alone [default: all]
+    #[arg(long, value_name = "N", help_heading = "Thresholds")]
+    pub(crate) depth: Option<u32>,
+
+    /// Let stop chunks count as any other
+    #[arg(long, help_heading = "Stop chunks")]
+    pub(crate) no_stop: bool,
+    /// With --against: stop what is on this list too
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "against",
+        help_heading = "Stop chunks"
+    )]
+    pub(crate) stop: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) originals: OriginalArguments,
+    /// With --against: keep the labels
+    #[arg(
+        short,
+        long,
+        value_name = "NAME.labels",
+        requires = "against",
+        conflicts_with = "grams",
+        help_heading = "Output"
+    )]
+    pub(crate) output: Option<PathBuf>,
+    /// Write the paper's figures to a folder, as SVG and as CSV
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
+    pub(crate) figures: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) analysis: AnalysisArguments,
+}
+
+pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, Failure> {
+    let params = DetectParams {
+        page_threshold: arguments.page_threshold.or(arguments.threshold),
+        mean_threshold: arguments.mean_threshold.or(arguments.threshold),
+        ratio_threshold: arguments.ratio_threshold.or(arguments.threshold),
+        no_stop: arguments.no_stop,
+        own: arguments.own.iter().map(|own| domain_of(own)).collect(),
+        depth: arguments.depth,
+        fuzzy: arguments.fuzzy,
+    };
+    params.check()?;
+    let source = Arc::new(Source::open(&[&arguments.corpus])?);
+    if let Some(k) = arguments.grams {
+        return contamination(arguments, &source, k);
+    }
+    let set = match &arguments.labels {
+        Some(path) => LabelSet::open(path)?,
+        None => against(arguments, &source)?,
+    };
+    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
+        detect(&source, &set, &params, workplace)
+    })?;
+    if let Some(folder) = &arguments.figures {
+        write_figures(folder, &Detect.figures(&findings)?)?;
+    }
+    if !arguments.analysis.give(&findings.table("sites"))? {
+        print(&summary(arguments, &set, &findings)?)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A domain as it may have been typed: with a scheme, a slash, in capitals.
+fn domain_of(typed: &str) -> String {
+    let bare = typed.split_once("://").map_or(typed, |(_, rest)| rest);
+    let host = bare.split('/').next().unwrap_or(bare);
+    host.trim_end_matches('.').to_lowercase()
+}
+
+fn open_originals(arguments: &DetectArguments, source: &Source) -> Result<Originals, Failure> {
+    let parameters = source.corpora().first().map(|corpus| corpus.parameters());
+    Originals::open(
+        &arguments.against,
+        &arguments.originals,
+        &parameters.cloned().unwrap_or_default(),
+        arguments.analysis.temp.as_deref(),
+        &arguments.analysis.machine,
+    )
+}
+
+/// Labels of all chunks of the originals, cut as the corpus is.
+fn against(arguments: &DetectArguments, source: &Source) -> Result<LabelSet, Failure> {
+    if let Some(output) = &arguments.output {
+        check_output(output)?;
+    }
+    // Stops travel with the labels; whether they are used, detecting says.
+    let list: StopList = stop_list(&arguments.stop, false)?;
+    let originals = open_originals(arguments, source)?;
+    let parameters = source.corpora().first().map(|corpus| corpus.parameters());
+    let recipe = recipe_of(&parameters.cloned().unwrap_or_default(), LabelKind::Chunks);
+    let params = DiscoverParams::new(How::Informed(arguments.min_length), recipe, &list);
+    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
+        discover(&originals.source, &params, workplace)
+    })?;
+    let inside = findings.path.join("originals.labels");
+    let output = arguments.output.as_ref().unwrap_or(&inside);
+    write_labels(&findings, &params, output)?;
+    Ok(LabelSet::open(output)?)
+}
+
+fn contamination(
+    arguments: &DetectArguments,
+    source: &Arc<Source>,
+    k: u32,
+) -> Result<ExitCode, Failure> {
+    let params = GramsParams {
+        k,
+        min_share: arguments.min_share,
+    };
+    params.check()?;
+    let items = open_originals(arguments, source)?;
+    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
+        grams(source, &items.source, &params, workplace)
+    })?;
+    if !arguments.analysis.give(&findings.table("items"))? {
+        print(&contamination_summary(&params, &findings)?)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn contamination_summary(params: &GramsParams, findings: &Findings) -> Result<String, Failure> {
+    let counted: GramsSummary = findings.summary()?;
+    let mut text = format!(
+        "{} of {} items are on some page to {:.0}% at least\n",
+        number(counted.listed),
+        number(counted.items),
+        100.0 * params.min_share
+    );
+    let mut lines = Lines::default();
+    lines.add_with(
+        "items",
+        number(counted.items),
+        format!("by runs of {} words", params.k),
+    );
+    lines.add_with(
+        "anything found",
+        number(counted.found),
+        "a run of words at least",
+    );
+    if counted.short > 0 {
+        let remark = format!("fewer than {} words: not looked for", params.k);
+        lines.add_with("too short", number(counted.short), remark);
+    }
+    text.push_str(&lines.render());
+    let places = first_rows(findings, "places", 10, |_| true)?;
+    if !places.is_empty() {
+        let cells: Vec<Vec<String>> = places
+            .iter()
+            .map(|row| {
+                vec![
+                    shortened(&word(row, "item"), 40),
+                    format!("{:.0}%", 100.0 * real(row, "share")),
+                    shortened(&word(row, "page"), 60),
+                    format!("{}..{}", count(row, "begin"), count(row, "end")),
+                ]
+            })
+            .collect();
+        text.push_str(&table(&["items found", "share", "page", "bytes"], &cells));
+    } else if counted.items == counted.short {
+        text.push_str("All items are shorter than a run of words: try a smaller -k.\n");
+    } else {
+        text.push_str("No page has enough of an item. --min-share lists pages that have less, a smaller -k finds shorter runs.\n");
+    }
+    if counted.crowded > 0 {
+        text.push_str(&format!(
+            "{} runs of words are in more than 64 items: they count as found, and are no places.\n",
+            number(counted.crowded)
+        ));
+    }
+    text.push_str(&format!("All of it: {}\n", findings.path.display()));
+    Ok(text)
+}
+
+fn summary(
+    arguments: &DetectArguments,
+    set: &LabelSet,
+    findings: &Findings,
+) -> Result<String, Failure> {
+    let counted: DetectSummary = findings.summary()?;
+    let limits = thresholds(findings)?;
+    let limit = |name: &str| limits.iter().find(|row| row.score == name);
+    let of = set.used().recipe.of;
+    let mut text = format!(
+        "{} of {} pages have labels\n",
+        number(counted.matched_pages),
+        number(counted.pages)
+    );
+    let mut lines = Lines::default();
+    lines.add_with(
+        "labels found",
+        number(counted.labels),
+        format!("of {}", number(set.used().count)),
+    );
+    let stopped = match (arguments.no_stop, counted.stopped) {
+        (true, _) => "stops count as any other".to_owned(),
+        (false, stopped) => format!("{} are stops", number(stopped)),
+    };
+    lines.add_with(of.name(), number(counted.chunks), stopped);
+    lines.add("  that are labels", number(counted.matched));
+    if counted.own_pages > 0 {
+        lines.add_with("own pages", number(counted.own_pages), "left out");
+    }
+    let above = |row: Option<&cento_find::detect::ThresholdRow>, given: Option<f64>| {
+        row.map_or(String::new(), |row| match given {
+            Some(given) => format!("above {given}, as given"),
+            None => format!(
+                "above {:.3}: mean {:.3} + deviation {:.3}",
+                row.threshold, row.mean, row.deviation
+            ),
+        })
+    };
+    let given = |own: Option<f64>| own.or(arguments.threshold);
+    lines.add_with(
+        "target pages",
+        number(counted.targets),
+        above(limit("page"), given(arguments.page_threshold)),
+    );
+    lines.add_with(
+        "bad sites",
+        number(counted.flagged_sites),
+        format!(
+            "of {}, {} of them with labels",
+            number(counted.sites),
+            number(counted.matched_sites)
+        ),
+    );
+    lines.add_with(
+        "bad neighbourhoods",
+        number(counted.flagged),
+        format!("of {}", number(counted.neighbourhoods)),
+    );
+    lines.add_with(
+        "  by mean of pages",
+        "",
+        above(limit("mean"), given(arguments.mean_threshold)),
+    );
+    lines.add_with(
+        "  by ratio of all",
+        "",
+        above(limit("ratio"), given(arguments.ratio_threshold)),
+    );
+    if let Some(least) = arguments.fuzzy {
+        lines.add_with(
+            "edited chunks",
+            number(counted.fuzzy),
+            format!(
+                "on {} pages, resemblance {least} at least; in no score",
+                number(counted.fuzzy_pages)
+            ),
+        );
+    }
+    text.push_str(&lines.render());
+    text.push_str(&site_table(findings, set.has_originals())?);
+    text.push_str(&advice(&counted, set, findings));
+    Ok(text)
+}
+
+fn site_table(findings: &Findings, originals: bool) -> Result<String, Failure> {
+    let sites = first_rows(findings, "sites", 10, |_| true)?;
+    if sites.is_empty() {
+        return Ok(String::new());
+    }
+    let mut heading = vec!["sites with most", "matched", "pages", "mean", "ratio", ""];
+    if originals {
+        heading.insert(2, "originals");
+    }
+    let cells: Vec<Vec<String>> = sites
+        .iter()
+        .map(|row| {
+            let flagged = row.get("flagged") == Some(&Value::Bool(true));
+            let mut cells = vec![
+                shortened(&word(row, "site"), 60),
+                number(count(row, "matched")),
+                number(count(row, "pages")),
+                format!("{:.3}", real(row, "mean")),
+                format!("{:.3}", real(row, "ratio")),
+                if flagged { "bad" } else { "" }.to_owned(),
+            ];
+            if originals {
+                cells.insert(2, number(count(row, "originals")));
+            }
+            cells
+        })
+        .collect();
+    Ok(table(&heading, &cells))
+}
+
+/// Why something is empty, and what to do about it.
+fn advice(counted: &DetectSummary, set: &LabelSet, findings: &Findings) -> String {
+    let mut text = String::new();
+    if counted.pages == 0 && counted.own_pages > 0 {
+        text.push_str("All pages are your own (--own).\n");
+    } else if counted.pages == 0 {
+        text.push_str("No page has text: `cento info` tells why pages were rejected.\n");
+    } else if set.used().count == 0 {
+        text.push_str(
+            "There are no labels to look for; with --against, a lower --min-length makes more.\n",
+        );
+    } else if counted.matched == 0 {
+        text.push_str("No label is on any page. --fuzzy looks for edited chunks; with --against, --min-length 0 looks for short ones, and --grams for passages.\n");
+    } else if counted.sites == 0 {
+        text.push_str(
+            "The pages have no hosts or folders: index with --base-url, or with a field of URLs.\n",
+        );
+    } else if counted.flagged == 0 {
+        text.push_str("No neighbourhood stands out from the others. --threshold 0 flags all that have labels.\n");
+    }
+    if counted.matched > 0 {
+        text.push_str(&format!("All of it: {}\n", findings.path.display()));
+    }
+    text
+}
+
+fn word(row: &Map<String, Value>, name: &str) -> String {
+    let word = row.get(name).and_then(Value::as_str);
+    word.unwrap_or_default().to_owned()
+}
+
+fn count(row: &Map<String, Value>, name: &str) -> u64 {
+    row.get(name).and_then(Value::as_u64).unwrap_or(0)
+}
+
+fn real(row: &Map<String, Value>, name: &str) -> f64 {
+    row.get(name).and_then(Value::as_f64).unwrap_or(0.0)
+}
+
+fn shortened(text: &str, longest: usize) -> String {
+    let text = clean(text);
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.into_owned(),
+    }
+}
+
+/// The first rows of a table that are wanted.
+fn first_rows(
+    findings: &Findings,
+    name: &str,
+    most: usize,
+    wanted: impl Fn(&Map<String, Value>) -> bool,
+) -> Result<Vec<Map<String, Value>>, Failure> {
+    let mut rows = Vec::new();
+    for batch in read_table(&findings.table(name))? {
+        let batch = batch?;
+        for row in 0..batch.num_rows() {
+            let object: Map<String, Value> = row_values(&batch, row)
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect();
+            if wanted(&object) {
+                rows.push(object);
+            }
+            if rows.len() >= most {
+                return Ok(rows);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn owners_may_be_typed_as_addresses() {
+        assert_eq!(domain_of("https://Mine.example/about"), "mine.example");
+        assert_eq!(domain_of("mine.example."), "mine.example");
+    }
+}

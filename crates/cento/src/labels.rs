@@ -1,0 +1,400 @@
+//! `cento labels`.
+
+use std::collections::BinaryHeap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use cento_find::labelling::{label_table, merge, stop_labels, subtract};
+use cento_find::provenance::{LabelRow, originals_of, read_labels, table_of};
+use cento_labels::{Header, Labels, StopList};
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::analysis::give_table;
+use crate::discover::{check_output, stop_list};
+use crate::failure::Failure;
+use crate::output::{Lines, clean, number, print, size};
+
+/// Show, join and review files of labels
+#[derive(Debug, Args)]
+pub(crate) struct LabelsArguments {
+    #[command(subcommand)]
+    pub(crate) what: LabelsVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LabelsVerb {
+    /// Show what labels are and how they were made
+    Info {
+        /// The labels
+        #[arg(value_name = "LABELS")]
+        labels: PathBuf,
+        /// Read every byte and compare it with the checksums
+        #[arg(long)]
+        verify: bool,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Join labels that were made alike
+    ///
+    /// What is a stop in one of them is no label.
+    Merge {
+        /// The labels
+        #[arg(value_name = "LABELS", required = true)]
+        labels: Vec<PathBuf>,
+        /// The file to write
+        #[arg(short, long, value_name = "NAME.labels")]
+        output: PathBuf,
+    },
+    /// Take away the labels that others have
+    Subtract {
+        /// The labels
+        #[arg(value_name = "LABELS")]
+        labels: PathBuf,
+        /// Those to take away
+        #[arg(value_name = "OTHERS", required = true)]
+        others: Vec<PathBuf>,
+        /// The file to write
+        #[arg(short, long, value_name = "NAME.labels")]
+        output: PathBuf,
+    },
+    /// Give out what labels say and where they come from
+    ///
+    /// One JSON object a line, or a table as the name of the file ends: .parquet, .jsonl or .csv.
+    Export {
+        /// The labels
+        #[arg(value_name = "LABELS")]
+        labels: PathBuf,
+        /// The file to write
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    Review(ReviewArguments),
+    /// Print the stop list that comes with cento, to edit and use with --stop
+    Stops,
+}
+
+/// Go through the labels that look like idioms, and stop those that are
+///
+/// Shows what is proposed and why: short, wordless, spread over many domains, on many originals. What is accepted leaves the labels
+/// and joins their stops, so that it counts neither for nor against a page.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cento labels review crawl.labels
+  cento labels review crawl.labels --accept short --accept wordless
+  cento labels review crawl.labels --accept 3f9a1c2e -o crawl.labels
+  cento labels review crawl.labels --list proposed.txt     (edit it: what is left on it …)
+  cento labels review crawl.labels --apply proposed.txt    (… becomes stops)")]
+pub(crate) struct ReviewArguments {
+    /// The labels
+    #[arg(value_name = "LABELS")]
+    pub(crate) labels: PathBuf,
+    /// Stop these: all, a reason (short, wordless, spread, template), or labels by the beginning of their hashes
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) accept: Vec<String>,
+    /// But not these: labels by the beginning of their hashes
+    #[arg(long, value_name = "HASH", requires = "accept")]
+    pub(crate) keep: Vec<String>,
+    /// Write what is proposed to a stop list, to be edited
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["accept", "apply"])]
+    pub(crate) list: Option<PathBuf>,
+    /// Stop what is on this list
+    #[arg(long, value_name = "FILE", conflicts_with = "accept")]
+    pub(crate) apply: Option<PathBuf>,
+    /// The file to write [default: the labels themselves]
+    #[arg(short, long, value_name = "NAME.labels")]
+    pub(crate) output: Option<PathBuf>,
+    /// How many proposals to show
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub(crate) top: usize,
+}
+
+pub(crate) fn run(arguments: &LabelsArguments) -> Result<ExitCode, Failure> {
+    match &arguments.what {
+        LabelsVerb::Info {
+            labels,
+            verify,
+            json,
+        } => info(labels, *verify, *json)?,
+        LabelsVerb::Merge { labels, output } => {
+            check_output(output)?;
+            print(&made(&merge(labels, output)?, output))?;
+        }
+        LabelsVerb::Subtract {
+            labels,
+            others,
+            output,
+        } => {
+            check_output(output)?;
+            print(&made(&subtract(labels, others, output)?, output))?;
+        }
+        LabelsVerb::Export { labels, out } => export(labels, out.as_deref())?,
+        LabelsVerb::Review(arguments) => review(arguments)?,
+        LabelsVerb::Stops => print(StopList::built_in_text())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn made(header: &Header, output: &Path) -> String {
+    format!(
+        "{} labels and {} stops in {}\n",
+        number(header.labels),
+        number(header.stops),
+        clean(&output.display().to_string())
+    )
+}
+
+fn info(path: &Path, verify: bool, as_json: bool) -> Result<(), Failure> {
+    let labels = Labels::open(path)?;
+    if verify {
+        labels.verify()?;
+    }
+    let header = labels.header();
+    let bytes = header.filter.offset + header.filter.length;
+    if as_json {
+        let object = json!({
+            "labels": header.labels, "stops": header.stops, "bytes": bytes, "recipe": header.recipe, "made": header.made,
+            "provenance": table_of(path).is_file(), "originals": originals_of(path).is_file(),
+        });
+        return Ok(print(&format!("{object}\n"))?);
+    }
+    let mut lines = Lines::default();
+    lines.add("labels", number(header.labels));
+    lines.add("stops", number(header.stops));
+    lines.add("size", size(bytes));
+    for (name, value) in header.recipe.list() {
+        lines.add(name, value);
+    }
+    let beside = |path: PathBuf| if path.is_file() { "yes" } else { "no" };
+    lines.add("provenance", beside(table_of(path)));
+    lines.add("originals", beside(originals_of(path)));
+    if verify {
+        lines.add("checksums", "right");
+    }
+    let mut text = format!("{}\n{}", clean(&path.display().to_string()), lines.render());
+    if !header.made.is_null() {
+        text.push_str(&format!("  made: {}\n", clean(&header.made.to_string())));
+    }
+    Ok(print(&text)?)
+}
+
+fn export(path: &Path, out: Option<&Path>) -> Result<(), Failure> {
+    let labels = Labels::open(path)?;
+    let table = table_of(path);
+    if table.is_file() {
+        return give_table(&table, out, out.is_none());
+    }
+    if out.is_some() {
+        return Err(Failure::missing(
+            format!(
+                "{} is missing, which tells what the labels say",
+                table.display()
+            ),
+            "leave --out away to print the hashes alone".to_owned(),
+        ));
+    }
+    let mut text = String::new();
+    for hash in labels.iter() {
+        text.push_str(&hexadecimal(&hash));
+        text.push('\n');
+        if text.len() > 1 << 16 {
+            print(&text)?;
+            text.clear();
+        }
+    }
+    Ok(print(&text)?)
+}
+
+pub(crate) fn hexadecimal(hash: &[u8; 16]) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn review(arguments: &ReviewArguments) -> Result<(), Failure> {
+    let output = arguments.output.as_ref().unwrap_or(&arguments.labels);
+    check_output(output)?;
+    if let Some(list) = &arguments.apply {
+        let stops = stop_list(std::slice::from_ref(list), true)?;
+        let recipe = Labels::open(&arguments.labels)?.header().recipe;
+        let hashes = stops.hashes(&recipe);
+        let accept = |row: &LabelRow| hashes.binary_search(&row.hash).is_ok();
+        return stopped(&arguments.labels, output, accept);
+    }
+    if let Some(list) = &arguments.list {
+        return write_list(&arguments.labels, list);
+    }
+    if !arguments.accept.is_empty() {
+        for word in &arguments.accept {
+            let reason =
+                ["all", "short", "wordless", "spread", "template"].contains(&word.as_str());
+            if !reason && (word.len() < 4 || !word.chars().all(|c| c.is_ascii_hexdigit())) {
+                return Err(Failure::usage(
+                    format!("`{word}` is neither a reason nor the beginning of a hash"),
+                    "reasons are all, short, wordless, spread and template; a hash is given by 4 of its digits at least",
+                ));
+            }
+        }
+        let accept = |row: &LabelRow| accepted(row, &arguments.accept, &arguments.keep);
+        return stopped(&arguments.labels, output, accept);
+    }
+    show(arguments)
+}
+
+fn accepted(row: &LabelRow, accept: &[String], keep: &[String]) -> bool {
+    let hash = hexadecimal(&row.hash);
+    let named = |words: &[String]| {
+        let mut words = words.iter();
+        words.any(|word| word.len() >= 4 && hash.starts_with(&word.to_ascii_lowercase()))
+    };
+    let reason = row.proposed.as_deref().is_some_and(|reason| {
+        let mut words = accept.iter();
+        words.any(|word| word == "all" || reason.split(':').next() == Some(word))
+    });
+    (reason || named(accept)) && !named(keep)
+}
+
+fn stopped(
+    labels: &Path,
+    output: &Path,
+    accept: impl Fn(&LabelRow) -> bool,
+) -> Result<(), Failure> {
+    let (header, count) = stop_labels(labels, output, accept)?;
+    let text = format!(
+        "{} labels became stops\n{}",
+        number(count),
+        made(&header, output)
+    );
+    Ok(print(&text)?)
+}
+
+fn write_list(labels: &Path, list: &Path) -> Result<(), Failure> {
+    let mut text = "# Proposed to be stopped. Remove the lines that are worth looking for; `cento labels review --apply` stops the rest.\n\
+                    [chunks]\n"
+        .to_owned();
+    let mut count = 0;
+    for row in label_table(labels)? {
+        let row = row?;
+        if let (Some(reason), Some(words)) = (&row.proposed, &row.text) {
+            count += 1;
+            text.push_str(&format!(
+                "# {reason}; {} times\n{}\n",
+                row.count,
+                StopList::line(words)
+            ));
+        }
+    }
+    std::fs::write(list, text)?;
+    let text = format!(
+        "{} proposals in {}\n",
+        number(count),
+        clean(&list.display().to_string())
+    );
+    Ok(print(&text)?)
+}
+
+fn show(arguments: &ReviewArguments) -> Result<(), Failure> {
+    let mut proposed = 0;
+    for row in label_table(&arguments.labels)? {
+        proposed += u64::from(row?.proposed.is_some());
+    }
+    if proposed == 0 {
+        return Ok(print("No label looks like an idiom.\n")?);
+    }
+    let mut text = format!("{} labels are proposed to be stopped\n", number(proposed));
+    let table = table_of(&arguments.labels);
+    for row in largest(&table, arguments.top, |row| row.proposed.is_some())? {
+        let hash: String = hexadecimal(&row.hash).chars().take(8).collect();
+        text.push_str(&format!(
+            "  {hash}  {:>9} times  {}\n            {}\n",
+            number(row.count),
+            clean(row.proposed.as_deref().unwrap_or_default()),
+            shown(&row, 90),
+        ));
+    }
+    if proposed > arguments.top as u64 {
+        let more = number(proposed - arguments.top as u64);
+        text.push_str(&format!("  … and {more} more: --top shows more of them\n"));
+    }
+    text.push_str("Stop them with --accept, or --list them to a file, edit it and --apply it.\n");
+    Ok(print(&text)?)
+}
+
+/// What a label says, or where it is, in so many letters.
+fn shown(row: &LabelRow, longest: usize) -> String {
+    let text = clean(row.text.as_deref().unwrap_or(&row.page)).into_owned();
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
+/// A label by its place among the most frequent ones.
+struct Ranked(LabelRow);
+
+impl Ranked {
+    fn key(&self) -> (u64, std::cmp::Reverse<[u8; 16]>) {
+        (self.0.count, std::cmp::Reverse(self.0.hash))
+    }
+}
+
+impl PartialEq for Ranked {
+    fn eq(&self, other: &Ranked) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Ranked {}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Ranked) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ranked {
+    // The least frequent one is at the top of the heap, to be thrown out.
+    fn cmp(&self, other: &Ranked) -> std::cmp::Ordering {
+        other.key().cmp(&self.key())
+    }
+}
+
+fn largest(
+    table: &Path,
+    most: usize,
+    wanted: impl Fn(&LabelRow) -> bool,
+) -> Result<Vec<LabelRow>, Failure> {
+    let mut heap = BinaryHeap::new();
+    for row in read_labels(table)? {
+        let row = row?;
+        if wanted(&row) {
+            heap.push(Ranked(row));
+            if heap.len() > most {
+                heap.pop();
+            }
+        }
+    }
+    Ok(heap
+        .into_sorted_vec()
+        .into_iter()
+        .map(|row| row.0)
+        .collect())
+}
+
+/// The most frequent labels, as rows of a table: text, times, pages, domains.
+pub(crate) fn most_frequent(
+    table: &Path,
+    most: usize,
+    wanted: impl Fn(&LabelRow) -> bool,
+) -> Result<Vec<Vec<String>>, Failure> {
+    let rows = largest(table, most, wanted)?;
+    let cells = rows.iter().map(|row| {
+        vec![
+            shown(row, 70),
+            number(row.count),
+            number(row.pages),
+            number(row.sites),
+        ]
+    });
+    Ok(cells.collect())
+}

@@ -1,0 +1,133 @@
+//! Originals: a corpus, or any input that `index` reads, made into one for as long as a command runs.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cento_find::Source;
+use cento_print::ChunkHash;
+use cento_read::{Resolved, Settings};
+use cento_store::{Build, MANIFEST, Parameters, Progress};
+use cento_text::chunk::ChunkKind;
+use cento_text::content::Selection;
+use cento_text::normal::Normalisation;
+use clap::Args;
+
+use crate::arguments::MachineArguments;
+use crate::failure::Failure;
+use crate::interrupt::on_interrupt;
+use crate::meter::Meter;
+
+/// How originals are read and cut, where no corpus says it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Originals")]
+pub(crate) struct OriginalArguments {
+    /// The URL that a folder of originals stands for
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// Which field of a table of originals holds what, as for `cento index`
+    #[arg(long = "field", value_name = "ROLE=NAME")]
+    pub(crate) fields: Vec<String>,
+}
+
+/// How labels are made where no corpus says it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Text and chunks, where no corpus says it")]
+pub(crate) struct RecipeArguments {
+    /// Keep the main content of HTML pages only
+    #[arg(long, conflicts_with = "corpus")]
+    pub(crate) main: bool,
+    /// What a chunk is: paragraph, lines:N, sentences:N, words:N or document [default: paragraph]
+    #[arg(long, value_name = "KIND", conflicts_with = "corpus")]
+    pub(crate) chunk: Option<ChunkKind>,
+    /// What is evened out before a chunk is hashed: none, space or space+case [default: space+case]
+    #[arg(long, value_name = "HOW", conflicts_with = "corpus")]
+    pub(crate) normalise: Option<Normalisation>,
+    /// What a chunk is hashed with: blake3 or sha1 [default: blake3]
+    #[arg(long, value_name = "HASH", conflicts_with = "corpus")]
+    pub(crate) hash: Option<ChunkHash>,
+}
+
+impl RecipeArguments {
+    pub(crate) fn parameters(&self) -> Parameters {
+        let mut parameters = Parameters::default();
+        if self.main {
+            parameters.content = Selection::Main;
+        }
+        parameters.chunk = self.chunk.unwrap_or(parameters.chunk);
+        parameters.normalisation = self.normalise.unwrap_or(parameters.normalisation);
+        parameters.hash = self.hash.unwrap_or(parameters.hash);
+        parameters
+    }
+}
+
+/// Originals that were opened, and the folder that goes with them if it was made for them.
+pub(crate) struct Originals {
+    pub(crate) source: Arc<Source>,
+    folder: Option<PathBuf>,
+}
+
+impl Originals {
+    /// Opens a corpus, or reads inputs into one that is gone when this is.
+    pub(crate) fn open(
+        inputs: &[String],
+        arguments: &OriginalArguments,
+        parameters: &Parameters,
+        temp: Option<&Path>,
+        machine: &MachineArguments,
+    ) -> Result<Originals, Failure> {
+        if let [only] = inputs
+            && Path::new(only).join(MANIFEST).is_file()
+        {
+            return Ok(Originals {
+                source: Arc::new(Source::open(&[Path::new(only)])?),
+                folder: None,
+            });
+        }
+        let mut settings = Settings {
+            base_url: arguments.base_url.clone(),
+            ..Settings::default()
+        };
+        for field in &arguments.fields {
+            settings.fields.assign(field.parse()?);
+        }
+        let Resolved { inputs, .. } = cento_read::resolve(inputs, &settings)?;
+        let temp = temp.map_or_else(std::env::temp_dir, Path::to_owned);
+        let folder = temp.join(format!("cento-originals-{}.cento", std::process::id()));
+        let progress = Arc::new(Progress::default());
+        let cancelled = Arc::clone(&progress);
+        on_interrupt(move || cancelled.cancel());
+        let mut originals = Originals {
+            source: Arc::new(Source::open(&[])?),
+            folder: Some(folder.clone()),
+        };
+        let meter = Meter::start(Arc::clone(&progress));
+        let built = Build {
+            corpus: folder.clone(),
+            inputs,
+            passed_over: Default::default(),
+            settings,
+            parameters: Parameters {
+                text: true,
+                ..parameters.clone()
+            },
+            add: false,
+            threads: machine.threads(),
+            memory: machine.memory(),
+            progress: &progress,
+        }
+        .run();
+        drop(meter);
+        built?;
+        originals.source = Arc::new(Source::open(&[&folder])?);
+        Ok(originals)
+    }
+}
+
+impl Drop for Originals {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.folder {
+            // Whatever is left of it is in a folder of temporary files.
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! `cento discover`, `detect` and `labels` as users see them: on a handful of pages, and on a synthetic crawl scored against its truth.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use support::Sandbox;
+
+const FOX: &str = "The quick brown fox jumps over the lazy dog while the five boxing wizards jump quickly, and nobody has ever seen them do it.";
+const SECOND: &str = "A second paragraph of the original, which is long enough to be labelled as well, with words that nobody else would use.";
+const CHINESE: &str = "这是一个很长的中文段落，用来测试中文文本的标签发现和检测功能是否正常工作，希望它能够正确地处理没有空格的文字，并且不会出错。";
+
+/// Two originals, one of them in Chinese, and a corpus with a thief of both.
+fn thief() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox
+        .write(
+            "mine/one.html",
+            format!("<p>Home</p><p>{FOX}</p><p>{SECOND}</p>"),
+        )
+        .write("mine/two.html", format!("<p>{CHINESE}</p><p>{SECOND}</p>"));
+    let edited = FOX.replace("lazy", "tired");
+    let mut pages = vec![
+        (
+            "http://thief.example/a/1".to_owned(),
+            vec![
+                "Home",
+                FOX,
+                SECOND,
+                "Some words of the thief's own, to fill the page.",
+            ],
+        ),
+        (
+            "http://thief.example/a/2".to_owned(),
+            vec!["Home", CHINESE, SECOND],
+        ),
+        (
+            "http://thief.example/b/3".to_owned(),
+            vec!["Home", "Nothing here was taken from anybody else at all."],
+        ),
+        ("http://mine.example/1".to_owned(), vec![FOX, SECOND]),
+        (
+            "http://editor.example/".to_owned(),
+            vec![
+                "An honest page with a quotation that is not quite right.",
+                &edited,
+            ],
+        ),
+    ];
+    for at in 0..6 {
+        pages.push((
+            format!("http://honest{at}.example/x"),
+            vec!["Read more", "Honest words on an honest page."],
+        ));
+    }
+    let lines: String = pages
+        .iter()
+        .map(|(url, chunks)| format!("{}\n", json!({ "url": url, "text": chunks.join("\n\n") })))
+        .collect();
+    sandbox.write("crawl.jsonl", lines);
+    sandbox.succeed(&["index", "crawl.jsonl", "-o", "c.cento"]);
+    sandbox
+}
+
+#[test]
+fn originals_become_labels_and_labels_find_the_thief() {
+    let sandbox = thief();
+    assert_snapshot!(sandbox.run(&["discover", "c.cento", "--from", "mine", "-o", "mine.labels"]));
+    assert_snapshot!(sandbox.run(&["labels", "info", "mine.labels", "--verify"]));
+    assert_snapshot!(sandbox.run(&[
+        "detect",
+        "c.cento",
+        "--labels",
+        "mine.labels",
+        "--own",
+        "https://Mine.example/",
+        "--fuzzy",
+        "--figures",
+        "figures"
+    ]));
+    for name in ["badness", "badness-cumulative", "pages"] {
+        for ending in ["svg", "csv"] {
+            let path = sandbox.path(&format!("figures/{name}.{ending}"));
+            assert!(
+                path.metadata().is_ok_and(|file| file.len() > 10),
+                "{name}.{ending}"
+            );
+        }
+    }
+    // Both steps in one.
+    let sites = sandbox.succeed(&[
+        "detect",
+        "c.cento",
+        "--against",
+        "mine",
+        "--own",
+        "mine.example",
+        "--json",
+    ]);
+    let sites: Vec<Value> = sites
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_default())
+        .collect();
+    assert_eq!(sites.len(), 1, "{sites:?}");
+    assert_eq!(
+        (
+            &sites[0]["site"],
+            &sites[0]["originals"],
+            &sites[0]["flagged"]
+        ),
+        (&json!("thief.example/"), &json!(2), &json!(true))
+    );
+    // No folder of temporary files is left.
+    let mut left = std::fs::read_dir(std::env::temp_dir())
+        .into_iter()
+        .flatten()
+        .flatten();
+    let mark = format!("cento-originals-{}", std::process::id());
+    assert!(!left.any(|entry| entry.file_name().to_string_lossy().starts_with(&mark)));
+}
+
+#[test]
+fn a_benchmark_is_found_within_longer_paragraphs() {
+    let sandbox = thief();
+    let item = |id: &str, text: &str| format!("{}\n", json!({ "url": id, "question": text }));
+    let items = item(
+        "q1",
+        "jumps over the lazy dog while the five boxing wizards jump quickly",
+    ) + &item(
+        "q2",
+        "A question that nobody has ever asked anywhere, and that has no answer at all",
+    ) + &item("q3", "Too short");
+    sandbox.write("items.jsonl", items);
+    assert_snapshot!(sandbox.run(&[
+        "detect",
+        "c.cento",
+        "--against",
+        "items.jsonl",
+        "--field",
+        "text=question",
+        "--grams",
+        "5"
+    ]));
+}
+
+#[test]
+fn frequent_chunks_are_labels_and_idioms_are_proposed() {
+    let sandbox = thief();
+    assert_snapshot!(sandbox.run(&[
+        "discover",
+        "c.cento",
+        "--threshold",
+        "2",
+        "--figures",
+        "figures",
+        "-o",
+        "blind.labels"
+    ]));
+    assert_snapshot!(sandbox.run(&["labels", "review", "blind.labels"]));
+    let figure =
+        std::fs::read_to_string(sandbox.path("figures/frequencies.csv")).unwrap_or_default();
+    assert_snapshot!(figure);
+    // Without the list, what everybody says is a label; and an edited list stops it again.
+    assert_snapshot!(sandbox.run(&[
+        "discover",
+        "c.cento",
+        "--threshold",
+        "2",
+        "--no-stop",
+        "-o",
+        "all.labels"
+    ]));
+    assert_snapshot!(sandbox.run(&["labels", "review", "all.labels", "--list", "proposed.txt"]));
+    assert_snapshot!(std::fs::read_to_string(sandbox.path("proposed.txt")).unwrap_or_default());
+    assert_snapshot!(sandbox.run(&["labels", "review", "all.labels", "--apply", "proposed.txt"]));
+    assert_snapshot!(sandbox.run(&[
+        "labels",
+        "subtract",
+        "all.labels",
+        "blind.labels",
+        "-o",
+        "less.labels"
+    ]));
+    assert_snapshot!(sandbox.run(&[
+        "labels",
+        "merge",
+        "less.labels",
+        "blind.labels",
+        "-o",
+        "again.labels"
+    ]));
+    assert_snapshot!(sandbox.run(&["labels", "export", "blind.labels"]));
+    let stops = sandbox.succeed(&["labels", "stops"]);
+    assert!(
+        stops.starts_with("version 1\n") && stops.contains("返回顶部"),
+        "{stops}"
+    );
+}
+
+#[test]
+fn wrong_usage_is_one_line_and_a_hint() {
+    let sandbox = thief();
+    sandbox.succeed(&["discover", "--from", "mine", "-o", "mine.labels"]);
+    sandbox.succeed(&[
+        "index",
+        "crawl.jsonl",
+        "--chunk",
+        "lines:2",
+        "-o",
+        "lines.cento",
+    ]);
+    std::fs::create_dir(sandbox.path("empty")).unwrap_or_default();
+    for arguments in [
+        &["discover", "-o", "x.labels"][..],
+        &["discover", "--from", "empty", "-o", "x.labels"],
+        &["discover", "c.cento", "-o", "nowhere/x.labels"],
+        &["discover", "c.cento", "--top", "0", "-o", "x.labels"],
+        &[
+            "discover",
+            "c.cento",
+            "--stop",
+            "crawl.nothing",
+            "-o",
+            "x.labels",
+        ],
+        &["detect", "c.cento"],
+        &["detect", "c.cento", "--labels", "crawl.jsonl"],
+        &["detect", "c.cento", "--labels", "none.labels"],
+        &[
+            "detect",
+            "c.cento",
+            "--labels",
+            "mine.labels",
+            "--threshold",
+            "2",
+        ],
+        &["detect", "lines.cento", "--labels", "mine.labels"],
+        &["labels", "review", "mine.labels", "--accept", "zz"],
+    ] {
+        assert_snapshot!(sandbox.run(arguments));
+    }
+    // A label that was changed is not trusted.
+    let path = sandbox.path("mine.labels");
+    let mut bytes = std::fs::read(&path).unwrap_or_default();
+    if let Some(byte) = bytes.get_mut(8200) {
+        *byte ^= 1;
+    }
+    std::fs::write(&path, bytes).unwrap_or_default();
+    assert_snapshot!(sandbox.run(&["detect", "c.cento", "--labels", "mine.labels"]));
+}
+
+#[test]
+fn nothing_to_find_says_why() {
+    let sandbox = thief();
+    sandbox.write("other/a.txt", "Words that are on no page of the crawl, in a paragraph that is long enough to be looked for in all of its pages.");
+    assert_snapshot!(sandbox.run(&["detect", "c.cento", "--against", "other"]));
+    assert_snapshot!(sandbox.run(&["discover", "c.cento", "--of", "files", "-o", "files.labels"]));
+}
+
+/// The lines of `cento score`, by what they count.
+fn score(sandbox: &Sandbox, findings: &str) -> BTreeMap<String, Value> {
+    let said = sandbox.succeed(&[
+        "score",
+        findings,
+        "--truth",
+        "s/truth.jsonl",
+        "--corpus",
+        "s.cento",
+        "--json",
+    ]);
+    let lines = said
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    lines
+        .map(|line| (line["what"].as_str().unwrap_or_default().to_owned(), line))
+        .collect()
+}
+
+#[test]
+fn all_planted_copies_lead_to_their_originals_and_the_bad_folders_are_flagged() {
+    let sandbox = Sandbox::new();
+    sandbox.succeed(&[
+        "synth",
+        "-o",
+        "s",
+        "--pages",
+        "1500",
+        "--words",
+        "200",
+        "--languages",
+        "en,de,zh",
+    ]);
+    sandbox.succeed(&["index", "s/crawl", "-o", "s.cento"]);
+    sandbox.succeed(&[
+        "discover",
+        "s.cento",
+        "--from",
+        "s/originals",
+        "--stop-proposed",
+        "-o",
+        "o.labels",
+    ]);
+    sandbox.succeed(&[
+        "detect",
+        "s.cento",
+        "--labels",
+        "o.labels",
+        "--findings",
+        "f",
+    ]);
+    let scored = score(&sandbox, "f/detect");
+    for what in ["pages", "originals", "sites", "neighbourhoods"] {
+        let line = &scored[what];
+        assert_eq!(
+            (&line["precision"], &line["recall"]),
+            (&json!(1.0), &json!(1.0)),
+            "{line}"
+        );
+        assert!(line["expected"].as_u64() > Some(2), "{line}");
+    }
+    // The trap, in which a crawler went round and round, is in no table: neither of chunks nor of files.
+    let truth = std::fs::read_to_string(sandbox.path("s/truth.jsonl")).unwrap_or_default();
+    let traps: Vec<String> = truth
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|record| record["type"] == json!("trap"))
+        .filter_map(|record| record["host"].as_str().map(str::to_owned))
+        .collect();
+    assert!(!traps.is_empty());
+    let labels = sandbox.succeed(&[
+        "discover",
+        "s.cento",
+        "--threshold",
+        "1",
+        "-o",
+        "all.labels",
+        "--json",
+    ]);
+    let files = sandbox.succeed(&[
+        "discover",
+        "s.cento",
+        "--of",
+        "files",
+        "--threshold",
+        "1",
+        "-o",
+        "files.labels",
+        "--json",
+    ]);
+    let sites = sandbox.succeed(&["detect", "s.cento", "--labels", "all.labels", "--json"]);
+    assert!(files.lines().count() > 5 && sites.lines().count() > 5);
+    for host in &traps {
+        let found = [&labels, &files, &sites]
+            .iter()
+            .filter(|said| said.contains(host.as_str()))
+            .count();
+        assert_eq!(found, 0, "{host}");
+    }
+}
+
+#[test]
+fn help_is_what_the_reference_says() {
+    let sandbox = Sandbox::new();
+    for verb in ["discover", "detect"] {
+        assert_snapshot!(sandbox.run(&[verb, "--help"]));
+    }
+    assert_snapshot!(sandbox.run(&["labels", "--help"]));
+    assert_snapshot!(sandbox.run(&["labels", "review", "--help"]));
+}
