@@ -8,6 +8,7 @@ use std::sync::Arc;
 use cento_find::{Findings, Workplace, read_table, row_values};
 use cento_flow::Progress;
 use cento_scan::Drawing;
+use cento_scan::words::counted;
 use clap::Args;
 use serde_json::{Map, Value};
 
@@ -15,7 +16,7 @@ use crate::arguments::MachineArguments;
 use crate::failure::Failure;
 use crate::interrupt::on_interrupt;
 use crate::meter::Meter;
-use crate::output::{number, print};
+use crate::output::print;
 
 /// Options of every analysis.
 #[derive(Debug, Args)]
@@ -103,9 +104,9 @@ pub(crate) fn write_figures(folder: &Path, drawings: &[Drawing]) -> Result<(), F
         }
     }
     eprintln!(
-        "{}: {} figures, as SVG and as CSV",
+        "{}: {}, as SVG and as CSV",
         folder.display(),
-        number(drawings.len() as u64)
+        counted(drawings.len() as u64, "figure", "figures")
     );
     Ok(())
 }

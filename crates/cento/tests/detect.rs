@@ -80,7 +80,7 @@ fn originals_become_labels_and_labels_find_the_thief() {
         "--figures",
         "figures"
     ]));
-    for name in ["badness", "badness-cumulative", "pages"] {
+    for name in ["badness", "badness-cumulative", "contained"] {
         for ending in ["svg", "csv"] {
             let path = sandbox.path(&format!("figures/{name}.{ending}"));
             assert!(
