@@ -164,3 +164,26 @@ fn a_scan_broken_off_at_any_moment_ends_in_the_same_report() {
         }
     }
 }
+
+#[test]
+fn findings_of_a_corpus_before_it_grew_are_not_told_of_it() {
+    let sandbox = Sandbox::new();
+    for name in ["a/1.txt", "a/2.txt", "b/3.txt"] {
+        sandbox.write(name, "one two three four five six");
+    }
+    sandbox.succeed(&["scan", "a", "-o", "a.cento"]);
+    sandbox.succeed(&["report", "a.cento"]);
+    sandbox.succeed(&["index", "b", "-o", "a.cento", "--add"]);
+    let refused = sandbox.run(&["report", "a.cento"]);
+    assert!(refused.contains("has no findings to tell of"), "{refused}");
+    let scanned = sandbox.succeed(&["scan", "a.cento"]);
+    assert!(
+        scanned.contains("2 of 3 pages (66.7 %) are copies"),
+        "{scanned}"
+    );
+    // And what newer commands find is told in place of what older ones found.
+    sandbox.succeed(&["copies", "a.cento", "--keep", "longest"]);
+    sandbox.succeed(&["report", "a.cento"]);
+    let page = report(&sandbox, "a.cento/report.html");
+    assert!(page.contains("cento copies a.cento --keep longest"));
+}
