@@ -7,7 +7,10 @@ use std::sync::Arc;
 use cento_find::detect::{
     DetectParams, DetectSummary, GramsParams, GramsSummary, LabelSet, detect, grams, thresholds,
 };
-use cento_find::discover::{DiscoverParams, How, discover, recipe_of, write_labels};
+use cento_find::discover::{
+    DiscoverParams, DiscoverSummary, How, discover, recipe_of, write_labels,
+};
+use cento_find::labelling::stop_labels;
 use cento_find::{Findings, Source, read_table, row_values};
 use cento_labels::{LabelKind, StopList};
 use cento_scan::Analysis;
@@ -29,14 +32,14 @@ use crate::output::{Lines, clean, number, print, table};
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["labels", "against"]))]
 #[command(after_help = "\
-Findings are tables in CORPUS/findings/detect: sites (the main one) and neighbourhoods (pages, matched chunks,
-mean, ratio, flagged), pages (contains, target), matches (page, original, shares of both), copied (site,
-original), chunks (which label where), labels (found how often), fuzzy, thresholds and histogram. With
---grams they are in CORPUS/findings/contamination: items (the main one: the share of each that was found)
-and places (page, share, where in its text).
+Findings are tables in CORPUS/findings/detect: sites (the main one) and neighbourhoods (pages,
+matched chunks, mean, ratio, flagged), pages (contains, target), matches (page, original, shares of
+both), copied (site, original), chunks (which label where), labels (found how often), fuzzy,
+thresholds and histogram. With --grams they are in CORPUS/findings/contamination: items (the main
+one: the share of each that was found) and places (page, share, where in its text).
 
-What is ranked is ranked by the number of matched chunks. Labels must have been made as the corpus was:
-the same chunks, normalisation and hash.
+What is ranked is ranked by the number of matched chunks. Labels must have been made as the corpus
+was: the same chunks, normalisation and hash.
 
 Examples:
   cento detect crawl.cento --labels wikipedia.labels --own wikipedia.org --depth 1
@@ -54,7 +57,7 @@ pub(crate) struct DetectArguments {
     #[arg(long, value_name = "INPUT", num_args = 1..)]
     pub(crate) against: Vec<String>,
     /// With --against: look for overlapping runs of K words instead of chunks
-    #[arg(short = 'k', long, value_name = "K", requires = "against", conflicts_with_all = ["fuzzy", "no_stop", "stop", "own", "depth", "threshold", "page_threshold", "mean_threshold", "ratio_threshold", "figures"])]
+    #[arg(short = 'k', long, value_name = "K", requires = "against", conflicts_with_all = ["fuzzy", "no_stop", "stop", "stop_proposed", "own", "depth", "threshold", "page_threshold", "mean_threshold", "ratio_threshold", "figures"])]
     pub(crate) grams: Option<u32>,
     /// With --grams: list pages that have at least this share of an item
     #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
@@ -96,6 +99,9 @@ pub(crate) struct DetectArguments {
         help_heading = "Stop chunks"
     )]
     pub(crate) stop: Vec<PathBuf>,
+    /// With --against: stop what looks like an idiom or a template of the originals, too
+    #[arg(long, requires = "against", help_heading = "Stop chunks")]
+    pub(crate) stop_proposed: bool,
 
     #[command(flatten)]
     pub(crate) originals: OriginalArguments,
@@ -182,6 +188,15 @@ fn against(arguments: &DetectArguments, source: &Source) -> Result<LabelSet, Fai
     let inside = findings.path.join("originals.labels");
     let output = arguments.output.as_ref().unwrap_or(&inside);
     write_labels(&findings, &params, output)?;
+    let counted: DiscoverSummary = findings.summary()?;
+    if arguments.stop_proposed {
+        stop_labels(output, output, |row| row.proposed.is_some())?;
+    } else if counted.proposed > 0 {
+        eprintln!(
+            "{} chunks of the originals look like idioms or like their template; --stop-proposed leaves them aside",
+            number(counted.proposed)
+        );
+    }
     Ok(LabelSet::open(output)?)
 }
 

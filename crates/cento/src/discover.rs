@@ -29,12 +29,13 @@ use crate::output::{Lines, clean, number, print, table};
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("where").required(true).multiple(true).args(["corpus", "from"]))]
 #[command(after_help = "\
-Writes the labels (NAME.labels, for `cento detect` and for crawlers), a table of what each of them says and
-where it comes from (NAME.labels.parquet) and, with --from, one of the originals. The same tables, and how
-many objects occur how often, are findings in CORPUS/findings/discover.
+Writes the labels (NAME.labels, for `cento detect` and for crawlers), a table of what each of them
+says and where it comes from (NAME.labels.parquet) and, with --from, one of the originals. The same
+tables, and how many objects occur how often, are findings in CORPUS/findings/discover.
 
-Stop chunks are what everybody says: `cento labels stops` prints the list. What else looks like it (short,
-without words, on many domains evenly) is proposed, with the reason: `cento labels review NAME.labels`.
+Stop chunks are what everybody says: `cento labels stops` prints the list. What else looks like it
+(short, without words, on many domains evenly, on many originals) is proposed, with the reason:
+`cento labels review NAME.labels`.
 
 Lengths are in bytes, so that a Chinese character counts as much as three letters.
 

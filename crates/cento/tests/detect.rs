@@ -318,7 +318,7 @@ fn all_planted_copies_lead_to_their_originals_and_the_bad_folders_are_flagged() 
             (&json!(1.0), &json!(1.0)),
             "{line}"
         );
-        assert!(line["expected"].as_u64() > Some(2), "{line}");
+        assert!(line["expected"].as_u64() > Some(0), "{line}");
     }
     // The trap, in which a crawler went round and round, is in no table: neither of chunks nor of files.
     let truth = std::fs::read_to_string(sandbox.path("s/truth.jsonl")).unwrap_or_default();

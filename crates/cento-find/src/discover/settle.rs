@@ -50,7 +50,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &D
     );
     registry.reduce("name", move |context, groups| {
         let mut in_order = context.wide_shuffle("in order")?;
-        let sites = match informed {
+        let sites: u64 = match informed {
             true => 0,
             false => context
                 .state::<Tally>(SITES)?
@@ -59,11 +59,14 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &D
                 .map(|sum| sum[0])
                 .sum(),
         };
+        // A page of no domain was counted as one by itself; there are no more domains than are known.
+        let most = u32::try_from(sites).unwrap_or(u32::MAX);
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
             let name = name_of(&mut group)?;
             for record in group {
-                let worded: Worded = serde_json::from_slice(&record.value)?;
+                let mut worded: Worded = serde_json::from_slice(&record.value)?;
+                worded.example.sites = worded.example.sites.min(most);
                 let example = &worded.example;
                 let proposed = propose(&Sight {
                     text: worded.text.as_deref(),

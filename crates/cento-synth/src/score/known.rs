@@ -102,6 +102,8 @@ pub(crate) struct Known {
     pub(crate) copied: HashMap<Id, Id>,
     /// How many chunks such a page shares with its original.
     pub(crate) copied_chunks: HashMap<Id, u64>,
+    /// The originals that pages of a host copy, one for each page.
+    pub(crate) stolen: HashMap<String, Vec<Id>>,
     /// Hosts of originals.
     pub(crate) publishers: HashSet<String>,
     /// Originals by the names of their files.
@@ -116,6 +118,11 @@ pub(crate) struct Known {
     pub(crate) boilerplate: Vec<String>,
     /// Hosts of reports: popular phrases without end, and no spam.
     pub(crate) templates: HashSet<String>,
+}
+
+fn host_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split('/').next().unwrap_or(rest)
 }
 
 /// Both orders of a pair are one.
@@ -150,9 +157,7 @@ impl Known {
                 let id = self.id(&url);
                 let template = xxh3_64(template.as_bytes());
                 if kind == Kind::Original {
-                    let host = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
-                    let host = host.split('/').next().unwrap_or_default();
-                    self.publishers.insert(host.to_owned());
+                    self.publishers.insert(host_of(&url).to_owned());
                 }
                 if kind != Kind::Revisit {
                     self.natures.insert(id, Nature { kind, template });
@@ -234,7 +239,9 @@ impl Known {
                 shared_chunks,
                 ..
             } => {
+                let host = host_of(&page).to_owned();
                 let (page, original) = (self.id(&page), self.id(&original));
+                self.stolen.entry(host).or_default().push(original);
                 self.copied.insert(page, original);
                 self.copied_chunks.insert(page, shared_chunks);
                 if let Some(file) = file {

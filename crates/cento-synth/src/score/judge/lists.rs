@@ -25,7 +25,19 @@ impl Judge<'_> {
             _ => &[BadKind::LinkFarm, BadKind::Spammer, BadKind::Thief],
         };
         let path = &self.finding.path;
+        let given = match self.finding.analysis.as_str() {
+            "detect" => self.only_filed()?,
+            _ => false,
+        };
         let known = &self.pages.known;
+        let filed: HashSet<Id> = known.files.values().copied().collect();
+        // A thief of originals that nobody gave to the analysis cannot be known to it.
+        let knowable = |bad: &Bad| {
+            let stolen = bad.hosts.iter().filter_map(|host| known.stolen.get(host));
+            let stolen: Vec<&Id> = stolen.flatten().collect();
+            let of_these = stolen.iter().filter(|original| filed.contains(original));
+            !given || 2 * of_these.count() >= stolen.len()
+        };
         let mut hit = HashSet::new();
         for_each_row(path, |row| {
             let Some(site) = row.text("site") else {
@@ -66,12 +78,27 @@ impl Judge<'_> {
             Ok(())
         })?;
         for (index, bad) in known.bad.iter().enumerate() {
-            if wanted.contains(&bad.kind) && bad.pages >= LEAST_PAGES {
+            if wanted.contains(&bad.kind) && bad.pages >= LEAST_PAGES && knowable(bad) {
                 line.expected += 1;
                 line.found += u64::from(hit.contains(&index));
             }
         }
         Ok(vec![line])
+    }
+
+    /// Whether all originals that the table of matches beside this one names are files: then these alone were given.
+    fn only_filed(&self) -> Result<bool> {
+        let matches = self.finding.path.with_file_name("matches.parquet");
+        let mut all = matches.exists();
+        if all {
+            for_each_row(&matches, |row| {
+                all &= row
+                    .text("original")
+                    .is_none_or(|name| !name.contains("://"));
+                Ok(())
+            })?;
+        }
+        Ok(all)
     }
 
     /// Labels by the pages that they were found on.
@@ -131,7 +158,11 @@ impl Judge<'_> {
                 Some(original) => original,
                 None => pages.page(row, "original", path)?,
             };
-            all_filed &= filed.is_some();
+            // An original that nobody copied is no file that truth knows, and yet no address either.
+            let address = row
+                .text("original")
+                .is_some_and(|name| name.contains("://"));
+            all_filed &= filed.is_some() || !address;
             found.insert((page, original));
             Ok(())
         })?;
@@ -170,7 +201,9 @@ impl Judge<'_> {
                     originals.found += u64::from(right && expected.contains(page));
                     tally(&mut originals, right, false);
                 }
-                None if page == original => originals.known += 1,
+                None if page == original || known.kind(*page) == Some(Kind::Original) => {
+                    originals.known += 1;
+                }
                 None => originals.wrong += 1,
             }
         }
