@@ -211,6 +211,38 @@ proptest! {
 }
 
 #[test]
+fn a_recursion_trap_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages: Vec<(String, String)> = (0..6)
+        .map(|at| page(at, &[at as u8, 7, at as u8 + 1]))
+        .collect();
+    // A crawler that fell into a trap took one page again and again, under longer and longer addresses.
+    let trap = (1..40).map(|times| {
+        let (_, text) = &pages[1];
+        (
+            format!("http://s1.example/{}", "a/b/".repeat(3 + times)),
+            text.clone(),
+        )
+    });
+    let with_trap: Vec<(String, String)> = pages.iter().cloned().chain(trap).collect();
+    let set = labels(
+        &folder.path().join("x.labels"),
+        &BTreeSet::from([1, 2, 7]),
+        &BTreeSet::from([3]),
+    );
+    let [plain, trapped] = [("plain", &pages), ("trapped", &with_trap)].map(|(name, pages)| {
+        let corpus = corpus(folder.path(), name, pages);
+        let findings = folder.path().join(format!("{name}-findings"));
+        let found = run(&[&corpus], &set, &DetectParams::default(), &findings);
+        let tables = ["pages", "neighbourhoods", "sites", "thresholds", "chunks"];
+        let summary: DetectSummary = found.summary().unwrap();
+        (tables.map(|table| rows(&found, table)), summary)
+    });
+    assert!(plain.1.matched > 0);
+    assert_eq!(plain, trapped);
+}
+
+#[test]
 fn every_match_leads_to_its_original() {
     let folder = tempfile::tempdir().unwrap();
     let text = |numbers: &[u8]| {
