@@ -28,6 +28,8 @@ ALONE = [
     ["overlap", "--servers", "--chunk", "paragraph"],
     ["quilts", "--collapse", "--min-share", "0.02"],
     ["phrases"],
+    ["discover", "--stop-proposed", "-o", FOLDER / "scan.labels"],
+    ["detect", "--labels", FOLDER / "scan.labels"],
 ]
 
 
@@ -67,6 +69,7 @@ def tables(findings, analysis):
     return {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
         for path in pathlib.Path(findings).glob(f"{analysis}/*/*.parquet")
+        if ".labels" not in path.name
     }
 
 
@@ -109,6 +112,8 @@ def main():
     print(f"  in processor seconds {spent:.1f} and {alone_spent:.1f}: ratio {spent / alone_spent:.2f}")
     print("  the tables are the same")
     shutil.rmtree(FOLDER / "scan-findings", ignore_errors=True)
+    for path in FOLDER.glob("scan.labels*"):
+        path.unlink()
     shutil.rmtree(corpus, ignore_errors=True)
 
 
