@@ -284,8 +284,8 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
     let limits = thresholds(findings)?;
     let of = |score: &'static str| bins.iter().filter(move |bin| bin.score == score);
     let named = [("mean", "mean of pages"), ("ratio", "ratio of all chunks")];
-    let x = || {
-        Axis::linear("Badness")
+    let x = |label: &str| {
+        Axis::linear(label)
             .format(Format::Share)
             .covering(0.0)
             .covering(1.0)
@@ -293,7 +293,7 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
     let all: u64 = of("mean").map(|bin| bin.objects).sum();
     let mut histogram = Figure::new(
         "How bad are neighbourhoods?",
-        x(),
+        x("Badness"),
         Axis::log10("Neighbourhoods").format(Format::Count),
     )
     .caption(format!(
@@ -302,7 +302,7 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
     ));
     let mut cumulative = Figure::new(
         "How many neighbourhoods are no worse?",
-        x(),
+        x("Badness"),
         Axis::linear("Share of neighbourhoods")
             .format(Format::Share)
             .covering(0.0)
@@ -334,7 +334,7 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
         .map(|bin| (bin.begin, bin.end, bin.objects as f64));
     let mut contained = Figure::new(
         "How much of a page are labels?",
-        x(),
+        x("Share of its chunks that are labels"),
         Axis::log10("Pages").format(Format::Count),
     )
     .caption(format!(
