@@ -288,14 +288,14 @@ mod tests {
             )
         };
         let (chosen, left) = plan.as_ref().map(names).unwrap_or_default();
-        assert_eq!(chosen, ["copies", "replication"]);
-        assert_eq!(left[0].0, "overlap-servers");
-        assert!(left[0].1.contains("no hosts"));
-        assert_eq!(
-            left[1],
-            ("quilts", "it takes 5 pages, and there are 4".to_owned())
-        );
-        assert_eq!(left[2].0, "phrases");
+        assert!(chosen.starts_with(&["copies", "replication"]), "{chosen:?}");
+        let reason = |name: &str| {
+            let found = left.iter().find(|left| left.0 == name);
+            found.map(|left| left.1.as_str()).unwrap_or_default()
+        };
+        assert!(reason("overlap-servers").contains("no hosts"));
+        assert_eq!(reason("quilts"), "it takes 5 pages, and there are 4");
+        assert_ne!(reason("phrases"), "");
     }
 
     #[test]
