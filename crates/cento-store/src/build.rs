@@ -53,6 +53,8 @@ pub struct Build<'a> {
     pub parameters: Parameters,
     /// Whether the inputs are added to a corpus that is there.
     pub add: bool,
+    /// Whether the corpus goes when the command ends that makes it: texts are not compressed then, and nothing waits for the disk.
+    pub passing: bool,
     /// How many threads work.
     pub threads: usize,
     /// How much memory they may use together.
@@ -146,7 +148,7 @@ impl Build<'_> {
         run: usize,
         tasks: Vec<Range<usize>>,
     ) -> Result<()> {
-        let encoder = Encoder::new()?;
+        let encoder = Encoder::new(self.passing)?;
         let first_input = manifest.runs[run].first_input;
         let first_task = manifest.runs[run].first_task;
         let shared = Shared {
@@ -462,7 +464,13 @@ impl<'run> TaskSlot<'run> {
             Some(part) => part,
             None => {
                 let keep_text = build.parameters.text;
-                PartWriter::create(shared.site.path(), self.number, writer.next_part, keep_text)?
+                PartWriter::create(
+                    shared.site.path(),
+                    self.number,
+                    writer.next_part,
+                    keep_text,
+                    build.passing,
+                )?
             }
         };
         part.append(batch)?;

@@ -49,8 +49,8 @@ impl Table {
         }
     }
 
-    /// How its columns are stored.
-    pub(crate) fn properties(self) -> WriterProperties {
+    /// How its columns are stored; those of a passing corpus without the work of compressing texts.
+    pub(crate) fn properties(self, passing: bool) -> WriterProperties {
         // The version is left out of `created_by`: a rebuilt program must write the same bytes.
         let builder = WriterProperties::builder()
             .set_created_by("cento".to_owned())
@@ -71,6 +71,14 @@ impl Table {
             Table::Text => builder
                 .set_column_dictionary_enabled(column("text"), false)
                 .set_column_data_page_size_limit(column("text"), TEXT_BLOCK)
+                .set_column_compression(
+                    column("text"),
+                    if passing {
+                        Compression::UNCOMPRESSED
+                    } else {
+                        zstd()
+                    },
+                )
                 .build(),
             // Hashes do not compress; page, ordinal and offsets do, as differences.
             Table::Chunks => {

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -14,11 +14,14 @@ use cento_find::{Findings, Source, read_table, row_values};
 use cento_read::Rewritten;
 use cento_scan::Analysis;
 use cento_scan::analyses::copies::{Copies, classes, mirrors};
+use cento_store::{MANIFEST, Parameters};
+use cento_text::chunk::ChunkKind;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::analysis::AnalysisArguments;
 use crate::failure::Failure;
+use crate::originals::{OriginalArguments, Originals};
 use crate::output::{Lines, Shown, clean, number, print, size, strongest};
 
 /// Classes and mirrors that are shown.
@@ -37,17 +40,21 @@ are and why there are two), near_pairs (every verified pair of near-copies), cla
   kind    bytes (same payload), revisit (a record that refers to it), text (same text), near
   cause   url-alias (same host), server-alias (hosts of one address, or with the same paths), replica
 
+Inputs that are no corpus are read for this command alone. What it finds in them is kept by --out,
+--filter, --emit, --skip-list or --findings, and else only shown.
+
 Examples:
   cento copies crawl.cento
+  cento copies pages.jsonl --filter -o unique/
   cento copies crawl.cento --resemblance 0.9 --keep longest --out pairs.csv
   cento copies new.cento --against old.cento
   cento copies crawl.cento --emit keep > urls.txt
   cento copies crawl.cento --filter -o crawl-unique/
   cento copies crawl.cento --skip-list skip.tsv")]
 pub(crate) struct CopiesArguments {
-    /// The corpus
-    #[arg(value_name = "CORPUS")]
-    pub(crate) corpus: PathBuf,
+    /// The corpus; or anything that `cento index` reads
+    #[arg(value_name = "CORPUS", required = true)]
+    pub(crate) inputs: Vec<String>,
     /// Find the pages of CORPUS that are copies of pages of this corpus, and no others
     #[arg(long, value_name = "CORPUS2")]
     pub(crate) against: Option<PathBuf>,
@@ -89,6 +96,8 @@ pub(crate) struct CopiesArguments {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) skip_list: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) reading: OriginalArguments,
+    #[command(flatten)]
     pub(crate) analysis: AnalysisArguments,
 }
 
@@ -112,15 +121,27 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
         against: arguments.against.is_some(),
     };
     params.check()?;
+    // Kept until the end: a corpus that was made for this command goes with it.
+    let read = match arguments.inputs.as_slice() {
+        [only] if is_corpus(only) => None,
+        inputs => Some(read_inputs(arguments, inputs)?),
+    };
+    let corpus = match (
+        read.as_ref().and_then(Originals::made),
+        &arguments.inputs[..],
+    ) {
+        (Some(made), _) => made.to_owned(),
+        (None, inputs) => PathBuf::from(inputs.first().map_or("", String::as_str)),
+    };
     // What others are compared with comes first, and is kept.
-    let paths: Vec<&std::path::Path> = arguments
+    let paths: Vec<&Path> = arguments
         .against
         .iter()
-        .chain([&arguments.corpus])
+        .chain([&corpus])
         .map(PathBuf::as_path)
         .collect();
     let source = Arc::new(Source::open(&paths)?);
-    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
+    let findings = arguments.analysis.run(&corpus, |workplace| {
         Copies.run(&source, &json!(params), workplace)
     })?;
     if let Some(path) = &arguments.skip_list {
@@ -147,9 +168,39 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
     match arguments.emit {
         Some(emit) => list(&source, &findings, emit)?,
         None if printed => {}
-        None => print(&summary(arguments, &findings)?)?,
+        None => {
+            let kept = read.is_none() || arguments.analysis.findings.is_some();
+            print(&summary(arguments, &findings, kept)?)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether something is a corpus, or is called like one and should be.
+fn is_corpus(input: &str) -> bool {
+    let path = Path::new(input);
+    path.join(MANIFEST).is_file() || path.extension().is_some_and(|ending| ending == "cento")
+}
+
+/// Makes a corpus for this command alone. Nobody asks it for chunks, so a page is one.
+fn read_inputs(arguments: &CopiesArguments, inputs: &[String]) -> Result<Originals, Failure> {
+    if let Some(corpus) = inputs.iter().find(|input| is_corpus(input)) {
+        return Err(Failure::usage(
+            format!("{corpus} is a corpus, and there are other inputs beside it"),
+            "name one corpus, with --against for a second one, or inputs alone",
+        ));
+    }
+    let parameters = Parameters {
+        chunk: ChunkKind::Document,
+        ..Parameters::default()
+    };
+    Originals::open(
+        inputs,
+        &arguments.reading,
+        &parameters,
+        arguments.analysis.temp.as_deref(),
+        &arguments.analysis.machine,
+    )
 }
 
 /// Writes inputs without the pages that go, and tells of each.
@@ -157,7 +208,7 @@ fn write_filtered(
     source: &Source,
     findings: &Findings,
     inputs: &[String],
-    output: &std::path::Path,
+    output: &Path,
 ) -> Result<(), Failure> {
     let Some(corpus) = source.corpora().last() else {
         return Ok(());
@@ -277,7 +328,11 @@ impl<I: Iterator<Item = cento_find::Result<RecordBatch>>> Rows<I> {
     }
 }
 
-fn summary(arguments: &CopiesArguments, findings: &Findings) -> Result<String, Failure> {
+fn summary(
+    arguments: &CopiesArguments,
+    findings: &Findings,
+    kept: bool,
+) -> Result<String, Failure> {
     let counted: CopiesSummary = findings.summary()?;
     let dropped = counted.dropped();
     let mut text = format!(
@@ -348,15 +403,13 @@ fn summary(arguments: &CopiesArguments, findings: &Findings) -> Result<String, F
             }
         ));
     }
-    text.push_str(&format!(
-        "{} {}\n",
-        if findings.known {
-            "found before, in"
-        } else {
-            "in"
-        },
-        clean(&findings.path.display().to_string())
-    ));
+    if kept {
+        let place = findings.path.display().to_string();
+        let before = if findings.known { "found before, " } else { "" };
+        text.push_str(&format!("{before}in {}\n", clean(&place)));
+    } else {
+        text.push_str("Nothing of this is kept: --out and --filter write it, `cento index` makes a corpus that keeps it.\n");
+    }
     if findings.known {
         text.push_str("--again computes it anew\n");
     }

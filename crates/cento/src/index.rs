@@ -79,6 +79,7 @@ impl Index<'_> {
             settings: found.settings,
             parameters: found.parameters,
             add: self.add,
+            passing: false,
             threads: self.machine.threads(),
             memory: self.machine.memory(),
             progress,

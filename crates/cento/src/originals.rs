@@ -1,11 +1,11 @@
-//! Originals: a corpus, or any input that `index` reads, made into one for as long as a command runs.
+//! A corpus, or any input that `index` reads, made into one for as long as a command runs: originals to look for, or what is looked at.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cento_find::Source;
 use cento_print::ChunkHash;
-use cento_read::{Resolved, Settings};
+use cento_read::{Input, Resolved, Settings};
 use cento_store::{Build, MANIFEST, Parameters, Progress};
 use cento_text::chunk::ChunkKind;
 use cento_text::content::Selection;
@@ -17,14 +17,14 @@ use crate::failure::Failure;
 use crate::interrupt::on_interrupt;
 use crate::meter::Meter;
 
-/// How originals are read and cut, where no corpus says it.
+/// How inputs that are no corpus are read.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Originals")]
+#[command(next_help_heading = "Inputs that are no corpus")]
 pub(crate) struct OriginalArguments {
-    /// The URL that a folder of originals stands for
+    /// The URL that a folder stands for
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
-    /// Which field of a table of originals holds what, as for `cento index`
+    /// Which field of a table holds what, as for `cento index`
     #[arg(long = "field", value_name = "ROLE=NAME")]
     pub(crate) fields: Vec<String>,
 }
@@ -60,13 +60,37 @@ impl RecipeArguments {
     }
 }
 
-/// Originals that were opened, and the folder that goes with them if it was made for them.
+/// Inputs that were opened, and the folder that goes with them if it was made for them.
 pub(crate) struct Originals {
     pub(crate) source: Arc<Source>,
     folder: Option<PathBuf>,
 }
 
+/// How many times its size a packed input may grow to: beyond what texts do.
+const UNPACKED: u64 = 10;
+
+/// Whether the texts of inputs surely fit in the memory that the system has for files, so that they need not be compressed.
+fn are_small(inputs: &[Input], memory: u64) -> bool {
+    let sizes: Option<Vec<u64>> = inputs.iter().map(|input| input.bytes).collect();
+    let plain = inputs.iter().all(|input| {
+        let ending = input.name.rsplit('.').next().unwrap_or_default();
+        matches!(
+            ending,
+            "jsonl" | "ndjson" | "json" | "txt" | "html" | "htm" | "md" | "warc"
+        )
+    });
+    let sum: u64 = sizes.map_or(u64::MAX, |sizes| {
+        sizes.iter().fold(0, |sum, size| size.saturating_add(sum))
+    });
+    sum.saturating_mul(if plain { 1 } else { UNPACKED }) <= memory / 2
+}
+
 impl Originals {
+    /// The corpus that was made, if one was.
+    pub(crate) fn made(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
     /// Opens a corpus, or reads inputs into one that is gone when this is.
     pub(crate) fn open(
         inputs: &[String],
@@ -92,7 +116,7 @@ impl Originals {
         }
         let Resolved { inputs, .. } = cento_read::resolve(inputs, &settings)?;
         let temp = temp.map_or_else(std::env::temp_dir, Path::to_owned);
-        let folder = temp.join(format!("cento-originals-{}.cento", std::process::id()));
+        let folder = temp.join(format!("cento-{}.cento", std::process::id()));
         let progress = Arc::new(Progress::default());
         let cancelled = Arc::clone(&progress);
         on_interrupt(move || cancelled.cancel());
@@ -101,6 +125,7 @@ impl Originals {
             folder: Some(folder.clone()),
         };
         let meter = Meter::start(Arc::clone(&progress));
+        let passing = are_small(&inputs, machine.memory());
         let built = Build {
             corpus: folder.clone(),
             inputs,
@@ -111,6 +136,7 @@ impl Originals {
                 ..parameters.clone()
             },
             add: false,
+            passing,
             threads: machine.threads(),
             memory: machine.memory(),
             progress: &progress,

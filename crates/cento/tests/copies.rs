@@ -98,10 +98,34 @@ fn inputs_are_written_again_without_what_goes() {
 }
 
 #[test]
+fn inputs_need_no_corpus() {
+    let sandbox = pages();
+    fs::create_dir(sandbox.path("temp")).unwrap();
+    let direct = |more: &[&str]| {
+        let arguments = ["copies", "pages.jsonl", "--temp", "temp"];
+        sandbox.succeed(&[&arguments[..], more].concat())
+    };
+    assert_snapshot!(direct(&[]));
+    // What is found is what is found in a corpus, table by table.
+    direct(&["--findings", "f", "--filter", "-o", "unique"]);
+    sandbox.succeed(&["copies", "p.cento", "--filter", "-o", "also-unique"]);
+    assert_eq!(
+        fs::read(sandbox.path("unique/pages.jsonl")).unwrap(),
+        fs::read(sandbox.path("also-unique/pages.jsonl")).unwrap()
+    );
+    let emitted = sandbox.succeed(&["copies", "p.cento", "--emit", "all"]);
+    assert_eq!(direct(&["--emit", "all"]), emitted);
+    assert_eq!(fs::read_dir(sandbox.path("temp")).unwrap().count(), 0);
+    assert!(sandbox.path("f/copies").is_dir());
+}
+
+#[test]
 fn wrong_usage_is_one_line_and_a_hint() {
     let sandbox = pages();
     for arguments in [
         &["copies", "nowhere.cento"][..],
+        &["copies", "nowhere.jsonl"],
+        &["copies", "p.cento", "pages.jsonl"],
         &["copies", "p.cento", "--resemblance", "1.5"],
         &["copies", "p.cento", "--out", "pairs.xls"],
         &["copies", "p.cento", "--keep", "tallest"],
