@@ -6,6 +6,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 FOLDER = pathlib.Path(os.environ.get("CENTO_BENCH", pathlib.Path.home() / ".cache/cento/bench"))
@@ -45,3 +46,33 @@ def warm(paths):
         with open(path, "rb") as file:
             while file.read(1 << 20):
                 pass
+
+
+def run(command, of="stdout"):
+    """Runs a command: what it says on one of its outputs, seconds, processor seconds, and the most anonymous memory it had, in MiB."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begun = time.time()
+    process = subprocess.Popen([str(part) for part in command], text=True, **{"stdout": subprocess.DEVNULL, of: subprocess.PIPE})
+    peak = [0]
+
+    def watch():
+        while process.poll() is None:
+            try:
+                with open(f"/proc/{process.pid}/status") as status:
+                    for line in status:
+                        if line.startswith("RssAnon"):
+                            peak[0] = max(peak[0], int(line.split()[1]))
+            except OSError:
+                pass
+            time.sleep(0.02)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    said = getattr(process, of).read()
+    process.wait()
+    seconds = time.time() - begun
+    watcher.join()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if process.returncode != 0:
+        raise SystemExit(f"failed: {command}\n{said}")
+    return said, seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, peak[0] / 1024

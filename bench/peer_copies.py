@@ -85,7 +85,7 @@ def datatrove(path, work):
         out.close()
     config = MinhashConfig(n_grams=5, num_buckets=14, hashes_per_bucket=8)
     reader = lambda: JsonlReader(f"{work}/in", id_key="url", glob_pattern="*.jsonl")
-    run = lambda pipeline, tasks: LocalPipelineExecutor(pipeline=pipeline, tasks=tasks, workers=2, logging_dir=None).run()
+    run = lambda pipeline, tasks: LocalPipelineExecutor(pipeline=pipeline, tasks=tasks, workers=2, logging_dir=f"{work}/logs").run()
     run([reader(), MinhashDedupSignature(output_folder=f"{work}/signatures", config=config)], 2)
     run([MinhashDedupBuckets(input_folder=f"{work}/signatures", output_folder=f"{work}/buckets", config=config)], 14)
     run([MinhashDedupCluster(input_folder=f"{work}/buckets", output_folder=f"{work}/remove", config=config, save_cluster_id=True)], 1)

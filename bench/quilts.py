@@ -15,48 +15,14 @@
 import json
 import math
 import os
-import resource
-import subprocess
 import sys
-import threading
-import time
 
-from common import CENTO, FOLDER, fresh, warm
+from common import CENTO, FOLDER, fresh, run, warm
 
 PARTS = os.environ.get("PARTS", "truth,rfc,growth").split(",")
 SIZES = [int(size) for size in os.environ.get("SIZES", "10000,50000,200000").split(",")]
 ROUNDS = int(os.environ.get("ROUNDS", 2))
 PAPER = 503_898_901 / (220 * 4 * 18 * 3600)
-
-
-def run(command):
-    """Runs a command: its output, seconds, processor seconds, and the most anonymous memory it had, in MiB."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    begun = time.time()
-    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, text=True)
-    peak = [0]
-
-    def watch():
-        while process.poll() is None:
-            try:
-                with open(f"/proc/{process.pid}/status") as status:
-                    for line in status:
-                        if line.startswith("RssAnon"):
-                            peak[0] = max(peak[0], int(line.split()[1]))
-            except OSError:
-                pass
-            time.sleep(0.02)
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    output = process.stdout.read()
-    process.wait()
-    seconds = time.time() - begun
-    watcher.join()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if process.returncode != 0:
-        raise SystemExit(f"failed: {command}")
-    return output, seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, peak[0] / 1024
 
 
 def synthetic(pages, *options):

@@ -11,13 +11,9 @@ import hashlib
 import json
 import os
 import pathlib
-import resource
 import shutil
-import subprocess
-import threading
-import time
 
-from common import CENTO, FOLDER, crawl, fresh, warm
+from common import CENTO, FOLDER, crawl, fresh, run, warm
 
 MEMORY = os.environ.get("MEMORY", "2G")
 ROUNDS = int(os.environ.get("ROUNDS", 2))
@@ -31,37 +27,6 @@ ALONE = [
     ["discover", "--stop-proposed", "-o", FOLDER / "scan.labels"],
     ["detect", "--labels", FOLDER / "scan.labels"],
 ]
-
-
-def run(command):
-    """Runs a command: what it says on standard error, its seconds, the most anonymous memory it had, in MiB, and its processor seconds."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    begun = time.time()
-    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    peak = [0]
-
-    def watch():
-        while process.poll() is None:
-            try:
-                with open(f"/proc/{process.pid}/status") as status:
-                    for line in status:
-                        if line.startswith("RssAnon"):
-                            peak[0] = max(peak[0], int(line.split()[1]))
-            except OSError:
-                pass
-            time.sleep(0.02)
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    said = process.stderr.read()
-    process.wait()
-    watcher.join()
-    if process.returncode != 0:
-        raise SystemExit(f"failed: {command}\n{said}")
-    seconds = time.time() - begun
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return said, seconds, peak[0] / 1024, spent
 
 
 def tables(findings, analysis):
@@ -80,7 +45,7 @@ def main():
     best = None
     for _ in range(ROUNDS):
         shutil.rmtree(corpus, ignore_errors=True)
-        said, seconds, peak, _ = run([CENTO, "scan", *archives, "-o", corpus, "--memory", MEMORY, "--threads", "2", "--explain"])
+        said, seconds, _, peak = run([CENTO, "scan", *archives, "-o", corpus, "--memory", MEMORY, "--threads", "2", "--explain"], "stderr")
         best = min(best or (seconds, peak, said), (seconds, peak, said))
     seconds, peak, said = best
     parts = json.loads((corpus / "manifest.json").read_text())["parts"]
@@ -94,13 +59,13 @@ def main():
     scans, singles = [], []
     for _ in range(ROUNDS):
         shutil.rmtree(corpus / "findings", ignore_errors=True)
-        _, taken, _, spent = run([CENTO, "scan", corpus, "--memory", MEMORY, "--threads", "2"])
+        _, taken, spent, _ = run([CENTO, "scan", corpus, "--memory", MEMORY, "--threads", "2"])
         scans.append((taken, spent))
         alone = alone_spent = 0
         for command in ALONE:
             findings = fresh("scan-findings")
             verb, *options = command
-            _, taken, _, spent = run([CENTO, verb, corpus, *options, "--memory", MEMORY, "--threads", "2", "--findings", findings])
+            _, taken, spent, _ = run([CENTO, verb, corpus, *options, "--memory", MEMORY, "--threads", "2", "--findings", findings])
             alone += taken
             alone_spent += spent
             for analysis in findings.iterdir():

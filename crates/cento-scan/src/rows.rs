@@ -122,6 +122,16 @@ fn is_above(one: &[f64], other: &[f64]) -> bool {
 
 /// The first rows of a table that is in the wanted order.
 pub fn first(findings: &Findings, table: &str, most: usize) -> Result<Vec<Row>> {
+    first_that(findings, table, most, |_| true)
+}
+
+/// The first rows of which something holds.
+pub fn first_that(
+    findings: &Findings,
+    table: &str,
+    most: usize,
+    wanted: impl Fn(&Row) -> bool,
+) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for batch in read_table(&findings.table(table))? {
         let batch = batch?;
@@ -129,7 +139,7 @@ pub fn first(findings: &Findings, table: &str, most: usize) -> Result<Vec<Row>> 
             if rows.len() >= most {
                 return Ok(rows);
             }
-            rows.push(Row::of(&batch, row));
+            rows.extend(Some(Row::of(&batch, row)).filter(&wanted));
         }
     }
     Ok(rows)

@@ -11,18 +11,18 @@ use cento_find::discover::{
     DiscoverParams, DiscoverSummary, How, discover, recipe_of, write_labels,
 };
 use cento_find::labelling::stop_labels;
-use cento_find::{Findings, Source, read_table, row_values};
+use cento_find::{Findings, Source};
 use cento_labels::{LabelKind, StopList};
 use cento_scan::Analysis;
 use cento_scan::analyses::detect::Detect;
+use cento_scan::rows::first;
 use clap::Args;
-use serde_json::{Map, Value};
 
 use crate::analysis::{AnalysisArguments, write_figures};
 use crate::discover::{check_output, stop_list};
 use crate::failure::Failure;
 use crate::originals::{OriginalArguments, Originals};
-use crate::output::{Lines, clean, number, print, table};
+use crate::output::{Lines, number, print, shortened, table};
 
 /// Find where it is copied: pages, sites and folders that have labels
 ///
@@ -244,16 +244,16 @@ fn contamination_summary(params: &GramsParams, findings: &Findings) -> Result<St
         lines.add_with("too short", number(counted.short), remark);
     }
     text.push_str(&lines.render());
-    let places = first_rows(findings, "places", 10, |_| true)?;
+    let places = first(findings, "places", 10)?;
     if !places.is_empty() {
         let cells: Vec<Vec<String>> = places
             .iter()
             .map(|row| {
                 vec![
-                    shortened(&word(row, "item"), 40),
-                    format!("{:.0}%", 100.0 * real(row, "share")),
-                    shortened(&word(row, "page"), 60),
-                    format!("{}..{}", count(row, "begin"), count(row, "end")),
+                    shortened(row.word("item"), 40),
+                    format!("{:.0}%", 100.0 * row.real("share")),
+                    shortened(row.word("page"), 60),
+                    format!("{}..{}", row.count("begin"), row.count("end")),
                 ]
             })
             .collect();
@@ -358,7 +358,7 @@ fn summary(
 }
 
 fn site_table(findings: &Findings, originals: bool) -> Result<String, Failure> {
-    let sites = first_rows(findings, "sites", 10, |_| true)?;
+    let sites = first(findings, "sites", 10)?;
     if sites.is_empty() {
         return Ok(String::new());
     }
@@ -369,17 +369,17 @@ fn site_table(findings: &Findings, originals: bool) -> Result<String, Failure> {
     let cells: Vec<Vec<String>> = sites
         .iter()
         .map(|row| {
-            let flagged = row.get("flagged") == Some(&Value::Bool(true));
+            let flagged = row.holds("flagged");
             let mut cells = vec![
-                shortened(&word(row, "site"), 60),
-                number(count(row, "matched")),
-                number(count(row, "pages")),
-                format!("{:.3}", real(row, "mean")),
-                format!("{:.3}", real(row, "ratio")),
+                shortened(row.word("site"), 60),
+                number(row.count("matched")),
+                number(row.count("pages")),
+                format!("{:.3}", row.real("mean")),
+                format!("{:.3}", row.real("ratio")),
                 if flagged { "bad" } else { "" }.to_owned(),
             ];
             if originals {
-                cells.insert(2, number(count(row, "originals")));
+                cells.insert(2, number(row.count("originals")));
             }
             cells
         })
@@ -411,52 +411,6 @@ fn advice(counted: &DetectSummary, set: &LabelSet, findings: &Findings) -> Strin
         text.push_str(&format!("All of it: {}\n", findings.path.display()));
     }
     text
-}
-
-fn word(row: &Map<String, Value>, name: &str) -> String {
-    let word = row.get(name).and_then(Value::as_str);
-    word.unwrap_or_default().to_owned()
-}
-
-fn count(row: &Map<String, Value>, name: &str) -> u64 {
-    row.get(name).and_then(Value::as_u64).unwrap_or(0)
-}
-
-fn real(row: &Map<String, Value>, name: &str) -> f64 {
-    row.get(name).and_then(Value::as_f64).unwrap_or(0.0)
-}
-
-fn shortened(text: &str, longest: usize) -> String {
-    let text = clean(text);
-    match text.char_indices().nth(longest) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.into_owned(),
-    }
-}
-
-/// The first rows of a table that are wanted.
-fn first_rows(
-    findings: &Findings,
-    name: &str,
-    most: usize,
-    wanted: impl Fn(&Map<String, Value>) -> bool,
-) -> Result<Vec<Map<String, Value>>, Failure> {
-    let mut rows = Vec::new();
-    for batch in read_table(&findings.table(name))? {
-        let batch = batch?;
-        for row in 0..batch.num_rows() {
-            let object: Map<String, Value> = row_values(&batch, row)
-                .map(|(name, value)| (name.to_owned(), value))
-                .collect();
-            if wanted(&object) {
-                rows.push(object);
-            }
-            if rows.len() >= most {
-                return Ok(rows);
-            }
-        }
-    }
-    Ok(rows)
 }
 
 #[cfg(test)]

@@ -22,6 +22,11 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     print_bytes(text.as_bytes())
 }
 
+/// The first letters of a stranger's words, made harmless.
+pub(crate) fn shortened(text: &str, longest: usize) -> String {
+    cento_scan::words::shortened(&clean(text), longest)
+}
+
 /// Text from a page, made harmless: a terminal obeys control characters, and a page may be hostile. Line
 /// breaks become spaces, so that one item stays on one line.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {

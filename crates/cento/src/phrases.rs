@@ -7,15 +7,16 @@ use std::sync::Arc;
 
 use cento_find::copies::CopiesScheme;
 use cento_find::phrases::{PhrasesParams, PhrasesSummary, SiteKind};
-use cento_find::{Findings, Source, read_table, row_values};
+use cento_find::{Findings, Source};
 use cento_scan::Analysis;
 use cento_scan::analyses::phrases::Phrases;
+use cento_scan::rows::{first, first_that};
 use clap::Args;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::analysis::{AnalysisArguments, write_figures};
 use crate::failure::Failure;
-use crate::output::{Lines, clean, number, print, table};
+use crate::output::{Lines, number, print, shortened, table};
 
 /// Find popular phrases, and the pages and sites that are made of them
 ///
@@ -202,16 +203,16 @@ fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, Failur
         ),
     );
     text.push_str(&lines.render());
-    let rows = first_rows(findings, "phrases", 10, |_| true)?;
+    let rows = first(findings, "phrases", 10)?;
     if !rows.is_empty() {
         let cells: Vec<Vec<String>> = rows
             .iter()
             .map(|row| {
                 vec![
-                    shortened(&word(row, "phrase"), 60),
-                    number(count(row, "pages")),
-                    number(count(row, "sites")),
-                    shortened(&word(row, "page"), 40),
+                    shortened(row.word("phrase"), 60),
+                    number(row.count("pages")),
+                    number(row.count("sites")),
+                    shortened(row.word("page"), 40),
                 ]
             })
             .collect();
@@ -220,23 +221,17 @@ fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, Failur
             &cells,
         ));
     }
-    let flagged = first_rows(findings, "sites", 10, |row| {
-        row.get("flagged") == Some(&Value::Bool(true))
-    })?;
+    let flagged = first_that(findings, "sites", 10, |row| row.holds("flagged"))?;
     if !flagged.is_empty() {
-        let real = |row: &Map<String, Value>, name: &str| {
-            let value = row.get(name).and_then(Value::as_f64);
-            value.unwrap_or(0.0)
-        };
         let cells: Vec<Vec<String>> = flagged
             .iter()
             .map(|row| {
                 vec![
-                    shortened(&word(row, "site"), 60),
-                    number(count(row, "pages")),
-                    format!("{:.1}", real(row, "mean")),
-                    format!("{:.1}", real(row, "deviation")),
-                    format!("{:.0}%", 100.0 * real(row, "originality")),
+                    shortened(row.word("site"), 60),
+                    number(row.count("pages")),
+                    format!("{:.1}", row.real("mean")),
+                    format!("{:.1}", row.real("deviation")),
+                    format!("{:.0}%", 100.0 * row.real("originality")),
                 ]
             })
             .collect();
@@ -301,48 +296,4 @@ fn advice(params: &PhrasesParams, counted: &PhrasesSummary) -> String {
         ));
     }
     text
-}
-
-fn word(row: &Map<String, Value>, name: &str) -> String {
-    row.get(name)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .to_owned()
-}
-
-fn count(row: &Map<String, Value>, name: &str) -> u64 {
-    row.get(name).and_then(Value::as_u64).unwrap_or(0)
-}
-
-fn shortened(text: &str, longest: usize) -> String {
-    let text = clean(text);
-    match text.char_indices().nth(longest) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.into_owned(),
-    }
-}
-
-/// The first rows of a table that are wanted.
-fn first_rows(
-    findings: &Findings,
-    name: &str,
-    most: usize,
-    wanted: impl Fn(&Map<String, Value>) -> bool,
-) -> Result<Vec<Map<String, Value>>, Failure> {
-    let mut rows = Vec::new();
-    for batch in read_table(&findings.table(name))? {
-        let batch = batch?;
-        for row in 0..batch.num_rows() {
-            let object: Map<String, Value> = row_values(&batch, row)
-                .map(|(name, value)| (name.to_owned(), value))
-                .collect();
-            if wanted(&object) {
-                rows.push(object);
-            }
-            if rows.len() >= most {
-                return Ok(rows);
-            }
-        }
-    }
-    Ok(rows)
 }

@@ -16,15 +16,13 @@ use serde_json::{Value, json};
 use super::discover::blind;
 use crate::analysis::{Analysis, Command, Told, parameters};
 use crate::profile::Profile;
-use crate::rows::{Row, first};
+use crate::rows::{Row, first, first_that};
 use crate::section::{Cell, Drawing, Headline, Next, Section, Table};
 use crate::words::{counted, number, part_of, quoted};
 
 /// The labels of a corpus itself, all of them, and without what looks like an idiom; beside the findings they were made of.
 const FOUND: &str = "found.labels";
 const LOOKED_FOR: &str = "looked-for.labels";
-/// Rows that are looked at for each bad neighbourhood that is shown: others are among them.
-const LOOKED_AT: usize = 100;
 
 /// `cento detect`.
 pub struct Detect;
@@ -166,13 +164,9 @@ impl Analysis for Detect {
         section
             .headlines
             .push(Headline::new(number(counts.flagged), "bad neighbourhoods"));
-        let mut worst = first(
-            told.findings,
-            "neighbourhoods",
-            told.top.saturating_mul(LOOKED_AT),
-        )?;
-        worst.retain(|row| row.holds("flagged"));
-        worst.truncate(told.top);
+        let worst = first_that(told.findings, "neighbourhoods", told.top, |row| {
+            row.holds("flagged")
+        })?;
         if !worst.is_empty() {
             section.tables.push(neighbourhoods(
                 "worst neighbourhoods, by labels in them",
