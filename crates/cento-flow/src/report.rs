@@ -20,6 +20,20 @@ pub struct RunReport {
     pub seconds: f64,
 }
 
+impl RunReport {
+    /// What all stages together counted under a name.
+    pub fn counted(&self, name: &str) -> u64 {
+        let stages = self.stages.iter();
+        stages.filter_map(|stage| stage.counters.get(name)).sum()
+    }
+
+    /// The rows of a table; none if there is no such table.
+    pub fn rows(&self, table: &str) -> u64 {
+        let found = self.tables.iter().find(|found| found.name == table);
+        found.map_or(0, |table| table.rows)
+    }
+}
+
 /// What a stage did.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StageReport {

@@ -320,11 +320,20 @@ fn all_planted_copies_lead_to_their_originals_and_the_bad_folders_are_flagged() 
         );
         assert!(line["expected"].as_u64() > Some(0), "{line}");
     }
-    // The trap, in which a crawler went round and round, is in no table: neither of chunks nor of files.
-    let truth = std::fs::read_to_string(sandbox.path("s/truth.jsonl")).unwrap_or_default();
-    let traps: Vec<String> = truth
+    // Of all copies of originals that are in the folder none is left out of the count.
+    let truth = std::fs::read_to_string(sandbox.path("s/truth.jsonl")).unwrap();
+    let records: Vec<Value> = truth
         .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let planted = records
+        .iter()
+        .filter(|record| record["type"] == "copied" && !record["file"].is_null())
+        .count();
+    assert_eq!(scored["pages"]["expected"], json!(planted));
+    // The trap, in which a crawler went round and round, is in no table: neither of chunks nor of files.
+    let traps: Vec<String> = records
+        .iter()
         .filter(|record| record["type"] == json!("trap"))
         .filter_map(|record| record["host"].as_str().map(str::to_owned))
         .collect();

@@ -111,14 +111,8 @@ pub fn copies(
             ))
         },
         |_, report| {
-            let counted = |name: &str| {
-                let stages = report.stages.iter();
-                stages.filter_map(|stage| stage.counters.get(name)).sum()
-            };
-            let rows = |name: &str| {
-                let table = report.tables.iter().find(|table| table.name == name);
-                table.map_or(0, |table| table.rows)
-            };
+            let counted = |name: &str| report.counted(name);
+            let rows = |name: &str| report.rows(name);
             let summary = CopiesSummary {
                 pages: u64::from(
                     source.kept()

@@ -211,10 +211,7 @@ pub fn grams(
             Ok((registry(source, items, params), flow))
         },
         |_, report| {
-            let counted = |name: &str| {
-                let stages = report.stages.iter();
-                stages.filter_map(|stage| stage.counters.get(name)).sum()
-            };
+            let counted = |name: &str| report.counted(name);
             Ok(json!(GramsSummary {
                 items: u64::from(items.kept()),
                 short: counted("short"),

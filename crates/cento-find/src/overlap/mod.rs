@@ -272,14 +272,8 @@ fn flow(source: &Source, params: &Params, plan: Plan) -> Result<Flow> {
 }
 
 fn summary(source: &Source, params: &Params, folder: &Path, report: &RunReport) -> Result<Value> {
-    let counted = |name: &str| -> u64 {
-        let stages = report.stages.iter();
-        stages.filter_map(|stage| stage.counters.get(name)).sum()
-    };
-    let rows = |name: &str| -> u64 {
-        let table = report.tables.iter().find(|table| table.name == name);
-        table.map_or(0, |table| table.rows)
-    };
+    let counted = |name: &str| report.counted(name);
+    let rows = |name: &str| report.rows(name);
     let pairs = rows(PAIRS) + rows(SERVERS);
     let summary = Summary {
         pages: u64::from(source.kept()),

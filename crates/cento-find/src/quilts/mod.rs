@@ -96,14 +96,8 @@ pub fn quilts(
             Ok((registry, flow(source, params, workplace.memory)))
         },
         |_, report| {
-            let counted = |name: &str| {
-                let stages = report.stages.iter();
-                stages.filter_map(|stage| stage.counters.get(name)).sum()
-            };
-            let rows = |name: &str| {
-                let table = report.tables.iter().find(|table| table.name == name);
-                table.map_or(0, |table| table.rows)
-            };
+            let counted = |name: &str| report.counted(name);
+            let rows = |name: &str| report.rows(name);
             Ok(json!(QuiltsSummary {
                 pages: u64::from(source.kept()) - collapsed.get(),
                 collapsed: collapsed.get(),

@@ -12,7 +12,7 @@ use super::excerpt::excerpts;
 use crate::analysis::{Analysis, Command, Told, parameters};
 use crate::profile::Profile;
 use crate::rows::{Row, for_each, largest_by};
-use crate::section::{Cell, Drawing, Headline, Next, Section, Table};
+use crate::section::{Cell, Drawing, Excerpt, Headline, Next, Section, Table};
 use crate::words::{number, part_of, percent, quoted};
 
 /// Pages that are shown with their words.
@@ -190,12 +190,22 @@ impl Analysis for Quilts {
             part_of(counts.quilts, counts.pages)
         ));
         let top = most_quilted(told.findings, &asked, told.top.max(SHOWN))?;
+        let shown = top.get(..SHOWN.min(top.len())).unwrap_or_default();
+        section.excerpts = excerpts(told, &asked, shown)?;
         if let Some(page) = top.first() {
+            let chief = section
+                .excerpts
+                .first()
+                .and_then(|page| page.sources.first());
             section.sentences.push(format!(
-                "The most quilted is {}: {} of it is on {whose} too, and {} of these cover it.",
+                "The most quilted is {}: {} of it is on {whose} too, and {} of these cover it{}.",
                 told.short(page.word("page")),
                 percent(foreign_fraction(page, &asked)),
-                number(page.count("sources"))
+                number(page.count("sources")),
+                chief.map_or(String::new(), |chief| format!(
+                    ", most of all {}",
+                    told.short(&chief.source)
+                ))
             ));
         }
         section.sentences.push(match counts.attributed_quilts {
@@ -206,8 +216,7 @@ impl Analysis for Quilts {
             ),
         });
         section.tables.push(table(&top, &counts, &asked, told.top));
-        let shown = top.get(..SHOWN.min(top.len())).unwrap_or_default();
-        section.excerpts = excerpts(told, &asked, shown)?;
+        section.tables.push(sources_table(&section.excerpts));
         section.next = vec![
                     Next {
                         command: format!("{} --out quilts.csv", command(told.corpus, &asked)),
@@ -268,6 +277,26 @@ fn most_quilted(findings: &Findings, asked: &QuiltsParams, most: usize) -> Resul
         _ => Vec::new(),
     };
     largest_by(findings, "quilts", &columns, key, most)
+}
+
+/// Where the most quilted pages have their patches from, the largest two of each.
+fn sources_table(excerpts: &[Excerpt]) -> Table {
+    let columns = ["page", "source", "what it gave"];
+    let rows = excerpts.iter().flat_map(|excerpt| {
+        excerpt.sources.iter().take(2).map(|origin| {
+            vec![
+                Cell::Address(excerpt.page.clone()),
+                Cell::Address(origin.source.clone()),
+                Cell::Text(origin.about.clone()),
+            ]
+        })
+    });
+    Table {
+        title: "their largest sources".to_owned(),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows: rows.collect(),
+        more: 0,
+    }
 }
 
 fn table(rows: &[Row], counts: &QuiltsSummary, asked: &QuiltsParams, top: usize) -> Table {
