@@ -32,17 +32,17 @@ fn report(sandbox: &Sandbox, name: &str) -> String {
 }
 
 /// The records of all runs, and when each was written.
-fn records(sandbox: &Sandbox) -> Vec<(PathBuf, SystemTime)> {
+fn records(sandbox: &Sandbox) -> std::io::Result<Vec<(PathBuf, SystemTime)>> {
     let mut records = Vec::new();
-    for analysis in fs::read_dir(sandbox.path("s.cento/findings")).unwrap() {
-        for run in fs::read_dir(analysis.unwrap().path()).unwrap() {
-            let record = run.unwrap().path().join("run.json");
-            let written = fs::metadata(&record).unwrap().modified().unwrap();
+    for analysis in fs::read_dir(sandbox.path("s.cento/findings"))? {
+        for run in fs::read_dir(analysis?.path())? {
+            let record = run?.path().join("run.json");
+            let written = fs::metadata(&record)?.modified()?;
             records.push((record, written));
         }
     }
     records.sort();
-    records
+    Ok(records)
 }
 
 #[test]
@@ -99,11 +99,11 @@ fn a_crawl_is_scanned_told_and_reported_in_one_command() {
     assert_eq!(figures.unwrap_or(0), 2 * page.matches("<svg ").count());
 
     // The same command finds all of it again, and so does a report of its own.
-    let written = records(&sandbox);
+    let written = records(&sandbox).unwrap();
     assert!(written.len() >= 7, "{written:?}");
     let again = sandbox.succeed(&scan);
     assert!(again.contains("What to run next"));
-    assert_eq!(records(&sandbox), written);
+    assert_eq!(records(&sandbox).unwrap(), written);
     assert_eq!(report(&sandbox, "s.cento/report.html"), page);
     sandbox.succeed(&["report", "s.cento", "-o", "alone.html"]);
     assert_eq!(report(&sandbox, "alone.html"), page);
