@@ -18,6 +18,7 @@ pub mod names;
 mod numbers;
 pub mod overlap;
 pub mod phrases;
+pub mod precedence;
 pub mod provenance;
 pub mod quilts;
 mod rows;
