@@ -16,6 +16,7 @@ use std::ops::Range;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use cento_read::{Input, Settings};
 
@@ -37,6 +38,8 @@ const PAGE_COPIES: u64 = 6;
 
 /// How many threads process what one thread inflates: about 125 and 900 MB/s, each on one core.
 const FED_BY_ONE: usize = 7;
+/// How often a thread that waits for its turn looks whether the run has ended.
+const NEWS: Duration = Duration::from_millis(100);
 /// How many inputs a thread takes at a time to see whether they have changed.
 const IDENTIFIED_AT_ONCE: usize = 64;
 /// What one more thread that inflates ahead keeps in memory: two blocks of members at their largest.
@@ -389,7 +392,8 @@ impl<'run> Shared<'run> {
             };
             let sequence = batch.sequence;
             let pages = batch.records.len() as u64;
-            let encoded = worker.process(batch)?;
+            let encoded =
+                worker.process(batch, |piece| task.submit_piece(self, sequence, piece))?;
             build.progress.add_pages(pages);
             // The permit goes with the batch: it is given back when the batch is on disk.
             task.submit(self, sequence, encoded, permit)?;
@@ -459,6 +463,8 @@ struct TaskSlot<'run> {
     /// None once it has nothing more to give.
     reader: Mutex<Option<TaskReader<'run>>>,
     writer: Mutex<TaskWriter>,
+    /// Told when the turn of another batch has come.
+    turn: Condvar,
 }
 
 /// Puts the batches of a task in order and into parts.
@@ -515,6 +521,7 @@ impl<'run> TaskSlot<'run> {
                 ended: done,
                 early: BTreeMap::new(),
             }),
+            turn: Condvar::new(),
         }
     }
 
@@ -542,7 +549,44 @@ impl<'run> TaskSlot<'run> {
             writer.written += 1;
             shared.permits.release();
         }
+        self.turn.notify_all();
         self.close_if_ended(shared, &mut writer)
+    }
+
+    /// Writes a piece of a batch that is too large to be held, once its turn has come. The batch whose turn it is never waits, so
+    /// that this ends, unless the run does.
+    fn submit_piece(&self, shared: &Shared<'_>, sequence: u64, piece: EncodedBatch) -> Result<()> {
+        let mut writer = lock(&self.writer);
+        while writer.written != sequence {
+            if shared.build.progress.is_cancelled() || lock(&shared.failure).is_some() {
+                return Err(Error::Cancelled);
+            }
+            // Whoever fails does not tell this task.
+            writer = self
+                .turn
+                .wait_timeout(writer, NEWS)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        let mut part = self.part(shared, &mut writer)?;
+        part.append(piece)?;
+        writer.part = Some(part);
+        Ok(())
+    }
+
+    /// The part that is open, or the next one.
+    fn part(&self, shared: &Shared<'_>, writer: &mut TaskWriter) -> Result<PartWriter> {
+        let build = shared.build;
+        match writer.part.take() {
+            Some(part) => Ok(part),
+            None => PartWriter::create(
+                shared.site.path(),
+                self.number,
+                writer.next_part,
+                build.parameters.text,
+                build.passing,
+            ),
+        }
     }
 
     /// Notes that the reader has nothing more.
@@ -560,19 +604,7 @@ impl<'run> TaskSlot<'run> {
     ) -> Result<()> {
         let build = shared.build;
         let next = batch.next;
-        let mut part = match writer.part.take() {
-            Some(part) => part,
-            None => {
-                let keep_text = build.parameters.text;
-                PartWriter::create(
-                    shared.site.path(),
-                    self.number,
-                    writer.next_part,
-                    keep_text,
-                    build.passing,
-                )?
-            }
-        };
+        let mut part = self.part(shared, writer)?;
         part.append(batch)?;
         // Behind a batch without `next` there is nothing: the part is the task's last.
         if part.weight() >= build.parameters.part_bytes || next.is_none() {

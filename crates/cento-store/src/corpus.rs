@@ -476,3 +476,85 @@ fn check(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use cento_read::Settings;
+
+    use super::*;
+    use crate::build::Build;
+    use crate::progress::Progress;
+
+    fn corpus_in(folder: &Path) -> PathBuf {
+        let file = folder.join("a.txt");
+        std::fs::write(&file, "One paragraph.\n\nAnother one.").unwrap();
+        let settings = Settings::default();
+        let specs = [file.to_str().unwrap().to_owned()];
+        let corpus = folder.join("a.cento");
+        let build = Build {
+            corpus: corpus.clone(),
+            inputs: cento_read::resolve(&specs, &settings).unwrap().inputs,
+            passed_over: Default::default(),
+            settings,
+            parameters: Parameters::default(),
+            add: false,
+            again: false,
+            passing: false,
+            threads: 1,
+            memory: 64 << 20,
+            progress: &Progress::default(),
+        };
+        build.run().unwrap();
+        corpus
+    }
+
+    #[test]
+    fn tables_with_other_columns_or_rows_are_refused_whatever_their_checksums() {
+        for (other, table) in [
+            (Table::Pages, Table::Chunks),
+            (Table::Text, Table::Chunks),
+            (Table::Chunks, Table::Text),
+            (Table::Text, Table::Pages),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = corpus_in(folder.path());
+            let mut manifest = Manifest::load(&path).unwrap();
+            let part = &mut manifest.parts[0];
+            let file = |part: &Part, table: Table| match table {
+                Table::Pages => part.pages.clone(),
+                Table::Text => part.text.clone().unwrap(),
+                Table::Chunks => part.chunks.clone(),
+            };
+            // One table in the place of another, with all that the manifest says about the bytes, and with the counts that belong to it.
+            let (from, to) = (file(part, other), file(part, table));
+            std::fs::copy(path.join(&from.file), path.join(&to.file)).unwrap();
+            let entry = FileEntry {
+                file: to.file.clone(),
+                rows: to.rows,
+                ..from
+            };
+            match table {
+                Table::Pages => part.pages = entry,
+                Table::Text => part.text = Some(entry),
+                Table::Chunks => part.chunks = entry,
+            }
+            manifest.save(&path).unwrap();
+            assert!(Corpus::verify(&path).unwrap().is_empty());
+            let corpus = Corpus::open(&path).unwrap();
+            let refused = |outcome: Result<()>| {
+                let error = outcome.unwrap_err();
+                assert!(matches!(error, Error::Damaged { .. }), "{table:?}: {error}");
+            };
+            refused(
+                corpus
+                    .scan(table, &["page_id"])
+                    .try_for_each(|batch| batch.map(|_| ())),
+            );
+            match table {
+                Table::Pages => refused(corpus.page(0).map(|_| ())),
+                Table::Text => refused(corpus.text(0).map(|_| ())),
+                Table::Chunks => refused(corpus.chunks(0).map(|_| ())),
+            }
+        }
+    }
+}

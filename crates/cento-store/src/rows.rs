@@ -32,6 +32,8 @@ const MOST_RESERVED: usize = 16 << 20;
 /// page may unpack to 250 times its size, and two bytes of text may be a chunk. It also keeps columns of strings far from the
 /// 2 GiB that Arrow can address, as long as one page has no more than [`LONGEST_TEXT`].
 const ROWS_BYTES: usize = 32 << 20;
+/// Bytes of rows, before they are encoded, that a batch may hold until its turn comes. Hardly any batch has more.
+const HELD_BYTES: usize = 4 * ROWS_BYTES;
 /// The longest text of a page. Positions in it have 32 bits, and a column of texts has no more than 2 GiB.
 const LONGEST_TEXT: usize = LONGEST_PAGE;
 /// The longest title, as [`Extractor`] has it, wherever the title is from.
@@ -106,13 +108,19 @@ impl<'run> Worker<'run> {
         }
     }
 
-    /// Decodes, reads, cuts, hashes and encodes a batch.
-    pub(crate) fn process(&mut self, batch: Batch) -> Result<EncodedBatch> {
+    /// Decodes, reads, cuts, hashes and encodes a batch. What comes to more than can be held until its turn is given to `early` in
+    /// pieces, in order, before the rest is returned.
+    pub(crate) fn process(
+        &mut self,
+        batch: Batch,
+        mut early: impl FnMut(EncodedBatch) -> Result<()>,
+    ) -> Result<EncodedBatch> {
         let mut rows = Rows::new(batch.records.len(), batch.weight as usize);
         let mut tables: [Vec<RowGroup>; 3] = Default::default();
         let mut counts = batch.counts;
         let mut first_page = None;
         let mut last_page = None;
+        let mut held = 0;
         for (position, record) in batch.records {
             let ordinal = u64::from(self.first_input) + position as u64;
             let page_id = ordinal << 32 | u64::from(record.place.ordinal);
@@ -130,7 +138,19 @@ impl<'run> Worker<'run> {
                     last_page = Some(page_id);
                     if rows.filled >= ROWS_BYTES {
                         let full = std::mem::replace(&mut rows, Rows::new(0, 0));
+                        held += full.filled;
                         self.encode(full, &mut tables)?;
+                    }
+                    if held >= HELD_BYTES {
+                        held = 0;
+                        early(EncodedBatch {
+                            tables: std::mem::take(&mut tables),
+                            counts: std::mem::take(&mut counts),
+                            first_page: first_page.take(),
+                            last_page: last_page.take(),
+                            weight: 0,
+                            next: None,
+                        })?;
                     }
                 }
                 Err(skipped) => counts.damage(source.file, &skipped),
