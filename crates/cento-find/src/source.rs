@@ -120,10 +120,20 @@ const FACTS: [&str; 14] = [
 
 impl Source {
     /// Opens corpora. What is compared must have been made alike, so all must keep the same of a page: its main content, or everything.
+    /// One whose last index was interrupted is refused: an analysis of some of its pages would pass for one of all.
     pub fn open(paths: &[&Path]) -> Result<Source> {
+        Self::open_by(paths, Corpus::open)
+    }
+
+    /// The same, and takes corpora whose last index was interrupted for the pages that are in them.
+    pub fn open_partial(paths: &[&Path]) -> Result<Source> {
+        Self::open_by(paths, Corpus::open_partial)
+    }
+
+    fn open_by(paths: &[&Path], open: fn(&Path) -> cento_store::Result<Corpus>) -> Result<Source> {
         let corpora = paths
             .iter()
-            .map(|path| Corpus::open(path))
+            .map(|path| open(path))
             .collect::<std::result::Result<Vec<_>, _>>()?;
         check_alike(&corpora)?;
         let mut parts = Vec::new();

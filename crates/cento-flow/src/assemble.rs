@@ -255,16 +255,21 @@ fn write_aside(
             }
         }
     };
-    std::thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
-            scope.spawn(|| {
-                if let Err(error) = work() {
-                    let mut appender = appender.lock().unwrap_or_else(PoisonError::into_inner);
-                    appender.failed.get_or_insert(error);
-                    appended.notify_all();
-                }
-            });
+    let take_part = || {
+        if let Err(error) = work() {
+            let mut appender = appender.lock().unwrap_or_else(PoisonError::into_inner);
+            appender.failed.get_or_insert(error);
+            appended.notify_all();
         }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.max(1) {
+            let thread = std::thread::Builder::new();
+            if thread.spawn_scoped(scope, take_part).is_err() {
+                break;
+            }
+        }
+        take_part();
     });
     let appender = appender
         .into_inner()

@@ -72,16 +72,22 @@ impl StageWork<'_> {
             failure: Mutex::new(None),
             last_checkpoint: Mutex::new(Instant::now()),
         };
-        std::thread::scope(|scope| {
-            for _ in 0..threads.min(todo.len()) {
-                scope.spawn(|| {
-                    if let Err(error) = self.work(&todo, &shared) {
-                        // Whoever fails first knows why; the others fail because they were stopped.
-                        lock(&shared.failure).get_or_insert(error);
-                        progress.abort();
-                    }
-                });
+        let work = || {
+            if let Err(error) = self.work(&todo, &shared) {
+                // Whoever fails first knows why; the others fail because they were stopped.
+                lock(&shared.failure).get_or_insert(error);
+                progress.abort();
             }
+        };
+        std::thread::scope(|scope| {
+            // This thread works too. Where the system starts no more of them, those that there are do all the work.
+            for _ in 1..threads.min(todo.len()) {
+                let thread = std::thread::Builder::new();
+                if thread.spawn_scoped(scope, work).is_err() {
+                    break;
+                }
+            }
+            work();
         });
         if let Some(error) = lock(&shared.failure).take() {
             return Err(error);

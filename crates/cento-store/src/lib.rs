@@ -30,6 +30,7 @@
 //!     settings,
 //!     parameters: Parameters::default(),
 //!     add: false,
+//!     again: false,
 //!     passing: false,
 //!     threads: 2,
 //!     memory: 1 << 30,

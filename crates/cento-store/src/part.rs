@@ -39,8 +39,8 @@ pub(crate) struct RowGroup {
 
 /// What a worker made of one batch of records.
 pub(crate) struct EncodedBatch {
-    /// In the order of [`Table::ALL`]; `None` where there are no rows or the table is not kept.
-    pub(crate) tables: [Option<RowGroup>; 3],
+    /// In the order of [`Table::ALL`]; none where there are no rows or the table is not kept, several where there are many.
+    pub(crate) tables: [Vec<RowGroup>; 3],
     pub(crate) counts: Counts,
     pub(crate) first_page: Option<u64>,
     pub(crate) last_page: Option<u64>,
@@ -151,7 +151,7 @@ impl PartWriter {
     pub(crate) fn append(&mut self, batch: EncodedBatch) -> Result<()> {
         let mut tables = batch.tables;
         for (table, file) in &mut self.files {
-            if let Some(rows) = tables[*table as usize].take() {
+            for rows in std::mem::take(&mut tables[*table as usize]) {
                 file.append(rows)?;
             }
         }

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cento_find::{Findings, Workplace, read_table, row_values};
+use cento_find::{Findings, Source, Workplace, read_table, row_values};
 use cento_flow::Progress;
 use cento_scan::Drawing;
 use cento_scan::words::counted;
@@ -16,7 +16,7 @@ use crate::arguments::MachineArguments;
 use crate::failure::Failure;
 use crate::interrupt::on_interrupt;
 use crate::meter::Meter;
-use crate::output::print;
+use crate::output::{clean, print};
 
 /// Options of every analysis.
 #[derive(Debug, Args)]
@@ -36,6 +36,9 @@ pub(crate) struct AnalysisArguments {
     /// Work anew, even if the same was found before
     #[arg(long, help_heading = "Output")]
     pub(crate) again: bool,
+    /// Analyse a corpus whose last index was interrupted: the pages that are in it so far
+    #[arg(long, help_heading = "Output")]
+    pub(crate) partial: bool,
     /// Where temporary files go [default: beside the findings]
     #[arg(long, value_name = "FOLDER", help_heading = "Machine")]
     pub(crate) temp: Option<PathBuf>,
@@ -49,6 +52,26 @@ enum Kind {
     Parquet,
     JsonLines,
     Csv,
+}
+
+/// Opens the corpora of an analysis; with `partial`, unfinished ones too, which is then said.
+pub(crate) fn open_source(paths: &[&Path], partial: bool) -> Result<Source, Failure> {
+    if !partial {
+        return Ok(Source::open(paths)?);
+    }
+    let source = Source::open_partial(paths)?;
+    for corpus in source.corpora() {
+        let manifest = corpus.manifest();
+        if !manifest.complete() {
+            let _ = writeln!(
+                std::io::stderr(),
+                "{} is unfinished: the results are about the {} that it has so far",
+                clean(&corpus.path().display().to_string()),
+                counted(manifest.counts().pages, "page", "pages")
+            );
+        }
+    }
+    Ok(source)
 }
 
 impl AnalysisArguments {

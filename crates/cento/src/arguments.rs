@@ -8,6 +8,7 @@ use std::time::Duration;
 use cento_print::ChunkHash;
 use cento_read::Format;
 use cento_text::chunk::ChunkKind;
+use cento_text::content::Selection;
 use cento_text::normal::Normalisation;
 use clap::{Args, Parser, Subcommand};
 
@@ -85,9 +86,12 @@ pub(crate) struct IndexArguments {
     /// The corpus to make or to add to
     #[arg(short, long, value_name = "NAME.cento")]
     pub(crate) output: PathBuf,
-    /// Add the inputs to a corpus that is there, made with the same parameters
+    /// Add the inputs to a corpus that is there, made with the same parameters. Inputs that are in it already are skipped
     #[arg(long)]
     pub(crate) add: bool,
+    /// Add inputs that are in the corpus already once more
+    #[arg(long, requires = "add")]
+    pub(crate) again: bool,
 
     #[command(flatten)]
     pub(crate) reading: ReadingArguments,
@@ -120,6 +124,9 @@ pub(crate) struct ReadingArguments {
     /// several times; `a.b` reaches into nested objects
     #[arg(long = "field", value_name = "ROLE=NAME", help_heading = "Reading")]
     pub(crate) fields: Vec<String>,
+    /// Follow symbolic links that lead out of the folders that are read; otherwise they are skipped
+    #[arg(long, help_heading = "Reading")]
+    pub(crate) follow: bool,
     /// Keep pages whatever their HTTP status; otherwise those outside 200–299 are rejected
     #[arg(long, help_heading = "Reading")]
     pub(crate) any_status: bool,
@@ -152,8 +159,12 @@ pub(crate) struct ReadingArguments {
     #[arg(long, help_heading = "Other machines")]
     pub(crate) anonymous: bool,
 
-    /// Keep the main content of HTML pages only, without navigation and other boilerplate
-    #[arg(long, help_heading = "Text and chunks")]
+    /// Which text of HTML pages is kept: all; main, the main content without navigation and other boilerplate; or slope, the
+    /// flattest window of the document slope curve, as Seo & Croft (2008) did [default: all]
+    #[arg(long, value_name = "WHICH", help_heading = "Text and chunks")]
+    pub(crate) content: Option<Selection>,
+    /// The same as --content main
+    #[arg(long, conflicts_with = "content", help_heading = "Text and chunks")]
     pub(crate) main: bool,
     /// What a chunk is: paragraph, lines:N, sentences:N, words:N or document [default: paragraph]
     #[arg(long, value_name = "KIND", help_heading = "Text and chunks")]
@@ -188,7 +199,9 @@ impl ReadingArguments {
             ("--format", self.format.is_some()),
             ("--base-url", self.base_url.is_some()),
             ("--field", !self.fields.is_empty()),
+            ("--follow", self.follow),
             ("--any-status", self.any_status),
+            ("--content", self.content.is_some()),
             ("--main", self.main),
             ("--chunk", self.chunk.is_some()),
             ("--normalise", self.normalise.is_some()),
@@ -230,6 +243,12 @@ pub(crate) struct LimitArguments {
     /// [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) max_seconds: Option<Duration>,
+    /// The most chunks of a page: else too-many-chunks [default: 1000000]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_chunks: Option<u64>,
+    /// The longest URL of a page: else url-too-long [default: 4K]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) max_url: Option<Size>,
 }
 
 /// What a command may use of the machine: the same everywhere.

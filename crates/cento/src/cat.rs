@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::output::{clean, clean_lines, print};
 
 pub(crate) fn run(arguments: &CatArguments) -> Result<ExitCode, Failure> {
-    let corpus = Corpus::open(&arguments.corpus)?;
+    let corpus = Corpus::open_partial(&arguments.corpus)?;
     let page_id = match (&arguments.url, arguments.id) {
         (Some(url), _) => find(&corpus, url, arguments)?,
         (None, Some(id)) => id,

@@ -19,7 +19,7 @@ use cento_text::chunk::ChunkKind;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::analysis::AnalysisArguments;
+use crate::analysis::{AnalysisArguments, open_source};
 use crate::failure::Failure;
 use crate::originals::{OriginalArguments, Originals};
 use crate::output::{Lines, Shown, clean, number, print, size, strongest};
@@ -140,7 +140,7 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
         .chain([&corpus])
         .map(PathBuf::as_path)
         .collect();
-    let source = Arc::new(Source::open(&paths)?);
+    let source = Arc::new(open_source(&paths, arguments.analysis.partial)?);
     let findings = arguments.analysis.run(&corpus, |workplace| {
         Copies.run(&source, &json!(params), workplace)
     })?;

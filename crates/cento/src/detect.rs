@@ -18,7 +18,7 @@ use cento_scan::analyses::detect::Detect;
 use cento_scan::rows::first;
 use clap::Args;
 
-use crate::analysis::{AnalysisArguments, write_figures};
+use crate::analysis::{AnalysisArguments, open_source, write_figures};
 use crate::discover::{check_output, stop_list};
 use crate::failure::Failure;
 use crate::originals::{OriginalArguments, Originals};
@@ -133,7 +133,10 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, Failure> {
         fuzzy: arguments.fuzzy,
     };
     params.check()?;
-    let source = Arc::new(Source::open(&[&arguments.corpus])?);
+    let source = Arc::new(open_source(
+        &[&arguments.corpus],
+        arguments.analysis.partial,
+    )?);
     if let Some(k) = arguments.grams {
         return contamination(arguments, &source, k);
     }

@@ -15,7 +15,7 @@ use cento_scan::analyses::discover::Discover;
 use cento_store::Parameters;
 use clap::Args;
 
-use crate::analysis::{AnalysisArguments, write_figures};
+use crate::analysis::{AnalysisArguments, open_source, write_figures};
 use crate::failure::Failure;
 use crate::labels::most_frequent;
 use crate::originals::{OriginalArguments, Originals, RecipeArguments};
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, Failure> {
     let list = stop_list(&arguments.stop, arguments.no_stop)?;
     check_output(&arguments.output)?;
     let corpus = match &arguments.corpus {
-        Some(path) => Some(Source::open(&[path])?),
+        Some(path) => Some(open_source(&[path], arguments.analysis.partial)?),
         None => None,
     };
     let parameters = match &corpus {

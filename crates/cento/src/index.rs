@@ -29,6 +29,7 @@ pub(crate) struct Index<'a> {
     pub(crate) machine: &'a MachineArguments,
     pub(crate) part_size: Option<Size>,
     pub(crate) add: bool,
+    pub(crate) again: bool,
 }
 
 /// Inputs that were found and can be read.
@@ -79,6 +80,7 @@ impl Index<'_> {
             settings: found.settings,
             parameters: found.parameters,
             add: self.add,
+            again: self.again,
             passing: false,
             threads: self.machine.threads(),
             memory: self.machine.memory(),
@@ -96,6 +98,7 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, Failure> {
         machine: &arguments.machine,
         part_size: arguments.part_size,
         add: arguments.add,
+        again: arguments.again,
     };
     let found = index.find()?;
     let (files, input_bytes) = (found.files(), found.bytes());
@@ -148,13 +151,15 @@ fn unsound(built: &Built) -> u64 {
 }
 
 /// Rejections that mean that something is wrong with the input, rather than that it is no text.
-const UNSOUND: [&str; 6] = [
+const UNSOUND: [&str; 8] = [
     "undecodable",
     "too-large",
     "bad-http",
     "header-too-long",
     "too-deep",
     "too-slow",
+    "too-many-chunks",
+    "url-too-long",
 ];
 
 impl Index<'_> {
@@ -168,6 +173,7 @@ impl Index<'_> {
             fields,
             format: self.reading.format,
             keep_status: self.reading.any_status,
+            follow_links: self.reading.follow,
             limits: (&parameters.limits).into(),
             // As many as the store finds useful.
             helpers: 0,
@@ -196,7 +202,7 @@ impl Index<'_> {
     /// default otherwise.
     fn parameters(&self) -> Result<Parameters, Failure> {
         let mut parameters = if self.add {
-            match Corpus::open(self.corpus) {
+            match Corpus::open_partial(self.corpus) {
                 Ok(corpus) => corpus.parameters().clone(),
                 Err(Error::NotACorpus(path)) => return Err(Error::NothingToAddTo(path).into()),
                 Err(error) => return Err(error.into()),
@@ -204,9 +210,8 @@ impl Index<'_> {
         } else {
             Parameters::default()
         };
-        if self.reading.main {
-            parameters.content = Selection::Main;
-        }
+        let main = self.reading.main.then_some(Selection::Main);
+        parameters.content = self.reading.content.or(main).unwrap_or(parameters.content);
         parameters.chunk = self.reading.chunk.unwrap_or(parameters.chunk);
         parameters.normalisation = self.reading.normalise.unwrap_or(parameters.normalisation);
         parameters.hash = self.reading.hash.unwrap_or(parameters.hash);
@@ -247,6 +252,8 @@ fn set_limits(limits: &mut PageLimits, typed: &LimitArguments) {
     }
     set(&mut limits.max_line_bytes, bytes(typed.max_line));
     set(&mut limits.max_nesting, typed.max_nesting);
+    set(&mut limits.max_chunks, typed.max_chunks);
+    set(&mut limits.max_url_bytes, bytes(typed.max_url));
     let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     set(
         &mut limits.max_milliseconds,
@@ -288,6 +295,16 @@ impl Summary<'_> {
                 "pages of the run that was broken off",
             );
         }
+        if let Some(already) = &self.built.already {
+            lines.add_with(
+                "already added",
+                number(already.count),
+                format!(
+                    "inputs that are in the corpus, e.g. {}; --again adds them once more",
+                    clean(&already.example)
+                ),
+            );
+        }
         tallies(&mut lines, "rejected", &counts.rejected);
         tallies(&mut lines, "damaged records", &counts.damaged);
         tallies(&mut lines, "files passed over", &self.built.passed_over);
@@ -319,6 +336,7 @@ impl Summary<'_> {
             "counts": self.built.counts,
             "files_passed_over": self.built.passed_over,
             "resumed_pages": self.built.resumed_pages,
+            "inputs_already_added": self.built.already.as_ref().map_or(0, |already| already.count),
             "corpus_bytes": self.built.corpus_bytes,
             "seconds": self.seconds,
         });

@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitCode, Failure> {
             return Err(first.into());
         }
     }
-    let corpus = Corpus::open(&arguments.corpus)?;
+    let corpus = Corpus::open_partial(&arguments.corpus)?;
     let census = Census::take(&corpus)?;
     let text = if arguments.json {
         census.json(&corpus, arguments)

@@ -48,7 +48,8 @@ impl Meter {
 
     fn show(read: impl Fn(Instant) -> Reading + Send + 'static) -> Meter {
         let (stop, stopped) = channel::<()>();
-        let thread = std::thread::spawn(move || {
+        // Where no thread can be started, the work goes unwatched.
+        let thread = std::thread::Builder::new().spawn(move || {
             let terminal = std::io::stderr().is_terminal();
             let bar = terminal.then(new_bar);
             let begun = Instant::now();
@@ -65,7 +66,7 @@ impl Meter {
         });
         Meter {
             stop: Some(stop),
-            thread: Some(thread),
+            thread: thread.ok(),
         }
     }
 }

@@ -136,6 +136,7 @@ impl Originals {
                 ..parameters.clone()
             },
             add: false,
+            again: false,
             passing,
             threads: machine.threads(),
             memory: machine.memory(),

@@ -15,7 +15,7 @@ use cento_text::chunk::ChunkKind;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use crate::analysis::{AnalysisArguments, write_figures};
+use crate::analysis::{AnalysisArguments, open_source, write_figures};
 use crate::failure::Failure;
 use crate::output::{Lines, clean, number, print};
 use crate::replication::text as replication_text;
@@ -111,7 +111,10 @@ impl OverlapArguments {
 }
 
 pub(crate) fn run(arguments: &OverlapArguments) -> Result<ExitCode, Failure> {
-    let source = Arc::new(Source::open(&[&arguments.corpus])?);
+    let source = Arc::new(open_source(
+        &[&arguments.corpus],
+        arguments.analysis.partial,
+    )?);
     if arguments.replication {
         return run_replication(arguments, &source);
     }

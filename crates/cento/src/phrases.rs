@@ -5,16 +5,16 @@ use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use cento_find::Findings;
 use cento_find::copies::CopiesScheme;
 use cento_find::phrases::{PhrasesParams, PhrasesSummary, SiteKind};
-use cento_find::{Findings, Source};
 use cento_scan::Analysis;
 use cento_scan::analyses::phrases::Phrases;
 use cento_scan::rows::{first, first_that};
 use clap::Args;
 use serde_json::json;
 
-use crate::analysis::{AnalysisArguments, write_figures};
+use crate::analysis::{AnalysisArguments, open_source, write_figures};
 use crate::failure::Failure;
 use crate::output::{Lines, number, print, shortened, table};
 
@@ -150,7 +150,10 @@ pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, Failure> {
         candidates: arguments.candidates,
     };
     params.check()?;
-    let source = Arc::new(Source::open(&[&arguments.corpus])?);
+    let source = Arc::new(open_source(
+        &[&arguments.corpus],
+        arguments.analysis.partial,
+    )?);
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
         Phrases.run(&source, &json!(params), workplace)
     })?;

@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_find::quilts::{Foreign, QuiltsParams, QuiltsSummary, Sweep, sample};
-use cento_find::{Findings, Source, read_table, row_values};
+use cento_find::{Findings, read_table, row_values};
 use cento_scan::Analysis;
 use cento_scan::analyses::quilts::Quilts;
 use cento_scan::analyses::sweep::Sweeps;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::analysis::{AnalysisArguments, write_figures};
+use crate::analysis::{AnalysisArguments, open_source, write_figures};
 use crate::failure::Failure;
 use crate::output::{Lines, clean, number, print, table};
 
@@ -98,7 +98,10 @@ pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, Failure> {
         collapse: arguments.collapse,
     };
     params.check()?;
-    let source = Arc::new(Source::open(&[&arguments.corpus])?);
+    let source = Arc::new(open_source(
+        &[&arguments.corpus],
+        arguments.analysis.partial,
+    )?);
     let mut swept = None;
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
         let findings = Quilts.run(&source, &json!(params), workplace)?;

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use cento_find::{FINDINGS, Source};
+use cento_find::FINDINGS;
 use cento_scan::{Profile, Report, analyses, known};
 use clap::Args;
 
-use crate::analysis::cannot_write;
+use crate::analysis::{cannot_write, open_source};
 use crate::failure::Failure;
 use crate::output::{clean, number};
 
@@ -44,13 +44,16 @@ pub(crate) struct ReportArguments {
     /// Where the findings are [default: CORPUS/findings]
     #[arg(long, value_name = "FOLDER")]
     findings: Option<PathBuf>,
+    /// Report on a corpus whose last index was interrupted: the pages that are in it so far
+    #[arg(long)]
+    partial: bool,
     /// Open it in a browser
     #[arg(long)]
     open: bool,
 }
 
 pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
-    let source = Arc::new(Source::open(&[&arguments.corpus])?);
+    let source = Arc::new(open_source(&[&arguments.corpus], arguments.partial)?);
     let profile = Profile::of(&source)?;
     let corpus = arguments.corpus.display().to_string();
     let folder = arguments

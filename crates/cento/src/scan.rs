@@ -14,6 +14,7 @@ use cento_store::Corpus;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
+use crate::analysis::open_source;
 use crate::arguments::{LimitArguments, MachineArguments, ReadingArguments};
 use crate::failure::{Failure, INTERRUPTED};
 use crate::index::Index;
@@ -71,6 +72,9 @@ pub(crate) struct ScanArguments {
     /// Work anew, even if the same was found before
     #[arg(long, help_heading = "Output")]
     again: bool,
+    /// Scan a corpus whose last index was interrupted: the pages that are in it so far
+    #[arg(long, help_heading = "Output")]
+    partial: bool,
     /// Where temporary files go [default: beside the findings]
     #[arg(long, value_name = "FOLDER", help_heading = "Machine")]
     temp: Option<PathBuf>,
@@ -144,7 +148,7 @@ fn scan(arguments: &ScanArguments, watch: &Arc<Watch>) -> Result<Scanned, Failur
         .map(LabelSet::open)
         .transpose()?;
     let made = make(arguments, watch)?;
-    let source = Arc::new(Source::open(&[&made.corpus])?);
+    let source = Arc::new(open_source(&[&made.corpus], arguments.partial)?);
     if let Some(labels) = &labels {
         check_like(&source, labels)?;
     }
@@ -183,9 +187,10 @@ fn make(arguments: &ScanArguments, watch: &Watch) -> Result<Made, Failure> {
         machine: &arguments.machine,
         part_size: None,
         add: false,
+        again: false,
     };
     let begun = Instant::now();
-    let build = index.build(index.find()?, &watch.index);
+    let mut build = index.build(index.find()?, &watch.index);
     if build.is_done()? {
         return Ok(Made { corpus, time: None });
     }
@@ -216,7 +221,10 @@ fn take(arguments: &ScanArguments, corpus: &str) -> Result<Made, Failure> {
             "scan the corpus alone, or the inputs under a new name with -o",
         ));
     }
-    Corpus::open(Path::new(corpus))?;
+    match arguments.partial {
+        true => Corpus::open_partial(Path::new(corpus))?,
+        false => Corpus::open(Path::new(corpus))?,
+    };
     Ok(Made {
         corpus: PathBuf::from(corpus),
         time: None,

@@ -42,6 +42,7 @@ fn corpus(folder: &Path, pages: &[Given], parameters: Parameters) -> Arc<Source>
         settings,
         parameters,
         add: false,
+        again: false,
         passing: false,
         threads: 1,
         memory: 1 << 30,

@@ -47,6 +47,7 @@ pub(crate) fn corpus_with(
         settings,
         parameters,
         add: false,
+        again: false,
         passing: false,
         threads: 2,
         memory: 1 << 30,
