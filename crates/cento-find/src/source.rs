@@ -91,7 +91,8 @@ pub struct PageFacts<'a> {
     pub bytes: u64,
     /// The digest of its payload.
     pub payload_sha1: Option<&'a [u8]>,
-    /// Whether it is a record that says: as before.
+    /// Whether it is a revisit record: one that says that the payload is the same as before, whether or not it names the
+    /// earlier capture.
     pub revisit: bool,
     /// The identity of its text.
     pub text_hash: Option<&'a [u8]>,
@@ -101,7 +102,7 @@ pub struct PageFacts<'a> {
     pub reject: Option<&'a str>,
 }
 
-const FACTS: [&str; 14] = [
+const FACTS: [&str; 13] = [
     "page_id",
     "url",
     "host",
@@ -112,7 +113,6 @@ const FACTS: [&str; 14] = [
     "status",
     "bytes",
     "payload_sha1",
-    "revisit_of_url",
     "text_hash",
     "words",
     "reject",
@@ -184,6 +184,12 @@ impl Source {
     pub fn kept_before(&self, corpus: usize) -> u32 {
         let first = self.parts.iter().find(|part| part.corpus >= corpus);
         first.map_or(self.kept, |part| part.first_kept)
+    }
+
+    /// How many of the rejected pages are in the corpora before this one.
+    pub fn rejected_before(&self, corpus: usize) -> u32 {
+        let first = self.parts.iter().find(|part| part.corpus >= corpus);
+        first.map_or(self.all, |part| part.first_rejected) - self.kept
     }
 
     /// Whether every corpus keeps its text.
@@ -528,7 +534,6 @@ struct Columns<'a> {
     status: &'a arrow_array::UInt16Array,
     bytes: &'a arrow_array::UInt64Array,
     payload_sha1: &'a arrow_array::FixedSizeBinaryArray,
-    revisit_of_url: &'a arrow_array::StringArray,
     text_hash: &'a arrow_array::FixedSizeBinaryArray,
     words: &'a arrow_array::UInt32Array,
     reject: &'a arrow_array::StringArray,
@@ -557,7 +562,6 @@ impl<'a> Columns<'a> {
                 .as_primitive_opt::<UInt16Type>()?,
             bytes: long("bytes")?,
             payload_sha1: binary("payload_sha1")?,
-            revisit_of_url: text("revisit_of_url")?,
             text_hash: binary("text_hash")?,
             words: batch
                 .column_by_name("words")?
@@ -589,7 +593,7 @@ impl<'a> Columns<'a> {
             status: self.status.is_valid(row).then(|| self.status.value(row)),
             bytes: self.bytes.value(row),
             payload_sha1: binary(self.payload_sha1, row),
-            revisit: self.revisit_of_url.is_valid(row),
+            revisit: text(self.reject, row) == Some(cento_read::Reject::Revisit.name()),
             text_hash: binary(self.text_hash, row),
             words: self.words.value(row),
             reject: text(self.reject, row),
