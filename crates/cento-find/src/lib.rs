@@ -9,6 +9,7 @@
 //!
 //! Nothing here prints, plots or parses arguments.
 
+mod collapsed;
 pub mod copies;
 pub mod detect;
 pub mod discover;

@@ -1,6 +1,6 @@
 //! The words of a text as hashes, and their grams.
 
-use cento_print::{grams, packed_word_hash, word_hash};
+use cento_print::{GramHasher, grams, packed_word_hash, word_hash};
 use cento_text::words::WordScanner;
 
 /// Turns texts into hashes of words and of grams, one text after the other, with the same memory.
@@ -33,6 +33,51 @@ impl WordHasher {
         }
         set.sort_unstable();
         set.dedup();
+    }
+}
+
+/// The distinct grams of long texts, in bounded memory: a text is scanned in as many rounds as its length asks for, and each round
+/// keeps the grams of one class.
+#[derive(Default)]
+pub struct GramRounds {
+    scanner: WordScanner,
+    grams: Vec<u64>,
+}
+
+impl GramRounds {
+    /// Grams that a round keeps, about: 16 MiB.
+    const KEPT: usize = 1 << 21;
+
+    /// How many rounds a text takes. A word and what separates it from the next are two bytes at least.
+    pub fn rounds(text: &str) -> u64 {
+        (text.len() / 2).div_ceil(GramRounds::KEPT).max(1) as u64
+    }
+
+    /// Calls `each` with the distinct grams of a text, those of one round at a time, sorted. A text of fewer than `k` words has
+    /// none.
+    pub fn of<E>(
+        &mut self,
+        text: &str,
+        k: usize,
+        mut each: impl FnMut(&[u64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let rounds = GramRounds::rounds(text);
+        let mut hasher = GramHasher::new(k);
+        for round in 0..rounds {
+            hasher.reset();
+            self.grams.clear();
+            let grams = &mut self.grams;
+            self.scanner.scan_keys(text, |key| {
+                let gram = hasher.push(key.either(packed_word_hash, word_hash));
+                grams.extend(gram.filter(|gram| (gram >> 32) % rounds == round));
+            });
+            self.grams.sort_unstable();
+            self.grams.dedup();
+            if !self.grams.is_empty() {
+                each(&self.grams)?;
+            }
+        }
+        Ok(())
     }
 }
 

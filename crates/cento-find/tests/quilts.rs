@@ -154,7 +154,7 @@ fn stitched() -> impl Strategy<Value = Vec<Page>> {
             .into_iter()
             .enumerate()
             .map(page)
-            .map(|(url, text)| (url, text + " end"))
+            .map(|(url, text)| (url, format!("{text} end").trim_start().to_owned()))
             .collect()
     })
 }
@@ -480,4 +480,91 @@ fn nothing_is_found_in_nothing() {
     );
     assert!(quilts.is_empty() && patches.is_empty());
     assert_eq!((summary.pages, summary.grams), (1, 0));
+}
+
+#[test]
+fn a_digest_that_links_to_all_originals_is_attributed_whatever_the_cover_names() {
+    // Replicas come first in the corpus, so the paper's cover names them; the digest links to the originals.
+    let mut pages = quilt_and_sources();
+    let mut digest = pages.pop().unwrap();
+    let originals = pages.clone();
+    for (number, page) in pages.iter_mut().enumerate() {
+        page["url"] = json!(format!("http://replica{number}.example/{number}"));
+    }
+    pages.extend(originals);
+    let links: String = (0..4)
+        .map(|number| format!("<a href=\"http://s{number}.example/{number}\">x</a> "))
+        .collect();
+    let text = digest["text"].as_str().unwrap().to_owned();
+    digest.as_object_mut().unwrap().remove("text");
+    digest["html"] = json!(format!(
+        "<html><body><p>{text}</p><p>{links}</p></body></html>"
+    ));
+    pages.push(digest);
+    for foreign in [Foreign::Domain, Foreign::Host, Foreign::None] {
+        let params = QuiltsParams {
+            foreign,
+            theta: 0.4,
+            ..QuiltsParams::default()
+        };
+        let (quilts, patches, summary) = found(&pages, &params);
+        let quilt = |row: &&Value| row["page"] == "http://quilt.example/4";
+        let row = quilts.iter().find(quilt).unwrap();
+        assert_eq!(row["attributed_share"], 1.0);
+        for patch in patches.iter().filter(quilt) {
+            assert!(patch["source"].as_str().unwrap().contains("replica"));
+            assert_eq!(patch["attributed"], true);
+            assert_eq!(patch["attributed_grams"], patch["grams"]);
+        }
+        assert_eq!(summary.attributed_quilts, 1);
+    }
+}
+
+#[test]
+fn of_pages_with_the_same_patch_the_earliest_is_named_as_its_source() {
+    // Old books: all years are before 1970, and the replica that comes first in the corpus is younger.
+    let mut pages = quilt_and_sources();
+    let originals = pages.get(..4).unwrap().to_vec();
+    for (number, page) in pages.iter_mut().enumerate() {
+        page["date"] = json!("1921-05-01T00:00:00Z");
+        if number < 4 {
+            page["url"] = json!(format!("http://replica{number}.example/{number}"));
+        }
+    }
+    pages.extend(originals.into_iter().map(|mut page| {
+        page["date"] = json!("1811-01-01T00:00:00Z");
+        page
+    }));
+    let (quilts, patches, summary) = found(&pages, &QuiltsParams::default());
+    assert_eq!(quilts.len(), 1);
+    assert_eq!(quilts[0]["sources"], 4);
+    for patch in &patches {
+        assert!(patch["source"].as_str().unwrap().starts_with("http://s"));
+        assert_eq!(patch["earlier"], "source");
+        assert_eq!(patch["source_dated_by"], patch["page_dated_by"]);
+    }
+    assert_eq!((summary.earlier_sources, summary.first_quilts), (4, 0));
+    // Without dates the paper's order decides, and nothing is said about who was first.
+    for page in &mut pages {
+        page.as_object_mut().unwrap().remove("date");
+    }
+    let (_, patches, summary) = found(&pages, &QuiltsParams::default());
+    for patch in &patches {
+        assert!(patch["source"].as_str().unwrap().contains("replica"));
+        assert_eq!(patch["earlier"], "unknown");
+    }
+    assert_eq!((summary.earlier_sources, summary.later_sources), (0, 0));
+}
+
+#[test]
+fn an_original_that_others_took_from_is_known_to_have_been_first() {
+    let mut pages = quilt_and_sources();
+    for (page, year) in pages.iter_mut().zip([2001, 2002, 2003, 2004, 1950]) {
+        page["date"] = json!(format!("{year}-01-01T00:00:00Z"));
+    }
+    let (quilts, patches, summary) = found(&pages, &QuiltsParams::default());
+    assert_eq!(quilts[0]["first_grams"], quilts[0]["patch_grams"]);
+    assert_eq!(quilts[0]["originality"], 1.0);
+    assert!(patches.iter().all(|patch| patch["earlier"] == "page"));
+    assert_eq!((summary.first_quilts, summary.later_sources), (1, 4));
 }

@@ -39,6 +39,11 @@ impl Row {
         self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
     }
 
+    /// Whether there is a value.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|value| !value.is_null())
+    }
+
     /// A list of numbers.
     pub fn counts(&self, name: &str) -> Vec<u64> {
         let list = self.0.get(name).and_then(Value::as_array);

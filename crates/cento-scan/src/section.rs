@@ -76,7 +76,7 @@ impl Drawing {
             series.points.iter().any(|point| match series.mark {
                 Mark::Bars | Mark::Stacked | Mark::Histogram if lies => point.x != 0.0,
                 Mark::Bars | Mark::Stacked | Mark::Histogram => point.y != 0.0,
-                Mark::Points | Mark::Line | Mark::Steps => true,
+                Mark::Points | Mark::Discs | Mark::Line | Mark::Steps => true,
             })
         })
     }

@@ -1,33 +1,51 @@
 //! The data of a figure as a table that any program reads.
 
-use crate::figure::{Axis, Figure, Mark};
+use crate::figure::{Axis, Figure, Mark, Point, Series};
 use crate::text::clean;
 
 /// All data, one row a point, in the order in which they were given; what the picture leaves out is here.
 pub(crate) fn csv(figure: &Figure) -> String {
-    let bins = figure
-        .series
-        .iter()
-        .any(|series| series.mark == Mark::Histogram);
-    let mut out = String::from(if bins {
-        "series,x,x_end,y\r\n"
-    } else {
-        "series,x,y\r\n"
+    let has = |of: fn(&Series) -> bool| figure.series.iter().any(of);
+    let bins = has(|series| series.mark == Mark::Histogram);
+    let discs = has(|series| series.mark == Mark::Discs);
+    let bars = has(|series| {
+        let with_bar = |point: &Point| point.x_error != 0.0 || point.y_error != 0.0;
+        series.mark == Mark::Points && series.points.iter().any(with_bar)
     });
+    let names = has(|series| !series.names.is_empty());
+    let mut columns = vec!["series", "x"];
+    columns.extend(bins.then_some("x_end"));
+    columns.push("y");
+    columns.extend(discs.then_some(["size", "part"]).into_iter().flatten());
+    columns.extend(bars.then_some(["x_error", "y_error"]).into_iter().flatten());
+    columns.extend(names.then_some("name"));
+    let mut out = columns.join(",") + "\r\n";
     for series in &figure.series {
         let name = quoted(&series.name);
-        for point in &series.points {
-            out.push_str(&name);
-            out.push(',');
-            out.push_str(&cell(&figure.x, point.x));
-            if bins {
-                out.push(',');
-                if series.mark == Mark::Histogram {
-                    out.push_str(&number(point.end));
-                }
+        // What a series does not have is an empty cell.
+        let only = |mark: Mark, value: f64| match series.mark == mark {
+            true => number(value),
+            false => String::new(),
+        };
+        for (index, point) in series.points.iter().enumerate() {
+            let mut cells = vec![name.clone(), cell(&figure.x, point.x)];
+            cells.extend(bins.then(|| only(Mark::Histogram, point.end)));
+            cells.push(cell(&figure.y, point.y));
+            if discs {
+                cells.extend([point.size, point.part].map(|value| only(Mark::Discs, value)));
             }
-            out.push(',');
-            out.push_str(&cell(&figure.y, point.y));
+            if bars {
+                cells.extend([point.x_error, point.y_error].map(|value| only(Mark::Points, value)));
+            }
+            if names {
+                cells.push(
+                    series
+                        .names
+                        .get(index)
+                        .map_or_else(String::new, |name| quoted(name)),
+                );
+            }
+            out.push_str(&cells.join(","));
             out.push_str("\r\n");
         }
     }
@@ -73,7 +91,6 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::Series;
     use proptest::prelude::*;
 
     /// Reads RFC 4180 as it stands there.

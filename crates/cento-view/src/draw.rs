@@ -3,8 +3,8 @@
 use crate::axes::{axis_label, side};
 use crate::bars::{abreast, widest_label};
 use crate::canvas::{Anchor, Area, Canvas, Face, rectangle, tenths};
+use crate::discs;
 use crate::figure::{Axis, Figure, Mark};
-use crate::ink::Ink;
 use crate::legend;
 use crate::number::{grouped, value};
 use crate::points::dense;
@@ -19,6 +19,9 @@ const HEIGHT: f64 = 300.0;
 
 /// No plot is higher, however many rows it has.
 const HIGHEST: f64 = 2_400.0;
+
+/// The height of the legend of shades.
+const SHADES: f64 = 18.0;
 
 /// A picture that is done but for its frame.
 pub(crate) struct Page {
@@ -63,9 +66,12 @@ pub(crate) fn compose(figure: &Figure) -> Page {
     if figure.series.len() > 1 && direct.is_none() {
         top = legend::draw(&mut canvas, figure, &cells, top + 6.0);
     }
-    let shades_at = top + 4.0;
+    let explained_at = top + 4.0;
     if !cells.is_empty() {
-        top = shades_at + 18.0;
+        top = explained_at + SHADES;
+    }
+    if discs::any(figure) && survey.drawn > 0 {
+        top = top.max(explained_at) + discs::LEGEND;
     }
     top = write(
         &mut canvas,
@@ -79,7 +85,7 @@ pub(crate) fn compose(figure: &Figure) -> Page {
     let (mut sheet, bottom) = if survey.drawn == 0 {
         empty(figure, &survey, canvas, top)
     } else {
-        plot(figure, &survey, canvas, top, direct, shades_at)
+        plot(figure, &survey, canvas, top, direct, explained_at)
     };
     let bottom = sheet.draw_x_label(bottom);
     let told = told(figure, &sheet);
@@ -139,11 +145,28 @@ fn told(figure: &Figure, sheet: &Sheet<'_>) -> Vec<String> {
             sheet.every
         ));
     }
-    if sheet.unlabelled > 0 {
-        add(format!(
-            "Labels that found no room: {}.",
-            number(sheet.unlabelled)
-        ));
+    if !sheet.together.is_empty() {
+        add("A larger dot stands for several points at one place; the number beside it counts them.".to_owned());
+    }
+    for (count, what) in [
+        (
+            sheet.merged,
+            "Discs drawn as one with another that is close to them",
+        ),
+        (
+            sheet.enlarged,
+            "Discs drawn larger than they are, to be seen at all",
+        ),
+        (
+            sheet.bars_left_out,
+            "Error bars left out, because the points are drawn as cells",
+        ),
+        (sheet.unlabelled, "Labels that found no room"),
+        (sheet.unnamed, "Names that found no room"),
+    ] {
+        if count > 0 {
+            add(format!("{what}: {}.", number(count)));
+        }
     }
     [clean(&figure.caption), missing]
         .into_iter()
@@ -206,27 +229,17 @@ fn empty<'a>(figure: &'a Figure, survey: &'a Survey, canvas: Canvas, top: f64) -
         low: 0.0,
         high: 1.0,
     };
-    let mut sheet = Sheet {
-        figure,
-        survey,
-        canvas,
-        ink: Ink::new(WIDTH, plot.bottom),
-        plot,
-        x: Map {
-            domain,
-            from: plot.left,
-            to: plot.right,
-        },
-        y: Map {
-            domain,
-            from: plot.bottom,
-            to: plot.top,
-        },
-        column: 1.0,
-        hidden: 0,
-        every: 1,
-        unlabelled: 0,
+    let x = Map {
+        domain,
+        from: plot.left,
+        to: plot.right,
     };
+    let y = Map {
+        domain,
+        from: plot.bottom,
+        to: plot.top,
+    };
+    let mut sheet = Sheet::new(figure, survey, canvas, plot, (x, y));
     sheet.canvas.path(
         "class=\"cf-grid\" stroke=\"#e1e4e8\" stroke-dasharray=\"4 4\" fill=\"none\"",
         &rectangle(&plot),
@@ -248,7 +261,7 @@ fn plot<'a>(
     canvas: Canvas,
     top: f64,
     direct: Option<f64>,
-    shades_at: f64,
+    explained_at: f64,
 ) -> (Sheet<'a>, f64) {
     let lies = figure.lies();
     let has = |marks: &[Mark]| figure.drawn().any(|series| marks.contains(&series.mark));
@@ -296,50 +309,49 @@ fn plot<'a>(
         Domain::Slots(_) => (area.top, area.bottom),
         Domain::Linear { .. } | Domain::Log { .. } => (area.bottom, area.top),
     };
-    let drawn = figure.drawn().count();
-    let mut sheet = Sheet {
-        figure,
-        survey,
-        canvas,
-        ink: Ink::new(WIDTH, area.bottom),
-        plot: area,
-        x: Map {
-            domain: domain_x,
-            from: area.left,
-            to: area.right,
-        },
-        y: Map {
-            domain: domain_y,
-            from: vertical.0,
-            to: vertical.1,
-        },
-        column: (drawn as f64 / 4.0).max(1.0),
-        hidden: 0,
-        every: 1,
-        unlabelled: 0,
+    let x = Map {
+        domain: domain_x,
+        from: area.left,
+        to: area.right,
     };
+    let y = Map {
+        domain: domain_y,
+        from: vertical.0,
+        to: vertical.1,
+    };
+    let mut sheet = Sheet::new(figure, survey, canvas, area, (x, y));
     sheet.draw_regions();
     let bottom = sheet.draw_axes(&side);
     sheet.draw_histograms();
     sheet.draw_bars();
-    if let Some(shading) = sheet.draw_points() {
+    let mut explained_at = explained_at;
+    if let Some(shading) = sheet.draw_clouds() {
         let first = dense(figure).first().copied().unwrap_or(0);
-        legend::draw_shades(&mut sheet.canvas, first, shading, shades_at);
+        legend::draw_shades(&mut sheet.canvas, first, shading, explained_at);
+        explained_at += SHADES;
+    }
+    sheet.draw_discs();
+    if let Some(measure) = sheet.discs {
+        discs::draw_legend(&mut sheet.canvas, figure, measure, explained_at);
     }
     let ends = sheet.draw_lines();
+    // Over the lines: a point that is set on a line is there to be seen.
+    sheet.draw_marks();
     if direct.is_some() {
         sheet.draw_names_at_ends(&ends);
     }
     sheet.draw_region_labels();
     sheet.draw_rules();
     sheet.draw_notes();
+    sheet.draw_numbers();
+    sheet.draw_names_of_points();
     (sheet, bottom)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Format, Region, Rule, Series};
+    use crate::figure::{Format, Point, Region, Rule, Series};
     use proptest::prelude::*;
 
     /// No text leaves the page, and none touches another.
@@ -419,13 +431,23 @@ mod tests {
             x in any_axis(),
             y in any_axis(),
             series in proptest::collection::vec(
-                (any_name(), 0..5usize, proptest::collection::vec((any_value(), any_value()), 1..20)), 0..6),
+                (any_name(), 0..6usize, proptest::collection::vec((any_value(), any_value()), 1..20)), 0..6),
             signs in proptest::collection::vec((any_value(), any_value(), any_name()), 0..6),
         ) {
-            let marks = [Mark::Points, Mark::Line, Mark::Steps, Mark::Bars, Mark::Stacked];
-            let mut figure = Figure::new(title.clone(), x, y).caption(title);
+            let marks = [Mark::Points, Mark::Line, Mark::Steps, Mark::Bars, Mark::Stacked, Mark::Discs];
+            let mut figure = Figure::new(title.clone(), x, y).caption(title.clone());
+            figure = figure.areas(title.clone(), title);
             for (name, mark, points) in series {
-                figure = figure.series(Series::new(name, marks[mark], points));
+                // The same numbers as places, as sizes and as errors.
+                let points = points.into_iter().map(|(x, y)| Point {
+                    size: x,
+                    part: y,
+                    x_error: y,
+                    y_error: x,
+                    ..Point::at(x, y)
+                });
+                let names = signs.iter().map(|(.., text)| text.clone());
+                figure = figure.series(Series::of_points(name, marks[mark], points).named(names));
             }
             for (x, y, text) in signs {
                 figure = figure.note(x, y, text.clone()).rule(Rule::vertical(x, text.clone()));

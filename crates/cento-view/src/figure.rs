@@ -22,6 +22,10 @@ pub struct Figure {
     pub regions: Vec<Region>,
     /// Short texts at single points.
     pub notes: Vec<Note>,
+    /// What the area of a disc counts, such as "pages"; see [`Mark::Discs`].
+    pub area: String,
+    /// What the inner disc is the share of, such as "from other sites"; see [`Point::part`].
+    pub part: String,
 }
 
 impl Figure {
@@ -45,6 +49,8 @@ impl Figure {
             rules: Vec::new(),
             regions: Vec::new(),
             notes: Vec::new(),
+            area: String::new(),
+            part: String::new(),
         }
     }
 
@@ -79,6 +85,13 @@ impl Figure {
             y,
             text: text.into(),
         });
+        self
+    }
+
+    /// Says what the areas of discs count, and what their inner discs are; `part` may be empty.
+    pub fn areas(mut self, area: impl Into<String>, part: impl Into<String>) -> Figure {
+        self.area = area.into();
+        self.part = part.into();
         self
     }
 
@@ -201,24 +214,76 @@ pub struct Series {
     pub mark: Mark,
     /// The data, in any order.
     pub points: Vec<Point>,
+    /// Names of the points, in the same order; empty, or an empty name, for points that have none.
+    /// Points and discs have their names written beside them while there is room, the first names
+    /// first; all names are in the CSV.
+    pub names: Vec<String>,
+    /// A line joins two neighbours only if their x values differ by no more than this; infinite to
+    /// join all. For a line over whole numbers it is 1: numbers without a value are gaps.
+    pub reach: f64,
 }
 
 impl Series {
-    /// Data of any mark but histograms, as pairs of x and y.
+    /// Data of any mark, as points.
+    pub fn of_points(
+        name: impl Into<String>,
+        mark: Mark,
+        points: impl IntoIterator<Item = Point>,
+    ) -> Series {
+        Series {
+            name: name.into(),
+            mark,
+            points: points.into_iter().collect(),
+            names: Vec::new(),
+            reach: f64::INFINITY,
+        }
+    }
+
+    /// Data of any mark but histograms and discs, as pairs of x and y.
     pub fn new(
         name: impl Into<String>,
         mark: Mark,
         points: impl IntoIterator<Item = (f64, f64)>,
     ) -> Series {
-        let points = points
-            .into_iter()
-            .map(|(x, y)| Point { x, end: x, y })
-            .collect();
-        Series {
-            name: name.into(),
-            mark,
-            points,
-        }
+        let points = points.into_iter().map(|(x, y)| Point::at(x, y));
+        Series::of_points(name, mark, points)
+    }
+
+    /// Discs: x, y, what the area counts, and the share of it, from 0 to 1, that the inner disc shows.
+    pub fn discs(
+        name: impl Into<String>,
+        discs: impl IntoIterator<Item = (f64, f64, f64, f64)>,
+    ) -> Series {
+        let points = discs.into_iter().map(|(x, y, size, part)| Point {
+            size,
+            part,
+            ..Point::at(x, y)
+        });
+        Series::of_points(name, Mark::Discs, points)
+    }
+
+    /// Points with error bars along the x axis: x, y, and how far the bar reaches to either side.
+    pub fn with_x_errors(
+        name: impl Into<String>,
+        points: impl IntoIterator<Item = (f64, f64, f64)>,
+    ) -> Series {
+        let points = points.into_iter().map(|(x, y, x_error)| Point {
+            x_error,
+            ..Point::at(x, y)
+        });
+        Series::of_points(name, Mark::Points, points)
+    }
+
+    /// Points with error bars along the y axis: x, y, and how far the bar reaches up and down.
+    pub fn with_y_errors(
+        name: impl Into<String>,
+        points: impl IntoIterator<Item = (f64, f64, f64)>,
+    ) -> Series {
+        let points = points.into_iter().map(|(x, y, y_error)| Point {
+            y_error,
+            ..Point::at(x, y)
+        });
+        Series::of_points(name, Mark::Points, points)
     }
 
     /// A histogram: where each bin begins and ends, and how high it is.
@@ -226,15 +291,11 @@ impl Series {
         name: impl Into<String>,
         bins: impl IntoIterator<Item = (f64, f64, f64)>,
     ) -> Series {
-        let points = bins
-            .into_iter()
-            .map(|(x, end, y)| Point { x, end, y })
-            .collect();
-        Series {
-            name: name.into(),
-            mark: Mark::Histogram,
-            points,
-        }
+        let points = bins.into_iter().map(|(x, end, y)| Point {
+            end,
+            ..Point::at(x, y)
+        });
+        Series::of_points(name, Mark::Histogram, points)
     }
 
     /// One bar for each category, in their order, on an x axis of names.
@@ -261,6 +322,18 @@ impl Series {
         )
     }
 
+    /// Names the points, in their order; an empty name is not written.
+    pub fn named<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Series {
+        self.names = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Leaves a gap in a line between neighbours whose x values differ by more than this.
+    pub fn joined_within(mut self, reach: f64) -> Series {
+        self.reach = reach;
+        self
+    }
+
     /// The same data drawn otherwise.
     pub fn drawn_as(mut self, mark: Mark) -> Series {
         self.mark = mark;
@@ -271,9 +344,15 @@ impl Series {
 /// How a series is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// A dot for each point. Where there are too many to tell apart, cells are shaded by how many points they hold.
+    /// A dot for each point, with error bars where it has them. Several points at one place are one
+    /// larger dot with their number beside it. Where there are too many to tell apart, cells are
+    /// shaded by how many points they hold.
     Points,
-    /// Points joined in the order of x. A value that cannot be shown breaks the line.
+    /// A disc for each point, whose area is proportional to [`Point::size`]. If any point of the
+    /// series has a [`Point::part`], an inner disc shows the part.
+    Discs,
+    /// Points joined in the order of x. A value that cannot be shown breaks the line, and so does a
+    /// distance larger than [`Series::reach`].
     Line,
     /// The same, but a value holds until the next one: what a cumulative distribution needs.
     Steps,
@@ -294,6 +373,29 @@ pub struct Point {
     pub end: f64,
     /// The place along the y axis.
     pub y: f64,
+    /// In discs, what the area counts.
+    pub size: f64,
+    /// In discs, the share of the area that the inner disc has, from 0 to 1.
+    pub part: f64,
+    /// How far an error bar reaches to the left and to the right; 0 for none.
+    pub x_error: f64,
+    /// How far an error bar reaches up and down; 0 for none.
+    pub y_error: f64,
+}
+
+impl Point {
+    /// A point without an error bar; as a disc, of size 1.
+    pub const fn at(x: f64, y: f64) -> Point {
+        Point {
+            x,
+            end: x,
+            y,
+            size: 1.0,
+            part: 0.0,
+            x_error: 0.0,
+            y_error: 0.0,
+        }
+    }
 }
 
 /// A line across the whole picture, such as a threshold.

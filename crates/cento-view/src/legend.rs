@@ -76,6 +76,7 @@ fn swatch(canvas: &mut Canvas, index: usize, series: &Series, dense: bool, x: f6
     match series.mark {
         Mark::Points if dense => canvas.path(&Sheet::fill(index), &cell_swatch(x + 9.0, middle)),
         Mark::Points => canvas.path(&Sheet::fill(index), &marker(index, x + 13.0, middle, 4.0)),
+        Mark::Discs => canvas.path(&Sheet::fill(index), &marker(0, x + 13.0, middle, 5.0)),
         Mark::Line | Mark::Steps => {
             canvas.path(
                 &Sheet::stroke(index),

@@ -51,8 +51,10 @@
 
 mod axes;
 mod bars;
+mod bins;
 mod canvas;
 mod csv;
+mod discs;
 mod draw;
 mod figure;
 mod ink;
@@ -67,6 +69,7 @@ mod style;
 mod survey;
 mod text;
 
+pub use bins::Bins;
 pub use figure::{Axis, Direction, Figure, Format, Mark, Note, Point, Region, Rule, Scale, Series};
 pub use style::STYLE;
 

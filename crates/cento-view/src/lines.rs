@@ -63,7 +63,7 @@ impl Sheet<'_> {
     /// The unbroken runs of a line, in the order of x. Of many points in a column of the page the first, the last, the highest
     /// and the lowest are drawn: the picture is the same, and no larger than the page.
     fn runs(&self, series: &Series) -> Vec<Vec<(f64, f64)>> {
-        let mut points: Vec<(f64, Option<f64>)> = series
+        let mut points: Vec<(f64, f64, Option<f64>)> = series
             .points
             .iter()
             .filter(|point| self.survey.x_is_drawn(point.x))
@@ -73,13 +73,19 @@ impl Sheet<'_> {
                     .absence(series.mark, point)
                     .is_none()
                     .then(|| self.y.at(point.y));
-                (self.x.at(point.x), y)
+                (point.x, self.x.at(point.x), y)
             })
             .collect();
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
         let mut runs: Vec<Vec<(f64, f64)>> = Vec::new();
         let mut run: Vec<(f64, f64)> = Vec::new();
-        for (x, y) in points {
+        let mut before = f64::NEG_INFINITY;
+        for (value, x, y) in points {
+            // A hair of room: multiples of a step differ by the step only up to rounding.
+            if value - before > series.reach * (1.0 + 1e-9) {
+                Self::end_run(&mut runs, &mut run, self.column);
+            }
+            before = value;
             match y {
                 Some(y) => run.push((x, y)),
                 None => Self::end_run(&mut runs, &mut run, self.column),

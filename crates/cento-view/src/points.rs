@@ -1,16 +1,38 @@
 //! Points, one by one or, where there are too many, as cells that are shaded by how many they hold.
 
-use crate::canvas::{Area, marker, rectangle};
-use crate::figure::{Figure, Format, Mark, Series};
+use crate::canvas::{Anchor, Area, Face, marker, rectangle, segment};
+use crate::figure::{Figure, Format, Mark, Point, Series};
+use crate::number::grouped;
 use crate::scale::{Domain, Map};
 use crate::sheet::Sheet;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// So many points together are still seen one by one.
 const APART: usize = 1_500;
 
 /// A series of no more than this is always drawn point by point: few among many are what a reader looks for.
 const FEW: usize = 80;
+
+/// No mark is larger, however many points it stands for: the number beside it tells.
+const LARGEST: f64 = 12.0;
+
+/// So many marks of several points have their number written.
+const NUMBERED: usize = 24;
+
+/// A place in tenths, as it is written.
+fn tenth(place: f64) -> i64 {
+    (place * 10.0).round() as i64
+}
+
+/// The square around a mark.
+fn around(x: f64, y: f64, radius: f64) -> Area {
+    Area {
+        left: x - radius,
+        top: y - radius,
+        right: x + radius,
+        bottom: y + radius,
+    }
+}
 
 /// Shades of a cell, from one point to the most.
 pub(crate) const SHADES: [&str; 5] = ["0.35", "0.5", "0.66", "0.83", "1"];
@@ -87,6 +109,7 @@ type Cells = BTreeMap<(i64, i64), usize>;
 struct Lattice {
     origin: f64,
     step: f64,
+    last: i64,
 }
 
 impl Lattice {
@@ -104,35 +127,50 @@ impl Lattice {
                 Lattice {
                     origin: map.at(least.round()) - one / 2.0,
                     step: one * together,
+                    last: i64::MAX,
                 }
             }
             Domain::Slots(slots) => Lattice {
                 origin: low,
                 step: (high - low) / slots.max(1) as f64,
+                last: i64::MAX,
             },
-            Domain::Linear { .. } | Domain::Log { .. } => Lattice {
-                origin: low,
-                step: size,
-            },
+            // As many cells as fit, and no rest: the last one would be a sliver that nobody sees.
+            Domain::Linear { .. } | Domain::Log { .. } => {
+                let cells = ((high - low) / size).floor().max(1.0);
+                Lattice {
+                    origin: low,
+                    step: (high - low) / cells,
+                    last: cells as i64 - 1,
+                }
+            }
         }
     }
 
     fn cell(self, place: f64) -> i64 {
         // A hair of room: what stands on the edge of a cell must not fall to either side by rounding.
-        ((place - self.origin) / self.step + 1e-6).floor() as i64
+        // What stands on the last edge belongs to the last cell: beyond it there is no room.
+        (((place - self.origin) / self.step + 1e-6).floor() as i64).min(self.last)
     }
 
     /// Where a cell begins and ends, within bounds. One that is broad does not fill its place: it is a mark, not an area.
     fn ends(self, cell: i64, low: f64, high: f64) -> (f64, f64) {
         let middle = self.origin + (cell as f64 + 0.5) * self.step;
         let half = self.step.min(16.0) / 2.0;
-        ((middle - half).max(low), (middle + half).min(high))
+        let (from, to) = ((middle - half).max(low), (middle + half).min(high));
+        // What is cut off by the edge of the plot stays wide enough to be seen.
+        let least = self.step.min(3.0);
+        match to - from < least {
+            true if from - low < high - to => (from, from + least),
+            true => (to - least, to),
+            false => (from, to),
+        }
     }
 }
 
 impl Sheet<'_> {
-    /// Draws points, and says how cells are shaded if there are any.
-    pub(crate) fn draw_points(&mut self) -> Option<Shading> {
+    /// Draws the points of clouds as cells, and says how these are shaded if there are any.
+    pub(crate) fn draw_clouds(&mut self) -> Option<Shading> {
         let dense = dense(self.figure);
         // Several clouds over each other get coarser cells: about as many in all.
         let size = (4.0 * (dense.len().max(1) as f64).sqrt()).round();
@@ -161,26 +199,126 @@ impl Sheet<'_> {
                 self.draw_cells(index, &cells, lattices, shading);
             }
         }
-        for (index, series) in self.figure.drawn().enumerate() {
-            if series.mark == Mark::Points && !dense.contains(&index) {
-                let mut steps = String::new();
-                for point in series
-                    .points
-                    .iter()
-                    .filter(|point| self.survey.absence(series.mark, point).is_none())
-                {
-                    let (x, y) = (self.x.at(point.x), self.y.at(point.y));
-                    steps.push_str(&marker(index, x, y, 3.2));
-                    self.ink.dot(x, y);
-                }
-                let looks = Self::fill(index).replacen("class=\"", "class=\"cf-edge ", 1);
-                self.canvas.path(
-                    &format!("{looks} fill-opacity=\"0.85\" stroke=\"#fff\" stroke-width=\"0.6\""),
-                    &steps,
-                );
-            }
-        }
         shading
+    }
+
+    /// Draws the points that are not in cells one by one, over everything else: each with its error
+    /// bars, and several at one place as one mark that is larger.
+    pub(crate) fn draw_marks(&mut self) {
+        let dense = dense(self.figure);
+        // A few points over a line are there to be noticed, and a line has marks of its own.
+        let over_lines = self.figure.drawn().any(|series| series.mark == Mark::Line);
+        let usual = if over_lines { 4.6 } else { 3.2 };
+        let mut together = Vec::new();
+        for (index, series) in self.figure.drawn().enumerate() {
+            if series.mark != Mark::Points {
+                continue;
+            }
+            if dense.contains(&index) {
+                let with_bars = |point: &&Point| point.x_error > 0.0 || point.y_error > 0.0;
+                self.bars_left_out += series.points.iter().filter(with_bars).count();
+                continue;
+            }
+            let mut places: BTreeMap<(i64, i64), usize> = BTreeMap::new();
+            let mut bars = BTreeSet::new();
+            for point in series
+                .points
+                .iter()
+                .filter(|point| self.survey.absence(series.mark, point).is_none())
+            {
+                let (x, y) = (self.x.at(point.x), self.y.at(point.y));
+                *places.entry((tenth(x), tenth(y))).or_default() += 1;
+                bars.extend(self.error_bars(point));
+            }
+            let mut steps = String::new();
+            for bar in &bars {
+                let [from_x, from_y, to_x, to_y] = bar.map(|place| place as f64 / 10.0);
+                let (from, to) = ((from_x, from_y), (to_x, to_y));
+                steps.push_str(&segment(from, to));
+                self.ink.line(from, to);
+                let cap = if from_y == to_y {
+                    (0.0, 2.5)
+                } else {
+                    (2.5, 0.0)
+                };
+                for (x, y) in [from, to].into_iter().filter(|_| bars.len() <= FEW) {
+                    let (left, top) = ((x - cap.0).max(0.0), (y - cap.1).max(0.0));
+                    steps.push_str(&segment((left, top), (x + cap.0, y + cap.1)));
+                }
+            }
+            let looks = Self::stroke(index).replace(
+                "stroke-width=\"2\"",
+                "stroke-width=\"1.2\" stroke-opacity=\"0.6\"",
+            );
+            self.canvas.path(
+                looks.split(" stroke-dasharray").next().unwrap_or(&looks),
+                &steps,
+            );
+            let mut steps = String::new();
+            for (&(across, down), &count) in &places {
+                let (x, y) = (across as f64 / 10.0, down as f64 / 10.0);
+                let radius = (usual * (count as f64).sqrt()).min(LARGEST.max(usual));
+                steps.push_str(&marker(index, x, y, radius));
+                self.ink
+                    .fill(&around(x, y, if count > 1 { radius } else { 0.0 }));
+                if count > 1 {
+                    together.push((count, x, y, radius));
+                }
+            }
+            let looks = Self::fill(index).replacen("class=\"", "class=\"cf-edge ", 1);
+            self.canvas.path(
+                &format!("{looks} fill-opacity=\"0.85\" stroke=\"#fff\" stroke-width=\"0.6\""),
+                &steps,
+            );
+        }
+        self.together = together;
+    }
+
+    /// Writes how many points are at one place, the most first; needs all that is drawn to be there.
+    pub(crate) fn draw_numbers(&mut self) {
+        let mut together = self.together.clone();
+        together.sort_by(|one, other| {
+            let place = |of: &(usize, f64, f64, f64)| (tenth(of.2), tenth(of.1));
+            other.0.cmp(&one.0).then(place(one).cmp(&place(other)))
+        });
+        for (count, x, y, radius) in together.into_iter().take(NUMBERED) {
+            let text = grouped(count as f64, 0);
+            let off = radius + 4.0;
+            let places = [
+                (x - off, y + 4.0, Anchor::End),
+                (x + off, y + 4.0, Anchor::Start),
+                (x, y - off, Anchor::Middle),
+                (x, y + off + 8.0, Anchor::Middle),
+                (x - off, y + off + 4.0, Anchor::End),
+                (x - off, y - off + 4.0, Anchor::End),
+            ];
+            self.try_label(Face::Note, &text, &text, &places);
+        }
+    }
+
+    /// The error bars of a point in tenths, as far as they are on the plot.
+    fn error_bars(&self, point: &Point) -> Vec<[i64; 4]> {
+        let (x, y) = (tenth(self.x.at(point.x)), tenth(self.y.at(point.y)));
+        let mut bars = Vec::new();
+        if point.x_error.is_finite() && point.x_error > 0.0 && self.x.slot().is_none() {
+            let end = |value: f64| tenth(self.x.at(value));
+            bars.push([
+                end(point.x - point.x_error),
+                y,
+                end(point.x + point.x_error),
+                y,
+            ]);
+        }
+        if point.y_error.is_finite() && point.y_error > 0.0 && self.y.slot().is_none() {
+            let end = |value: f64| tenth(self.y.at(value));
+            bars.push([
+                x,
+                end(point.y + point.y_error),
+                x,
+                end(point.y - point.y_error),
+            ]);
+        }
+        bars
     }
 
     fn cells(&self, series: &Series, (across, down): (Lattice, Lattice)) -> Cells {

@@ -29,6 +29,49 @@ pub(crate) struct Sheet<'a> {
     pub(crate) every: usize,
     /// Labels for which there was no room.
     pub(crate) unlabelled: usize,
+    /// Names of points for which there was no room.
+    pub(crate) unnamed: usize,
+    /// Error bars of points that are drawn as cells.
+    pub(crate) bars_left_out: usize,
+    /// Marks that stand for several points: how many, where, and how large they are.
+    pub(crate) together: Vec<(usize, f64, f64, f64)>,
+    /// Discs too small to be seen that are drawn larger than they are.
+    pub(crate) enlarged: usize,
+    /// How many fewer discs are drawn than there are, because some are drawn as one.
+    pub(crate) merged: usize,
+    /// How discs are drawn, if there are any.
+    pub(crate) discs: Option<crate::discs::Measure>,
+}
+
+impl<'a> Sheet<'a> {
+    /// A page on which nothing is drawn but what its canvas has.
+    pub(crate) fn new(
+        figure: &'a Figure,
+        survey: &'a Survey,
+        canvas: Canvas,
+        plot: Area,
+        (x, y): (Map, Map),
+    ) -> Sheet<'a> {
+        Sheet {
+            figure,
+            survey,
+            canvas,
+            ink: Ink::new(WIDTH, plot.bottom),
+            plot,
+            x,
+            y,
+            column: (figure.drawn().count() as f64 / 4.0).max(1.0),
+            hidden: 0,
+            every: 1,
+            unlabelled: 0,
+            unnamed: 0,
+            bars_left_out: 0,
+            together: Vec::new(),
+            enlarged: 0,
+            merged: 0,
+            discs: None,
+        }
+    }
 }
 
 impl Sheet<'_> {
@@ -54,9 +97,22 @@ impl Sheet<'_> {
         )
     }
 
+    /// Writes a label as [`Sheet::try_label`] does, and counts it if there was no room.
+    pub(crate) fn label(
+        &mut self,
+        face: Face,
+        text: &str,
+        whole: &str,
+        places: &[(f64, f64, Anchor)],
+    ) -> Option<Area> {
+        let area = self.try_label(face, text, whole, places);
+        self.unlabelled += usize::from(area.is_none());
+        area
+    }
+
     /// Writes a label at the best of several places: free of other text, and over as little of the data as can be. Says
     /// where it went.
-    pub(crate) fn label(
+    pub(crate) fn try_label(
         &mut self,
         face: Face,
         text: &str,
@@ -84,16 +140,9 @@ impl Sheet<'_> {
             })
             .filter(|(.., area)| room.holds(area) && self.is_free(area))
             .min_by_key(|(rank, .., area)| rank + 8 * self.ink.beneath(area));
-        match best {
-            Some((_, x, baseline, anchor, area)) => {
-                self.canvas.text(x, baseline, anchor, face, text, whole);
-                Some(area)
-            }
-            None => {
-                self.unlabelled += 1;
-                None
-            }
-        }
+        let (_, x, baseline, anchor, area) = best?;
+        self.canvas.text(x, baseline, anchor, face, text, whole);
+        Some(area)
     }
 
     pub(crate) fn is_free(&self, area: &Area) -> bool {

@@ -1,9 +1,11 @@
 //! What is drawn over the data to explain it: regions, rules and notes.
 
 use crate::canvas::{Anchor, Area, Face, rectangle, segment};
-use crate::figure::{Direction, Figure};
+use crate::figure::{Direction, Figure, Mark};
 use crate::sheet::Sheet;
 use crate::text::{clean, cut};
+
+const RING: &str = "class=\"cf-ring\" stroke=\"#1c2128\" stroke-width=\"1.2\" fill=\"none\"";
 
 /// The broadest label inside a picture.
 const BROADEST: f64 = 260.0;
@@ -138,8 +140,6 @@ impl Sheet<'_> {
     }
 
     pub(crate) fn draw_notes(&mut self) {
-        const RING: &str =
-            "class=\"cf-ring\" stroke=\"#1c2128\" stroke-width=\"1.2\" fill=\"none\"";
         let notes: Vec<_> = self.figure.notes.iter().take(Figure::MOST_MARKS).collect();
         let mut rings = Vec::new();
         for note in notes
@@ -157,36 +157,78 @@ impl Sheet<'_> {
             rings.push((x, y, clean(&note.text)));
         }
         for (x, y, whole) in rings.into_iter().filter(|(.., text)| !text.is_empty()) {
-            let text = cut(&whole, Face::Note.size(), BROADEST);
-            let mut places = Vec::new();
-            for far in [0.0, 14.0, 30.0, 48.0] {
-                for tilt in [4.0, -3.0, 11.0] {
-                    places.push((x + 10.0 + far, y + tilt, Anchor::Start));
-                    places.push((x - 10.0 - far, y + tilt, Anchor::End));
-                }
-                for (side, anchor) in [
-                    (0.0, Anchor::Middle),
-                    (7.0, Anchor::Start),
-                    (-7.0, Anchor::End),
-                ] {
-                    places.push((x + side, y - 10.0 - far, anchor));
-                    places.push((x + side, y + 18.0 + far, anchor));
-                }
-            }
-            let Some(area) = self.label(Face::Note, &text, &whole, &places) else {
-                continue;
-            };
-            // A label that had to go away from its point is tied to it.
-            let near = (
-                x.clamp(area.left, area.right),
-                y.clamp(area.top, area.bottom),
-            );
-            let (right, down) = (near.0 - x, near.1 - y);
-            let distance = (right * right + down * down).sqrt();
-            if distance > 13.0 {
-                let from = (x + right / distance * 5.5, y + down / distance * 5.5);
-                self.draw(&RING.replace("1.2", "0.8"), from, near);
+            if !self.write_beside(x, y, 5.5, &whole) {
+                self.unlabelled += 1;
             }
         }
+    }
+
+    /// Writes the names of points and discs beside them, the first names first.
+    pub(crate) fn draw_names_of_points(&mut self) {
+        let mut names = Vec::new();
+        let mut beyond = 0;
+        for series in self.figure.drawn() {
+            if !matches!(series.mark, Mark::Points | Mark::Discs) {
+                continue;
+            }
+            for (point, name) in series.points.iter().zip(&series.names) {
+                let name = clean(name);
+                if name.is_empty() || self.survey.absence(series.mark, point).is_some() {
+                    continue;
+                }
+                if names.len() < Figure::MOST_MARKS {
+                    let radius = match (series.mark, &self.discs) {
+                        (Mark::Discs, Some(measure)) => measure.radius(point.size),
+                        _ => 3.2,
+                    };
+                    names.push((self.x.at(point.x), self.y.at(point.y), radius, name));
+                } else {
+                    beyond += 1;
+                }
+            }
+        }
+        self.unnamed += beyond;
+        for (x, y, radius, name) in names {
+            if !self.write_beside(x, y, radius, &name) {
+                self.unnamed += 1;
+            }
+        }
+    }
+
+    /// Writes a text as near to a point as there is room; says whether there was.
+    fn write_beside(&mut self, x: f64, y: f64, radius: f64, whole: &str) -> bool {
+        let text = cut(whole, Face::Note.size(), BROADEST);
+        let off = radius + 4.5;
+        let mut places = Vec::new();
+        for far in [0.0, 14.0, 30.0, 48.0] {
+            for tilt in [4.0, -3.0, 11.0] {
+                places.push((x + off + far, y + tilt, Anchor::Start));
+                places.push((x - off - far, y + tilt, Anchor::End));
+            }
+            for (side, anchor) in [
+                (0.0, Anchor::Middle),
+                (7.0, Anchor::Start),
+                (-7.0, Anchor::End),
+            ] {
+                places.push((x + side, y - off - far, anchor));
+                places.push((x + side, y + off + 8.0 + far, anchor));
+            }
+        }
+        let Some(area) = self.try_label(Face::Note, &text, whole, &places) else {
+            return false;
+        };
+        // A label that had to go away from its point is tied to it.
+        let near = (
+            x.clamp(area.left, area.right),
+            y.clamp(area.top, area.bottom),
+        );
+        let (right, down) = (near.0 - x, near.1 - y);
+        let distance = (right * right + down * down).sqrt();
+        if distance > radius + 7.5 {
+            let share = radius / distance;
+            let from = (x + right * share, y + down * share);
+            self.draw(&RING.replace("1.2", "0.8"), from, near);
+        }
+        true
     }
 }

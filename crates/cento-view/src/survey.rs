@@ -42,6 +42,7 @@ pub(crate) enum Absence {
     NotPositive,
     NoCategory,
     NoWidth,
+    NoArea,
 }
 
 /// What the data are like.
@@ -58,6 +59,8 @@ pub(crate) struct Survey {
     not_positive: usize,
     no_category: usize,
     no_width: usize,
+    no_area: usize,
+    no_error: usize,
     series_left: usize,
 }
 
@@ -77,6 +80,8 @@ impl Survey {
             not_positive: 0,
             no_category: 0,
             no_width: 0,
+            no_area: 0,
+            no_error: 0,
             series_left: figure.series.len().saturating_sub(Figure::MOST_SERIES),
         };
         if figure.drawn().any(|series| series.mark == Mark::Stacked) {
@@ -107,11 +112,35 @@ impl Survey {
                     if series.mark == Mark::Histogram {
                         self.x.add(point.end);
                     }
+                    if series.mark == Mark::Points {
+                        self.take_errors(point);
+                    }
                 }
                 Some(Absence::NotANumber) => self.not_numbers += 1,
                 Some(Absence::NotPositive) => self.not_positive += 1,
                 Some(Absence::NoCategory) => self.no_category += 1,
                 Some(Absence::NoWidth) => self.no_width += 1,
+                Some(Absence::NoArea) => self.no_area += 1,
+            }
+        }
+    }
+
+    /// The axes hold the error bars too, as far as these have a place on them.
+    fn take_errors(&mut self, point: &Point) {
+        let valid = |error: f64| error.is_finite() && error >= 0.0;
+        self.no_error += usize::from(!valid(point.x_error)) + usize::from(!valid(point.y_error));
+        if valid(point.x_error) && !matches!(self.scale_x, Scale::Categories(_)) {
+            for end in [point.x - point.x_error, point.x + point.x_error] {
+                if self.fits_x(end) {
+                    self.x.add(end);
+                }
+            }
+        }
+        if valid(point.y_error) && !matches!(self.scale_y, Scale::Categories(_)) {
+            for end in [point.y - point.y_error, point.y + point.y_error] {
+                if self.fits_y(end) {
+                    self.y.add(end);
+                }
             }
         }
     }
@@ -206,7 +235,10 @@ impl Survey {
         let absent = absent(&self.scale_x, point.x, self.columns)
             .or_else(|| absent(&self.scale_x, end, self.columns))
             .or_else(|| absent(&self.scale_y, point.y, self.rows));
-        absent.or((mark == Mark::Histogram && end <= point.x).then_some(Absence::NoWidth))
+        let has_area = point.size.is_finite() && point.size > 0.0;
+        absent
+            .or((mark == Mark::Histogram && end <= point.x).then_some(Absence::NoWidth))
+            .or((mark == Mark::Discs && !has_area).then_some(Absence::NoArea))
     }
 
     /// What is missing from the picture, in sentences; empty if nothing is.
@@ -253,6 +285,12 @@ impl Survey {
             );
         }
         say(self.no_width, "bin without width", "bins without width");
+        say(self.no_area, "disc without area", "discs without area");
+        say(
+            self.no_error,
+            "error bar whose length is not a number",
+            "error bars whose lengths are not numbers",
+        );
         say(
             self.series_left,
             "series more than can be told apart",

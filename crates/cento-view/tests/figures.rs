@@ -9,8 +9,9 @@ use cento_view::{Axis, Figure, Format, Mark, Point, Region, Rule, Scale, Series}
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
-const MARKS: [Mark; 6] = [
+const MARKS: [Mark; 7] = [
     Mark::Points,
+    Mark::Discs,
     Mark::Line,
     Mark::Steps,
     Mark::Bars,
@@ -151,17 +152,29 @@ fn any_axis() -> impl Strategy<Value = Axis> {
 }
 
 fn any_series() -> impl Strategy<Value = Series> {
-    let point =
-        (any_number(), any_number(), any_number()).prop_map(|(x, end, y)| Point { x, end, y });
+    let of_disc = (any_number(), any_number());
+    let errors = prop_oneof![Just((0.0, 0.0)), (any_number(), any_number())];
+    let point = (any_number(), any_number(), any_number(), of_disc, errors).prop_map(
+        |(x, end, y, (size, part), (x_error, y_error))| Point {
+            x,
+            end,
+            y,
+            size,
+            part,
+            x_error,
+            y_error,
+        },
+    );
     (
         any_text(),
         0..MARKS.len(),
         proptest::collection::vec(point, 0..30),
+        proptest::collection::vec(any_text(), 0..6),
+        prop_oneof![Just(f64::INFINITY), any_number()],
     )
-        .prop_map(|(name, mark, points)| Series {
-            name,
-            mark: MARKS[mark],
-            points,
+        .prop_map(|(name, mark, points, names, reach)| Series {
+            reach,
+            ..Series::of_points(name, MARKS[mark], points).named(names)
         })
 }
 
@@ -290,14 +303,17 @@ fn any_number_of_points_is_a_small_picture() {
         };
         let points: Vec<Point> = (0..many)
             .map(wave)
-            .map(|(x, y)| Point { x, end: x + 1.0, y })
+            .map(|(x, y)| Point {
+                end: x + 1.0,
+                size: y.abs(),
+                part: 0.5,
+                x_error: 1.0,
+                y_error: y.abs() / 3.0,
+                ..Point::at(x, y)
+            })
             .collect();
         let mut figure = Figure::new("t", Axis::linear("x"), Axis::linear("y"));
-        figure = figure.series(Series {
-            name: "s".into(),
-            mark,
-            points,
-        });
+        figure = figure.series(Series::of_points("s", mark, points));
         check(&figure);
     }
     // And many of many, with holes.
@@ -317,16 +333,13 @@ fn any_number_of_points_is_a_small_picture() {
             };
             let points = (0..4_000)
                 .map(|n| Point {
-                    x: f64::from(n),
                     end: f64::from(n) + 1.0,
-                    y: holes(n),
+                    size: f64::from(n % 17),
+                    part: 0.3,
+                    ..Point::at(f64::from(n), holes(n))
                 })
-                .collect();
-            figure = figure.series(Series {
-                name: format!("s{shift}"),
-                mark,
-                points,
-            });
+                .collect::<Vec<_>>();
+            figure = figure.series(Series::of_points(format!("s{shift}"), mark, points));
         }
         check(&figure);
     }
@@ -398,26 +411,184 @@ fn a_line_breaks_where_a_value_is_missing() {
     assert_eq!((line(1.5), line(f64::NAN)), (1, 2));
 }
 
+/// The parts of an SVG path that begin with a move, of the elements that a text is in.
+fn pieces(svg: &str, class: &str) -> Vec<String> {
+    svg.lines()
+        .filter(|line| line.starts_with("<path") && line.contains(class))
+        .filter_map(|line| line.split(" d=\"").nth(1))
+        .flat_map(|path| path.trim_end_matches("\"/>").split('M').skip(1))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn no_line_goes_through_values_that_do_not_exist() {
+    let points = [
+        (1.0, 5.0),
+        (2.0, 4.0),
+        (3.0, 3.0),
+        (30.0, 2.0),
+        (40.0, 1.0),
+        (41.0, 1.0),
+    ];
+    let figure = |series: Series| {
+        Figure::new("", Axis::linear("").format(Format::Count), Axis::log10("")).series(series)
+    };
+    let all = Series::new("", Mark::Line, points);
+    let lines = |series: Series| pieces(&check(&figure(series)), "stroke-linejoin");
+    assert_eq!(lines(all.clone()).len(), 1);
+    let with_gaps = all.joined_within(1.0);
+    let runs = lines(with_gaps.clone());
+    assert_eq!(runs.len(), 3, "{runs:?}");
+    assert_eq!(runs.iter().filter(|run| run.contains('L')).count(), 2);
+    // The value that stands alone has a mark, and nothing is said to be left out.
+    let svg = check(&figure(with_gaps));
+    assert_eq!(pieces(&svg, "\"cf-fill-1\"").len(), 6);
+    assert!(!svg.contains("Left out"));
+}
+
+#[test]
+fn a_point_on_a_line_is_drawn_over_the_line() {
+    let line = [(1.0, 1.0), (2.0, 3.0), (3.0, 4.0)];
+    let svg = check(
+        &Figure::new("", Axis::linear(""), Axis::linear(""))
+            .series(Series::new("pivot", Mark::Points, [(2.0, 3.0)]))
+            .series(Series::new("quilts", Mark::Line, line)),
+    );
+    let body = svg.split("</style>").nth(1).unwrap();
+    let at = |text: &str| body.rfind(text).unwrap();
+    assert!(at("cf-edge cf-fill-1") > at("cf-line-2") && at("cf-edge cf-fill-1") > at("cf-fill-2"));
+}
+
+#[test]
+fn points_at_one_place_are_counted() {
+    let share = || {
+        Axis::linear("")
+            .format(Format::Share)
+            .covering(0.0)
+            .covering(1.0)
+    };
+    let pairs = |count: usize| {
+        let mirrors = std::iter::repeat_n((1.0, 1.0), count);
+        let others = [(0.9, 0.2), (0.5, 0.4)];
+        check(&Figure::new("", share(), share()).series(Series::new(
+            "pairs",
+            Mark::Points,
+            mirrors.chain(others),
+        )))
+    };
+    let svg = pairs(20);
+    assert_eq!(pieces(&svg, "cf-edge").len(), 3);
+    assert!(svg.contains(">20</text>") && svg.contains("A larger dot stands for several points"));
+    assert!(!pairs(1).contains("A larger dot"));
+    // In a cloud they are a cell, which is no sliver at the edge of the plot.
+    let share_of = |n: u32| f64::from(n) / 2_000.0;
+    let cloud = (0..2_000u32).map(|n| (share_of(n * 7919 % 1_900), share_of(n * 104_729 % 1_900)));
+    let mirrors = std::iter::repeat_n((1.0, 1.0), 20);
+    let corner = std::iter::repeat_n((1.0, 0.0), 20);
+    let all = cloud.chain(mirrors).chain(corner).collect::<Vec<_>>();
+    let svg = check(&Figure::new("", share(), share()).series(Series::new("", Mark::Points, all)));
+    for piece in pieces(&svg, "crispEdges") {
+        let sides = numbers(&piece);
+        assert!(sides[2] >= 3.0 && sides[3] >= 3.0, "{piece}");
+    }
+}
+
+#[test]
+fn areas_of_discs_are_proportional_and_inner_discs_are_parts_of_them() {
+    let discs = [
+        (1.0, 1.0, 1.0, 0.0),
+        (2.0, 1.0, 4.0, 0.25),
+        (3.0, 1.0, 16.0, 1.0),
+    ];
+    let figure = Figure::new("", Axis::linear(""), Axis::linear(""))
+        .areas("pages", "from other sites")
+        .series(Series::discs("covers", discs));
+    let svg = check(&figure);
+    let radii = |class: &str| -> Vec<f64> {
+        let arcs = pieces(&svg, class);
+        let radius = |arc: &String| numbers(arc.split('a').nth(1).unwrap())[0];
+        arcs.iter().map(radius).collect()
+    };
+    // The largest first, and behind them the three of the legend and the example of an inner disc.
+    let outer = radii("cf-fill-1 cf-line-1");
+    assert_eq!(outer[..3], [14.0, 7.0, 3.5]);
+    assert_eq!(radii("\"cf-fill-1\"")[..2], [14.0, 3.5]);
+    assert!(
+        svg.contains(">Area of a disc, pages:<") && svg.contains(">inner disc: from other sites<")
+    );
+    assert_eq!(figure.csv().lines().next(), Some("series,x,y,size,part"));
+    let nothing = [
+        (1.0, 1.0, 0.0, 0.0),
+        (1.0, 1.0, f64::NAN, 0.0),
+        (2.0, 2.0, -1.0, 0.0),
+        (2.0, 2.0, 5.0, 0.0),
+    ];
+    let figure =
+        Figure::new("", Axis::linear(""), Axis::linear("")).series(Series::discs("", nothing));
+    assert!(check(&figure).contains("Left out: 3 discs without area."));
+    let sizes = [(1.0, 1.0, 1.0, 0.0), (2.0, 2.0, 1e12, 0.0)];
+    let figure =
+        Figure::new("", Axis::linear(""), Axis::linear("")).series(Series::discs("", sizes));
+    assert!(check(&figure).contains("Discs drawn larger than they are, to be seen at all: 1."));
+}
+
+#[test]
+fn error_bars_reach_as_far_as_they_say_and_points_have_names() {
+    let sites = [
+        (50.0, 100.0, 10.0),
+        (70.0, 1_000.0, 0.0),
+        (60.0, 10.0, f64::NAN),
+    ];
+    let figure = Figure::new(
+        "",
+        Axis::linear("").covering(0.0).covering(100.0),
+        Axis::log10(""),
+    )
+    .series(Series::with_x_errors("sites", sites).named(["a.example", "", "=c.example"]));
+    let svg = check(&figure);
+    assert!(svg.contains(">a.example</text>") && svg.contains(">=c.example</text>"));
+    assert!(svg.contains("Left out: 1 error bar whose length is not a number."));
+    let bars: Vec<Vec<f64>> = pieces(&svg, "stroke-opacity=\"0.6\"")
+        .iter()
+        .map(|bar| numbers(bar))
+        .collect();
+    // The bar and its two caps.
+    assert_eq!(bars.len(), 3, "{bars:?}");
+    let middle = (bars[0][0] + bars[0][2]) / 2.0;
+    let dots = pieces(&svg, "cf-edge");
+    assert!(
+        dots.iter()
+            .any(|dot| (numbers(dot)[0] + 3.2 - middle).abs() < 0.11),
+        "{dots:?} {middle}"
+    );
+    let table = figure.csv();
+    assert!(
+        table.starts_with("series,x,y,x_error,y_error,name\r\nsites,50,100,10,0,a.example\r\n")
+    );
+    assert!(
+        table.ends_with("sites,60,10,NaN,0,\"'=c.example\"\r\n"),
+        "{table}"
+    );
+}
+
 #[test]
 fn the_order_of_points_does_not_matter() {
     for mark in MARKS.into_iter().filter(|mark| *mark != Mark::Stacked) {
         let points: Vec<Point> = (1..3_000)
             .map(|n| Point {
-                x: f64::from(n),
                 end: f64::from(n + 1),
-                y: f64::from(n * 7919 % 97),
+                size: f64::from(n % 31),
+                ..Point::at(f64::from(n), f64::from(n * 7919 % 97))
             })
             .collect();
         let mut turned = points.clone();
         turned.reverse();
         let figure = |points: Vec<Point>| {
-            Figure::new("", Axis::linear(""), Axis::linear("")).series(Series {
-                name: String::new(),
-                mark,
-                points,
-            })
+            Figure::new("", Axis::linear(""), Axis::linear(""))
+                .series(Series::of_points("", mark, points))
         };
-        if mark == Mark::Points || mark == Mark::Bars || mark == Mark::Histogram {
+        if !matches!(mark, Mark::Line | Mark::Steps) {
             assert_eq!(figure(points).svg(), figure(turned).svg(), "{mark:?}");
         } else {
             let few = points.into_iter().take(30).collect::<Vec<_>>();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use cento_find::Findings;
 use cento_find::copies::CopiesScheme;
-use cento_find::phrases::{PhrasesParams, PhrasesSummary, SiteKind};
+use cento_find::phrases::{ForeignBy, PhrasesParams, PhrasesSummary, SiteKind};
 use cento_scan::Analysis;
 use cento_scan::analyses::phrases::Phrases;
 use cento_scan::rows::{first, first_that};
@@ -21,20 +21,24 @@ use crate::output::{Lines, number, print, shortened, table};
 /// Find popular phrases, and the pages and sites that are made of them
 ///
 /// After Fetterly, Manasse & Najork 2005. From each page 84 phrases of five words are sampled, its shingles; near-copies count
-/// as one page. A phrase is popular if it is a shingle of --min-pages pages. A site is flagged if it has many popular shingles
+/// as one page. Unlike in the paper the end of a page is not joined to its beginning: that would be a phrase nobody wrote. A phrase is popular if it is a shingle of --min-pages pages. A site is flagged if it has many popular shingles
 /// on all of its pages: what was sliced and diced from a limited stock of sentences, but also templates filled from a
 /// database, so look at what is flagged. For pages of many popular shingles, a covering set tells which other pages they could
 /// be put together from.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Findings are tables in CORPUS/findings/phrases: sites (the main one: pages, mean and deviation of popular
-shingles, originality, flagged), phrases (words, pages, sites, an example), pages (popular shingles,
-originality, size and foreign contribution of the covering set) and covers (page, source, shingles).
+shingles, originality, flagged), phrases (words, pages, sites, pages it was sampled from, an example),
+pages (popular shingles, originality, size and foreign contribution of the covering set) and covers
+(page, source, shingles).
 
-Originality is the share of a page that is on no other page, or of a site that is on no other site: of
-the sampled shingles, or with --exact of all phrases. Covering sets are greedy: the page with the most of
-what is not covered yet, pages of another domain and address first. They are made for --cover-pages pages
-of each number of popular shingles from --cover-from up; of a phrase, --candidates pages are candidates.
+Originality is the share of a page's phrases that are on no other page, or of a site's that are on no other
+site. It is always made from all phrases of all pages; only popularity is sampled, unless --exact. Covering
+sets are greedy: the page with the most of what is not covered yet, pages of another domain and address
+first. They are made for --cover-pages pages of each number of popular shingles from --cover-from up; of a
+phrase, --candidates pages are candidates for each of them, foreign ones first. A covering set says
+from where a page could be put together, not from where it was. --foreign ip counts what comes from
+another address as foreign, even from the same domain, as the paper does.
 
 Examples:
   cento phrases crawl.cento
@@ -48,10 +52,10 @@ pub(crate) struct PhrasesArguments {
     /// Words of a phrase
     #[arg(short, long, value_name = "K", default_value_t = 5)]
     pub(crate) k: u32,
-    /// A phrase is popular on this many pages
+    /// A phrase is popular if it was sampled from this many pages; with --exact, if it is on this many
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) min_pages: u32,
-    /// Count all phrases of all pages, and not the sampled ones alone
+    /// Find popular phrases among all phrases of all pages, and not among the sampled ones alone
     #[arg(long)]
     pub(crate) exact: bool,
     /// Leave near-copies in
@@ -100,7 +104,7 @@ pub(crate) struct PhrasesArguments {
         help_heading = "Covering sets"
     )]
     pub(crate) cover_pages: CoverPages,
-    /// How many pages of one phrase are candidates
+    /// How many pages of one phrase are candidates for the cover of a page, foreign ones first
     #[arg(
         long,
         value_name = "N",
@@ -108,6 +112,15 @@ pub(crate) struct PhrasesArguments {
         help_heading = "Covering sets"
     )]
     pub(crate) candidates: u32,
+    /// Which pages are foreign: those of another domain and address (both), of another ip, or of another domain. One that is not
+    /// known is foreign to all
+    #[arg(
+        long,
+        value_name = "BY",
+        default_value_t = ForeignBy::Both,
+        help_heading = "Covering sets"
+    )]
+    pub(crate) foreign: ForeignBy,
 
     /// Write the paper's figures to a folder, as SVG and as CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
@@ -148,7 +161,9 @@ pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, Failure> {
         cover_from: arguments.cover_from,
         cover_pages: arguments.cover_pages.0,
         candidates: arguments.candidates,
+        foreign: arguments.foreign,
     };
+    check_covers(arguments)?;
     params.check()?;
     let source = Arc::new(open_source(
         &[&arguments.corpus],
@@ -166,12 +181,31 @@ pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What only covers ask for has no effect without them.
+fn check_covers(arguments: &PhrasesArguments) -> Result<(), Failure> {
+    let usual = PhrasesParams::default();
+    if arguments.cover_pages.0 == Some(0)
+        && (arguments.candidates != usual.candidates || arguments.foreign != usual.foreign)
+    {
+        return Err(Failure::usage(
+            "--candidates and --foreign choose the pages of covers, and --cover-pages 0 makes none"
+                .to_owned(),
+            "leave them out, or cover some pages",
+        ));
+    }
+    Ok(())
+}
+
 fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, Failure> {
     let counted: PhrasesSummary = findings.summary()?;
     let mut text = format!(
-        "{} popular phrases of {} words, on {} pages each at least\n",
+        "{} popular phrases of {} words, {} {} pages each at least\n",
         number(counted.phrases),
         params.k,
+        match params.exact {
+            true => "on",
+            false => "sampled from",
+        },
         number(u64::from(params.min_pages))
     );
     let mut lines = Lines::default();
@@ -234,7 +268,10 @@ fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, Failur
                     number(row.count("pages")),
                     format!("{:.1}", row.real("mean")),
                     format!("{:.1}", row.real("deviation")),
-                    format!("{:.0}%", 100.0 * row.real("originality")),
+                    match row.has("originality") {
+                        true => format!("{:.0}%", 100.0 * row.real("originality")),
+                        false => "–".to_owned(),
+                    },
                 ]
             })
             .collect();
@@ -267,10 +304,14 @@ fn advice(params: &PhrasesParams, counted: &PhrasesSummary) -> String {
         let exact = if params.exact {
             ""
         } else {
-            "--exact, which counts all phrases, "
+            "--exact, which looks at all phrases, "
+        };
+        let which = match params.exact {
+            true => "is on",
+            false => "was sampled from",
         };
         text.push_str(&format!(
-            "No phrase is on {} pages. Try {lower}{exact}or a smaller -k.\n",
+            "No phrase {which} {} pages. Try {lower}{exact}or a smaller -k.\n",
             params.min_pages
         ));
     }
@@ -290,12 +331,20 @@ fn advice(params: &PhrasesParams, counted: &PhrasesSummary) -> String {
             "No site is flagged. {other} may show others; --flag-pages, --flag-mean and --flag-deviation set the rule.\n"
         ));
     }
-    if counted.crowded > 0 && counted.covered > 0 {
+    if counted.crowded > 0 {
         text.push_str(&format!(
-            "{} phrases are on more than {} pages, of which {} were candidates for covers (--candidates).\n",
+            "{} phrases are on more than {} other pages, so not all were candidates, foreign ones first: {} of {} covers may need fewer pages with a larger --candidates.\n",
             number(counted.crowded),
-            params.candidates,
-            params.candidates
+            number(u64::from(params.candidates)),
+            number(counted.cut_covers),
+            number(counted.covered)
+        ));
+    }
+    if counted.covered > 0 && params.foreign == ForeignBy::Ip && counted.no_address > 0 {
+        text.push_str(&format!(
+            "{} of {} pages have no address of a server: they count as foreign to all others.\n",
+            number(counted.no_address),
+            number(counted.pages)
         ));
     }
     text

@@ -13,7 +13,7 @@ use cento_scan::analyses::sweep::Sweeps;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::analysis::{AnalysisArguments, open_source, write_figures};
+use crate::analysis::{AnalysisArguments, cannot_write, open_source, write_figures};
 use crate::failure::Failure;
 use crate::output::{Lines, clean, number, print, table};
 
@@ -21,15 +21,19 @@ use crate::output::{Lines, clean, number, print, table};
 ///
 /// A page is quilted if at least the share THETA of its distinct word k-grams are patch grams, which are those on 2 to M pages, and if
 /// it takes at least C other pages to cover these (Najork 2012). Every such page is found, with every source: nothing is
-/// sampled. The cover is greedy; of equal sources the one that comes first in the corpus is taken.
+/// sampled. The cover is greedy, with ties broken by the order of the corpus; of pages that have the same patch, the earliest by
+/// date is named as its source. That others have a page's words does not say who took them from whom: dates and links may.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Findings are tables in CORPUS/findings/quilts: quilts (each quilted page with its grams, patch fraction,
-sources, attributed share and originality) and patches (what each source gave, where it stands in both
-texts in bytes, whether the page links to it, and which of the two is earlier). --out and --json give quilts.
+sources, attributed share and originality) and patches (what a page shares with each source, where it
+stands in both texts in bytes, whether it is attributed, and which of the two is earlier). --out and
+--json give quilts; with --sample those that were drawn, each with its patches; with --sweep the table
+of definitions.
 
-A page is original in the grams that are on no other page, or on later ones only. A patch is attributed
-if the page links to the source, or to the other domain that the source is on.
+The date of a page is when it was published, else when it was fetched. A page is original in the grams
+that are on no other page, or by their dates on later ones only. A gram is attributed if the page links to
+any foreign page that has it, or to that page's domain.
 
 Examples:
   cento quilts crawl.cento
@@ -37,7 +41,7 @@ Examples:
   cento quilts crawl.cento --foreign ip --collapse
   cento quilts crawl.cento --sweep k=2..10 --sweep m=10..80:10 --sweep c=2..10 \\
       --sweep theta=0.4..1.0 --figures figures
-  cento quilts crawl.cento --sample 100 --seed 1 --json > to-judge.jsonl")]
+  cento quilts crawl.cento --sample 100 --seed 1 --out to-judge.jsonl")]
 pub(crate) struct QuiltsArguments {
     /// The corpus
     #[arg(value_name = "CORPUS")]
@@ -65,13 +69,14 @@ pub(crate) struct QuiltsArguments {
     #[arg(long)]
     pub(crate) collapse: bool,
     /// Also count quilts for other values of one parameter, the others as they are: k=2..10, m=10..80:10, c=2,4,8,
-    /// theta=0.4..1.0. May be given several times; each value of k takes a pass over the texts
-    #[arg(long, value_name = "NAME=VALUES")]
+    /// theta=0.4..1.0. May be given several times; each value of k takes a pass over the texts. --out and --json then give the
+    /// counts
+    #[arg(long, value_name = "NAME=VALUES", conflicts_with = "sample")]
     pub(crate) sweep: Vec<Sweep>,
     /// Draw the sweeps, as DIR/NAME.svg with the numbers in DIR/NAME.csv
     #[arg(long, value_name = "DIR", requires = "sweep", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
-    /// Print so many quilts, drawn at random, with their patches
+    /// Give so many quilts, drawn at random, with their patches: print them, or write them as --out and --json say
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub(crate) sample: Option<usize>,
     /// The seed of the sample
@@ -98,6 +103,7 @@ pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, Failure> {
         collapse: arguments.collapse,
     };
     params.check()?;
+    check_sample(arguments)?;
     let source = Arc::new(open_source(
         &[&arguments.corpus],
         arguments.analysis.partial,
@@ -116,21 +122,48 @@ pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, Failure> {
     }
     if let Some(count) = arguments.sample {
         let drawn = drawn(&findings, count, arguments.seed)?;
+        let lines = || drawn.iter().map(|quilt| format!("{quilt}\n"));
+        if let Some(out) = &arguments.analysis.out {
+            std::fs::write(out, lines().collect::<String>())
+                .map_err(|error| cannot_write(out, &error))?;
+        }
         let text: String = match arguments.analysis.json {
-            true => drawn.iter().map(|quilt| format!("{quilt}\n")).collect(),
+            true => lines().collect(),
             false => drawn.iter().map(described).collect(),
         };
         print(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let printed = arguments.analysis.give(&findings.table("quilts"))?;
-    if !printed {
+    // Who asks for other definitions wants to know how many quilts there are by each.
+    let asked = match &swept {
+        Some(swept) => swept.table("sweep"),
+        None => findings.table("quilts"),
+    };
+    if !arguments.analysis.give(&asked)? {
         print(&summary(arguments, &findings)?)?;
         if let Some(swept) = &swept {
             print(&sweep_table(swept)?)?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A quilt has a list of patches, which only lines of JSON can hold.
+fn check_sample(arguments: &QuiltsArguments) -> Result<(), Failure> {
+    match &arguments.analysis.out {
+        Some(out)
+            if arguments.sample.is_some() && out.extension().is_none_or(|end| end != "jsonl") =>
+        {
+            Err(Failure::usage(
+                format!(
+                    "{}: quilts are drawn with their patches, as lines of JSON",
+                    out.display()
+                ),
+                "end its name with .jsonl, or leave --sample out for a table of all quilts",
+            ))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The rows of a table as JSON objects, of those pages for which `wanted` holds.
@@ -187,22 +220,33 @@ fn percent(value: &Value) -> String {
 /// A quilt for people.
 fn described(quilt: &Value) -> String {
     let mut text = format!(
-        "{}\n  {} of its grams are patches, {} attributed, {} original\n",
+        "{}\n  {} of its grams are patches{}, {} original\n",
         text_of(&quilt["page"]),
         percent(&quilt["patch_fraction"]),
-        percent(&quilt["attributed_share"]),
+        match quilt["foreign_share"].is_null() {
+            true => format!(
+                ", {} of these attributed",
+                percent(&quilt["attributed_share"])
+            ),
+            false => format!(
+                ", {} of these foreign, and {} of the foreign ones attributed",
+                percent(&quilt["foreign_share"]),
+                percent(&quilt["attributed_share"])
+            ),
+        },
         percent(&quilt["originality"]),
     );
     let patches = quilt["patches"].as_array().map_or(&[][..], Vec::as_slice);
     for patch in patches.iter().take(10) {
         let mut about = Vec::new();
         match patch["earlier"].as_str() {
-            Some("page") => about.push("later"),
-            Some("source") => about.push("earlier"),
+            Some("page") => about.push("dated later"),
+            Some("source") => about.push("dated earlier"),
+            Some("same") => about.push("same date"),
             _ => {}
         }
         if patch["attributed"] == true {
-            about.push("linked");
+            about.push("attributed");
         }
         let share = percent(&patch["share"]);
         let about = match about.is_empty() {
@@ -237,16 +281,33 @@ fn summary(arguments: &QuiltsArguments, findings: &Findings) -> Result<String, F
         Foreign::None => "on any page".to_owned(),
         foreign => format!("foreign by {foreign}"),
     };
-    lines.add_with(
-        "sources",
-        format!("{mean:.2}"),
-        format!("for each of them, {kind}"),
-    );
-    lines.add_with(
-        "attributed",
-        number(counted.attributed_quilts),
-        "link to where half of their patches or more are from",
-    );
+    if counted.quilts > 0 {
+        lines.add_with(
+            "sources",
+            format!("{mean:.2}"),
+            format!("for each of them on average, {kind}"),
+        );
+        let dated = counted.earlier_sources + counted.later_sources + counted.same_dates;
+        lines.add_with(
+            "earlier sources",
+            number(counted.earlier_sources),
+            format!(
+                "of {} where both pages have a date, and {} in all",
+                number(dated),
+                number(counted.patches)
+            ),
+        );
+        lines.add_with(
+            "first themselves",
+            number(counted.first_quilts),
+            "had over half of what they share before all others, by the dates",
+        );
+        lines.add_with(
+            "attributed",
+            number(counted.attributed_quilts),
+            "link to foreign pages or domains with half of their foreign patches or more",
+        );
+    }
     lines.add_with(
         "patchy pages",
         number(counted.patchy),
@@ -270,7 +331,7 @@ fn summary(arguments: &QuiltsArguments, findings: &Findings) -> Result<String, F
     text.push_str(&largest(findings)?);
     if counted.quilts == 0 {
         text.push_str(match counted.patchy {
-            0 if counted.patch_grams == 0 => "no gram is on several pages, and on no more than M\n",
+            0 if counted.patch_grams == 0 => "no gram is on several pages and on no more than M\n",
             0 => "no page has so large a share of patch grams: --theta lowers it\n",
             _ => "none of the patchy pages needs so many sources: -c lowers it, --foreign widens it\n",
         });

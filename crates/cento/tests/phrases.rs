@@ -87,7 +87,7 @@ fn figures_are_drawn_and_an_empty_result_says_why() {
     sandbox.succeed(&["index", "p.jsonl", "-o", "p.cento"]);
     let said = sandbox.run(&["phrases", "p.cento", "--figures", "figures"]);
     assert!(
-        said.contains("No phrase is on 5 pages. Try a lower --min-pages"),
+        said.contains("No phrase was sampled from 5 pages. Try a lower --min-pages"),
         "{said}"
     );
     for name in ["popularity", "pages", "covers", "sites"] {

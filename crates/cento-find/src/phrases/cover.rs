@@ -1,7 +1,7 @@
 //! Covering sets: from which pages the popular shingles of a page can be put together.
 //!
 //! ```text
-//!   offerers ─ offer ─▶ offers ─ cover ─▶ by source ─ sources ─▶ page rows
+//!   offerers ─ nominate ─▶ nominees ─ offer ─▶ offers ─ cover ─▶ by source ─ sources ─▶ page rows
 //!                 ▲ covered
 //! ```
 //!
@@ -10,17 +10,19 @@
 //! taken only when no other has anything left to give.
 //!
 //! What this costs is bounded twice. As in the paper only some pages are covered, so many for each number of popular
-//! shingles. And of a phrase only so many pages are candidates: the first ones by an order that is random and the same for all
-//! phrases. So a phrase on a million pages makes no million times a million rows, and a page that is a candidate for one such
-//! phrase is one for all of them.
+//! shingles. And of a phrase only so many pages are candidates for one page: foreign ones first, and among these the first ones by
+//! an order that is random and the same for all phrases. So a phrase on a million pages makes no million times a million rows, a
+//! page that is a candidate for one such phrase is one for all of them, and a spammer with a million pages cannot crowd out the
+//! pages that it took its phrases from.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use cento_flow::{Bitmap, Registry};
+use cento_flow::{Bitmap, Context, Registry};
 use serde::{Deserialize, Serialize};
 
-use super::params::PhrasesParams;
-use super::rows::{Holder, Offer, POPULAR};
+use super::params::{ForeignBy, PhrasesParams};
+use super::rows::{CUT, Holder, Offer, POPULAR};
 use crate::names::{NAMED, ROW};
 use crate::numbers::{Numbers, UNSET};
 
@@ -38,7 +40,124 @@ pub(super) struct Gift {
 struct Candidate {
     source: u32,
     shared: u128,
+    /// Taken before those that are not.
+    preferred: bool,
+    /// What it gives is foreign.
     foreign: bool,
+}
+
+/// Which pages are neighbours.
+struct Homes {
+    domains: Arc<Numbers>,
+    addresses: Arc<Numbers>,
+    by: ForeignBy,
+}
+
+impl Homes {
+    fn of(context: &Context<'_>, by: ForeignBy) -> cento_flow::Result<Homes> {
+        Ok(Homes {
+            domains: context.state("domain")?,
+            addresses: context.state("ip")?,
+            by,
+        })
+    }
+
+    /// Whether two pages have the same domain and the same address. What is not known is not the same.
+    fn same(&self, one: u32, other: u32) -> (bool, bool) {
+        let same = |numbers: &Numbers| {
+            let number = numbers.get(one);
+            number != UNSET && number == numbers.get(other)
+        };
+        (same(&self.domains), same(&self.addresses))
+    }
+
+    /// Whether a page is taken before the neighbours of another.
+    fn prefers(&self, page: u32, source: u32) -> bool {
+        match (self.by, self.same(page, source)) {
+            (ForeignBy::Domain, (domain, _)) => !domain,
+            (_, (domain, address)) => !domain && !address,
+        }
+    }
+
+    /// Whether what a page gives to another is foreign.
+    fn foreign(&self, page: u32, source: u32) -> bool {
+        match (self.by, self.same(page, source)) {
+            (ForeignBy::Both, (domain, address)) => !domain && !address,
+            (ForeignBy::Ip, (_, address)) => !address,
+            (ForeignBy::Domain, (domain, _)) => !domain,
+        }
+    }
+}
+
+/// Chooses pages of a phrase, which come in a fixed order, so that every page finds among them the first ones that are foreign to
+/// it, as many as it may have, and the first ones at all if these are too few.
+///
+/// A page is passed over if as many as a page may have are chosen of the same domain and address: for whomever it would be foreign,
+/// those are. It is also passed over if twice as many are chosen of its domain: of these at most half have any one address, so
+/// whoever does not share the domain finds enough among the rest; and likewise for addresses. So what is left out is never missed,
+/// and at most five times as many are held as a page may have.
+struct Chosen {
+    most: u32,
+    pages: Vec<u32>,
+    pairs: HashMap<(u32, u32), u32>,
+    domains: HashMap<u32, u32>,
+    addresses: HashMap<u32, u32>,
+    /// The most pages of one domain, and of one address.
+    largest: (u32, u32),
+}
+
+impl Chosen {
+    /// For pages that may have so many candidates.
+    fn new(most: u32) -> Chosen {
+        Chosen {
+            // One more, for a page is no candidate for itself.
+            most: most + 1,
+            pages: Vec::new(),
+            pairs: HashMap::new(),
+            domains: HashMap::new(),
+            addresses: HashMap::new(),
+            largest: (0, 0),
+        }
+    }
+
+    fn clear(&mut self) {
+        self.pages.clear();
+        self.pairs.clear();
+        self.domains.clear();
+        self.addresses.clear();
+        self.largest = (0, 0);
+    }
+
+    fn see(&mut self, page: u32, domain: u32, address: u32) {
+        let (in_domain, at_address) = self.largest;
+        // Whoever asks shares a domain with these at most, and an address with those.
+        if self.pages.len() as u32 >= in_domain + at_address + self.most {
+            return;
+        }
+        let held = |counts: &HashMap<u32, u32>, key: u32| match key {
+            UNSET => 0,
+            key => counts.get(&key).copied().unwrap_or(0),
+        };
+        let known = domain != UNSET || address != UNSET;
+        let pair = self.pairs.get(&(domain, address)).copied().unwrap_or(0);
+        if known && pair >= self.most
+            || held(&self.domains, domain) >= 2 * self.most
+            || held(&self.addresses, address) >= 2 * self.most
+        {
+            return;
+        }
+        self.pages.push(page);
+        *self.pairs.entry((domain, address)).or_default() += 1;
+        let add = |counts: &mut HashMap<u32, u32>, key: u32, largest: &mut u32| {
+            if key != UNSET {
+                let count = counts.entry(key).or_default();
+                *count += 1;
+                *largest = (*largest).max(*count);
+            }
+        };
+        add(&mut self.domains, domain, &mut self.largest.0);
+        add(&mut self.addresses, address, &mut self.largest.1);
+    }
 }
 
 /// The greedy cover: sources with how many shingles each gives, in the order in which they are taken. Candidates must ascend.
@@ -48,7 +167,7 @@ fn greedy(candidates: &[Candidate], popular: u128) -> Vec<(Candidate, u32)> {
         let mut best: Option<((bool, u32, u32), Candidate)> = None;
         for candidate in candidates {
             let gain = (candidate.shared & uncovered).count_ones();
-            let merit = (candidate.foreign, gain, candidate.shared.count_ones());
+            let merit = (candidate.preferred, gain, candidate.shared.count_ones());
             if gain > 0 && best.is_none_or(|(most, _)| merit > most) {
                 best = Some((merit, *candidate));
             }
@@ -63,58 +182,99 @@ fn greedy(candidates: &[Candidate], popular: u128) -> Vec<(Candidate, u32)> {
 }
 
 pub(super) fn register(registry: &mut Registry, params: &PhrasesParams) {
-    let most = params.candidates as usize;
-    registry.reduce::<Holder, _>("offer", move |context, groups| {
+    let (most, by) = (params.candidates, params.foreign);
+    registry.reduce::<Holder, _>("nominate", move |context, groups| {
         let covered = context.state::<Bitmap>("covered")?;
-        let mut offers = context.shuffle::<Offer>("offers")?;
-        // One more than may be candidates, for a page is no candidate for itself.
-        let mut first: Vec<Holder> = Vec::with_capacity(most + 1);
-        while let Some(mut group) = groups.next_group()? {
+        let homes = Homes::of(context, by)?;
+        let mut nominees = context.shuffle::<Holder>("nominees")?;
+        let mut chosen = Chosen::new(most);
+        while let Some(group) = groups.next_group()? {
             let gram = group.key();
-            first.clear();
-            first.extend(group.by_ref().take(most + 1));
-            let mut beyond = false;
-            let mut offer = |to: Holder| {
-                if to.slots() == 0 || !covered.get(u64::from(to.page)) {
-                    return Ok(());
+            chosen.clear();
+            let (mut pages, mut wanted) = (0, false);
+            for row in group {
+                pages += 1;
+                // The address is no matter where only the domain is asked for.
+                let address = match by {
+                    ForeignBy::Domain => UNSET,
+                    _ => homes.addresses.get(row.page),
+                };
+                chosen.see(row.page, homes.domains.get(row.page), address);
+                if row.slots() > 0 && covered.get(u64::from(row.page)) {
+                    nominees.push(row.taker())?;
+                    wanted = true;
                 }
-                let others = first.iter().filter(|holder| holder.page != to.page);
-                offers.extend(others.take(most).map(|holder| Offer {
-                    gram,
-                    page: to.page,
-                    source: holder.page,
-                    facts: to.slots() | if to.has(POPULAR) { POPULAR } else { 0 },
-                }))
-            };
-            for &to in &first {
-                offer(to)?;
             }
-            for to in group {
-                beyond = true;
-                offer(to)?;
-            }
-            if beyond {
-                context.count("phrases of more pages than candidates", 1);
+            if wanted {
+                nominees.push(Holder::head(gram, pages))?;
+                let candidates = chosen.pages.iter().enumerate();
+                nominees.extend(candidates.map(|(at, &page)| Holder::candidate(gram, at, page)))?;
             }
         }
         Ok(())
     });
-    registry.reduce::<Offer, _>("cover", |context, groups| {
-        let domains = context.state::<Numbers>("domain")?;
-        let addresses = context.state::<Numbers>("ip")?;
+    registry.reduce::<Holder, _>("offer", move |context, groups| {
+        let homes = Homes::of(context, by)?;
+        let mut offers = context.shuffle::<Offer>("offers")?;
+        let (mut candidates, mut own): (Vec<u32>, Vec<u32>) = Default::default();
+        while let Some(mut group) = groups.next_group()? {
+            let gram = group.key();
+            let Some(head) = group.next().filter(|row| row.is_head()) else {
+                return Err("nothing is known of a phrase".into());
+            };
+            candidates.clear();
+            let mut crowded = false;
+            for to in group {
+                if !to.is_taker() {
+                    candidates.push(to.page);
+                    continue;
+                }
+                let cut = head.facts() > most + 1;
+                crowded |= cut;
+                let mut facts = to.slots() | if to.has(POPULAR) { POPULAR } else { 0 };
+                facts |= if cut { CUT } else { 0 };
+                own.clear();
+                let mut left = most;
+                let mut offer = |source: u32, left: &mut u32| {
+                    *left -= 1;
+                    offers.push(Offer {
+                        gram,
+                        page: to.page,
+                        source,
+                        facts,
+                    })
+                };
+                for &source in candidates.iter().filter(|&&source| source != to.page) {
+                    if left == 0 {
+                        break;
+                    }
+                    match homes.prefers(to.page, source) {
+                        true => offer(source, &mut left)?,
+                        false => own.push(source),
+                    }
+                }
+                for &source in &own {
+                    if left == 0 {
+                        break;
+                    }
+                    offer(source, &mut left)?;
+                }
+            }
+            context.count("phrases of more pages than candidates", u64::from(crowded));
+        }
+        Ok(())
+    });
+    registry.reduce::<Offer, _>("cover", move |context, groups| {
+        let homes = Homes::of(context, by)?;
         let named = context.state::<Bitmap>(NAMED)?;
         let mut by_source = context.wide_shuffle("by source")?;
-        let same = |numbers: &Numbers, one: u32, other: u32| {
-            let number = numbers.get(one);
-            number != UNSET && number == numbers.get(other)
-        };
         let mut bits: HashMap<u64, u128> = HashMap::new();
         let mut candidates: Vec<Candidate> = Vec::new();
         while let Some(group) = groups.next_group()? {
             let page = group.key();
             bits.clear();
             candidates.clear();
-            let (mut used, mut popular) = (0, 0);
+            let (mut used, mut popular, mut cut) = (0, 0, false);
             for offer in group {
                 let (gram, slots) = (offer.gram, offer.facts & 0xffff);
                 let mask = *bits.entry(gram).or_insert_with(|| {
@@ -126,17 +286,19 @@ pub(super) fn register(registry: &mut Registry, params: &PhrasesParams) {
                 });
                 if offer.facts & POPULAR != 0 {
                     popular |= mask;
+                    cut |= offer.facts & CUT != 0;
                 }
                 match candidates.last_mut() {
                     Some(last) if last.source == offer.source => last.shared |= mask,
                     _ => candidates.push(Candidate {
                         source: offer.source,
                         shared: mask,
-                        foreign: !same(&domains, page, offer.source)
-                            && !same(&addresses, page, offer.source),
+                        preferred: homes.prefers(page, offer.source),
+                        foreign: homes.foreign(page, offer.source),
                     }),
                 }
             }
+            context.count("covers of some candidates", u64::from(cut));
             for (step, (candidate, shingles)) in greedy(&candidates, popular).iter().enumerate() {
                 let gift = Gift {
                     page,
@@ -204,10 +366,51 @@ mod tests {
             let candidates: Vec<Candidate> = sets
                 .iter()
                 .enumerate()
-                .map(|(source, (set, foreign))| Candidate { source: source as u32, shared: mask(set), foreign: *foreign })
+                .map(|(source, (set, foreign))| Candidate {
+                    source: source as u32,
+                    shared: mask(set),
+                    preferred: *foreign,
+                    foreign: *foreign,
+                })
                 .collect();
             let cover: Vec<usize> = greedy(&candidates, mask(&popular)).iter().map(|(taken, _)| taken.source as usize).collect();
             prop_assert_eq!(cover, naive(&sets, &popular, &whole));
+        }
+    }
+
+    proptest! {
+        /// What a page finds among the chosen ones is what it would find among all.
+        #[test]
+        fn every_page_finds_the_first_foreign_candidates(
+            homes in prop::collection::vec((0u32..4, 0u32..4), 0..60),
+            most in 1u32..4,
+        ) {
+            let unset = |number: u32| if number == 3 { UNSET } else { number };
+            let homes: Vec<(u32, u32)> =
+                homes.into_iter().map(|(domain, address)| (unset(domain), unset(address))).collect();
+            let mut chosen = Chosen::new(most);
+            for (page, &(domain, address)) in (0..).zip(&homes) {
+                chosen.see(page, domain, address);
+            }
+            prop_assert!(chosen.pages.len() as u32 <= 5 * (most + 1));
+            let same = |one: u32, other: u32| one != UNSET && one == other;
+            for (page, &(domain, address)) in (0u32..).zip(&homes) {
+                let foreign = |other: &u32| {
+                    let home = homes[*other as usize];
+                    !same(domain, home.0) && !same(address, home.1)
+                };
+                let first = |pages: &[u32]| -> Vec<u32> {
+                    let others = || pages.iter().copied().filter(|&other| other != page);
+                    let (far, near) = (others().filter(|other| foreign(other)), others().filter(|other| !foreign(other)));
+                    far.chain(near).take(most as usize).collect()
+                };
+                let all: Vec<u32> = (0..homes.len() as u32).collect();
+                let (found, expected) = (first(&chosen.pages), first(&all));
+                // The foreign ones are the same; of its own a page has as many.
+                let far = |pages: &[u32]| pages.iter().copied().filter(|other| foreign(other)).collect::<Vec<_>>();
+                prop_assert_eq!(far(&found), far(&expected));
+                prop_assert_eq!(found.len(), expected.len());
+            }
         }
     }
 }

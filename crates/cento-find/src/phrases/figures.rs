@@ -7,39 +7,52 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, BooleanArray, Float64Array, StringArray, UInt32Array, UInt64Array};
 
+use super::params::PhrasesParams;
 use crate::error::{Error, Result};
 use crate::run::Findings;
 use crate::tables::read_table;
 
 /// Sites that are shown one by one: the largest. A figure needs an end, and there may be a million hosts.
-const SITES: usize = 100_000;
-/// Names of flagged sites that are kept.
-const NAMES: usize = 10;
+const SITES: usize = 10_000;
 
 /// What the figures show.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PhraseFigures {
-    /// How many phrases are on so many pages (figure 1).
+    /// How many phrases were sampled from so many pages (figure 1), or are on so many if popularity is not sampled.
     pub popularity: BTreeMap<u64, u64>,
     /// How many pages have so many popular shingles (figure 2).
     pub pages: BTreeMap<u32, u64>,
     /// How many covered pages have so many popular shingles and a cover of such a size, and how many of these shingles are
     /// covered by foreign pages, all together (figures 3 to 7).
     pub covers: BTreeMap<(u32, u32), (u64, u64)>,
-    /// Mean, deviation and pages of sites that are large enough to be flagged, the largest first (figures 8 and 9).
-    pub sites: Vec<(f64, f64, u64)>,
+    /// Sites that are large enough to be flagged, the largest first (figures 8 and 9).
+    pub sites: Vec<SiteFigure>,
     /// How many more of these there are.
     pub more_sites: u64,
-    /// The largest flagged sites: mean, deviation, name.
-    pub flagged: Vec<(f64, f64, String)>,
+}
+
+/// A site in a figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SiteFigure {
+    /// Its host, domain or address.
+    pub site: String,
+    /// How many pages it has.
+    pub pages: u64,
+    /// Popular shingles of a page, on average.
+    pub mean: f64,
+    /// The standard deviation of their number.
+    pub deviation: f64,
+    /// Whether it is flagged.
+    pub flagged: bool,
 }
 
 /// Reads the tables of a run.
-pub fn figures(findings: &Findings, flag_pages: u64) -> Result<PhraseFigures> {
+pub fn figures(findings: &Findings, params: &PhrasesParams) -> Result<PhraseFigures> {
     let mut found = PhraseFigures::default();
+    let counted = if params.exact { "pages" } else { "sampled" };
     for batch in read_table(&findings.table("phrases"))? {
         let batch = batch?;
-        for &pages in long(&batch, "pages")?.values() {
+        for &pages in long(&batch, counted)?.values() {
             *found.popularity.entry(pages).or_default() += 1;
         }
     }
@@ -66,19 +79,20 @@ pub fn figures(findings: &Findings, flag_pages: u64) -> Result<PhraseFigures> {
         let (mean, deviation) = (number(&batch, "mean")?, number(&batch, "deviation")?);
         let (site, flagged) = site_columns(&batch)?;
         for row in 0..batch.num_rows() {
-            if pages.value(row) < flag_pages {
+            if pages.value(row) < params.flag_pages {
                 continue;
             }
             if found.sites.len() >= SITES {
                 found.more_sites += 1;
                 continue;
             }
-            let place = (mean.value(row), deviation.value(row));
-            found.sites.push((place.0, place.1, pages.value(row)));
-            if flagged.value(row) && found.flagged.len() < NAMES {
-                let name = site.value(row).to_owned();
-                found.flagged.push((place.0, place.1, name));
-            }
+            found.sites.push(SiteFigure {
+                site: site.value(row).to_owned(),
+                pages: pages.value(row),
+                mean: mean.value(row),
+                deviation: deviation.value(row),
+                flagged: flagged.value(row),
+            });
         }
     }
     Ok(found)

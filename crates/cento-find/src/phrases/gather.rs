@@ -1,28 +1,26 @@
 //! From pages to phrases: who is left out, who is whose neighbour, and which phrases are on which page.
 //!
 //! ```text
-//!   pairs of copies ─ gone ─▶ gone
 //!   pages ─ homes ─▶ by host, by domain, by ip ─ alike ─▶ a number for each host, domain and address
-//!   texts ─ note ─▶ seen          (only if all phrases are counted)
+//!   texts ─ note ─▶ seen
 //!   texts ─ shingle ─▶ by phrase, by page
 //! ```
+//!
+//! All phrases of all pages are looked at, for originality is a statement about all of them; those that `seen` knows to be on one
+//! page stay at home.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::UInt64Type;
 use cento_flow::{Bitmap, Registry, SeenFilter, StageError};
-use cento_print::{SketchParameters, Sketcher, circular_grams};
+use cento_print::{Sketch, SketchParameters, Sketcher, grams};
 
 use super::params::{PhrasesParams, SiteKind};
 use super::rows::{Held, Home, Shingle, TOTAL};
+use crate::collapsed::GONE;
 use crate::copies::MINIMA;
-use crate::error::{Error, Result};
 use crate::numbers::Numbers;
 use crate::source::Source;
-use crate::tables::read_table;
-use crate::words::WordHasher;
+use crate::words::{GramRounds, WordHasher};
 
 /// The shuffle in which pages of one site meet.
 pub(super) fn meeting(kind: SiteKind) -> &'static str {
@@ -33,15 +31,19 @@ pub(super) fn meeting(kind: SiteKind) -> &'static str {
     }
 }
 
-/// The phrases of one text after the other.
+/// The phrases of one text after the other: every run of k words in it. The paper closes a page to a circle, so that its last
+/// words and its first make phrases too; nobody wrote those, so they are none here.
 struct Phrases {
     hasher: WordHasher,
     sketcher: Sketcher,
     k: usize,
-    exact: bool,
     grams: Vec<u64>,
     sampled: Vec<u64>,
+    rounds: GramRounds,
 }
+
+/// Bytes of a text whose phrases are made at once; those of a longer one are made in rounds of bounded memory.
+const AT_ONCE: usize = 1 << 20;
 
 impl Phrases {
     fn new(params: &PhrasesParams) -> Phrases {
@@ -52,75 +54,77 @@ impl Phrases {
                 minima: MINIMA,
             }),
             k: params.k as usize,
-            exact: params.exact,
             grams: Vec::new(),
             sampled: Vec::new(),
+            rounds: GramRounds::default(),
         }
     }
 
-    /// Calls `each` with every phrase of a text that counts, once, and with how many of its shingles it is. Answers how many
-    /// phrases these are.
+    /// Calls `each` with every phrase of a text, once, and with how many of its shingles it is. Answers how many phrases these
+    /// are: none if it has fewer than k words.
     fn of(
         &mut self,
         text: &str,
-        mut each: impl FnMut(u64, u32) -> std::result::Result<(), StageError>,
-    ) -> std::result::Result<u32, StageError> {
-        self.grams.clear();
-        let grams = &mut self.grams;
-        circular_grams(self.hasher.words(text), self.k, |gram| grams.push(gram));
+        mut each: impl FnMut(u64, u32) -> Result<(), StageError>,
+    ) -> Result<u32, StageError> {
         self.sampled.clear();
+        if text.len() > AT_ONCE {
+            return self.of_long(text, each);
+        }
+        self.grams.clear();
+        let all = &mut self.grams;
+        grams(self.hasher.words(text), self.k, |gram, _| all.push(gram));
         let minima = self.sketcher.minima(&self.grams).unwrap_or_default();
         self.sampled.extend_from_slice(minima);
         self.sampled.sort_unstable();
-        let mut count = 0;
-        if !self.exact {
-            for run in self.sampled.chunk_by(|one, other| one == other) {
-                if let Some(&gram) = run.first() {
-                    each(gram, run.len() as u32)?;
-                    count += 1;
-                }
-            }
-            return Ok(count);
-        }
         self.grams.sort_unstable();
         self.grams.dedup();
-        let mut sampled = self.sampled.as_slice();
         for &gram in &self.grams {
-            let slots = sampled.iter().take_while(|&&other| other == gram).count();
-            sampled = sampled.get(slots..).unwrap_or_default();
-            each(gram, slots as u32)?;
-            count += 1;
+            each(gram, slots(&self.sampled, gram))?;
         }
+        Ok(self.grams.len() as u32)
+    }
+
+    /// The same for a long text, which is gone through twice: for its shingles, and for its phrases.
+    fn of_long(
+        &mut self,
+        text: &str,
+        mut each: impl FnMut(u64, u32) -> Result<(), StageError>,
+    ) -> Result<u32, StageError> {
+        let (sketcher, mut whole) = (&mut self.sketcher, None::<Sketch>);
+        self.rounds.of(text, self.k, |set| {
+            if let Some(sketch) = sketcher.sketch_grams(set) {
+                whole = Some(match whole.take() {
+                    Some(before) => before.union(&sketch)?,
+                    None => sketch,
+                });
+            }
+            Ok::<_, StageError>(())
+        })?;
+        let minima = whole.as_ref().map_or(&[][..], Sketch::minima);
+        self.sampled.extend_from_slice(minima);
+        self.sampled.sort_unstable();
+        let (sampled, mut count) = (&self.sampled, 0);
+        self.rounds.of(text, self.k, |set| {
+            count += set.len() as u32;
+            set.iter()
+                .try_for_each(|&gram| each(gram, slots(sampled, gram)))
+        })?;
         Ok(count)
     }
 }
 
+/// How many of the shingles, which are sorted, are this phrase.
+fn slots(sampled: &[u64], gram: u64) -> u32 {
+    let begin = sampled.partition_point(|&other| other < gram);
+    let rest = sampled.get(begin..).unwrap_or_default();
+    rest.iter().take_while(|&&other| other == gram).count() as u32
+}
+
 pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) {
     let pages = Arc::clone(source);
-    registry.map("gone", move |context| {
-        let gone = context.state::<Bitmap>("gone")?;
-        let pairs: PathBuf = context.task()?;
-        let mut ids = dropped(&pairs)?;
-        let mut next = ids.next().transpose()?;
-        for task in 0..pages.page_tasks().len() {
-            pages.for_each_page(task, |facts| {
-                // Both are in the order of ids, and an id that no page has would hold up all others.
-                while next.is_some_and(|id| id < facts.page_id) {
-                    next = ids.next().transpose()?;
-                }
-                if next == Some(facts.page_id) && facts.reject.is_none() {
-                    gone.set(u64::from(facts.number));
-                    context.count("gone", 1);
-                }
-                Ok::<_, StageError>(())
-            })?;
-            context.check()?;
-        }
-        Ok(())
-    });
-    let pages = Arc::clone(source);
     registry.map("homes", move |context| {
-        let gone = context.state::<Bitmap>("gone")?;
+        let gone = context.state::<Bitmap>(GONE)?;
         let kinds: Vec<SiteKind> = context.parameters()?;
         let mut meetings = kinds
             .iter()
@@ -128,6 +132,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &P
             .collect::<cento_flow::Result<Vec<_>>>()?;
         pages.for_each_page(context.task()?, |facts| {
             if facts.reject.is_none() && !gone.get(u64::from(facts.number)) {
+                context.count("pages of no address", u64::from(facts.ip.is_none()));
                 for (kind, meeting) in &mut meetings {
                     if let Some(name) = kind.of(&facts) {
                         meeting.push(Home::new(name, facts.number))?;
@@ -156,7 +161,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &P
 fn texts(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) {
     let (texts, asked) = (Arc::clone(source), params.clone());
     registry.map("note", move |context| {
-        let gone = context.state::<Bitmap>("gone")?;
+        let gone = context.state::<Bitmap>(GONE)?;
         let seen = context.state::<SeenFilter>("seen")?;
         let mut phrases = Phrases::new(&asked);
         texts.for_each_text(&context.task()?, |page, text| {
@@ -166,18 +171,16 @@ fn texts(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) 
                     seen.note(gram);
                     Ok(())
                 })?;
+                context.check()?;
             }
             Ok::<_, StageError>(())
         })
     });
     let (texts, asked) = (Arc::clone(source), params.clone());
     registry.map("shingle", move |context| {
-        let gone = context.state::<Bitmap>("gone")?;
+        let gone = context.state::<Bitmap>(GONE)?;
         let sites = context.state::<Numbers>(asked.site.name())?;
-        let seen = match asked.exact {
-            true => Some(context.state::<SeenFilter>("seen")?),
-            false => None,
-        };
+        let seen = context.state::<SeenFilter>("seen")?;
         let mut by_phrase = context.shuffle::<Shingle>("by phrase")?;
         let mut by_page = context.shuffle::<Held>("by page")?;
         let mut phrases = Phrases::new(&asked);
@@ -187,7 +190,7 @@ fn texts(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) 
             }
             let site = sites.get(page);
             let total = phrases.of(text, |gram, slots| {
-                if seen.as_ref().is_none_or(|seen| seen.seen_again(gram)) {
+                if seen.seen_again(gram) {
                     by_phrase.push(Shingle {
                         gram,
                         site,
@@ -207,19 +210,43 @@ fn texts(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) 
     });
 }
 
-/// The ids of the pages that go, in order.
-fn dropped(pairs: &Path) -> Result<impl Iterator<Item = Result<u64>> + use<>> {
-    let ids = read_table(pairs)?.flat_map(|batch| {
-        let ids = batch.and_then(|batch| {
-            let column = batch.column_by_name("page_id");
-            let ids = column.and_then(|column| column.as_primitive_opt::<UInt64Type>());
-            ids.map(|ids| ids.values().to_vec())
-                .ok_or_else(|| Error::Parameter("the table of pairs is not one".into()))
-        });
-        match ids {
-            Ok(ids) => ids.into_iter().map(Ok).collect(),
-            Err(error) => vec![Err(error)],
-        }
-    });
-    Ok(ids)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn phrases(text: &str) -> BTreeMap<u64, u32> {
+        let mut found = BTreeMap::new();
+        let count = Phrases::new(&PhrasesParams::default())
+            .of(text, |gram, slots| {
+                assert_eq!(found.insert(gram, slots), None);
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(found.len(), count as usize);
+        found
+    }
+
+    #[test]
+    fn a_long_text_has_the_phrases_and_shingles_that_it_has_at_once() {
+        let text: String = (0..30_000)
+            .map(|word| format!("w{} ", word * word % 7919))
+            .collect();
+        let mut asked = Phrases::new(&PhrasesParams::default());
+        let mut long = BTreeMap::new();
+        asked
+            .of_long(&text, |gram, slots| {
+                assert_eq!(long.insert(gram, slots), None);
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(long, phrases(&text));
+        assert_eq!(long.values().sum::<u32>(), MINIMA);
+    }
+
+    #[test]
+    fn no_phrase_runs_over_the_end_of_a_page() {
+        assert_eq!(phrases("one two three four five six seven").len(), 3);
+        assert_eq!(phrases("one two three four").len(), 0);
+    }
 }

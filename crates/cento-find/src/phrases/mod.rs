@@ -1,18 +1,21 @@
 //! Popular phrases, and the pages and sites that are made of them (Fetterly, Manasse, Najork 2005 §3.3–3.5 and §4).
 //!
-//! * A page's *shingles* are 84 of its phrases of five words, sampled so that pages which share phrases tend to share shingles. A
-//!   page is a circle: its last word is followed by its first.
-//! * A phrase is *popular* if it is a shingle of five pages at least; near-copies count as one page. Or all phrases are counted
+//! * A page's *phrases* are all runs of five words in it, and its *shingles* 84 of these, sampled so that pages which share phrases
+//!   tend to share shingles. Unlike in the paper a page is not closed to a circle: the last words of a page followed by its
+//!   first ones are a phrase that nobody wrote. A page of fewer words has no phrase and no shingle.
+//! * A phrase is *popular* if it is a shingle of five pages at least; near-copies count as one page. Or by all pages that have it
 //!   ([`PhrasesParams::exact`]): then a shingle is popular if its phrase is anywhere on five pages.
-//! * A *covering set* of a page are other pages that have its popular shingles ([`CoverRow`]), preferably of another domain and
-//!   of another address.
+//! * A *covering set* of a page are other pages that have its popular shingles ([`CoverRow`]), preferably foreign ones
+//!   ([`ForeignBy`]). It says from where a page could be put together, not from where it was.
 //! * A *site* has a mean and a deviation of popular shingles a page, and is flagged if it has many of them on all of its pages.
-//! * *Originality* is what is left: for a page, what no other page has; for a site, what no other site has.
+//! * *Originality* is what is left: for a page, the share of its phrases that no other page has; for a site, of what no other site
+//!   has. It is made from all phrases of all pages, whether or not popularity is sampled: a sample would call every phrase original
+//!   that other pages have, but not among their 84.
 //!
 //! ```text
 //!   copies ─▶ gone                       pages ─ homes ─▶ … ─▶ host, domain, ip
-//!   texts ─ shingle ─▶ by phrase ─ count ─▶ holders ─ share ─▶ by page ─ weigh ─▶ page rows ─▶ pages, sites
-//!                                   └▶ examples ─ words ─▶ … ─▶ phrases     └▶ … offer, cover ─▶ covers
+//!   texts ─ (note) ─ shingle ─▶ by phrase ─ count ─▶ (holders ─ share) ─▶ by page ─ weigh ─▶ page rows ─▶ pages, sites
+//!                                   └▶ examples ─ words ─▶ … ─▶ phrases     └▶ … nominate, offer, cover ─▶ covers
 //! ```
 //!
 //! Nothing here takes time or memory that grows with the square of anything: a phrase is streamed past, however many pages
@@ -32,11 +35,12 @@ use cento_flow::{Flow, Registry, Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-pub use figures::{PhraseFigures, figures};
-pub use params::{PhrasesParams, SiteKind};
+pub use figures::{PhraseFigures, SiteFigure, figures};
+pub use params::{ForeignBy, PhrasesParams, SiteKind};
 pub use settle::{CoverRow, PageRow, PhraseRow, SiteRow};
 
-use crate::copies::{CopiesParams, copies};
+use crate::collapsed::{self, GONE};
+use crate::copies::CopiesParams;
 use crate::error::{Error, Result};
 use crate::names::{self, NAMED, with_named};
 use crate::numbers::Numbers;
@@ -59,8 +63,13 @@ pub struct PhrasesSummary {
     pub popular_pages: u64,
     /// Pages that were covered.
     pub covered: u64,
-    /// Phrases that are on more pages than there may be candidates.
+    /// Phrases that more other pages have than there may be candidates for a cover.
     pub crowded: u64,
+    /// Pages that were covered with such phrases among their popular shingles: with more candidates the cover might be smaller, or
+    /// more of it foreign.
+    pub cut_covers: u64,
+    /// Pages whose server's address is not known.
+    pub no_address: u64,
     /// Sites.
     pub sites: u64,
     /// Sites that are flagged.
@@ -77,11 +86,6 @@ pub fn phrases(
     if !source.has_text() {
         return Err(Error::Parameter(
             "the corpus keeps no text to find phrases in: index it again without --no-text".into(),
-        ));
-    }
-    if source.corpora().len() > 1 && params.collapse.is_some() {
-        return Err(Error::Parameter(
-            "near-copies are collapsed in one corpus at a time".into(),
         ));
     }
     workplace.run(
@@ -101,11 +105,13 @@ pub fn phrases(
             let rows = |name: &str| report.rows(name);
             Ok(json!(PhrasesSummary {
                 pages: counted("pages"),
-                gone: counted("gone"),
+                gone: counted(GONE),
                 phrases: rows("phrases"),
                 popular_pages: counted("pages of popular shingles"),
                 covered: counted("covered"),
                 crowded: counted("phrases of more pages than candidates"),
+                cut_covers: counted("covers of some candidates"),
+                no_address: counted("pages of no address"),
                 sites: rows("sites"),
                 flagged: counted("flagged"),
             }))
@@ -125,17 +131,14 @@ fn collapse(
         scheme,
         ..CopiesParams::default()
     };
-    let workplace = Workplace {
-        again: false,
-        ..workplace.clone()
-    };
-    copies(source, &params, &workplace)
+    collapsed::removed(source, &params, workplace)
 }
 
 /// What the names in the flow mean.
 pub fn registry(source: &Arc<Source>, params: &PhrasesParams) -> Registry {
     let mut registry = Registry::new();
     registry.state::<Numbers>("numbers");
+    collapsed::register(&mut registry, source);
     gather::register(&mut registry, source, params);
     count::register(&mut registry, params);
     cover::register(&mut registry, params);
@@ -156,17 +159,11 @@ pub fn flow(
     let mut kinds = vec![SiteKind::Domain, SiteKind::Ip, params.site];
     kinds.sort_unstable();
     kinds.dedup();
-    let gone = copies.map(|findings| json!(findings.table("pairs")));
-    let mut flow = with_named(Flow::new(PHRASES), source)
-        .state("gone", "bitmap", bitmap.clone())
-        .stage(
-            Stage::map("gone", gone.into_iter().collect())
-                .with(json!({ "source": source.identity(), "params": params }))
-                .writes("gone"),
-        );
+    let flow = with_named(Flow::new(PHRASES), source);
+    let mut flow = collapsed::with_gone(flow, source, copies, &json!(params));
     let mut homes = Stage::map("homes", source.page_tasks())
         .with(json!(kinds))
-        .reads("gone");
+        .reads(GONE);
     for &kind in &kinds {
         let pages = json!({ "pages": source.kept() });
         flow = flow
@@ -198,33 +195,36 @@ fn with_phrases(
     memory: u64,
     bits: u32,
 ) -> Flow {
-    let mut flow = flow;
-    let mut shingle = Stage::map("shingle", source.text_tasks())
-        .reads("gone")
+    // Four bytes a phrase, and no more than a quarter of the memory.
+    let parts = source
+        .corpora()
+        .iter()
+        .flat_map(|corpus| &corpus.manifest().parts);
+    let words: u64 = parts.map(|part| part.counts.words).sum();
+    let bytes = (4 * words).clamp(1 << 12, (memory / 4).max(1 << 12));
+    let mut flow = flow
+        .state("seen", "seen-filter", json!({ "bytes": bytes }))
+        .stage(
+            Stage::map("note", source.text_tasks())
+                .reads(GONE)
+                .writes("seen"),
+        );
+    let shingle = Stage::map("shingle", source.text_tasks())
+        .reads(GONE)
+        .reads("seen")
         .reads(params.site.name())
         .writes("by phrase")
         .writes("by page");
-    if params.exact {
-        // Four bytes a phrase, and no more than a quarter of the memory.
-        let parts = source
-            .corpora()
-            .iter()
-            .flat_map(|corpus| &corpus.manifest().parts);
-        let words: u64 = parts.map(|part| part.counts.words).sum();
-        let bytes = (4 * words).clamp(1 << 12, (memory / 4).max(1 << 12));
-        flow = flow
-            .state("seen", "seen-filter", json!({ "bytes": bytes }))
-            .stage(
-                Stage::map("note", source.text_tasks())
-                    .reads("gone")
-                    .writes("seen"),
-            );
-        shingle = shingle.reads("seen");
-    }
+    let mut count = Stage::reduce("count", "by phrase")
+        .writes(NAMED)
+        .writes("by page")
+        .writes("holders")
+        .writes("examples");
     let mut share = Stage::reduce("share", "holders").writes("by page");
     let mut weigh = Stage::reduce("weigh", "by page").writes("page rows");
     if params.covers() {
         flow = flow.shuffle("offerers").shuffle_of_numbers("coverable", 7);
+        count = count.writes("offerers");
         share = share.writes("offerers");
         weigh = weigh.writes("coverable");
     }
@@ -234,23 +234,27 @@ fn with_phrases(
         .shuffle_of_numbers("examples", bits)
         .shuffle_of_numbers("page rows", bits)
         .stage(shingle)
-        .stage(
-            Stage::reduce("count", "by phrase")
-                .writes(NAMED)
-                .writes("holders")
-                .writes("examples"),
-        )
+        .stage(count)
         .stage(share)
         .stage(weigh)
 }
 
 fn with_covers(flow: Flow, bits: u32) -> Flow {
-    flow.shuffle_of_numbers("offers", bits)
+    flow.shuffle("nominees")
+        .shuffle_of_numbers("offers", bits)
         .shuffle_of_numbers("by source", bits)
         .stage(Stage::reduce("choose", "coverable").writes("covered"))
         .stage(
-            Stage::reduce("offer", "offerers")
+            Stage::reduce("nominate", "offerers")
                 .reads("covered")
+                .reads(SiteKind::Domain.name())
+                .reads(SiteKind::Ip.name())
+                .writes("nominees"),
+        )
+        .stage(
+            Stage::reduce("offer", "nominees")
+                .reads(SiteKind::Domain.name())
+                .reads(SiteKind::Ip.name())
                 .writes("offers"),
         )
         .stage(
@@ -284,7 +288,7 @@ fn with_findings(flow: Flow, source: &Source, params: &PhrasesParams, bits: u32)
         .stage(Stage::reduce("phrases", "by popularity").writes("phrases"))
         .stage(
             Stage::map("page names", source.page_tasks())
-                .reads("gone")
+                .reads(GONE)
                 .writes("page rows"),
         )
         .stage(

@@ -17,7 +17,7 @@ pub struct PhrasesParams {
     pub k: u32,
     /// A phrase is popular on so many pages; 5.
     pub min_pages: u32,
-    /// Whether all phrases of all pages are counted, rather than the 84 that are sampled from each page.
+    /// Whether a phrase is popular by all pages that have it, rather than by those that it was sampled from as one of 84.
     pub exact: bool,
     /// How near-copies are found, of which one stays; `None` leaves all of them in.
     pub collapse: Option<CopiesScheme>,
@@ -33,8 +33,10 @@ pub struct PhrasesParams {
     pub cover_from: u32,
     /// How many pages are covered for each number of popular shingles; 50. `None` covers all of them.
     pub cover_pages: Option<u32>,
-    /// The most pages of one phrase that are candidates for a cover; 256.
+    /// The most pages of one phrase that are candidates for the cover of a page, foreign ones first; 256.
     pub candidates: u32,
+    /// Which pages of a cover are foreign.
+    pub foreign: ForeignBy,
 }
 
 impl Default for PhrasesParams {
@@ -51,6 +53,7 @@ impl Default for PhrasesParams {
             cover_from: 30,
             cover_pages: Some(50),
             candidates: 256,
+            foreign: ForeignBy::Both,
         }
     }
 }
@@ -86,6 +89,48 @@ impl PhrasesParams {
     /// Whether any page may be covered.
     pub(super) fn covers(&self) -> bool {
         self.cover_pages != Some(0)
+    }
+}
+
+/// Which pages of a cover are foreign to the page that is covered. A domain or an address that is not known is not the same as any
+/// other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ForeignBy {
+    /// Those of another domain and of another address; they are also the ones that are taken first.
+    Both,
+    /// Those of another address, as the paper counts its foreign contribution. Pages of another domain and address are taken
+    /// first.
+    Ip,
+    /// Those of another domain; they are also the ones that are taken first.
+    Domain,
+}
+
+impl ForeignBy {
+    /// All of them, by the names that people use.
+    pub const ALL: [(&'static str, ForeignBy); 3] = [
+        ("both", ForeignBy::Both),
+        ("ip", ForeignBy::Ip),
+        ("domain", ForeignBy::Domain),
+    ];
+}
+
+impl FromStr for ForeignBy {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<ForeignBy, String> {
+        let found = ForeignBy::ALL.into_iter().find(|(name, _)| *name == text);
+        found.map(|(_, by)| by).ok_or_else(|| {
+            let names = ForeignBy::ALL.map(|(name, _)| name);
+            format!("`{text}` is not one of {}", names.join(", "))
+        })
+    }
+}
+
+impl fmt::Display for ForeignBy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let found = ForeignBy::ALL.into_iter().find(|(_, by)| by == self);
+        formatter.pad(found.map_or("", |(name, _)| name))
     }
 }
 
@@ -168,7 +213,11 @@ mod tests {
             assert_eq!(name.parse(), Ok(kind));
             assert_eq!(kind.to_string(), name);
         }
-        assert!("planet".parse::<SiteKind>().is_err());
+        for (name, by) in ForeignBy::ALL {
+            assert_eq!(name.parse(), Ok(by));
+            assert_eq!(by.to_string(), name);
+        }
+        assert!("planet".parse::<SiteKind>().is_err() && "planet".parse::<ForeignBy>().is_err());
         assert!(PhrasesParams::default().check().is_ok());
         let lonely = PhrasesParams {
             min_pages: 1,

@@ -47,7 +47,7 @@ pub(super) struct Shingle {
     pub(super) gram: u64,
     pub(super) site: u32,
     pub(super) page: u32,
-    /// How many of the page's 84 shingles it is; 0 where all phrases are counted and it was not sampled.
+    /// How many of the page's 84 shingles it is; 0 if it was not sampled.
     pub(super) slots: u32,
 }
 
@@ -83,6 +83,11 @@ pub(super) const POPULAR: u32 = 1 << 16;
 pub(super) const ABROAD: u32 = 1 << 17;
 /// Sampled from one page at least.
 pub(super) const SAMPLED: u32 = 1 << 18;
+/// More pages could give the phrase than were candidates.
+pub(super) const CUT: u32 = 1 << 19;
+
+/// The order of pages that a phrase is given to: behind all candidates.
+const TAKERS: u64 = u64::MAX;
 
 impl Holder {
     /// What is known of a phrase.
@@ -103,6 +108,38 @@ impl Holder {
             page,
             facts,
         }
+    }
+
+    /// A page that may give the phrase to others: which of the candidates it is.
+    pub(super) fn candidate(gram: u64, place: usize, page: u32) -> Holder {
+        Holder {
+            gram,
+            order: 1 + place as u64,
+            page,
+            facts: 0,
+        }
+    }
+
+    /// The same page as one to give the phrase to, behind all candidates.
+    pub(super) fn taker(self) -> Holder {
+        Holder {
+            order: TAKERS,
+            ..self
+        }
+    }
+
+    pub(super) fn is_taker(self) -> bool {
+        self.order == TAKERS
+    }
+
+    /// The same page with other facts.
+    pub(super) fn with(self, facts: u32) -> Holder {
+        Holder { facts, ..self }
+    }
+
+    /// What the head of a phrase says.
+    pub(super) fn facts(self) -> u32 {
+        self.facts
     }
 
     pub(super) fn is_head(self) -> bool {
@@ -170,6 +207,8 @@ pub(super) struct Example {
     pub(super) gram: u64,
     pub(super) pages: u32,
     pub(super) sites: u32,
+    /// Pages that it was sampled from.
+    pub(super) sampled: u32,
 }
 
 impl Row for Example {
@@ -214,7 +253,7 @@ pub(super) struct Offer {
     pub(super) gram: u64,
     pub(super) page: u32,
     pub(super) source: u32,
-    /// How many shingles of the page the phrase is, and whether it is popular.
+    /// How many shingles of the page the phrase is, whether it is popular, and whether more pages could give it.
     pub(super) facts: u32,
 }
 

@@ -6,11 +6,10 @@
 //!   pages ─ page names ─▶ page rows ─ pages ─▶ pages, covers, by site ─ sites ─▶ by size ─ list ─▶ sites
 //! ```
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use cento_flow::{Bitmap, Registry, StageError, WideGroups, table_row};
-use cento_print::{circular_grams, word_hash};
+use cento_print::{GramHasher, word_hash};
 use cento_text::words::WordScanner;
 use serde::{Deserialize, Serialize};
 
@@ -18,12 +17,15 @@ use super::count::Account;
 use super::cover::Gift;
 use super::params::PhrasesParams;
 use super::rows::Example;
+use crate::collapsed::GONE;
 use crate::copies::MINIMA;
 use crate::names::{PageName, ROW, name_of};
 use crate::source::Source;
 
 /// Phrases whose words are looked for together: those of some pages, whose texts are read together.
 const BATCH: usize = 4096;
+/// Phrases of one page whose words are looked for together, about 20 MiB. For more of them its text is read again.
+const ROUND: usize = 1 << 18;
 /// Characters of a phrase that are shown. Real ones are shorter; a word may be as long as its page.
 const LONGEST: usize = 300;
 
@@ -34,11 +36,13 @@ table_row! {
         pub phrase: String,
         /// Its hash.
         pub hash: u64,
-        /// How many pages have it; if phrases are sampled, as one of their 84.
+        /// How many pages have it.
         pub pages: u64,
         /// How many sites these are of.
         pub sites: u64,
-        /// The first page that has it.
+        /// How many of the pages have it as one of their 84 shingles.
+        pub sampled: u64,
+        /// A page that has it: the first one in the corpus.
         pub page_id: u64,
         /// The address of that page.
         pub page: String,
@@ -54,19 +58,21 @@ table_row! {
         pub page: String,
         /// Its site.
         pub site: Option<String>,
-        /// Its shingles: 84, or none if it has no words.
+        /// Its shingles: 84, or none if it has fewer words than a phrase.
         pub shingles: u32,
         /// How many of these are popular.
         pub popular: u32,
-        /// How much of the page is on no other page: of its shingles, or of its phrases if all were counted.
-        pub originality: f64,
-        /// Its distinct phrases, if all were counted.
-        pub phrases: Option<u64>,
+        /// The share of its distinct phrases that are on no other page, by all phrases of all pages; nothing if it has none.
+        pub originality: Option<f64>,
+        /// Its distinct phrases.
+        pub phrases: u64,
         /// How many of these are popular.
-        pub popular_phrases: Option<u64>,
+        pub popular_phrases: u64,
+        /// How many of these are on other pages too.
+        pub shared_phrases: u64,
         /// How many other pages cover its popular shingles, if it was covered.
         pub cover: Option<u32>,
-        /// How many of its shingles are covered by pages of another domain and another address.
+        /// How many of its shingles are covered by foreign pages.
         pub foreign: Option<u32>,
     }
 }
@@ -84,7 +90,7 @@ table_row! {
         pub source: String,
         /// How many shingles it covers that those before it did not.
         pub shingles: u32,
-        /// Whether it is of another domain and of another address.
+        /// Whether it is foreign: of another domain and of another address, or as was asked for.
         pub foreign: bool,
     }
 }
@@ -100,8 +106,9 @@ table_row! {
         pub mean: f64,
         /// The standard deviation of their number.
         pub deviation: f64,
-        /// How much of its pages is on no other site.
-        pub originality: f64,
+        /// The share of the distinct phrases of its pages that are on no other site, by all phrases of all pages; nothing if it
+        /// has none.
+        pub originality: Option<f64>,
         /// Whether it is flagged.
         pub flagged: bool,
     }
@@ -114,6 +121,7 @@ struct Worded {
     hash: u64,
     pages: u32,
     sites: u32,
+    sampled: u32,
 }
 
 /// A page of a cover, by name.
@@ -140,7 +148,8 @@ struct Site {
     pages: u64,
     mean: f64,
     deviation: f64,
-    originality: f64,
+    originality: Option<f64>,
+    flagged: bool,
 }
 
 pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) {
@@ -154,47 +163,43 @@ fn phrases(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams
     registry.reduce::<Example, _>("words", move |context, groups| {
         let mut worded = context.wide_shuffle("worded")?;
         let mut finder = Finder::new(k);
-        let mut wanted: HashMap<u32, Vec<Example>> = HashMap::new();
-        let mut size = 0;
-        loop {
-            let group = groups.next_group()?;
-            let done = group.is_none();
-            if let Some(group) = group {
-                let examples = wanted.entry(group.key()).or_default();
-                examples.extend(group);
-                size += examples.len();
-            }
-            if !done && size < BATCH {
-                continue;
-            }
-            let mut pages: Vec<u32> = wanted.keys().copied().collect();
-            pages.sort_unstable();
+        let mut wanted: Vec<Example> = Vec::new();
+        let mut find = |wanted: &mut Vec<Example>| {
+            let mut pages: Vec<u32> = wanted.iter().map(|example| example.page).collect();
+            pages.dedup();
+            let mut rest = wanted.as_slice();
             texts.texts(&pages, |page, text| {
                 context.check()?;
-                let Some(examples) = wanted.get(&page) else {
-                    return Ok(());
-                };
-                finder.read(text);
-                for example in examples {
-                    let phrase = finder
-                        .words(example.gram)
-                        .ok_or("a phrase is not on its page")?;
+                let end = rest.partition_point(|example| example.page <= page);
+                let (examples, later) = rest.split_at(end);
+                rest = later;
+                finder.find(text, examples, |example, phrase| {
                     let row = serde_json::to_vec(&Worded {
                         phrase,
                         hash: example.gram,
                         pages: example.pages,
                         sites: example.sites,
+                        sampled: example.sampled,
                     })?;
-                    worded.push_numbered(u64::from(page), ROW, &row)?;
-                }
-                Ok::<_, StageError>(())
+                    Ok(worded.push_numbered(u64::from(page), ROW, &row)?)
+                })
             })?;
             wanted.clear();
-            size = 0;
-            if done {
-                return Ok(());
+            Ok::<_, StageError>(())
+        };
+        // Pages come in order, and the phrases of each by their hashes.
+        while let Some(group) = groups.next_group()? {
+            for example in group {
+                if wanted.len() >= BATCH + ROUND {
+                    find(&mut wanted)?;
+                }
+                wanted.push(example);
+            }
+            if wanted.len() >= BATCH {
+                find(&mut wanted)?;
             }
         }
+        find(&mut wanted)
     });
     let all = u64::from(source.all());
     registry.reduce("rank", move |context, groups| {
@@ -225,6 +230,7 @@ fn phrases(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams
                     hash: worded.hash,
                     pages: u64::from(worded.pages),
                     sites: u64::from(worded.sites),
+                    sampled: u64::from(worded.sampled),
                     page_id,
                     page,
                 })?;
@@ -234,74 +240,81 @@ fn phrases(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams
     });
 }
 
-/// Finds the words of phrases in a text.
+/// Finds the words of phrases in a text, of which it keeps no more than the last words.
 struct Finder {
     scanner: WordScanner,
-    k: usize,
-    hashes: Vec<u64>,
-    /// All normal forms behind each other, and where each ends.
-    normals: String,
-    ends: Vec<usize>,
-    /// The first word of each phrase.
-    places: HashMap<u64, usize>,
+    hasher: GramHasher,
+    /// The last words, as a ring. A word may be as long as its page: of each so much is kept as is shown.
+    words: Vec<String>,
+    found: Vec<bool>,
 }
 
 impl Finder {
     fn new(k: usize) -> Finder {
         Finder {
             scanner: WordScanner::new(),
-            k,
-            hashes: Vec::new(),
-            normals: String::new(),
-            ends: Vec::new(),
-            places: HashMap::new(),
+            hasher: GramHasher::new(k),
+            words: vec![String::new(); k.max(1)],
+            found: Vec::new(),
         }
     }
 
-    fn read(&mut self, text: &str) {
-        self.hashes.clear();
-        self.normals.clear();
-        self.ends.clear();
-        self.places.clear();
-        let (hashes, normals, ends) = (&mut self.hashes, &mut self.normals, &mut self.ends);
+    /// Calls `each` with some phrases of a text, which come by their hashes, and with their words. All must be there.
+    fn find(
+        &mut self,
+        text: &str,
+        wanted: &[Example],
+        mut each: impl FnMut(&Example, String) -> Result<(), StageError>,
+    ) -> Result<(), StageError> {
+        self.hasher.reset();
+        self.found.clear();
+        self.found.resize(wanted.len(), false);
+        let (hasher, words, found) = (&mut self.hasher, &mut self.words, &mut self.found);
+        let (mut count, mut left, mut result) = (0, wanted.len(), Ok(()));
         self.scanner.scan(text, |word| {
-            hashes.push(word_hash(word.normal));
-            normals.push_str(word.normal);
-            ends.push(normals.len());
-        });
-        let (mut at, places) = (0, &mut self.places);
-        circular_grams(&self.hashes, self.k, |gram| {
-            places.entry(gram).or_insert(at);
-            at += 1;
-        });
-    }
-
-    fn words(&self, gram: u64) -> Option<String> {
-        let first = *self.places.get(&gram)?;
-        let mut phrase = String::new();
-        for word in first..first + self.k {
-            let word = word % self.ends.len().max(1);
-            let begin = word
-                .checked_sub(1)
-                .map_or(Some(0), |before| self.ends.get(before).copied());
-            let normal = self.normals.get(begin?..*self.ends.get(word)?)?;
-            if !phrase.is_empty() {
-                phrase.push(' ');
+            if left == 0 || result.is_err() {
+                return;
             }
-            phrase.push_str(normal);
+            let slot = count % words.len();
+            if let Some(kept) = words.get_mut(slot) {
+                kept.clear();
+                kept.extend(word.normal.chars().take(LONGEST + 1));
+            }
+            count += 1;
+            let Some(gram) = hasher.push(word_hash(word.normal)) else {
+                return;
+            };
+            let Ok(at) = wanted.binary_search_by_key(&gram, |example| example.gram) else {
+                return;
+            };
+            let (Some(example), Some(found @ false)) = (wanted.get(at), found.get_mut(at)) else {
+                return;
+            };
+            *found = true;
+            left -= 1;
+            let (newer, older) = words.split_at(count % words.len());
+            let phrase = older.iter().chain(newer).map(String::as_str);
+            result = each(example, shown(&phrase.collect::<Vec<_>>().join(" ")));
+        });
+        result?;
+        match left {
+            0 => Ok(()),
+            _ => Err("a phrase is not on its page".into()),
         }
-        if let Some((end, _)) = phrase.char_indices().nth(LONGEST) {
-            phrase.truncate(end);
-            phrase.push('…');
-        }
-        Some(phrase)
+    }
+}
+
+fn shown(phrase: &str) -> String {
+    match phrase.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", phrase.get(..end).unwrap_or_default()),
+        None => phrase.to_owned(),
     }
 }
 
 fn pages(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) {
     let facts = Arc::clone(source);
     registry.map("page names", move |context| {
-        let gone = context.state::<Bitmap>("gone")?;
+        let gone = context.state::<Bitmap>(GONE)?;
         let mut rows = context.wide_shuffle("page rows")?;
         facts.for_each_page(context.task()?, |facts| {
             if facts.reject.is_none() && !gone.get(u64::from(facts.number)) {
@@ -358,23 +371,11 @@ fn pages(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) 
                     foreign: named.foreign,
                 })?;
             }
-            let (whole, shared, abroad) = match asked.exact {
-                true => (
-                    account.phrases,
-                    account.shared_phrases,
-                    account.phrases_abroad,
-                ),
-                false => (
-                    u64::from(account.shingles),
-                    u64::from(account.shared),
-                    u64::from(account.abroad),
-                ),
-            };
             if let Some(site) = site {
                 let share = serde_json::to_vec(&Share {
                     popular: account.popular,
-                    phrases: whole,
-                    abroad,
+                    phrases: account.phrases,
+                    abroad: account.phrases_abroad,
                 })?;
                 by_site.push(site.as_bytes(), number, &share)?;
             }
@@ -384,9 +385,10 @@ fn pages(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) 
                 page: name.url,
                 shingles: account.shingles,
                 popular: account.popular,
-                originality: originality(whole, shared),
-                phrases: asked.exact.then_some(account.phrases),
-                popular_phrases: asked.exact.then_some(account.popular_phrases),
+                originality: originality(account.phrases, account.shared_phrases),
+                phrases: account.phrases,
+                popular_phrases: account.popular_phrases,
+                shared_phrases: account.shared_phrases,
                 cover: (cover > 0).then_some(cover),
                 foreign: (cover > 0).then_some(foreign),
             })?;
@@ -395,9 +397,9 @@ fn pages(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) 
     });
 }
 
-/// What is left of a whole without what is shared, to six digits. Nothing at all is original.
-fn originality(whole: u64, shared: u64) -> f64 {
-    rounded(1.0 - shared as f64 / whole.max(1) as f64)
+/// What is left of a whole without what is shared, to six digits; nothing of nothing.
+fn originality(whole: u64, shared: u64) -> Option<f64> {
+    (whole > 0).then(|| rounded(whole.saturating_sub(shared) as f64 / whole as f64))
 }
 
 fn rounded(value: f64) -> f64 {
@@ -405,7 +407,7 @@ fn rounded(value: f64) -> f64 {
 }
 
 fn sites(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) {
-    let all = u64::from(source.all());
+    let (all, asked) = (u64::from(source.all()), params.clone());
     registry.reduce("sites", move |context, groups| {
         let mut by_size = context.wide_shuffle("by size")?;
         let mut groups = WideGroups::new(groups);
@@ -426,13 +428,20 @@ fn sites(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) 
             }
             let count = pages.max(1) as f64;
             let variance = (squares * u128::from(pages)).saturating_sub(sum * sum);
-            let mean = rounded(sum as f64 / count);
+            let mean = sum as f64 / count;
+            let deviation = (variance as f64).sqrt() / count;
+            // By the numbers themselves: rounding them first would flag what is just below.
+            let flagged = pages >= asked.flag_pages
+                && mean >= asked.flag_mean
+                && deviation < asked.flag_deviation;
+            let mean = rounded(mean);
             let row = serde_json::to_vec(&Site {
                 site,
                 pages,
                 mean,
-                deviation: rounded((variance as f64).sqrt() / count),
+                deviation: rounded(deviation),
                 originality: originality(phrases, abroad),
+                flagged,
             })?;
             // Of sites of one size the one with more popular shingles comes first.
             let order = ((f64::from(MINIMA) - mean).max(0.0) * 1e6) as u64;
@@ -440,24 +449,20 @@ fn sites(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) 
         }
         Ok(())
     });
-    let asked = params.clone();
-    registry.reduce("list", move |context, groups| {
+    registry.reduce("list", |context, groups| {
         let mut table = context.table::<SiteRow>("sites")?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             for record in group {
                 let site: Site = serde_json::from_slice(&record.value)?;
-                let flagged = site.pages >= asked.flag_pages
-                    && site.mean >= asked.flag_mean
-                    && site.deviation < asked.flag_deviation;
-                context.count("flagged", u64::from(flagged));
+                context.count("flagged", u64::from(site.flagged));
                 table.push(SiteRow {
                     site: site.site,
                     pages: site.pages,
                     mean: site.mean,
                     deviation: site.deviation,
                     originality: site.originality,
-                    flagged,
+                    flagged: site.flagged,
                 })?;
             }
         }

@@ -8,8 +8,14 @@
 //!   g4     8                      8          1
 //! ```
 //!
-//! The next source is the page that has most of what is not yet covered, and of equals the one with the lowest number. What a
-//! source adds never grows from one to the next, so those that add too little are all at the end.
+//! The next source is the page that has most of what is not yet covered, and of equals the one with the lowest number: that is the
+//! paper's program, and it alone decides how many sources there are. What a source adds never grows from one to the next, so those
+//! that add too little are all at the end.
+//!
+//! Which page is *named* as the source is another question. Where several pages have every gram that a source adds, the earliest
+//! of them is named ([`super::order`]). This changes neither the number of sources nor what each adds: such a page adds just as
+//! much, so the paper's loop, which does not say how ties are broken, could have taken it; and no page is named twice, for a page
+//! that had all grams of two sources would have added more than either.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,8 +24,12 @@ use std::ops::Range;
 
 /// The grams of a page, and who else has them.
 pub(super) struct Classes {
-    /// Each gram, how many pages have it, and its class.
-    grams: Vec<(u64, u16, u32)>,
+    /// Each gram, in the order of how many pages have it.
+    grams: Vec<u64>,
+    /// The class of each gram.
+    classes: Vec<u32>,
+    /// Numbers of pages, and where the grams end that are on so many.
+    ends: Vec<(u16, usize)>,
     /// Classes by the hash of their pages, each in the first free place from where it belongs. At most half of it is taken.
     known: Vec<u32>,
     /// What hashes are made with. It is drawn, so that nobody can write pages whose classes all fall on one place; what is found does
@@ -38,6 +48,8 @@ impl Default for Classes {
     fn default() -> Classes {
         Classes {
             grams: Vec::new(),
+            classes: Vec::new(),
+            ends: Vec::new(),
             known: vec![FREE; PLACES],
             factor: RandomState::new().hash_one(0) | 1,
             pages: Vec::new(),
@@ -65,6 +77,8 @@ pub(super) struct Cover {
 impl Classes {
     pub(super) fn clear(&mut self) {
         self.grams.clear();
+        self.classes.clear();
+        self.ends.clear();
         self.known.truncate(PLACES);
         self.known.fill(FREE);
         self.pages.clear();
@@ -78,7 +92,19 @@ impl Classes {
             Some(&class) if class != FREE => class,
             _ => self.add_class(place, others),
         };
-        self.grams.push((gram, pages, class));
+        self.grams.push(gram);
+        self.classes.push(class);
+        match self.ends.last_mut() {
+            Some((last, end)) if *last == pages => *end += 1,
+            _ => self.ends.push((pages, self.grams.len())),
+        }
+    }
+
+    /// Gives memory back that a page of unusual length took.
+    pub(super) fn shrink(&mut self, grams: usize) {
+        if self.grams.capacity() > grams {
+            *self = Classes::default();
+        }
     }
 
     fn add_class(&mut self, place: usize, others: &[u32]) -> u32 {
@@ -122,16 +148,26 @@ impl Classes {
 
     /// Bytes of memory, about.
     pub(super) fn bytes(&self) -> u64 {
-        (self.grams.len() * 16 + self.pages.len() * 24 + self.ranges.len() * 48) as u64
+        (self.grams.len() * 12 + self.pages.len() * 24 + self.ranges.len() * 48) as u64
     }
 
     /// The grams on at most `m` pages: each with its class.
     pub(super) fn grams(&self, m: u32) -> impl Iterator<Item = (u64, usize)> {
-        // They are added in the order of how many pages they are on.
-        self.grams
-            .iter()
-            .take_while(move |&&(_, pages, _)| u32::from(pages) <= m)
-            .map(|&(gram, _, class)| (gram, class as usize))
+        let within = self
+            .ends
+            .partition_point(|&(pages, _)| u32::from(pages) <= m);
+        let end = within.checked_sub(1).and_then(|last| self.ends.get(last));
+        let end = end.map_or(0, |&(_, end)| end);
+        let both = self.grams.iter().zip(&self.classes).take(end);
+        both.map(|(&gram, &class)| (gram, class as usize))
+    }
+
+    /// For each class, whether this holds for any of its pages.
+    pub(super) fn any(&self, holds: impl Fn(u32) -> bool) -> Vec<bool> {
+        let classes = 0..self.ranges.len();
+        classes
+            .map(|class| self.others(class).iter().any(|&page| holds(page)))
+            .collect()
     }
 
     fn others(&self, class: usize) -> &[u32] {
@@ -139,8 +175,14 @@ impl Classes {
         self.pages.get(range).unwrap_or_default()
     }
 
-    /// Covers the grams on at most `m` pages by sources that add at least `least` of them each.
-    pub(super) fn cover(&self, m: u32, least: impl Fn(u64) -> bool) -> Cover {
+    /// Covers the grams on at most `m` pages by sources that add at least `least` of them each. Of pages that have the same patch
+    /// the one with the lowest `order` is named, and of equals the one with the lowest number.
+    pub(super) fn cover(
+        &self,
+        m: u32,
+        least: impl Fn(u64) -> bool,
+        order: impl Fn(u32) -> u64,
+    ) -> Cover {
         let mut weights = vec![0u64; self.ranges.len()];
         for (_, class) in self.grams(m) {
             if let Some(weight) = weights.get_mut(class) {
@@ -169,6 +211,7 @@ impl Classes {
                     page,
                     left: weight,
                     classes: at..at + 1,
+                    lost: (0, 0),
                 }),
             }
         }
@@ -197,10 +240,7 @@ impl Classes {
             }
             let rank = cover.sources.len() as u32;
             let classes = candidate.classes.clone();
-            cover.sources.push(Given {
-                page: candidate.page,
-                grams: most,
-            });
+            let mut named = (order(candidate.page), candidate.page);
             for &(_, class) in has.get(classes).unwrap_or_default() {
                 let Some(slot) = cover.ranks.get_mut(class as usize) else {
                     continue;
@@ -214,9 +254,21 @@ impl Classes {
                     let found = candidates.binary_search_by_key(page, |candidate| candidate.page);
                     if let Some(other) = found.ok().and_then(|at| candidates.get_mut(at)) {
                         other.left -= weight;
+                        if other.lost.0 != rank {
+                            other.lost = (rank, 0);
+                        }
+                        other.lost.1 += weight;
+                        // It has all that this source adds.
+                        if other.lost.1 == most {
+                            named = named.min((order(*page), *page));
+                        }
                     }
                 }
             }
+            cover.sources.push(Given {
+                page: named.1,
+                grams: most,
+            });
         }
         cover
     }
@@ -228,6 +280,8 @@ struct Candidate {
     /// Grams that it would add.
     left: u64,
     classes: Range<usize>,
+    /// The source that last took grams from what it would add, and how many.
+    lost: (u32, u64),
 }
 
 impl Cover {
@@ -243,8 +297,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// The paper's loop, word for word.
-    fn naive(grams: &[(u64, Vec<u32>)]) -> Vec<Given> {
+    /// The paper's loop, word for word; then the earliest page of those that have the same patch is named.
+    fn naive(grams: &[(u64, Vec<u32>)], order: impl Fn(u32) -> u64) -> Vec<Given> {
         let mut candidates: BTreeSet<(u32, u64)> = grams
             .iter()
             .flat_map(|(gram, others)| others.iter().map(|&other| (other, *gram)))
@@ -262,8 +316,14 @@ mod tests {
                 .filter(|pair| pair.0 == page)
                 .map(|pair| pair.1)
                 .collect();
+            let has_all = |page: u32| {
+                covered
+                    .iter()
+                    .all(|gram| candidates.contains(&(page, *gram)))
+            };
+            let same = (0..10).filter(|&page| has_all(page));
             sources.push(Given {
-                page,
+                page: same.min_by_key(|&page| (order(page), page)).unwrap(),
                 grams: covered.len() as u64,
             });
             candidates.retain(|pair| !covered.contains(&pair.1));
@@ -311,12 +371,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_cover_is_that_of_the_papers_loop(grams in grams_strategy(), m in 2u32..7) {
+        fn the_cover_is_that_of_the_papers_loop(
+            grams in grams_strategy(),
+            m in 2u32..7,
+            dates in prop::collection::vec(0u64..5, 10),
+        ) {
             let within: Vec<(u64, Vec<u32>)> =
                 grams.iter().filter(|(_, others)| (others.len() as u32) < m).cloned().collect();
             let classes = classes(&grams);
-            let cover = classes.cover(m, |_| true);
-            prop_assert_eq!(&cover.sources, &naive(&within));
+            // Without dates it is the paper's program.
+            prop_assert_eq!(&classes.cover(m, |_| true, |_| 0).sources, &naive(&within, |_| 0));
+            let order = |page: u32| dates[page as usize];
+            let cover = classes.cover(m, |_| true, order);
+            prop_assert_eq!(&cover.sources, &naive(&within, order));
+            let named: BTreeSet<u32> = cover.sources.iter().map(|source| source.page).collect();
+            prop_assert_eq!(named.len(), cover.sources.len());
             // Every gram is given by a source that has it, and each source gives as many as it says.
             let mut given = vec![0; cover.sources.len()];
             for ((_, class), (_, others)) in classes.grams(m).zip(&within) {
@@ -330,9 +399,9 @@ mod tests {
         #[test]
         fn sources_that_add_too_little_are_the_last_ones(grams in grams_strategy(), least in 0u64..8) {
             let classes = classes(&grams);
-            let all = classes.cover(100, |_| true).sources;
+            let all = classes.cover(100, |_| true, |_| 0).sources;
             let enough: Vec<Given> = all.into_iter().filter(|source| source.grams >= least).collect();
-            prop_assert_eq!(classes.cover(100, |grams| grams >= least).sources, enough);
+            prop_assert_eq!(classes.cover(100, |grams| grams >= least, |_| 0).sources, enough);
         }
 
         #[test]
@@ -345,7 +414,7 @@ mod tests {
 
         #[test]
         fn greed_costs_at_most_the_harmonic_number(grams in grams_strategy()) {
-            let (greedy, fewest) = (classes(&grams).cover(100, |_| true).sources, fewest(&grams));
+            let (greedy, fewest) = (classes(&grams).cover(100, |_| true, |_| 0).sources, fewest(&grams));
             prop_assert!(greedy.len() >= fewest);
             let largest = greedy.first().map_or(0, |source| source.grams);
             prop_assert!(greedy.len() as f64 <= harmonic(largest) * fewest as f64 + 1e-9);

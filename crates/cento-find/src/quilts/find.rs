@@ -6,7 +6,9 @@
 //!   postings ─ others ─▶ others: (patchy page, gram, three other pages) ─ cover ─▶ quilts, their sources, what each gave
 //! ```
 //!
-//! Only patchy pages, those with enough patch grams, get lists of who else has their grams: at most m − 1 for each gram.
+//! Only patchy pages, those with enough patch grams, get lists of who else has their grams: at most m − 1 for each gram. What they
+//! link to comes to the same place, so that a gram is known to be attributed if *any* foreign page that has it is linked, whether or
+//! not the cover needs that page.
 
 use std::sync::Arc;
 
@@ -14,20 +16,21 @@ use cento_flow::{Bitmap, Context, Lease, Registry, StageError};
 use serde::{Deserialize, Serialize};
 
 use super::cover::Classes;
+use super::order::PageOrder;
 use super::params::{Foreign, Level, is_patchy};
 use super::places::{GivenGram, Seeker};
-use super::rows::{Count, FIRST, GRAMS, GramPage, NOBODY, Others, PATCH, SHARED, Tally};
-use super::servers::is_foreign;
+use super::rows::{
+    Count, FIRST, GRAMS, GramPage, LINKED_ADDRESS, NOBODY, Others, PATCH, SHARED, Tally,
+};
+use super::servers::{Common, Linked, domains_of, is_foreign};
 use crate::names::{NAMED, ROW};
 use crate::numbers::Numbers;
 use crate::source::Source;
 
-/// The order of a page's links among the records about it.
-pub(super) const LINKS: u64 = ROW;
-/// The order of what was counted of it.
-pub(super) const QUILT: u64 = ROW + 1;
+/// The order of what was counted of a page among the records about it.
+pub(super) const QUILT: u64 = ROW;
 /// The order of its first patch. The runs of a patch stand before it.
-const PATCHES: u64 = ROW + 2;
+const PATCHES: u64 = ROW + 1;
 
 /// The order of the runs of a patch.
 pub(super) fn runs_order(rank: u32) -> u64 {
@@ -48,6 +51,8 @@ pub(super) struct Counted {
     pub(super) patch: u64,
     /// Patch grams that a page has that can be a source.
     pub(super) given: u64,
+    /// Those that a page has that can be a source and that is linked.
+    pub(super) attributed: u64,
     pub(super) sources: u64,
 }
 
@@ -57,6 +62,8 @@ pub(super) struct Gift {
     pub(super) quilt: u32,
     pub(super) rank: u32,
     pub(super) grams: u64,
+    /// Those of the grams that a linked page has.
+    pub(super) attributed: u64,
 }
 
 /// Memory that a page needs. The limits of pages bound it; where it is more than pages usually need it is taken from the budget, so that
@@ -184,6 +191,10 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
     let texts = Arc::clone(source);
     registry.reduce::<Others, _>("cover", move |context, groups| {
         let level: Level = context.parameters()?;
+        let known = match level.findings {
+            true => Some(Known::of(context, &level)?),
+            false => None,
+        };
         let mut seeker = Seeker::new(&texts, level.k);
         let mut page = Patchy::default();
         let mut held = Held::default();
@@ -196,11 +207,11 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
                 held.hold(context, page.classes.bytes() + seeker.bytes());
             }
             page.close();
-            if level.findings {
-                page.put_out(context, &level, number, &mut seeker)?;
-            } else {
-                page.tally(&level, &mut tallies);
+            match &known {
+                Some(known) => page.put_out(context, &level, known, number, &mut seeker)?,
+                None => page.tally(&level, &mut tallies),
             }
+            page.classes.shrink(UNUSUAL);
             if seeker.is_full() {
                 seeker.seek(context)?;
                 held.let_go();
@@ -225,6 +236,26 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
     });
 }
 
+/// Patch grams of a page from which on its memory is given back when it is done.
+const UNUSUAL: usize = 1 << 20;
+
+/// What must be known of pages to tell their quilts in full.
+struct Known {
+    order: Arc<PageOrder>,
+    domains: Arc<Numbers>,
+    addresses: Arc<Numbers>,
+}
+
+impl Known {
+    fn of(context: &Context<'_>, level: &Level) -> cento_flow::Result<Known> {
+        Ok(Known {
+            order: context.state("order")?,
+            domains: context.state(domains_of(level.foreign).state())?,
+            addresses: context.state(Common::Address.state())?,
+        })
+    }
+}
+
 /// A page with enough patch grams.
 #[derive(Default)]
 struct Patchy {
@@ -234,6 +265,7 @@ struct Patchy {
     /// Patch grams for each m.
     patch: Vec<u64>,
     classes: Classes,
+    linked: Linked,
     /// The gram whose others are being collected.
     gram: Option<(u64, u16)>,
     others: Vec<u32>,
@@ -244,6 +276,7 @@ impl Patchy {
         (self.grams, self.shared, self.first) = (0, 0, 0);
         self.patch.clear();
         self.classes.clear();
+        self.linked.clear();
         self.gram = None;
         self.others.clear();
     }
@@ -253,6 +286,7 @@ impl Patchy {
         if pages == 0 {
             let [one, two, three] = others.map(u64::from);
             match part {
+                LINKED_ADDRESS.. => self.linked.add(part, others[0]),
                 0 => (self.grams, self.shared, self.first) = (one, two, three),
                 _ => self.patch.push(one),
             }
@@ -292,7 +326,7 @@ impl Patchy {
             if !points.any(|point| patchy(point.theta)) {
                 continue;
             }
-            let cover = self.classes.cover(m, self.enough(level, at));
+            let cover = self.classes.cover(m, self.enough(level, at), |_| 0);
             let sources = cover.sources.len() as u64;
             for (point, tally) in level.points.iter().zip(&mut *tallies) {
                 if point.m == at && patchy(point.theta) && sources >= u64::from(point.c) {
@@ -305,41 +339,62 @@ impl Patchy {
 
     /// If the page is a quilt, puts out all that is known of it.
     fn put_out(
-        &self,
+        &mut self,
         context: &Context<'_>,
         level: &Level,
+        known: &Known,
         number: u32,
         seeker: &mut Seeker<'_>,
     ) -> Result<(), StageError> {
         let (Some(point), Some(&m)) = (level.points.first(), level.ms.first()) else {
             return Ok(());
         };
-        let cover = self.classes.cover(m, self.enough(level, 0));
+        let order = |page: u32| known.order.get(page);
+        let cover = self.classes.cover(m, self.enough(level, 0), order);
         let sources = cover.sources.len() as u64;
         if sources < u64::from(point.c) {
             return Ok(());
         }
         let named = context.state::<Bitmap>(NAMED)?;
-        let quilted = context.state::<Bitmap>("quilted")?;
         let mut by_page = context.wide_shuffle("by page")?;
         let mut by_source = context.wide_shuffle("by source")?;
         named.set(u64::from(number));
-        quilted.set(u64::from(number));
+        self.linked.close();
+        let linked = self.classes.any(|other| {
+            let linked = &self.linked;
+            linked.attribute(&known.domains, &known.addresses, number, other)
+        });
+        let is_linked = |class: usize| linked.get(class).is_some_and(|&linked| linked);
+        let (mut given, mut attributed) = (0, 0);
+        let mut of_sources = vec![0u64; cover.sources.len()];
+        for (_, class) in self.classes.grams(m) {
+            given += 1;
+            if is_linked(class) {
+                attributed += 1;
+                let rank = cover.rank(class).map(|rank| rank as usize);
+                if let Some(count) = rank.and_then(|rank| of_sources.get_mut(rank)) {
+                    *count += 1;
+                }
+            }
+        }
         let counted = serde_json::to_vec(&Counted {
             grams: self.grams,
             shared: self.shared,
             first: self.first,
             patch: self.patch(0),
-            given: self.classes.grams(m).count() as u64,
+            given,
+            attributed,
             sources,
         })?;
         by_page.push_numbered(u64::from(number), QUILT, &counted)?;
-        for (rank, source) in (0..).zip(&cover.sources) {
+        let patches = cover.sources.iter().zip(of_sources);
+        for (rank, (source, attributed)) in (0..).zip(patches) {
             named.set(u64::from(source.page));
             let gift = serde_json::to_vec(&Gift {
                 quilt: number,
                 rank,
                 grams: source.grams,
+                attributed,
             })?;
             by_source.push_numbered(u64::from(source.page), ROW, &gift)?;
         }
@@ -348,7 +403,6 @@ impl Patchy {
             let source = cover.sources.get(rank as usize)?.page;
             Some(GivenGram { gram, rank, source })
         });
-        seeker.add(number, given);
-        Ok(())
+        seeker.add(context, number, given)
     }
 }

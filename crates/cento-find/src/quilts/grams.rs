@@ -8,17 +8,16 @@
 
 use std::sync::Arc;
 
-use cento_flow::{Emitter, Registry, SeenFilter, StageError};
+use cento_flow::{Bitmap, Emitter, Registry, SeenFilter, StageError};
 use cento_print::grams;
 
-use super::collapse::Skipped;
+use super::order::{Earliest, PageOrder};
 use super::params::Level;
 use super::rows::{Count, FIRST, GRAMS, GramPage, PATCH, SHARED, Tally};
-use super::servers::Earliest;
 use super::table::GramTable;
-use crate::numbers::Numbers;
+use crate::collapsed::GONE;
 use crate::source::Source;
-use crate::words::WordHasher;
+use crate::words::{GramRounds, WordHasher};
 
 /// Makes sets of grams, one text after the other.
 #[derive(Default)]
@@ -26,11 +25,23 @@ struct GramSets {
     hasher: WordHasher,
     table: GramTable,
     grams: Vec<u64>,
+    rounds: GramRounds,
 }
 
+/// Bytes of a text whose grams are made at once; those of a longer one are made in rounds of bounded memory.
+const AT_ONCE: usize = 1 << 20;
+
 impl GramSets {
-    /// The distinct grams of a text, in the order of the text. A text of fewer than `k` words has none.
-    fn of(&mut self, text: &str, k: usize) -> &[u64] {
+    /// Calls `each` with the distinct grams of a text, some at a time. A text of fewer than `k` words has none.
+    fn of(
+        &mut self,
+        text: &str,
+        k: usize,
+        mut each: impl FnMut(&[u64]) -> Result<(), StageError>,
+    ) -> Result<(), StageError> {
+        if text.len() > AT_ONCE {
+            return self.rounds.of(text, k, each);
+        }
         let words = self.hasher.words(text);
         self.grams.clear();
         self.table.reset(words.len());
@@ -40,7 +51,7 @@ impl GramSets {
                 set.push(gram);
             }
         });
-        &self.grams
+        each(&self.grams)
     }
 }
 
@@ -112,29 +123,32 @@ impl Adder {
     }
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, skipped: &Arc<Skipped>) {
-    let (texts, skip) = (Arc::clone(source), Arc::clone(skipped));
+pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
+    let texts = Arc::clone(source);
     registry.map("note", move |context| {
         let level: Level = context.parameters()?;
         let seen = context.state::<SeenFilter>(&level.name("seen"))?;
+        let gone = context.state::<Bitmap>(GONE)?;
         let mut sets = GramSets::default();
         texts.for_each_text(&context.task()?, |page, text| {
             context.check()?;
-            if !skip.contains(page) {
-                sets.of(text, level.k as usize)
-                    .iter()
-                    .for_each(|&gram| seen.note(gram));
+            if gone.get(u64::from(page)) {
+                return Ok::<_, StageError>(());
             }
-            Ok::<_, StageError>(())
+            sets.of(text, level.k as usize, |set| {
+                set.iter().for_each(|&gram| seen.note(gram));
+                Ok(context.check()?)
+            })
         })
     });
-    let (texts, skip) = (Arc::clone(source), Arc::clone(skipped));
+    let texts = Arc::clone(source);
     registry.map("grams", move |context| {
         let level: Level = context.parameters()?;
         let seen = match level.filtered {
             true => Some(context.state::<SeenFilter>(&level.name("seen"))?),
             false => None,
         };
+        let gone = context.state::<Bitmap>(GONE)?;
         let mut by_gram = context.shuffle::<GramPage>(&level.name("by gram"))?;
         let mut counts = context.shuffle::<Count>(&level.name("counts"))?;
         if !level.findings {
@@ -151,29 +165,24 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, skipped: &
         }
         let mut sets = GramSets::default();
         texts.for_each_text(&context.task()?, |page, text| {
-            if skip.contains(page) {
-                return Ok(());
+            if gone.get(u64::from(page)) {
+                return Ok::<_, StageError>(());
             }
-            let set = sets.of(text, level.k as usize);
-            let count = u32::try_from(set.len()).unwrap_or(u32::MAX);
-            if count > 0 {
-                put_out(page, GRAMS, count, &mut counts)?;
-            }
-            for &gram in set {
-                if seen.as_ref().is_none_or(|seen| seen.seen_again(gram)) {
-                    by_gram.push(GramPage { gram, page })?;
+            sets.of(text, level.k as usize, |set| {
+                put_out(page, GRAMS, set.len() as u32, &mut counts)?;
+                for &gram in set {
+                    if seen.as_ref().is_none_or(|seen| seen.seen_again(gram)) {
+                        by_gram.push(GramPage { gram, page })?;
+                    }
                 }
-            }
-            Ok::<_, StageError>(())
+                Ok(context.check()?)
+            })
         })
     });
     registry.reduce::<GramPage, _>("patch grams", |context, groups| {
         let level: Level = context.parameters()?;
-        let dates = match level.findings {
-            true => Some((
-                context.state::<Numbers>("published")?,
-                context.state::<Numbers>("fetched")?,
-            )),
+        let order = match level.findings {
+            true => Some(context.state::<PageOrder>("order")?),
             false => None,
         };
         let mut counts = context.shuffle::<Count>(&level.name("counts"))?;
@@ -186,8 +195,8 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, skipped: &
             pages.clear();
             let mut earliest = Earliest::new();
             let mut see = |page: u32| {
-                if let Some((published, fetched)) = &dates {
-                    earliest.see(page, published.get(page), fetched.get(page));
+                if let Some(order) = &order {
+                    earliest.see(page, order.get(page));
                 }
             };
             let mut common = false;
@@ -230,9 +239,20 @@ mod tests {
     #[test]
     fn grams_are_distinct_and_a_short_text_has_none() {
         let mut sets = GramSets::default();
-        assert_eq!(sets.of("a b a b a b", 2).len(), 2);
-        assert_eq!(sets.of("a b c", 5).len(), 0);
-        assert_eq!(sets.of("", 1).len(), 0);
-        assert_eq!(sets.of("A b, c d! E", 5).len(), 1);
+        let mut count = |text: &str, k| {
+            let mut count = 0;
+            sets.of(text, k, |set| {
+                count += set.len();
+                Ok(())
+            })
+            .unwrap();
+            count
+        };
+        assert_eq!(count("a b a b a b", 2), 2);
+        assert_eq!(count("a b c", 5), 0);
+        assert_eq!(count("", 1), 0);
+        assert_eq!(count("A b, c d! E", 5), 1);
+        // Long enough for several rounds, and all of its grams are among seven.
+        assert_eq!(count(&"a b c d e f g ".repeat(1 << 17), 5), 7);
     }
 }

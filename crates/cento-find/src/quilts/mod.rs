@@ -5,18 +5,23 @@
 //! broken by the lowest page number. Foreignness limits who can be in the cover, and not what is a patch gram. With φ
 //! ([`QuiltsParams::min_share`]) sources that add less than this share of the patch grams are not counted.
 //!
+//! That a page is quilted says that others have its words, not who took them from whom. For that there are dates
+//! ([`crate::precedence`]): of pages that have the same patch the earliest is named as its source, each patch says which of
+//! the two pages is earlier, and each quilt how many of its grams it had first. And there are links: a gram is attributed if
+//! any foreign page that has it is linked.
+//!
 //! ```text
-//!   pages ─ facts ─▶ servers, dates
+//!   pages ─ facts ─▶ order, servers, domains, addresses      links ─ linked ─────┐
 //!   texts ─ (note) ─ grams ─▶ by gram ─ patch grams ─▶ postings ─ others ─▶ others ─ cover ─▶ …
 //!                      └────▶ counts ◀──┘    counts ─ patchy ──────▲──▲
 //!   … ─▶ sought ─ runs ─▶ by page ─ settle ─▶ quilts, patches
 //!   … ─▶ by source ─ sources ──────▶
 //! ```
 
-mod collapse;
 mod cover;
 mod find;
 mod grams;
+mod order;
 mod params;
 mod places;
 mod rows;
@@ -37,10 +42,12 @@ pub use sample::sample;
 pub use settle::{PatchRow, QuiltRow};
 pub use sweep::{SWEEP, Sweep, SweepRow, sweep};
 
-use collapse::Skipped;
 use params::{Level, Point};
 use rows::GramPage;
+use servers::{Common, domains_of};
 
+use crate::collapsed;
+use crate::copies::CopiesParams;
 use crate::error::{Error, Result};
 use crate::names::{NAMED, with_named};
 use crate::numbers::Numbers;
@@ -71,10 +78,18 @@ pub struct QuiltsSummary {
     pub quilts: u64,
     /// Sources of all of them.
     pub patches: u64,
-    /// Patches whose source the page links to.
+    /// Patches of which every gram is on a foreign page or domain that the quilted page links to.
     pub attributed_patches: u64,
-    /// Quilted pages that have half of their patch grams or more from pages that they link to.
+    /// Quilted pages that link to foreign pages with half or more of the patch grams that any foreign page has.
     pub attributed_quilts: u64,
+    /// Quilted pages that had more than half of their shared grams before all others, by the dates.
+    pub first_quilts: u64,
+    /// Patches whose source is earlier than the page, by their dates.
+    pub earlier_sources: u64,
+    /// Patches whose source is later.
+    pub later_sources: u64,
+    /// Patches of two pages of the same date.
+    pub same_dates: u64,
 }
 
 /// Looks for quilted pages.
@@ -85,22 +100,21 @@ pub fn quilts(
 ) -> Result<Findings> {
     params.check()?;
     check_text(source)?;
-    let collapsed = std::cell::Cell::new(0);
     workplace.run(
         QUILTS,
         params,
         source,
         || {
-            let (registry, skipped) = plan_registry(source, params, workplace)?;
-            collapsed.set(skipped);
-            Ok((registry, flow(source, params, workplace.memory)))
+            let copies = removed(source, params, workplace)?;
+            let flow = flow(source, params, workplace.memory, copies.as_ref());
+            Ok((registry(source, params), flow))
         },
         |_, report| {
             let counted = |name: &str| report.counted(name);
             let rows = |name: &str| report.rows(name);
             Ok(json!(QuiltsSummary {
-                pages: u64::from(source.kept()) - collapsed.get(),
-                collapsed: collapsed.get(),
+                pages: u64::from(source.kept()) - counted(collapsed::GONE),
+                collapsed: counted(collapsed::GONE),
                 of_no_server: counted("pages of no known server"),
                 grams: counted("grams of pages"),
                 patch_grams: counted("patch grams of pages"),
@@ -110,6 +124,10 @@ pub fn quilts(
                 patches: rows("patches"),
                 attributed_patches: counted("attributed patches"),
                 attributed_quilts: counted("attributed quilts"),
+                first_quilts: counted("first quilts"),
+                earlier_sources: counted("source"),
+                later_sources: counted("page"),
+                same_dates: counted("same"),
             }))
         },
     )
@@ -125,25 +143,25 @@ fn check_text(source: &Source) -> Result<()> {
     ))
 }
 
-/// What the names in the flow mean, and how many pages are left out.
-fn plan_registry(
+/// The copies that are left out, if they are.
+fn removed(
     source: &Arc<Source>,
     params: &QuiltsParams,
     workplace: &Workplace,
-) -> Result<(Registry, u64)> {
-    let skipped = match params.collapse {
-        true => Skipped::copies(source, workplace)?,
-        false => Skipped::default(),
-    };
-    let pages = skipped.pages;
-    Ok((registry(source, params, skipped), pages))
+) -> Result<Option<Findings>> {
+    if !params.collapse {
+        return Ok(None);
+    }
+    collapsed::removed(source, &CopiesParams::default(), workplace).map(Some)
 }
 
-fn registry(source: &Arc<Source>, params: &QuiltsParams, skipped: Skipped) -> Registry {
+/// What the names in the flow mean.
+fn registry(source: &Arc<Source>, params: &QuiltsParams) -> Registry {
     let mut registry = Registry::new();
     registry.state::<Numbers>("numbers");
+    collapsed::register(&mut registry, source);
     servers::register(&mut registry, source, params.foreign);
-    grams::register(&mut registry, source, &Arc::new(skipped));
+    grams::register(&mut registry, source);
     find::register(&mut registry, source);
     places::register(&mut registry, source);
     settle::register(&mut registry, source, params.foreign != Foreign::None);
@@ -190,30 +208,52 @@ fn bitmap_bytes(source: &Source) -> u64 {
 }
 
 /// Adds what is known of pages.
-fn common_stages(flow: Flow, source: &Source, params: &QuiltsParams, findings: bool) -> Flow {
+fn common_stages(
+    flow: Flow,
+    source: &Source,
+    params: &QuiltsParams,
+    copies: Option<&Findings>,
+    findings: bool,
+) -> Flow {
     let pages = json!({ "pages": source.kept() });
-    let foreign = params.foreign != Foreign::None;
-    if !foreign && !findings {
+    let mut flow = collapsed::with_gone(flow, source, copies, &json!(params));
+    let mut commons = Vec::new();
+    if params.foreign != Foreign::None {
+        commons.push(Common::Server);
+    }
+    if findings {
+        commons.extend([domains_of(params.foreign), Common::Address]);
+        commons.dedup();
+        flow = flow.shuffle("link ends");
+    }
+    if commons.is_empty() {
         return flow;
     }
     let mut facts = Stage::map("facts", source.page_tasks())
         .with(json!({ "source": source.identity(), "params": params }));
-    let mut flow = flow;
     if findings {
-        flow = flow.state("published", "numbers", pages.clone()).state(
-            "fetched",
-            "numbers",
-            pages.clone(),
-        );
-        facts = facts.writes("published").writes("fetched");
+        flow = flow.state("order", "order", pages.clone());
+        facts = facts.writes("order");
     }
-    if !foreign {
-        return flow.stage(facts);
+    for common in &commons {
+        flow = flow
+            .shuffle(common.shuffle())
+            .state(common.state(), "numbers", pages.clone());
+        facts = facts.writes(common.shuffle());
     }
-    flow.state("servers", "numbers", pages)
-        .shuffle("by server")
-        .stage(facts.writes("by server"))
-        .stage(Stage::reduce("servers", "by server").writes("servers"))
+    flow = flow.stage(facts);
+    for common in commons {
+        let alike = Stage::reduce("alike", common.shuffle())
+            .named(common.state())
+            .with(json!(common))
+            .writes(common.state());
+        let is_end = common == Common::Address || common == domains_of(params.foreign);
+        flow = flow.stage(match findings && is_end {
+            true => alike.writes("link ends"),
+            false => alike,
+        });
+    }
+    flow
 }
 
 /// Adds the stages from texts to covers for one k.
@@ -235,6 +275,7 @@ fn level_stages(flow: Flow, source: &Source, level: &Level, memory: u64) -> Flow
         .shuffle_of_numbers(&name("counts"), bits)
         .shuffle_of_numbers(&name("others"), bits);
     let mut grams = with(Stage::map("grams", source.text_tasks()))
+        .reads(collapsed::GONE)
         .writes(&name("by gram"))
         .writes(&name("counts"));
     if level.filtered {
@@ -242,7 +283,11 @@ fn level_stages(flow: Flow, source: &Source, level: &Level, memory: u64) -> Flow
         let bytes = (words(source) * 4).clamp(1 << 12, (memory / 4).max(1 << 12));
         flow = flow
             .state(&name("seen"), "seen-filter", json!({ "bytes": bytes }))
-            .stage(with(Stage::map("note", source.text_tasks())).writes(&name("seen")));
+            .stage(
+                with(Stage::map("note", source.text_tasks()))
+                    .reads(collapsed::GONE)
+                    .writes(&name("seen")),
+            );
         grams = grams.reads(&name("seen"));
     }
     let mut patch_grams = with(Stage::reduce("patch grams", &name("by gram")))
@@ -256,10 +301,12 @@ fn level_stages(flow: Flow, source: &Source, level: &Level, memory: u64) -> Flow
         others = others.reads("servers");
     }
     if level.findings {
-        patch_grams = patch_grams.reads("published").reads("fetched");
+        patch_grams = patch_grams.reads("order");
         cover = cover
+            .reads("order")
+            .reads(domains_of(level.foreign).state())
+            .reads(Common::Address.state())
             .writes(NAMED)
-            .writes("quilted")
             .writes("by page")
             .writes("by source")
             .writes("sought");
@@ -267,19 +314,25 @@ fn level_stages(flow: Flow, source: &Source, level: &Level, memory: u64) -> Flow
         grams = grams.writes("tally");
         cover = cover.writes("tally");
     }
-    flow.stage(grams)
-        .stage(patch_grams)
-        .stage(
-            with(Stage::reduce("patchy", &name("counts")))
-                .writes(&name("patchy"))
-                .writes(&name("others")),
-        )
-        .stage(others)
-        .stage(cover)
+    let mut flow = flow.stage(grams).stage(patch_grams).stage(
+        with(Stage::reduce("patchy", &name("counts")))
+            .writes(&name("patchy"))
+            .writes(&name("others")),
+    );
+    if level.findings {
+        flow = flow
+            .stage(
+                with(Stage::map("links", source.page_tasks()))
+                    .reads(&name("patchy"))
+                    .writes("link ends"),
+            )
+            .stage(with(Stage::reduce("linked", "link ends")).writes(&name("others")));
+    }
+    flow.stage(others).stage(cover)
 }
 
 /// The flow over a source.
-fn flow(source: &Source, params: &QuiltsParams, memory: u64) -> Flow {
+fn flow(source: &Source, params: &QuiltsParams, memory: u64, copies: Option<&Findings>) -> Flow {
     let bits = number_bits(source);
     let points = vec![Point {
         number: 0,
@@ -297,17 +350,12 @@ fn flow(source: &Source, params: &QuiltsParams, memory: u64) -> Flow {
         true,
     );
     let flow = with_named(Flow::new(QUILTS), source)
-        .state(
-            "quilted",
-            "bitmap",
-            json!({ "bytes": bitmap_bytes(source) }),
-        )
         .shuffle_of_numbers("by page", bits)
         .shuffle_of_numbers("by source", bits)
         .shuffle_of_numbers("sought", bits)
         .table("quilts")
         .table("patches");
-    let flow = common_stages(flow, source, params, true);
+    let flow = common_stages(flow, source, params, copies, true);
     level_stages(flow, source, &level, memory)
         .stage(
             Stage::reduce("runs", "sought")
@@ -315,11 +363,6 @@ fn flow(source: &Source, params: &QuiltsParams, memory: u64) -> Flow {
                 .writes("by page"),
         )
         .stage(crate::names::stage(source, &["by page", "by source"]))
-        .stage(
-            Stage::map("links", source.page_tasks())
-                .reads("quilted")
-                .writes("by page"),
-        )
         .stage(Stage::reduce("sources", "by source").writes("by page"))
         .stage(
             Stage::reduce("settle", "by page")

@@ -80,7 +80,7 @@ impl Row for Count {
 #[repr(C, packed(4))]
 pub(super) struct Others {
     pub(super) page: u32,
-    /// How many pages have the gram; 0 for a row that tells counts of the page.
+    /// How many pages have the gram; 0 for a row about the page itself: its counts, or what it links to.
     pub(super) pages: u16,
     pub(super) part: u16,
     pub(super) gram: u64,
@@ -123,6 +123,54 @@ impl Row for ServerPage {
 
     fn rest(&self) -> u32 {
         self.page
+    }
+}
+
+/// An end of a link: a page that is known by its domain or address, or a page that links there.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct LinkEnd {
+    hash: [u64; 2],
+    /// 0 for what is linked to, which comes first, else what it is linked by.
+    part: u32,
+    pub(super) page: u32,
+}
+
+/// The part of a row that says to which address a page links; the address is known by its first page.
+pub(super) const LINKED_ADDRESS: u16 = u16::MAX - 1;
+/// The part of a row that says to which domain a page links.
+pub(super) const LINKED_DOMAIN: u16 = u16::MAX;
+
+impl LinkEnd {
+    pub(super) fn target(hash: [u64; 2], page: u32) -> LinkEnd {
+        let part = 0;
+        LinkEnd { hash, part, page }
+    }
+
+    pub(super) fn link(hash: [u64; 2], part: u16, page: u32) -> LinkEnd {
+        let part = u32::from(part);
+        LinkEnd { hash, part, page }
+    }
+
+    pub(super) fn is_target(&self) -> bool {
+        self.part == 0
+    }
+
+    pub(super) fn part(&self) -> u16 {
+        self.part as u16
+    }
+}
+
+impl Row for LinkEnd {
+    type Key = u128;
+    type Rest = (u32, u32);
+
+    fn key(&self) -> u128 {
+        u128::from(self.hash[0]) << 64 | u128::from(self.hash[1])
+    }
+
+    fn rest(&self) -> (u32, u32) {
+        (self.part, self.page)
     }
 }
 

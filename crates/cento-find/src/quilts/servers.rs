@@ -1,24 +1,80 @@
-//! What must be known of pages before grams are compared: where they are, and since when.
+//! What must be known of pages before grams are compared: where they are, since when, and what they link to.
 //!
-//! A server is known by the lowest number of its pages. It takes a shuffle to find that out, and then servers are compared exactly, in
-//! four bytes a page.
+//! A server, a domain and an address are known by the lowest number of their pages. It takes a shuffle to find that out, and then
+//! they are compared exactly, in four bytes a page.
+//!
+//! ```text
+//!   pages ─ facts ─┬▶ order
+//!                  └▶ by server, by domain, by address ─ alike ─▶ servers, domains, addresses
+//!                                                          └────▶ link ends ◀─ links ─ links of patchy pages
+//!                                         others: (patchy page, domain or address it links to) ◀─ linked ─┘
+//! ```
 
 use std::sync::Arc;
 
-use cento_flow::{Registry, StageError};
+use cento_flow::{Bitmap, Registry, StageError};
+use cento_print::link_hash;
+use cento_text::url::PageUrl;
+use serde::{Deserialize, Serialize};
 
-use super::params::Foreign;
-use super::rows::ServerPage;
+use super::order::{PageOrder, key};
+use super::params::{Foreign, Level};
+use super::rows::{LINKED_ADDRESS, LINKED_DOMAIN, LinkEnd, NOBODY, Others, ServerPage};
 use crate::numbers::{Numbers, UNSET};
+use crate::precedence::Precedence;
 use crate::source::{PageFacts, Source};
 
-/// The first second of 1950: dates of pages are seconds since then, which lasts until 2086.
-const EPOCH: i64 = -631_152_000;
+/// What pages have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Common {
+    /// What a source must not share with a page.
+    Server,
+    /// The registered domain.
+    Domain,
+    /// The address, as links to it are recognised.
+    Address,
+}
 
-/// A date in the number of a page. Two dates beyond the range are the same one.
-pub(super) fn seconds(millis: i64) -> u32 {
-    let seconds = millis.div_euclid(1000) - EPOCH;
-    u32::try_from(seconds.max(0)).map_or(UNSET - 1, |seconds| seconds.min(UNSET - 1))
+impl Common {
+    pub(super) const ALL: [Common; 3] = [Common::Server, Common::Domain, Common::Address];
+
+    /// The shuffle in which such pages meet.
+    pub(super) fn shuffle(self) -> &'static str {
+        match self {
+            Common::Server => "by server",
+            Common::Domain => "by domain",
+            Common::Address => "by address",
+        }
+    }
+
+    /// The state that has the result.
+    pub(super) fn state(self) -> &'static str {
+        match self {
+            Common::Server => "servers",
+            Common::Domain => "domains",
+            Common::Address => "addresses",
+        }
+    }
+
+    /// The hash of what a page has in common with others.
+    fn of(self, foreign: Foreign, facts: &PageFacts<'_>) -> Option<[u64; 2]> {
+        match self {
+            Common::Server => server(foreign, facts).map(name_hash),
+            Common::Domain => facts.domain.map(name_hash),
+            Common::Address => {
+                let url = PageUrl::new(facts.url);
+                Some(address_hash(link_hash(url.link_key())))
+            }
+        }
+    }
+}
+
+/// Which state has the domains of pages: where foreign pages are those of other domains, that of servers.
+pub(super) fn domains_of(foreign: Foreign) -> Common {
+    match foreign {
+        Foreign::Domain => Common::Server,
+        _ => Common::Domain,
+    }
 }
 
 /// What a source must not share with a page.
@@ -31,6 +87,22 @@ fn server<'a>(foreign: Foreign, facts: &PageFacts<'a>) -> Option<&'a str> {
     }
 }
 
+/// A hash of a name that nobody can find a second name for.
+fn name_hash(name: &str) -> [u64; 2] {
+    let hash = blake3::hash(name.as_bytes());
+    let half = |at: usize| {
+        let bytes = hash.as_bytes().get(at..at + 8);
+        let bytes = bytes.and_then(|bytes| bytes.try_into().ok());
+        bytes.map_or(0, u64::from_be_bytes)
+    };
+    [half(0), half(8)]
+}
+
+/// Addresses are known by their link hashes, which is what the corpus keeps of links.
+fn address_hash(link: u64) -> [u64; 2] {
+    [link, u64::MAX]
+}
+
 /// Whether a page can be a source of another.
 #[inline(always)]
 pub(super) fn is_foreign(servers: &Numbers, page: u32, other: u32) -> bool {
@@ -38,46 +110,79 @@ pub(super) fn is_foreign(servers: &Numbers, page: u32, other: u32) -> bool {
     server == UNSET || server != servers.get(other)
 }
 
+/// What a page links to, as numbers of domains and addresses.
+#[derive(Default)]
+pub(super) struct Linked {
+    domains: Vec<u32>,
+    addresses: Vec<u32>,
+}
+
+impl Linked {
+    pub(super) fn clear(&mut self) {
+        self.domains.clear();
+        self.addresses.clear();
+    }
+
+    pub(super) fn add(&mut self, part: u16, end: u32) {
+        match part {
+            LINKED_DOMAIN => self.domains.push(end),
+            _ => self.addresses.push(end),
+        }
+    }
+
+    /// To be called when all are added.
+    pub(super) fn close(&mut self) {
+        self.domains.sort_unstable();
+        self.addresses.sort_unstable();
+    }
+
+    /// Whether a page with these links says that it has something from another: it links to that page, or to its domain. Links of
+    /// a site to itself are its own navigation: they attribute only the page that they lead to.
+    pub(super) fn attribute(
+        &self,
+        domains: &Numbers,
+        addresses: &Numbers,
+        page: u32,
+        other: u32,
+    ) -> bool {
+        let has = |ends: &[u32], end: u32| end != UNSET && ends.binary_search(&end).is_ok();
+        let domain = domains.get(other);
+        has(&self.addresses, addresses.get(other))
+            || domain != domains.get(page) && has(&self.domains, domain)
+    }
+}
+
 pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, foreign: Foreign) {
+    registry.state::<PageOrder>("order");
     let pages = Arc::clone(source);
     registry.map("facts", move |context| {
         let writes = |name: &str| context.stage().writes.iter().any(|written| written == name);
-        let mut by_server = match writes("by server") {
-            true => Some(context.shuffle::<ServerPage>("by server")?),
-            false => None,
-        };
-        let dates = match writes("published") {
-            true => Some((
-                context.state::<Numbers>("published")?,
-                context.state::<Numbers>("fetched")?,
-            )),
+        let mut meetings = Vec::new();
+        for common in Common::ALL {
+            if writes(common.shuffle()) {
+                meetings.push((common, context.shuffle::<ServerPage>(common.shuffle())?));
+            }
+        }
+        let order = match writes("order") {
+            true => Some(context.state::<PageOrder>("order")?),
             false => None,
         };
         pages.for_each_page(context.task()?, |facts| {
             if facts.reject.is_some() {
                 return Ok::<_, StageError>(());
             }
-            if let Some((published, fetched)) = &dates {
-                for (dates, date) in [(published, facts.published_at), (fetched, facts.fetched_at)]
-                {
-                    if let Some(date) = date {
-                        dates.set(facts.number, seconds(date));
-                    }
-                }
+            if let Some(order) = &order {
+                order.set(facts.number, key(&Precedence::of(&facts)));
             }
-            if let Some(by_server) = &mut by_server {
-                let Some(server) = server(foreign, &facts) else {
-                    context.count("pages of no known server", 1);
-                    return Ok(());
+            for (common, meeting) in &mut meetings {
+                let Some(server) = common.of(foreign, &facts) else {
+                    if *common == Common::Server {
+                        context.count("pages of no known server", 1);
+                    }
+                    continue;
                 };
-                let hash = blake3::hash(server.as_bytes());
-                let half = |at: usize| {
-                    let bytes = hash.as_bytes().get(at..at + 8);
-                    let bytes = bytes.and_then(|bytes| bytes.try_into().ok());
-                    bytes.map_or(0, u64::from_be_bytes)
-                };
-                by_server.push(ServerPage {
-                    server: [half(0), half(8)],
+                meeting.push(ServerPage {
+                    server,
                     page: facts.number,
                     unused: 0,
                 })?;
@@ -85,160 +190,99 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, foreign: F
             Ok(())
         })
     });
-    registry.reduce::<ServerPage, _>("servers", |context, groups| {
-        let servers = context.state::<Numbers>("servers")?;
-        while let Some(group) = groups.next_group()? {
-            let mut first = UNSET;
-            for row in group {
-                first = first.min(row.page);
-                servers.set(row.page, first);
+    registry.reduce::<ServerPage, _>("alike", |context, groups| {
+        let common: Common = context.parameters()?;
+        let numbers = context.state::<Numbers>(common.state())?;
+        let linked = (context.stage().writes.iter()).any(|written| written == "link ends");
+        let mut ends = match linked {
+            true => Some(context.shuffle::<LinkEnd>("link ends")?),
+            false => None,
+        };
+        while let Some(mut group) = groups.next_group()? {
+            // The first row has the lowest number.
+            let Some(first) = group.next() else {
+                continue;
+            };
+            numbers.set(first.page, first.page);
+            group.for_each(|row| numbers.set(row.page, first.page));
+            if let Some(ends) = &mut ends {
+                ends.push(LinkEnd::target(first.server, first.page))?;
+            }
+        }
+        Ok(())
+    });
+    links(registry, source);
+}
+
+fn links(registry: &mut Registry, source: &Arc<Source>) {
+    let pages = Arc::clone(source);
+    registry.map("links", move |context| {
+        let level: Level = context.parameters()?;
+        let patchy = context.state::<Bitmap>(&level.name("patchy"))?;
+        let mut ends = context.shuffle::<LinkEnd>("link ends")?;
+        pages.for_each_links(context.task()?, |number, hashes, domains| {
+            if !patchy.get(u64::from(number)) {
+                return Ok::<_, StageError>(());
+            }
+            for &hash in hashes {
+                ends.push(LinkEnd::link(address_hash(hash), LINKED_ADDRESS, number))?;
+            }
+            for domain in domains {
+                ends.push(LinkEnd::link(name_hash(domain), LINKED_DOMAIN, number))?;
+            }
+            Ok(())
+        })
+    });
+    registry.reduce::<LinkEnd, _>("linked", |context, groups| {
+        let level: Level = context.parameters()?;
+        let mut others = context.shuffle::<Others>(&level.name("others"))?;
+        while let Some(mut group) = groups.next_group()? {
+            // Links to what is not in the corpus have no target, which would be the first row.
+            let Some(target) = group.next().filter(LinkEnd::is_target) else {
+                continue;
+            };
+            let mut last = None;
+            for link in group.filter(|row| !row.is_target()) {
+                if last.replace(link.page) != Some(link.page) {
+                    others.push(Others {
+                        page: link.page,
+                        pages: 0,
+                        part: link.part(),
+                        gram: u64::from(target.page),
+                        others: [target.page, NOBODY, NOBODY],
+                    })?;
+                }
             }
         }
         Ok(())
     });
 }
 
-/// Finds the page that had a gram before all others, if it can be told.
-///
-/// A page is earlier than another by their dates of publication, where both have one, else by when they were fetched. So the first
-/// one is the one that was published first, if those without such a date were fetched after it; or a page without such a date that was
-/// fetched first of all.
-pub(super) struct Earliest {
-    published: Best,
-    fetched: Best,
-    /// When that page was fetched which was published first.
-    published_fetched: u32,
-    /// Whether the page that was fetched first has a date of publication.
-    fetched_published: bool,
-    /// The first fetch of a page without a date of publication.
-    unpublished: u32,
-    /// Whether there is a page without a date of publication.
-    any_unpublished: bool,
-    /// Whether there is one that has no date at all, or none of fetching.
-    undated: bool,
-    unfetched: bool,
-}
-
-/// The earliest date, and whose it is.
-struct Best {
-    date: u32,
-    page: u32,
-    tied: bool,
-}
-
-impl Best {
-    const NONE: Best = Best {
-        date: UNSET,
-        page: UNSET,
-        tied: false,
-    };
-
-    /// Whether this date is the earliest so far.
-    fn see(&mut self, page: u32, date: u32) -> bool {
-        if date == UNSET || date > self.date {
-            return false;
-        }
-        let tied = date == self.date;
-        *self = Best { date, page, tied };
-        !tied
-    }
-
-    fn winner(&self) -> Option<u32> {
-        (self.date != UNSET && !self.tied).then_some(self.page)
-    }
-}
-
-impl Earliest {
-    pub(super) fn new() -> Earliest {
-        Earliest {
-            published: Best::NONE,
-            fetched: Best::NONE,
-            published_fetched: UNSET,
-            fetched_published: false,
-            unpublished: UNSET,
-            any_unpublished: false,
-            undated: false,
-            unfetched: false,
-        }
-    }
-
-    #[inline]
-    pub(super) fn see(&mut self, page: u32, published: u32, fetched: u32) {
-        if self.published.see(page, published) {
-            self.published_fetched = fetched;
-        }
-        if self.fetched.see(page, fetched) {
-            self.fetched_published = published != UNSET;
-        }
-        self.unfetched |= fetched == UNSET;
-        if published == UNSET {
-            self.any_unpublished = true;
-            self.unpublished = self.unpublished.min(fetched);
-            self.undated |= fetched == UNSET;
-        }
-    }
-
-    pub(super) fn first(&self) -> Option<u32> {
-        let before_unpublished = !self.any_unpublished
-            || (!self.undated
-                && self.published_fetched != UNSET
-                && self.published_fetched < self.unpublished);
-        match self.published.winner() {
-            Some(page) if before_unpublished => Some(page),
-            _ if self.fetched_published || self.unfetched => None,
-            _ => self.fetched.winner(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    fn is_earlier(one: (u32, u32), other: (u32, u32)) -> bool {
-        if one.0 != UNSET && other.0 != UNSET {
-            one.0 < other.0
-        } else {
-            one.1 != UNSET && other.1 != UNSET && one.1 < other.1
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn the_first_page_is_earlier_than_every_other(dates in prop::collection::vec((0u32..6, 0u32..6), 2..6)) {
-            let dates: Vec<(u32, u32)> = dates
-                .into_iter()
-                .map(|(one, other)| (if one < 2 { UNSET } else { one }, if other < 1 { UNSET } else { other }))
-                .collect();
-            let mut earliest = Earliest::new();
-            for (page, &(published, fetched)) in (0..).zip(&dates) {
-                earliest.see(page, published, fetched);
-            }
-            let naive = (0..dates.len()).find(|&page| {
-                (0..dates.len()).all(|other| other == page || is_earlier(dates[page], dates[other]))
-            });
-            prop_assert_eq!(earliest.first(), naive.map(|page| page as u32));
-        }
-    }
+    use cento_flow::State;
+    use serde_json::json;
 
     #[test]
-    fn dates_keep_their_order() {
-        let dates = [
-            i64::MIN,
-            -700_000_000_000,
-            0,
-            999,
-            1000,
-            1_700_000_000_000,
-            i64::MAX,
-        ];
-        assert!(
-            dates
-                .windows(2)
-                .all(|pair| seconds(pair[0]) <= seconds(pair[1]))
-        );
-        assert_eq!(seconds(0), seconds(999));
-        assert!(seconds(999) < seconds(1000) && seconds(i64::MAX) < UNSET);
+    fn a_link_to_the_source_or_to_its_domain_attributes() {
+        let numbers = |of: &[u32]| {
+            let numbers = Numbers::create(&json!({ "pages": of.len() })).unwrap();
+            (0..)
+                .zip(of)
+                .for_each(|(page, &number)| numbers.set(page, number));
+            numbers
+        };
+        // The quilt and its sibling on one domain, a source on another one, and a page of no domain.
+        let (domains, addresses) = (numbers(&[0, 0, 2, UNSET]), numbers(&[0, 1, 2, 3]));
+        let linked = |parts: &[(u16, u32)]| {
+            let mut linked = Linked::default();
+            parts.iter().for_each(|&(part, end)| linked.add(part, end));
+            linked.close();
+            move |other| linked.attribute(&domains, &addresses, 0, other)
+        };
+        let all = linked(&[(LINKED_DOMAIN, 2), (LINKED_DOMAIN, 0), (LINKED_ADDRESS, 3)]);
+        // Links of a site to itself lead anywhere on it.
+        assert_eq!([1, 2, 3].map(all), [false, true, true]);
     }
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::params::{Level, Point, QuiltsParams};
 use super::rows::Tally;
-use super::{check_text, common_stages, level_stages, plan_registry};
+use super::{check_text, common_stages, level_stages, registry, removed};
 use crate::error::{Error, Result};
 use crate::run::{Findings, Workplace};
 use crate::source::Source;
@@ -79,23 +79,24 @@ impl Sweep {
 impl std::str::FromStr for Sweep {
     type Err = String;
 
-    /// `k=2..10`, `m=10..80:10`, `c=2,4,8`, `theta=0.4..1.0`. Ranges include their end; steps are 1, for theta 0.1.
+    /// `k=2..10`, `m=10..80:10`, `c=2,4,8`, `theta=0.4..1.0`. Ranges include their end; steps are 1, for theta 0.1. Values are
+    /// counted in whole billionths, so that 0.4 and two steps are 0.6 and nothing near it.
     fn from_str(text: &str) -> std::result::Result<Sweep, String> {
         let help = "write k=2..10, m=10..80:10, c=2,4,8 or theta=0.4..1.0";
         let (name, values) = text
             .split_once('=')
             .ok_or_else(|| format!("`{text}` is no sweep: {help}"))?;
-        let step = if name == "theta" { 100 } else { 1000 };
-        let mut thousandths: Vec<u64> = Vec::new();
+        let step = if name == "theta" { ONE / 10 } else { ONE };
+        let mut all: Vec<u64> = Vec::new();
         for item in values.split(',') {
             let read = |number: &str| {
-                let number = number.trim().parse::<f64>().ok();
-                let number = number.filter(|number| (0.0..=1e6).contains(number));
-                let number = number.map(|number| (number * 1000.0).round() as u64);
-                number.ok_or_else(|| format!("`{item}` is no number or range: {help}"))
+                let number = billionths(number.trim());
+                number.ok_or_else(|| {
+                    format!("`{item}` is no number of at most nine decimals, and no range: {help}")
+                })
             };
             let Some((begin, rest)) = item.split_once("..") else {
-                thousandths.push(read(item)?);
+                all.push(read(item)?);
                 continue;
             };
             let (end, step) = match rest.split_once(':') {
@@ -108,11 +109,11 @@ impl std::str::FromStr for Sweep {
                     "`{item}` is no range of at most {MOST_POINTS} values"
                 ));
             }
-            thousandths.extend((begin..=end).step_by(step as usize));
+            all.extend((begin..=end).step_by(step as usize));
         }
         let whole = || {
-            let values = thousandths.iter();
-            let values = values.map(|&value| (value % 1000 == 0).then_some((value / 1000) as u32));
+            let values = all.iter();
+            let values = values.map(|&value| (value % ONE == 0).then_some((value / ONE) as u32));
             let whole: Option<Vec<u32>> = values.collect();
             whole.ok_or_else(|| format!("{name} has whole values only: {help}"))
         };
@@ -120,15 +121,30 @@ impl std::str::FromStr for Sweep {
             "k" => Ok(Sweep::K(whole()?)),
             "m" => Ok(Sweep::M(whole()?)),
             "c" => Ok(Sweep::C(whole()?)),
-            "theta" => {
-                let values = thousandths.iter();
-                Ok(Sweep::Theta(
-                    values.map(|&value| value as f64 / 1000.0).collect(),
-                ))
-            }
+            // The nearest number to a decimal is what dividing gives, and also what reading it as `--theta` gives.
+            "theta" => Ok(Sweep::Theta(
+                all.iter().map(|&value| value as f64 / ONE as f64).collect(),
+            )),
             _ => Err(format!("`{name}` is no parameter of quilts: {help}")),
         }
     }
+}
+
+/// One, in billionths.
+const ONE: u64 = 1_000_000_000;
+
+/// A decimal below ten million in billionths, exactly; nothing if it has more decimals.
+fn billionths(number: &str) -> Option<u64> {
+    let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(decimals) || whole.len() + decimals.len() == 0 {
+        return None;
+    }
+    let decimals = decimals.trim_end_matches('0');
+    if whole.len() > 7 || decimals.len() > 9 {
+        return None;
+    }
+    format!("{whole}{decimals:0<9}").parse().ok()
 }
 
 table_row! {
@@ -192,22 +208,30 @@ pub fn sweep(
         &Asked { pivot, sweeps },
         source,
         || {
-            let mut registry = plan_registry(source, pivot, workplace)?.0;
+            let copies = removed(source, pivot, workplace)?;
+            let mut registry = registry(source, pivot);
             register(&mut registry);
-            Ok((registry, flow(source, pivot, &rows, workplace.memory)))
+            let flow = flow(source, pivot, &rows, workplace.memory, copies.as_ref());
+            Ok((registry, flow))
         },
         |_, _| Ok(json!({ "definitions": rows.len() })),
     )
 }
 
-fn flow(source: &Source, pivot: &QuiltsParams, rows: &[SweepRow], memory: u64) -> Flow {
+fn flow(
+    source: &Source,
+    pivot: &QuiltsParams,
+    rows: &[SweepRow],
+    memory: u64,
+    copies: Option<&Findings>,
+) -> Flow {
     // All in one place, for all of them are few.
     let one = Shuffle {
         partitions: 1,
         ..Shuffle::default()
     };
     let flow = Flow::new(SWEEP).shuffle_with("tally", one).table("sweep");
-    let mut flow = common_stages(flow, source, pivot, false);
+    let mut flow = common_stages(flow, source, pivot, copies, false);
     let mut ks: Vec<u32> = rows.iter().map(|row| row.k).collect();
     ks.sort_unstable();
     ks.dedup();
@@ -269,7 +293,18 @@ mod tests {
             "theta=0.4..1.0".parse(),
             Ok(Sweep::Theta(vec![0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]))
         );
+        // Every decimal is what `--theta` reads.
+        for value in ["0.3333", "0.123456789", ".5", "0.66666"] {
+            let sweep = format!("theta={value}").parse();
+            assert_eq!(sweep, Ok(Sweep::Theta(vec![value.parse().unwrap()])));
+        }
+        assert_eq!(
+            "theta=0.25..0.2502:0.0001".parse(),
+            Ok(Sweep::Theta(vec![0.25, 0.2501, 0.2502]))
+        );
         for bad in [
+            "theta=0.1234567891",
+            "k=1e1",
             "k",
             "k=",
             "k=2.5",

@@ -45,6 +45,7 @@ struct Span {
 pub(crate) fn excerpts(
     told: &Told<'_>,
     asked: &QuiltsParams,
+    whose: &str,
     pages: &[Row],
 ) -> Result<Vec<Excerpt>> {
     let mut patches: HashMap<u64, Vec<Row>> = pages
@@ -67,7 +68,7 @@ pub(crate) fn excerpts(
         .iter()
         .map(|page| {
             let patches = patches.remove(&page.count("page_id")).unwrap_or_default();
-            excerpt(told, asked, page, patches)
+            excerpt(told, asked, whose, page, patches)
         })
         .collect()
 }
@@ -81,6 +82,7 @@ fn text_of(told: &Told<'_>, page_id: u64) -> Result<String> {
 fn excerpt(
     told: &Told<'_>,
     asked: &QuiltsParams,
+    whose: &str,
     page: &Row,
     mut patches: Vec<Row>,
 ) -> Result<Excerpt> {
@@ -99,11 +101,18 @@ fn excerpt(
     Ok(Excerpt {
         page: page.word("page").to_owned(),
         about: format!(
-            "{} of its grams are patches that others have, from {}; {} are attributed by a link; {} of the page is on no earlier page.",
+            "{} of its {}-grams are also on {whose}, each on {} pages at most; for {} of these it links to such a page or its domain. It has {}. {} of its {}-grams are on no other page{}.",
             percent(foreign_fraction(page, asked)),
-            counted(page.count("sources"), "source", "sources"),
+            asked.k,
+            asked.m,
             percent(page.real("attributed_share")),
-            percent(page.real("originality"))
+            counted(page.count("sources"), "source", "sources"),
+            percent(page.real("originality")),
+            asked.k,
+            match page.count("first_grams") {
+                0 => "",
+                _ => ", or by their dates on later ones only",
+            }
         ),
         pieces: pieces(&text, spans),
         sources,
@@ -137,12 +146,13 @@ fn origin(told: &Told<'_>, patch: &Row, spans: &[Span]) -> Result<Origin> {
         number(patch.count("grams"))
     );
     match patch.word("earlier") {
-        "page" => about.push_str(", later than the page"),
-        "source" => about.push_str(", earlier than the page"),
+        "page" => about.push_str(", dated later than the page"),
+        "source" => about.push_str(", dated earlier than the page"),
+        "same" => about.push_str(", of the same date"),
         _ => {}
     }
     if patch.holds("attributed") {
-        about.push_str(", linked");
+        about.push_str(", attributed by links");
     }
     let text = text_of(told, patch.count("source_id"))?;
     let mut longest: Vec<&Span> = spans.iter().collect();

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use cento_find::phrases::{
-    PHRASES, PhraseFigures, PhrasesParams, PhrasesSummary, SiteKind, figures, phrases,
+    PHRASES, PhraseFigures, PhrasesParams, PhrasesSummary, SiteFigure, SiteKind, figures, phrases,
 };
 use cento_find::{Findings, Result, Source, Workplace};
-use cento_view::{Axis, Figure, Format, Mark, Region, Rule, Series};
+use cento_view::{Axis, Bins, Figure, Format, Mark, Rule, Series};
 use serde_json::{Value, json};
 
 use crate::analysis::{Analysis, Command, Told, parameters};
@@ -79,12 +79,13 @@ impl Analysis for Phrases {
                 &cover(usual.cover_pages),
             )
             .option("--candidates", &asked.candidates, &usual.candidates)
+            .option("--foreign", &asked.foreign, &usual.foreign)
             .end()
     }
 
     fn figures(&self, findings: &Findings) -> Result<Vec<Drawing>> {
         let params: PhrasesParams = parameters(&findings.record.parameters)?;
-        let data = figures(findings, params.flag_pages)?;
+        let data = figures(findings, &params)?;
         let with = |name, figure, numbers| Drawing {
             name,
             figure,
@@ -104,64 +105,68 @@ impl Analysis for Phrases {
         let asked: PhrasesParams = parameters(&told.findings.record.parameters)?;
         let mut section = Section::default();
         let popular = first(told.findings, "phrases", told.top)?;
-        section.sentences.push(match counts.phrases {
-            0 => format!(
-                "No phrase of {} words is on {} pages.",
-                asked.k, asked.min_pages
-            ),
-            some => format!(
-                "{} of {} words {} on {} pages or more.",
-                counted(some, "phrase", "phrases"),
-                asked.k,
-                are(some),
-                asked.min_pages
-            ),
-        });
+        section.sentences.push(popularity_sentence(&counts, &asked));
         if let Some(row) = popular.first() {
             section.sentences.push(format!(
-                "The most popular is “{}”, on {} pages.",
+                "Of these, “{}” is on the most pages: {}.",
                 shortened(row.word("phrase"), PHRASE),
                 number(row.count("pages"))
             ));
         }
         let (mut pages, mut sum) = (0u64, 0.0);
-        for_each(told.findings, "pages", ["originality"], |[originality]| {
-            pages += 1;
-            sum += originality;
-        })?;
+        // By whole numbers, and without the pages that have no phrase.
+        for_each(
+            told.findings,
+            "pages",
+            ["phrases", "shared_phrases"],
+            |[phrases, shared]| {
+                if phrases > 0.0 {
+                    pages += 1;
+                    sum += 1.0 - shared / phrases;
+                }
+            },
+        )?;
         if pages > 0 {
+            let mean = percent(sum / pages as f64);
             section.headlines.push(Headline::new(
-                percent(sum / pages as f64),
+                mean.clone(),
                 "of a page is on no other, on average",
             ));
             section.sentences.push(format!(
-                "On average {} of a page is on no other page.",
-                percent(sum / pages as f64)
+                "On average {mean} of a page is on no other page, by all phrases of {} pages{}.",
+                number(pages),
+                match asked.collapse {
+                    Some(_) => ", copies and near-copies counted once",
+                    None => "",
+                }
             ));
         }
         if counts.popular_pages > 0 {
             section.sentences.push(format!(
-                "{} {} made of popular phrases: {} of 84 shingles or more.",
+                "{} {} popular phrases for {} or more of 84 shingles.",
                 counted(counts.popular_pages, "page", "pages"),
-                are(counts.popular_pages),
+                if counts.popular_pages == 1 {
+                    "has"
+                } else {
+                    "have"
+                },
                 asked.cover_from
             ));
         }
         if counts.sites > 1 {
-            section.sentences.push(match counts.flagged {
-                0 => format!(
-                    "None of {} sites (by {}) is made of popular phrases.",
-                    number(counts.sites),
-                    asked.site
-                ),
-                some => format!(
-                    "{} of {} sites (by {}) {} made of popular phrases, on all of their pages.",
-                    number(some),
-                    number(counts.sites),
-                    asked.site,
-                    are(some)
-                ),
-            });
+            section.sentences.push(format!(
+                "{} of {} sites (by {}) {} flagged: {} pages or more, {} popular shingles of 84 or more on average, with a deviation below {}.",
+                match counts.flagged {
+                    0 => "None".to_owned(),
+                    some => number(some),
+                },
+                number(counts.sites),
+                asked.site,
+                if counts.flagged <= 1 { "is" } else { "are" },
+                number(asked.flag_pages),
+                asked.flag_mean,
+                asked.flag_deviation
+            ));
         }
         if counts.phrases > 0 {
             section.tables.push(phrases_table(&popular, &counts));
@@ -171,6 +176,26 @@ impl Analysis for Phrases {
         }
         section.next = next(told, &asked, &counts);
         Ok(section)
+    }
+}
+
+fn popularity_sentence(counts: &PhrasesSummary, asked: &PhrasesParams) -> String {
+    let (k, least) = (asked.k, asked.min_pages);
+    match (counts.phrases, asked.exact) {
+        (0, true) => format!("No phrase of {k} words is on {least} pages."),
+        (0, false) => format!(
+            "No phrase of {k} words is among the 84 that were sampled from each page for {least} pages."
+        ),
+        (some, true) => format!(
+            "{} of {k} words {} on {least} pages or more.",
+            counted(some, "phrase", "phrases"),
+            are(some)
+        ),
+        (some, false) => format!(
+            "{} of {k} words {} among the 84 that were sampled from each page for {least} pages or more.",
+            counted(some, "phrase", "phrases"),
+            are(some)
+        ),
     }
 }
 
@@ -213,7 +238,10 @@ fn site_tables(
         vec![
             Cell::Text(row.word("site").to_owned()),
             Cell::Count(row.count("pages")),
-            Cell::Share(row.real("originality")),
+            match row.has("originality") {
+                true => Cell::Share(row.real("originality")),
+                false => Cell::Nothing,
+            },
             Cell::Number(row.real("mean")),
             Cell::Number(row.real("deviation")),
         ]
@@ -229,7 +257,7 @@ fn site_tables(
         let mut rows = largest(told.findings, "sites", &["flagged", "pages"], told.top)?;
         rows.retain(|row| row.holds("flagged"));
         let title = format!(
-            "flagged sites: {} pages or more, mean {} or more, deviation below {}",
+            "flagged sites: {} pages or more, mean of {} popular shingles or more, deviation below {}",
             asked.flag_pages, asked.flag_mean, asked.flag_deviation
         );
         tables.push(table(&title, &rows, counts.flagged));
@@ -261,25 +289,24 @@ fn next(told: &Told<'_>, asked: &PhrasesParams, counts: &PhrasesSummary) -> Vec<
     if !asked.exact {
         next.push(Next {
             command: format!("cento phrases {corpus} --exact"),
-            why: "count all phrases of all pages, and not 84 of each".to_owned(),
+            why: "find popular phrases among all, and not among 84 of each page".to_owned(),
         });
     }
     next
 }
 
 fn originality(findings: &Findings, params: &PhrasesParams) -> Result<Figure> {
-    let mut bins = [0u64; BINS];
-    for_each(findings, "pages", ["originality"], |[originality]| {
-        let bin = ((originality * BINS as f64) as usize).min(BINS - 1);
-        if let Some(bin) = bins.get_mut(bin) {
-            *bin += 1;
-        }
-    })?;
-    let width = 1.0 / BINS as f64;
-    let bins = bins.iter().enumerate().map(|(bin, &pages)| {
-        let from = bin as f64 * width;
-        (from, from + width, pages as f64)
-    });
+    let mut bins = Bins::new(BINS);
+    for_each(
+        findings,
+        "pages",
+        ["phrases", "shared_phrases"],
+        |[phrases, shared]| {
+            if phrases > 0.0 {
+                bins.add((phrases - shared) as u64, phrases as u64);
+            }
+        },
+    )?;
     Ok(Figure::new(
         "How original are the pages?",
         Axis::linear("Share of the page that is on no other page")
@@ -288,14 +315,14 @@ fn originality(findings: &Findings, params: &PhrasesParams) -> Result<Figure> {
             .covering(1.0),
         Axis::linear("Pages").format(Format::Count).covering(0.0),
     )
-    .caption(match params.exact {
-        true => "By all phrases of a page; copies and near-copies count as one page.",
-        false => "By 84 phrases sampled from each page; copies and near-copies count as one page.",
+    .caption(match params.collapse {
+        Some(_) => "By all phrases of a page; copies and near-copies count as one page.",
+        None => "By all phrases of a page.",
     })
-    .series(Series::histogram("pages", bins)))
+    .series(bins.series("pages")))
 }
 
-/// What the figure of covers cannot show: how many pages a dot stands for, and the foreign contribution to all of them.
+/// The numbers of the figure of covers: how many pages a disc stands for, and the foreign contribution to all of them.
 fn cover_counts(data: &PhraseFigures) -> String {
     let mut text = "popular,cover,pages,foreign\r\n".to_owned();
     for ((popular, cover), (pages, foreign)) in &data.covers {
@@ -306,9 +333,16 @@ fn cover_counts(data: &PhraseFigures) -> String {
 
 /// The sites of the figure with the number of their pages.
 fn site_counts(data: &PhraseFigures) -> String {
-    let mut text = "mean,deviation,pages\r\n".to_owned();
-    for (mean, deviation, pages) in &data.sites {
-        text.push_str(&format!("{mean},{deviation},{pages}\r\n"));
+    let mut text = "site,mean,deviation,pages,flagged\r\n".to_owned();
+    for site in &data.sites {
+        text.push_str(&format!(
+            "\"{}\",{},{},{},{}\r\n",
+            site.site.replace('"', "\"\""),
+            site.mean,
+            site.deviation,
+            site.pages,
+            site.flagged
+        ));
     }
     text
 }
@@ -317,12 +351,21 @@ fn popularity(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
     let points = data.popularity.iter();
     Figure::new(
         "Popularity of phrases",
-        Axis::log10("Pages that have the phrase").format(Format::Count),
+        Axis::log10(match params.exact {
+            true => "Pages that have the phrase",
+            false => "Pages that the phrase was sampled from",
+        })
+        .format(Format::Count),
         Axis::log10("Phrases").format(Format::Count),
     )
     .caption(format!(
-        "Each dot is a number of phrases of {} words that so many pages have; phrases on fewer than {} pages are left out.",
-        params.k, params.min_pages
+        "Each dot is a number of phrases of {} words, and {}. Phrases of fewer than {} pages are left out.",
+        params.k,
+        match params.exact {
+            true => "how many pages have each of them",
+            false => "how many pages have each of them among 84 that were sampled",
+        },
+        params.min_pages
     ))
     .series(Series::new(
         "phrases",
@@ -350,7 +393,9 @@ fn popular_shingles(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
         "pages",
         Mark::Line,
         points.map(|(&popular, &pages)| (f64::from(popular), pages as f64 / all.max(1) as f64)),
-    ))
+    )
+    // A number that no page has is no point of the line.
+    .joined_within(1.0))
     .rule(Rule::vertical(
         f64::from(params.cover_from),
         format!("covered: {} or more", params.cover_from),
@@ -358,35 +403,31 @@ fn popular_shingles(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
 }
 
 fn covers(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
-    // Half of a page's popular shingles tells those that live on others from those that repeat themselves.
-    let of = |foreign: bool| {
-        let chosen = data
-            .covers
-            .iter()
-            .filter(move |((popular, _), (pages, given))| {
-                (2 * given >= pages * u64::from(*popular)) == foreign
-            });
-        chosen.map(|(&(popular, size), _)| (f64::from(popular), f64::from(size)))
-    };
+    let discs = data.covers.iter();
+    let discs = discs.map(|(&(popular, size), &(pages, foreign))| {
+        let all = pages * u64::from(popular);
+        let part = foreign as f64 / all.max(1) as f64;
+        (f64::from(popular), f64::from(size), pages as f64, part)
+    });
     Figure::new(
         "How many pages cover the popular shingles of a page",
         Axis::linear("Popular shingles of the page").format(Format::Count),
         Axis::linear("Pages of the covering set").format(Format::Count),
     )
     .caption(format!(
-        "A dot stands for all covered pages at its place ({}). At the bottom a page is put together from one or two others, near the diagonal from many.",
+        "The area of a disc is the number of covered pages at its place ({}), and its inner disc the share of their popular shingles that foreign pages cover. At the bottom a page can be put together from one or two others, near the diagonal from many.",
         match params.cover_pages {
             Some(most) => format!("at most {most} for each number of popular shingles"),
             None => "all were covered".to_owned(),
         }
     ))
-    .series(Series::new("mostly from other domains and addresses", Mark::Points, of(true)))
-    .series(Series::new("mostly from their own", Mark::Points, of(false)))
+    .areas("pages", "covered by foreign pages")
+    .series(Series::discs("covered pages", discs))
 }
 
 fn sites(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
     let mut caption = format!(
-        "A dot is a site ({}) of {} pages or more. High and even, at the lower right: every page is made of what others say.",
+        "A dot is a site ({}) of {} pages or more, at the mean of its pages; bars are one standard deviation to either side. High, far right and with short bars: every page is made of what others say.",
         params.site, params.flag_pages
     );
     if data.more_sites > 0 {
@@ -395,33 +436,38 @@ fn sites(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
             number(data.more_sites)
         ));
     }
-    let points = data.sites.iter();
+    let of = |flagged: bool| {
+        let sites: Vec<&SiteFigure> = (data.sites.iter())
+            .filter(|site| site.flagged == flagged)
+            .collect();
+        let points = sites
+            .iter()
+            .map(|site| (site.mean, site.pages as f64, site.deviation));
+        let name = if flagged { "flagged" } else { "other sites" };
+        let names: Vec<&str> = sites.iter().map(|site| site.site.as_str()).collect();
+        (!sites.is_empty()).then(|| {
+            let series = Series::with_x_errors(name, points);
+            match flagged {
+                true => series.named(names),
+                false => series,
+            }
+        })
+    };
     let figure = Figure::new(
         "Sites by their popular shingles",
         Axis::linear("Mean of popular shingles a page, of 84")
             .covering(0.0)
             .covering(84.0),
-        Axis::linear("Standard deviation")
-            .covering(0.0)
-            .covering(30.0),
+        Axis::log10("Pages of the site").format(Format::Count),
     )
     .caption(caption)
-    .series(Series::new(
-        "sites",
-        Mark::Points,
-        points.map(|&(mean, deviation, _)| (mean, deviation)),
-    ))
-    .region(Region {
-        label: format!(
+    .rule(Rule::vertical(
+        params.flag_mean,
+        format!(
             "flagged: mean ≥ {}, deviation < {}",
             params.flag_mean, params.flag_deviation
         ),
-        x: (Some(params.flag_mean), None),
-        y: (Some(0.0), Some(params.flag_deviation)),
-    });
-    data.flagged
-        .iter()
-        .fold(figure, |figure, (mean, deviation, site)| {
-            figure.note(*mean, *deviation, site.clone())
-        })
+    ));
+    let series = [of(false), of(true)].into_iter().flatten();
+    series.fold(figure, Figure::series)
 }

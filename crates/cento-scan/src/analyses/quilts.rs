@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cento_find::quilts::{Foreign, QUILTS, QuiltsParams, QuiltsSummary, quilts};
 use cento_find::{Findings, Result, Source, Workplace};
-use cento_view::{Axis, Figure, Format, Mark, Rule, Series};
+use cento_view::{Axis, Bins, Figure, Format, Mark, Rule, Series};
 use serde_json::{Value, json};
 
 use super::excerpt::excerpts;
@@ -13,7 +13,7 @@ use crate::analysis::{Analysis, Command, Told, parameters};
 use crate::profile::Profile;
 use crate::rows::{Row, for_each, largest_by};
 use crate::section::{Cell, Drawing, Excerpt, Headline, Next, Section, Table};
-use crate::words::{number, part_of, percent, quoted};
+use crate::words::{counted, number, part_of, percent, quoted};
 
 /// Pages that are shown with their words.
 const SHOWN: usize = 5;
@@ -77,25 +77,17 @@ impl Analysis for Quilts {
 
     fn figures(&self, findings: &Findings) -> Result<Vec<Drawing>> {
         let asked: QuiltsParams = parameters(&findings.record.parameters)?;
-        let mut fractions = [0u64; BINS];
+        let mut fractions = Bins::new(BINS);
         let mut sources: BTreeMap<u64, u64> = BTreeMap::new();
         for_each(
             findings,
             "quilts",
-            ["patch_fraction", "sources"],
-            |[fraction, count]| {
-                let bin = (fraction * BINS as f64) as usize;
-                if let Some(bin) = fractions.get_mut(bin.min(BINS - 1)) {
-                    *bin += 1;
-                }
+            ["patch_grams", "grams", "sources"],
+            |[patch, grams, count]| {
+                fractions.add(patch as u64, grams as u64);
                 *sources.entry(count as u64).or_default() += 1;
             },
         )?;
-        let width = 1.0 / BINS as f64;
-        let bins = fractions.iter().enumerate().map(|(bin, &pages)| {
-            let from = bin as f64 * width;
-            (from, from + width, pages as f64)
-        });
         let fractions = Figure::new(
             "How much of a quilt is patches?",
             Axis::linear("Patch fraction")
@@ -107,7 +99,7 @@ impl Analysis for Quilts {
                 .covering(0.0),
         )
         .caption("The share of a page's distinct grams that are on a few other pages too.")
-        .series(Series::histogram("pages", bins))
+        .series(fractions.series("pages"))
         .rule(Rule::vertical(
             asked.theta,
             format!("quilted from {} up", asked.theta),
@@ -139,20 +131,23 @@ impl Analysis for Quilts {
             Foreign::Ip => "pages of other servers",
             _ => "other pages",
         };
+        let share = match asked.theta {
+            0.5 => "half".to_owned(),
+            theta => format!("a share of {theta}"),
+        };
         let definition = format!(
-            "half of their {}-grams or more are on 2 to {} pages, and it takes {} {whose} or more to cover these{}",
+            "{share} of their {}-grams or more are on 2 to {} pages, and covering these takes {} {whose} or more{}",
             asked.k,
             asked.m,
             asked.c,
             match asked.min_share {
                 0.0 => String::new(),
-                share => format!(", each of which adds {} of them at least", percent(share)),
+                share => format!(
+                    ", not counting any that adds less than {} of them",
+                    percent(share)
+                ),
             }
         );
-        let definition = match asked.theta {
-            0.5 => definition,
-            theta => definition.replacen("half", &percent(theta), 1),
-        };
         section
             .headlines
             .push(Headline::new(number(counts.quilts), "quilted pages"));
@@ -166,13 +161,15 @@ impl Analysis for Quilts {
                         asked.k, asked.m
                     ),
                     0 => format!(
-                        "none has {} of such grams as are on 2 to {} pages",
-                        percent(asked.theta),
-                        asked.m
+                        "in none, {share} or more of the {}-grams are on 2 to {} pages",
+                        asked.k, asked.m
                     ),
                     patchy => format!(
-                        "{} have patches enough, but from fewer than {} sources",
-                        number(patchy),
+                        "{} enough such grams, but fewer than {} {whose} cover them",
+                        match patchy {
+                            1 => "1 page has".to_owned(),
+                            some => format!("{} have", number(some)),
+                        },
                         asked.c
                     ),
                 }
@@ -191,28 +188,41 @@ impl Analysis for Quilts {
         ));
         let top = most_quilted(told.findings, &asked, told.top.max(SHOWN))?;
         let shown = top.get(..SHOWN.min(top.len())).unwrap_or_default();
-        section.excerpts = excerpts(told, &asked, shown)?;
+        section.excerpts = excerpts(told, &asked, whose, shown)?;
         if let Some(page) = top.first() {
             let chief = section
                 .excerpts
                 .first()
                 .and_then(|page| page.sources.first());
             section.sentences.push(format!(
-                "The most quilted is {}: {} of it is on {whose} too, and {} of these cover it{}.",
+                "The most quilted is {}: {} of its {}-grams are also on {whose}, each on {} pages at most. It has {}{}.",
                 told.short(page.word("page")),
                 percent(foreign_fraction(page, &asked)),
-                number(page.count("sources")),
+                asked.k,
+                asked.m,
+                counted(page.count("sources"), "source", "sources"),
                 chief.map_or(String::new(), |chief| format!(
-                    ", most of all {}",
+                    ", and shares most with {}",
                     told.short(&chief.source)
                 ))
             ));
         }
+        section.sentences.push(dates(&counts));
+        if counts.first_quilts > 0 {
+            section.sentences.push(format!(
+                "By their dates, {} of the quilts had more than half of the {}-grams that they share before all other pages.",
+                number(counts.first_quilts),
+                asked.k
+            ));
+        }
         section.sentences.push(match counts.attributed_quilts {
-            0 => "None of them links to where half of its patches are from.".to_owned(),
+            0 => format!(
+                "None of them links to {whose} that have half of what it shares with these, or to their domains."
+            ),
             some => format!(
-                "{} of them link to where half of their patches or more are from.",
-                number(some)
+                "{} of them {} to {whose} that have half or more of what they share with these, or to their domains.",
+                number(some),
+                if some == 1 { "links" } else { "link" }
             ),
         });
         section.tables.push(table(&top, &counts, &asked, told.top));
@@ -233,7 +243,7 @@ impl Analysis for Quilts {
                         }
                     )
                 ),
-                        why: "count only sources that gave a tenth or more".to_owned(),
+                        why: "count only sources that add a tenth or more".to_owned(),
                     },
                     Next {
                         command: format!(
@@ -260,6 +270,33 @@ fn command(corpus: &str, asked: &QuiltsParams) -> String {
         .end()
 }
 
+/// What the dates say about who had the shared words first: no more than that, and nothing where they are not known.
+fn dates(counts: &QuiltsSummary) -> String {
+    let (earlier, later) = (counts.earlier_sources, counts.later_sources);
+    if earlier + later + counts.same_dates == 0 {
+        return "Which page had the shared words first is not known: the pages have no dates."
+            .to_owned();
+    }
+    let unknown = counts.patches.saturating_sub(earlier + later);
+    let mut text = format!(
+        "Of {} of quilts, {} dated earlier than the quilt, and {} later",
+        counted(counts.patches, "source", "sources"),
+        match earlier {
+            1 => "1 is".to_owned(),
+            some => format!("{} are", number(some)),
+        },
+        number(later)
+    );
+    if unknown > 0 {
+        text.push_str(&format!(
+            "; for the other {} the dates are missing or the same",
+            number(unknown)
+        ));
+    }
+    text.push('.');
+    text
+}
+
 /// How much of a page is patches that could be from a source: those that only pages of its own server have could not.
 pub(super) fn foreign_fraction(page: &Row, asked: &QuiltsParams) -> f64 {
     let share = match asked.foreign {
@@ -270,18 +307,22 @@ pub(super) fn foreign_fraction(page: &Row, asked: &QuiltsParams) -> f64 {
 }
 
 fn most_quilted(findings: &Findings, asked: &QuiltsParams, most: usize) -> Result<Vec<Row>> {
-    let columns = ["patch_fraction", "foreign_share", "sources"];
+    let columns = ["patch_fraction", "foreign_share", "originality", "sources"];
     let any = asked.foreign == Foreign::None;
+    // A page that had its words before all others is not what is looked for, however many have them now.
     let key = |values: &[f64]| match values {
-        [fraction, share, sources] => vec![fraction * if any { 1.0 } else { *share }, *sources],
+        [fraction, share, originality, sources] => {
+            let foreign = fraction * if any { 1.0 } else { *share };
+            vec![foreign.min(1.0 - originality), *sources]
+        }
         _ => Vec::new(),
     };
     largest_by(findings, "quilts", &columns, key, most)
 }
 
-/// Where the most quilted pages have their patches from, the largest two of each.
+/// With which pages the most quilted ones share their patches, the largest two of each.
 fn sources_table(excerpts: &[Excerpt]) -> Table {
-    let columns = ["page", "source", "what it gave"];
+    let columns = ["page", "source", "what they share"];
     let rows = excerpts.iter().flat_map(|excerpt| {
         excerpt.sources.iter().take(2).map(|origin| {
             vec![
@@ -305,7 +346,7 @@ fn table(rows: &[Row], counts: &QuiltsSummary, asked: &QuiltsParams, top: usize)
         title: "most quilted pages".to_owned(),
         columns: [
             "page",
-            "from others",
+            "shared",
             "patches",
             "sources",
             "attributed",

@@ -180,12 +180,15 @@ fn cells(row: &Row) -> Vec<Cell> {
     cells
 }
 
-/// The figure of one parameter, with the pivot marked; nothing if it was not swept.
+/// The figure of one parameter, with a dot at each value that was counted and the pivot marked; nothing if it was not swept. The
+/// pivot comes last, so that it is drawn over the line.
 fn figure(rows: &[Row], name: &str, meaning: &str, pivot: f64, fixed: &str) -> Option<Figure> {
     let swept = rows.iter().filter(|row| row.word("swept") == name);
-    let points: Vec<(f64, f64)> = swept
+    let mut points: Vec<(f64, f64)> = swept
         .map(|row| (row.real(name), row.real("quilts")))
         .collect();
+    points.sort_by(|one, other| one.0.total_cmp(&other.0));
+    points.dedup();
     if points.is_empty() {
         return None;
     }
@@ -201,10 +204,13 @@ fn figure(rows: &[Row], name: &str, meaning: &str, pivot: f64, fixed: &str) -> O
     let at_pivot = points.iter().copied().filter(|point| point.0 == pivot);
     let at_pivot: Vec<(f64, f64)> = at_pivot.collect();
     let figure = Figure::new(format!("Quilted pages by {name}"), x, y)
-        .caption(format!("Pages that are quilted, for {fixed}."))
-        .series(Series::new("quilts", Mark::Line, points));
+        .caption(format!(
+            "Pages that are quilted, for {fixed}. Dots are what was counted; lines only join them."
+        ))
+        .series(Series::new("between", Mark::Line, points.clone()))
+        .series(Series::new("counted", Mark::Points, points));
     Some(match at_pivot.is_empty() {
         true => figure,
-        false => figure.series(Series::new("pivot", Mark::Points, at_pivot)),
+        false => figure.series(Series::new("what was asked for", Mark::Points, at_pivot)),
     })
 }

@@ -1,0 +1,208 @@
+//! Which page came first, in eight bytes a page.
+//!
+//! The order is that of [`Precedence`]: by date (publication, else fetch), then undated pages; of equal dates an address
+//! without tracking parameters first. The page number, which decides last, is not part of the key.
+
+use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cento_flow::{StageError, State};
+use serde_json::Value;
+
+use crate::precedence::Precedence;
+
+/// Dates are shifted by this many milliseconds, about 146 million years, so that those before 1970 are positive too.
+const SHIFT: i64 = 1 << 62;
+/// Where an undated page stands.
+const UNDATED: u64 = (1 << 63) - 1;
+/// Keys that are written or read together.
+const BATCH: usize = 1 << 13;
+
+/// The key of a page: lower ones come first.
+pub(super) fn key(precedence: &Precedence) -> u64 {
+    let date = match precedence.date {
+        u64::MAX => UNDATED,
+        date => {
+            let millis = (date ^ (1 << 63)).cast_signed();
+            (millis.clamp(-SHIFT / 2, SHIFT / 2) + SHIFT).cast_unsigned()
+        }
+    };
+    date << 1 | u64::from(precedence.tracked)
+}
+
+/// The key of each page: a broadcast state.
+pub(super) struct PageOrder {
+    keys: Vec<AtomicU64>,
+}
+
+impl PageOrder {
+    pub(super) fn set(&self, page: u32, key: u64) {
+        if let Some(slot) = self.keys.get(page as usize) {
+            slot.fetch_min(key, Ordering::Relaxed);
+        }
+    }
+
+    /// The key of a page; that of an undated page if none was set.
+    #[inline]
+    pub(super) fn get(&self, page: u32) -> u64 {
+        let slot = self.keys.get(page as usize);
+        slot.map_or(u64::MAX, |slot| slot.load(Ordering::Relaxed))
+    }
+}
+
+fn pages_of(parameters: &Value) -> u64 {
+    parameters.get("pages").and_then(Value::as_u64).unwrap_or(0)
+}
+
+impl State for PageOrder {
+    fn create(parameters: &Value) -> Result<PageOrder, StageError> {
+        let keys = std::iter::repeat_with(|| AtomicU64::new(u64::MAX));
+        Ok(PageOrder {
+            keys: keys.take(pages_of(parameters) as usize).collect(),
+        })
+    }
+
+    fn weight(parameters: &Value) -> u64 {
+        pages_of(parameters) * size_of::<AtomicU64>() as u64
+    }
+
+    fn absorb(&self, other: &mut dyn Read) -> Result<(), StageError> {
+        let mut bytes = vec![0; BATCH * 8];
+        for batch in self.keys.chunks(BATCH) {
+            let bytes = bytes.get_mut(..batch.len() * 8).unwrap_or_default();
+            other.read_exact(bytes)?;
+            for (slot, key) in batch.iter().zip(bytes.chunks_exact(8)) {
+                let key = u64::from_le_bytes(key.try_into().unwrap_or([u8::MAX; 8]));
+                slot.fetch_min(key, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&self, output: &mut dyn Write) -> io::Result<()> {
+        let mut bytes = Vec::with_capacity(BATCH * 8);
+        for batch in self.keys.chunks(BATCH) {
+            bytes.clear();
+            for slot in batch {
+                bytes.extend(slot.load(Ordering::Relaxed).to_le_bytes());
+            }
+            output.write_all(&bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// Finds the page that had a gram before all others. Nobody did if two share the earliest date, or if any has no date.
+pub(super) struct Earliest {
+    date: u64,
+    page: u32,
+    unclear: bool,
+    undated: bool,
+}
+
+impl Earliest {
+    pub(super) fn new() -> Earliest {
+        Earliest {
+            date: u64::MAX,
+            page: 0,
+            unclear: true,
+            undated: false,
+        }
+    }
+
+    #[inline]
+    pub(super) fn see(&mut self, page: u32, key: u64) {
+        let date = key >> 1;
+        self.undated |= date == UNDATED;
+        if date < self.date {
+            (self.date, self.page, self.unclear) = (date, page, false);
+        } else {
+            self.unclear |= date == self.date;
+        }
+    }
+
+    pub(super) fn first(&self) -> Option<u32> {
+        (!self.undated && !self.unclear).then_some(self.page)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::precedence::{Dates, Earlier, earlier};
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    /// A date in milliseconds, perhaps before 1970.
+    fn dates() -> impl Strategy<Value = Dates> {
+        let date = prop::option::weighted(0.7, -3i64..3);
+        (date.clone(), date).prop_map(|(published, fetched)| Dates { published, fetched })
+    }
+
+    fn precedence(dates: Dates, tracked: bool) -> Precedence {
+        let date = dates.decisive();
+        Precedence {
+            date: date.map_or(u64::MAX, |(millis, _)| millis.cast_unsigned() ^ (1 << 63)),
+            tracked,
+            number: 0,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_page_is_earlier_than_every_other(dates in prop::collection::vec(dates(), 2..6)) {
+            let mut earliest = Earliest::new();
+            for (page, &dates) in (0..).zip(&dates) {
+                earliest.see(page, key(&precedence(dates, page % 2 == 0)));
+            }
+            let naive = (0..dates.len()).find(|&page| {
+                (0..dates.len())
+                    .all(|other| other == page || earlier(dates[page], dates[other]) == Earlier::First)
+            });
+            prop_assert_eq!(earliest.first(), naive.map(|page| page as u32));
+        }
+
+        #[test]
+        fn keys_are_in_the_order_of_precedence(one in (dates(), any::<bool>()), other in (dates(), any::<bool>())) {
+            let (one, other) = (precedence(one.0, one.1), precedence(other.0, other.1));
+            prop_assert_eq!(key(&one).cmp(&key(&other)), one.cmp(&other));
+        }
+    }
+
+    #[test]
+    fn years_from_1_to_9999_keep_their_order() {
+        // 0001-01-01, 1811, 1949, 1970, today, 9999-12-31, and what no calendar has.
+        let millis = [
+            i64::MIN,
+            -62_135_596_800_000,
+            -5_000_000_000_000,
+            -660_000_000_000,
+            0,
+            1,
+            1_700_000_000_000,
+            253_402_300_799_999,
+        ];
+        let keys = millis.map(|date| {
+            key(&precedence(
+                Dates {
+                    published: Some(date),
+                    fetched: None,
+                },
+                false,
+            ))
+        });
+        assert!(keys.windows(2).all(|pair| pair[0] < pair[1]), "{keys:?}");
+        assert!(keys[7] >> 1 < UNDATED);
+    }
+
+    #[test]
+    fn the_state_reads_back() {
+        let parameters = json!({ "pages": 20_000 });
+        let [one, other] = [0, 1].map(|_| PageOrder::create(&parameters).unwrap());
+        one.set(19_999, 7);
+        let mut bytes = Vec::new();
+        one.write(&mut bytes).unwrap();
+        other.absorb(&mut bytes.as_slice()).unwrap();
+        assert_eq!((other.get(19_999), other.get(0)), (7, u64::MAX));
+    }
+}

@@ -1,0 +1,255 @@
+//! Discs: the area of each is proportional to a number, and an inner disc shows a part of it.
+
+use crate::canvas::{Anchor, Area, Canvas, Face, marker};
+use crate::figure::{Figure, Mark, Point, Series};
+use crate::number::{grouped, value};
+use crate::sheet::{EDGE, Sheet};
+use crate::style::{colour, colour_number};
+use crate::text::{clean, cut, width};
+use std::collections::BTreeMap;
+
+/// So many discs are drawn in all; beyond that, discs close together are drawn as one.
+const MOST: usize = 1_500;
+
+/// The radius of the largest disc is no larger, so that it stays on the page and off the labels.
+const LARGEST: f64 = 14.0;
+
+/// A disc that were smaller would not be seen.
+const SMALLEST: f64 = 0.9;
+
+/// The height of the legend of areas.
+pub(crate) const LEGEND: f64 = 32.0;
+
+/// How a number becomes a radius.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Measure {
+    /// The largest number.
+    most: f64,
+    /// Its radius.
+    radius: f64,
+}
+
+impl Measure {
+    pub(crate) fn radius(self, size: f64) -> f64 {
+        (self.radius * (size / self.most).sqrt()).clamp(SMALLEST, LARGEST)
+    }
+
+    /// Three numbers or fewer that the legend shows: the largest, and some below it.
+    fn examples(self) -> Vec<f64> {
+        let whole = |size: f64| if size >= 1.0 { size.round() } else { size };
+        let sizes = [whole(self.most / 16.0), whole(self.most / 4.0), self.most];
+        let mut examples: Vec<f64> = Vec::new();
+        for size in sizes.into_iter().filter(|size| *size > 0.0) {
+            if examples.last().is_none_or(|last| size > *last) {
+                examples.push(size);
+            }
+        }
+        examples
+    }
+
+    fn is_too_small(self, size: f64) -> bool {
+        self.radius * (size / self.most).sqrt() < SMALLEST
+    }
+}
+
+/// Whether a figure has discs, whose areas the legend explains.
+pub(crate) fn any(figure: &Figure) -> bool {
+    figure.drawn().any(|series| series.mark == Mark::Discs)
+}
+
+/// One disc on the page.
+#[derive(Clone, Copy, Debug)]
+struct Disc {
+    x: f64,
+    y: f64,
+    size: f64,
+    part: f64,
+}
+
+/// Discs by the cell that they are in. One disc has the size of all in its cell, stands where they
+/// stand on average, and has their part, each disc weighted by its size.
+fn merge(discs: &[Disc], cell: f64) -> Vec<Disc> {
+    let mut cells: BTreeMap<(i64, i64), Disc> = BTreeMap::new();
+    for disc in discs {
+        let key = (
+            (disc.y / cell).round() as i64,
+            (disc.x / cell).round() as i64,
+        );
+        match cells.get_mut(&key) {
+            None => {
+                cells.insert(key, *disc);
+            }
+            Some(known) => {
+                // By shares of the sum: products of large sizes might overflow.
+                let sum = (known.size + disc.size).min(f64::MAX);
+                let share = disc.size / sum;
+                known.x += (disc.x - known.x) * share;
+                known.y += (disc.y - known.y) * share;
+                known.part += (disc.part - known.part) * share;
+                known.size = sum;
+            }
+        }
+    }
+    cells.into_values().collect()
+}
+
+impl Sheet<'_> {
+    /// Draws discs, and keeps how they were measured for the legend.
+    pub(crate) fn draw_discs(&mut self) {
+        let series = self.series_of(&[Mark::Discs]);
+        let limit = MOST / series.len().max(1);
+        let drawn: Vec<(usize, bool, Vec<Disc>)> = series
+            .into_iter()
+            .map(|(index, series)| (index, has_parts(series), self.place_discs(series, limit)))
+            .collect();
+        let sizes = || {
+            drawn
+                .iter()
+                .flat_map(|(.., discs)| discs)
+                .map(|disc| disc.size)
+        };
+        let Some(most) = sizes().reduce(f64::max) else {
+            return;
+        };
+        // The discs together cover about a third of the plot, unless they would be too large.
+        let together: f64 = sizes().map(|size| size / most).sum();
+        let share = 0.3 * self.plot.width() * self.plot.height() / together.max(1.0);
+        let radius = (share / std::f64::consts::PI).sqrt().clamp(4.0, LARGEST);
+        let measure = Measure { most, radius };
+        self.enlarged = sizes().filter(|size| measure.is_too_small(*size)).count();
+        let asked: usize = self
+            .series_of(&[Mark::Discs])
+            .iter()
+            .map(|(_, series)| self.shown(series))
+            .sum();
+        self.merged = asked - sizes().count();
+        for (index, with_parts, discs) in drawn {
+            let (mut outer, mut inner) = (String::new(), String::new());
+            for disc in &discs {
+                let radius = measure.radius(disc.size);
+                outer.push_str(&marker(0, disc.x, disc.y, radius));
+                let within = radius * disc.part.sqrt();
+                if with_parts && within >= 0.05 {
+                    inner.push_str(&marker(0, disc.x, disc.y, within));
+                }
+                // The square that is inside of it.
+                let half = radius * 0.7;
+                self.ink.fill(&Area {
+                    left: disc.x - half,
+                    top: disc.y - half,
+                    right: disc.x + half,
+                    bottom: disc.y + half,
+                });
+            }
+            self.canvas.path(&outer_looks(index, with_parts), &outer);
+            self.canvas.path(&Self::fill(index), &inner);
+        }
+        self.discs = Some(measure);
+    }
+
+    /// How many points of a series have a place on the page.
+    fn shown(&self, series: &Series) -> usize {
+        let shown = |point: &&Point| self.survey.absence(series.mark, point).is_none();
+        series.points.iter().filter(shown).count()
+    }
+
+    /// The discs of a series, the largest first, and no more than the limit.
+    fn place_discs(&self, series: &Series, limit: usize) -> Vec<Disc> {
+        let mut discs: Vec<Disc> = series
+            .points
+            .iter()
+            .filter(|point| self.survey.absence(series.mark, point).is_none())
+            .map(|point| Disc {
+                x: self.x.at(point.x),
+                y: self.y.at(point.y),
+                size: point.size,
+                part: if point.part > 0.0 {
+                    point.part.min(1.0)
+                } else {
+                    0.0
+                },
+            })
+            .collect();
+        // Merging adds numbers up, and the order of a sum must not follow that of the data.
+        discs.sort_by(|one, other| {
+            (other.size.total_cmp(&one.size))
+                .then(one.x.total_cmp(&other.x))
+                .then(one.y.total_cmp(&other.y))
+                .then(one.part.total_cmp(&other.part))
+        });
+        let mut cell = 4.0;
+        while discs.len() > limit.max(1) && cell < 1e4 {
+            discs = merge(&discs, cell);
+            cell *= 1.5;
+        }
+        discs.sort_by(|one, other| other.size.total_cmp(&one.size));
+        discs
+    }
+}
+
+fn has_parts(series: &Series) -> bool {
+    series.points.iter().any(|point| point.part > 0.0)
+}
+
+fn outer_looks(index: usize, with_parts: bool) -> String {
+    let (number, colour) = (colour_number(index), colour(index));
+    let opacity = if with_parts { "0.25" } else { "0.55" };
+    format!(
+        "class=\"cf-fill-{number} cf-line-{number}\" fill=\"{colour}\" fill-opacity=\"{opacity}\" \
+         stroke=\"{colour}\" stroke-width=\"0.8\""
+    )
+}
+
+/// Writes what the areas of discs mean.
+pub(crate) fn draw_legend(canvas: &mut Canvas, figure: &Figure, measure: Measure, top: f64) {
+    let of_discs = |(_, series): &(usize, &Series)| series.mark == Mark::Discs;
+    let Some((index, _)) = figure.drawn().enumerate().find(of_discs) else {
+        return;
+    };
+    let with_parts = figure
+        .drawn()
+        .filter(|series| series.mark == Mark::Discs)
+        .any(has_parts);
+    let middle = top + LEGEND / 2.0;
+    let baseline = middle + 4.0;
+    let mut x = EDGE;
+    let write = |canvas: &mut Canvas, x: &mut f64, whole: &str, room: f64| {
+        let text = cut(whole, Face::Tick.size(), room);
+        canvas.text(*x, baseline, Anchor::Start, Face::Tick, &text, whole);
+        *x += width(&text, Face::Tick.size());
+    };
+    let area = clean(&figure.area);
+    let head = match area.as_str() {
+        "" => "Area of a disc:".to_owned(),
+        area => format!("Area of a disc, {area}:"),
+    };
+    write(canvas, &mut x, &head, 230.0);
+    for size in measure.examples() {
+        let radius = measure.radius(size);
+        x += 12.0 + radius;
+        canvas.path(
+            &outer_looks(index, with_parts),
+            &marker(0, x, middle, radius),
+        );
+        x += radius + 5.0;
+        let text = match size.fract() == 0.0 && size < 1e15 {
+            true => grouped(size, 0),
+            false => value(crate::figure::Format::Plain, size),
+        };
+        write(canvas, &mut x, &text, 90.0);
+    }
+    let part = clean(&figure.part);
+    if with_parts && !part.is_empty() {
+        x += 24.0;
+        canvas.path(&outer_looks(index, true), &marker(0, x, middle, 7.0));
+        canvas.path(&Sheet::fill(index), &marker(0, x, middle, 5.0));
+        x += 12.0;
+        let room = crate::sheet::WIDTH - EDGE - x;
+        write(
+            canvas,
+            &mut x,
+            &format!("inner disc: {part}"),
+            room.max(0.0),
+        );
+    }
+}
