@@ -155,7 +155,7 @@ pub(crate) struct ReadingArguments {
     /// Keep the main content of HTML pages only, without navigation and other boilerplate
     #[arg(long, help_heading = "Text and chunks")]
     pub(crate) main: bool,
-    /// What a chunk is: paragraph, lines:N, sentences:N, words:N or document [default: paragraph]
+    /// What a chunk is: paragraph, lines:N (wrapped at 80 columns), sentences:N, words:N or document [default: paragraph]
     #[arg(long, value_name = "KIND", help_heading = "Text and chunks")]
     pub(crate) chunk: Option<ChunkKind>,
     /// What is evened out before a chunk is hashed: none, space or space+case [default: space+case]

@@ -38,7 +38,7 @@ Findings are tables in CORPUS/findings/copies: pairs (each dropped page, the pag
 are and why there are two), near_pairs (every verified pair of near-copies), classes, mirrors (hosts), prefixes.
 
   kind    bytes (same payload), revisit (a record that refers to it), text (same text), near
-  cause   url-alias (same host), server-alias (hosts of one address, or with the same paths), replica
+  cause   url-alias (same host), server-alias (two names of one server), replica
 
 Inputs that are no corpus are read for this command alone. What it finds in them is kept by --out,
 --filter, --emit, --skip-list or --findings, and else only shown.
@@ -92,7 +92,8 @@ pub(crate) struct CopiesArguments {
         help_heading = "Output"
     )]
     pub(crate) output: Option<PathBuf>,
-    /// Write what a crawler should skip: prefixes that mirror others, and single addresses
+    /// Write what a crawler should skip: prefixes under which at least 90 % of the pages are copies of the page at the same path under
+    /// another prefix, the exceptions that it should fetch all the same, and single addresses. A page of every class is fetched
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) skip_list: Option<PathBuf>,
     #[command(flatten)]
