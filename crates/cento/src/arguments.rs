@@ -166,7 +166,7 @@ pub(crate) struct ReadingArguments {
     /// The same as --content main
     #[arg(long, conflicts_with = "content", help_heading = "Text and chunks")]
     pub(crate) main: bool,
-    /// What a chunk is: paragraph, lines:N, sentences:N, words:N or document [default: paragraph]
+    /// What a chunk is: paragraph, lines:N (wrapped at 80 columns), sentences:N, words:N or document [default: paragraph]
     #[arg(long, value_name = "KIND", help_heading = "Text and chunks")]
     pub(crate) chunk: Option<ChunkKind>,
     /// What is evened out before a chunk is hashed: none, space or space+case [default: space+case]

@@ -99,7 +99,8 @@ pub(crate) struct CopiesArguments {
         help_heading = "Output"
     )]
     pub(crate) output: Option<PathBuf>,
-    /// Write what a crawler should skip: prefixes that mirror others, and single addresses
+    /// Write what a crawler should skip: prefixes under which at least 90 % of the pages are copies of the page at the same path under
+    /// another prefix, the exceptions that it should fetch all the same, and single addresses. A page of every class is fetched
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) skip_list: Option<PathBuf>,
     #[command(flatten)]

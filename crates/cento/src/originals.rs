@@ -36,7 +36,7 @@ pub(crate) struct RecipeArguments {
     /// Keep the main content of HTML pages only
     #[arg(long, conflicts_with = "corpus")]
     pub(crate) main: bool,
-    /// What a chunk is: paragraph, lines:N, sentences:N, words:N or document [default: paragraph]
+    /// What a chunk is: paragraph, lines:N (wrapped at 80 columns), sentences:N, words:N or document [default: paragraph]
     #[arg(long, value_name = "KIND", conflicts_with = "corpus")]
     pub(crate) chunk: Option<ChunkKind>,
     /// What is evened out before a chunk is hashed: none, space or space+case [default: space+case]

@@ -23,6 +23,7 @@
 mod exact;
 mod filter;
 mod meet;
+mod mirrors;
 mod near;
 mod params;
 mod resolve;
@@ -38,9 +39,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use filter::{Filtered, filter};
+pub use mirrors::{MirrorRow, PrefixRow};
 pub use params::{CopiesParams, CopiesScheme, Keep, MINIMA, bands_for};
 pub use rules::{Rule, rules, write_skip_list};
-pub use settle::{ClassRow, MirrorRow, NearRow, PairRow, PrefixRow};
+pub use settle::{ClassRow, NearRow, PairRow};
 
 use crate::error::Result;
 use crate::names::{self, NAMED, with_named};
@@ -199,6 +201,7 @@ pub fn registry(source: &Arc<Source>, params: &CopiesParams) -> Registry {
     verify::register(&mut registry, source, params);
     resolve::register(&mut registry, source);
     settle::register(&mut registry, source);
+    mirrors::register(&mut registry, source);
     settle::register_near(&mut registry);
     names::register(&mut registry, source);
     registry
@@ -354,17 +357,14 @@ fn with_findings(flow: Flow, source: &Source, bits: u32) -> Flow {
         .filter_map(|part| part.last_page)
         .max()
         .unwrap_or(0);
-    flow.shuffle_of_numbers("by kept", bits)
+    let flow = flow
+        .shuffle_of_numbers("by kept", bits)
         .shuffle("hosts")
         .shuffle("of hosts")
-        .shuffle("by hosts")
         .shuffle("by verdict")
-        .shuffle("by prefix")
         .shuffle_of_numbers("by id", 64 - last_id.leading_zeros())
         .table("pairs")
         .table("classes")
-        .table("mirrors")
-        .table("prefixes")
         .stage(
             Stage::map("targets", ranges)
                 .reads("kept of")
@@ -385,19 +385,10 @@ fn with_findings(flow: Flow, source: &Source, bits: u32) -> Flow {
         .stage(
             Stage::reduce("classes", "by kept")
                 .writes("classes")
-                .writes("by hosts")
                 .writes("by verdict")
-                .writes("by id")
-                .writes("by prefix"),
-        )
-        .stage(Stage::reduce("shared hosts", "by hosts").writes("hosts"))
-        .stage(Stage::reduce("host pages", "hosts").writes("of hosts"))
-        .stage(
-            Stage::reduce("mirrors", "of hosts")
-                .writes("mirrors")
-                .writes("by verdict"),
-        )
+                .writes("by id"),
+        );
+    mirrors::with_evidence(flow, source, bits)
         .stage(Stage::reduce("causes", "by verdict").writes("by id"))
         .stage(Stage::reduce("pairs", "by id").writes("pairs"))
-        .stage(Stage::reduce("prefixes", "by prefix").writes("prefixes"))
 }

@@ -1,11 +1,10 @@
-//! From numbers to findings: who stays for whom, why there are two of them, and which hosts and prefixes mirror each other.
+//! From numbers to findings: who stays for whom, and why there are two of them.
 //!
 //! ```text
 //!   kept of ─ targets ─▶ named
-//!   pages ─ settle ─▶ by kept ─ classes ─┬─▶ by hosts ─ mirrors ─┐ verdict
-//!                        │               ├─▶ by verdict ◀────────┘ ─ causes ─▶ by id ─ pairs ─▶ pairs
-//!                        ▼               └─▶ by prefix ─ prefixes ─▶ prefixes
-//!                     classes
+//!   pages ─ settle ─▶ by kept ─ classes ─▶ by verdict ─ causes ─▶ by id ─ pairs ─▶ pairs
+//!                        ▼                    ▲
+//!                     classes              mirrors (two hosts: are they one server?)
 //! ```
 
 use std::collections::{HashMap, HashSet};
@@ -16,19 +15,14 @@ use cento_print::{base32, word_hash};
 use serde::{Deserialize, Serialize};
 
 use super::exact::Link;
+use super::mirrors::verdict_key;
 use crate::names::{NAMED, PageName, ROW, name_of};
 use crate::numbers::{Numbers, UNSET};
 use crate::precedence::{Dates, Earlier, earlier};
 use crate::source::Source;
 
-/// Hosts are aliases if the pages that they share have the same paths, and are so much of the smaller one.
-const ALIAS_SHARE: f64 = 0.5;
-/// Fewer shared pages than this make no alias.
-const ALIAS_PAGES: u64 = 5;
 /// Hosts of a class that are counted: half a megabyte of them.
 const MOST_HOSTS: usize = 1 << 16;
-/// Fewer pages than this make no rule.
-pub(super) const RULE_PAGES: u64 = 5;
 
 table_row! {
     /// A page that is removed, and the page that is kept in its place.
@@ -107,40 +101,6 @@ table_row! {
     }
 }
 
-table_row! {
-    /// Two hosts of which one has copies of the other's pages.
-    pub struct MirrorRow {
-        /// The host whose pages go.
-        pub host: String,
-        /// The host whose pages stay.
-        pub of_host: String,
-        /// How many of its pages go for a page there.
-        pub pages: u64,
-        /// How many of these have the same path.
-        pub same_paths: u64,
-        /// All pages of the host.
-        pub host_pages: u64,
-        /// All pages of the other one.
-        pub of_host_pages: u64,
-        /// Whether they were served from one address.
-        pub shared_ip: bool,
-        /// Whether they are two names of one server.
-        pub alias: bool,
-    }
-}
-
-table_row! {
-    /// Two prefixes of addresses under which the same paths lead to copies.
-    pub struct PrefixRow {
-        /// The prefix of pages that go.
-        pub prefix: String,
-        /// The prefix of the pages that stay.
-        pub of_prefix: String,
-        /// How many.
-        pub pages: u64,
-    }
-}
-
 /// What travels about a page that goes.
 #[derive(Serialize, Deserialize)]
 struct Gone {
@@ -160,7 +120,7 @@ struct Pair {
 }
 
 /// The page for which a page goes in the end, and how it is related to it.
-fn follow(page: u32, kept_of: &Numbers, links: &Numbers) -> Option<(u32, Link)> {
+pub(super) fn follow(page: u32, kept_of: &Numbers, links: &Numbers) -> Option<(u32, Link)> {
     let (mut kept, mut weakest) = (page, Link::Bytes);
     // A reference leads to a payload, a payload to a text, a text to a text that it resembles.
     for _ in 0..4 {
@@ -172,36 +132,6 @@ fn follow(page: u32, kept_of: &Numbers, links: &Numbers) -> Option<(u32, Link)> 
         kept = next;
     }
     (kept != page).then_some((kept, weakest))
-}
-
-/// An address without its scheme, cut behind its host.
-fn host_and_path(url: &str) -> (&str, &str) {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    rest.find('/').map_or((rest, ""), |at| rest.split_at(at))
-}
-
-/// What stands before the path components at the end that two addresses share: at least one, and not the whole path of both hosts.
-pub(super) fn prefixes(one: &str, other: &str) -> Option<(String, String)> {
-    let parts = |url: &str| -> Vec<String> {
-        let (host, path) = host_and_path(url);
-        let mut parts = vec![host.to_ascii_lowercase()];
-        parts.extend(path.split('/').skip(1).map(str::to_owned));
-        parts
-    };
-    let (one, other) = (parts(one), parts(other));
-    let shared = one
-        .iter()
-        .skip(1)
-        .rev()
-        .zip(other.iter().skip(1).rev())
-        .take_while(|(one, other)| one == other)
-        .count();
-    let before = |parts: &[String]| {
-        let before = parts.get(..parts.len() - shared).unwrap_or_default();
-        format!("{}/", before.join("/"))
-    };
-    let (one, other) = (before(&one), before(&other));
-    (shared > 0 && one != other).then_some((one, other))
 }
 
 /// Registers the joins by which verified pairs get their names.
@@ -328,7 +258,6 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
         Ok(counts.pass_on(&mut [&mut hosts, &mut of_hosts])?)
     });
     classes(registry, source);
-    mirrors(registry);
     registry.reduce("causes", |context, groups| {
         let mut by_id = context.wide_shuffle("by id")?;
         let mut groups = WideGroups::new(groups);
@@ -400,25 +329,6 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
         }
         Ok(())
     });
-    registry.reduce("prefixes", |context, groups| {
-        let mut table = context.table::<PrefixRow>("prefixes")?;
-        let mut groups = WideGroups::new(groups);
-        while let Some(mut group) = groups.next_group()? {
-            let Some(first) = group.next() else {
-                continue;
-            };
-            let pages = 1 + group.count() as u64;
-            if pages >= RULE_PAGES {
-                let (prefix, of_prefix): (String, String) = serde_json::from_slice(&first.key)?;
-                table.push(PrefixRow {
-                    prefix,
-                    of_prefix,
-                    pages,
-                })?;
-            }
-        }
-        Ok(())
-    });
 }
 
 /// A resemblance was kept with the precision of four bytes: as people read it.
@@ -440,10 +350,8 @@ fn classes(registry: &mut Registry, source: &Arc<Source>) {
     let with_text = u64::from(source.kept());
     registry.reduce("classes", move |context, groups| {
         let mut classes = context.table::<ClassRow>("classes")?;
-        let mut by_hosts = context.wide_shuffle("by hosts")?;
         let mut by_verdict = context.wide_shuffle("by verdict")?;
         let mut by_id = context.wide_shuffle("by id")?;
-        let mut by_prefix = context.wide_shuffle("by prefix")?;
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
             let has_text = group.number() < with_text;
@@ -461,8 +369,7 @@ fn classes(registry: &mut Registry, source: &Arc<Source>) {
             for record in group {
                 let gone: Gone = serde_json::from_slice(&record.value)?;
                 let page = &gone.page;
-                let counts = gone.rejected.is_none();
-                if counts {
+                if gone.rejected.is_none() {
                     class.pages += 1;
                     class.exact += u64::from(!matches!(Link::of_number(gone.link), Link::Near(_)));
                     class.saved_bytes += page.bytes;
@@ -470,9 +377,6 @@ fn classes(registry: &mut Registry, source: &Arc<Source>) {
                         && hosts.len() < MOST_HOSTS
                     {
                         hosts.insert(word_hash(host));
-                    }
-                    if let Some(pair) = prefixes(&page.url, &of.url) {
-                        by_prefix.push(&serde_json::to_vec(&pair)?, 0, &[])?;
                     }
                 } else {
                     class.records += 1;
@@ -492,14 +396,7 @@ fn classes(registry: &mut Registry, source: &Arc<Source>) {
                         )?;
                     }
                     (Some(host), Some(of_host)) if host != of_host => {
-                        let hosts = serde_json::to_vec(&(host, of_host))?;
-                        let page = &pair.gone.page;
-                        let same_path = host_and_path(&page.url).1 == host_and_path(&pair.of.url).1;
-                        let same_ip = page.ip.is_some() && page.ip == pair.of.ip;
-                        // The pages of a host are those with text, so shared ones are too.
-                        if counts {
-                            by_hosts.push(&hosts, 1, &[u8::from(same_path), u8::from(same_ip)])?;
-                        }
+                        let hosts = verdict_key(host, of_host)?;
                         by_verdict.push(&hosts, 1, &serde_json::to_vec(&pair)?)?;
                     }
                     // Files that have no host are copies of each other, and no names of one page.
@@ -532,162 +429,4 @@ fn classes(registry: &mut Registry, source: &Arc<Source>) {
         }
         Ok(())
     });
-}
-
-/// What is counted of two hosts.
-#[derive(Default, Serialize, Deserialize)]
-struct Shared {
-    pages: u64,
-    same_paths: u64,
-    shared_ip: bool,
-    host_pages: u64,
-}
-
-fn mirrors(registry: &mut Registry) {
-    registry.reduce("shared hosts", |context, groups| {
-        let mut hosts = context.wide_shuffle("hosts")?;
-        let mut groups = WideGroups::new(groups);
-        while let Some(group) = groups.next_group()? {
-            let mut shared = Shared::default();
-            let mut key = Vec::new();
-            for record in group {
-                shared.pages += 1;
-                shared.same_paths += u64::from(record.value.first() == Some(&1));
-                shared.shared_ip |= record.value.get(1) == Some(&1);
-                key = record.key;
-            }
-            let (host, of_host): (String, String) = serde_json::from_slice(&key)?;
-            let value = serde_json::to_vec(&(of_host, shared))?;
-            hosts.push(host.as_bytes(), 1, &value)?;
-        }
-        Ok(())
-    });
-    // The number of pages of the one host is joined, then that of the other.
-    registry.reduce("host pages", |context, groups| {
-        let mut of_hosts = context.wide_shuffle("of hosts")?;
-        let mut groups = WideGroups::new(groups);
-        while let Some(group) = groups.next_group()? {
-            let mut all = 0;
-            for record in group {
-                if record.order == 0 {
-                    all += count_of(&record.value);
-                    continue;
-                }
-                let host = String::from_utf8_lossy(&record.key);
-                let (of_host, mut shared): (String, Shared) =
-                    serde_json::from_slice(&record.value)?;
-                shared.host_pages = all;
-                of_hosts.push(of_host.as_bytes(), 1, &serde_json::to_vec(&(host, shared))?)?;
-            }
-        }
-        Ok(())
-    });
-    registry.reduce("mirrors", |context, groups| {
-        let mut mirrors = context.table::<MirrorRow>("mirrors")?;
-        let mut by_verdict = context.wide_shuffle("by verdict")?;
-        let mut groups = WideGroups::new(groups);
-        while let Some(group) = groups.next_group()? {
-            let mut all = 0;
-            for record in group {
-                if record.order == 0 {
-                    all += count_of(&record.value);
-                    continue;
-                }
-                let of_host = String::from_utf8_lossy(&record.key).into_owned();
-                let (host, shared): (String, Shared) = serde_json::from_slice(&record.value)?;
-                let alias = shared.is_alias(all);
-                let hosts = serde_json::to_vec(&(&host, &of_host))?;
-                by_verdict.push(&hosts, 0, &[u8::from(alias)])?;
-                mirrors.push(MirrorRow {
-                    host,
-                    of_host,
-                    pages: shared.pages,
-                    same_paths: shared.same_paths,
-                    host_pages: shared.host_pages,
-                    of_host_pages: all,
-                    shared_ip: shared.shared_ip,
-                    alias,
-                })?;
-            }
-        }
-        Ok(())
-    });
-}
-
-impl Shared {
-    /// Whether two hosts that share so much are two names of one server: they have one address, or most of the smaller one is
-    /// found at the same paths of the other.
-    fn is_alias(&self, of_host_pages: u64) -> bool {
-        let smaller = self.host_pages.min(of_host_pages).max(1);
-        let share = self.same_paths as f64 / smaller as f64;
-        (self.shared_ip && self.same_paths > 0)
-            || (self.same_paths >= ALIAS_PAGES && share >= ALIAS_SHARE)
-    }
-}
-
-fn count_of(value: &[u8]) -> u64 {
-    value.try_into().map_or(0, u64::from_le_bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn prefixes_are_what_stands_before_the_same_path() {
-        let found = |one, other| prefixes(one, other);
-        let pair = |one: &str, other: &str| Some((one.to_owned(), other.to_owned()));
-        assert_eq!(
-            found(
-                "http://a.org/mirror/ubuntu/x/y.html",
-                "https://B.org/pub/ubuntu/x/y.html"
-            ),
-            pair("a.org/mirror/", "b.org/pub/")
-        );
-        assert_eq!(
-            found("http://a.org/x", "http://b.org/x"),
-            pair("a.org/", "b.org/")
-        );
-        assert_eq!(found("http://a.org/x", "http://a.org/x"), None);
-        assert_eq!(found("http://a.org/x", "http://b.org/y"), None);
-        assert_eq!(found("http://a.org", "http://b.org"), None);
-        assert_eq!(
-            found("http://a.org/a/b", "http://a.org/b"),
-            pair("a.org/a/", "a.org/")
-        );
-    }
-
-    #[test]
-    fn hosts_of_one_address_or_of_the_same_paths_are_aliases() {
-        let shared = Shared {
-            pages: 10,
-            same_paths: 10,
-            shared_ip: false,
-            host_pages: 15,
-        };
-        assert!(shared.is_alias(1000));
-        assert!(
-            !Shared {
-                same_paths: 4,
-                pages: 4,
-                host_pages: 4,
-                ..shared
-            }
-            .is_alias(1000)
-        );
-        let shared = Shared {
-            pages: 10,
-            same_paths: 1,
-            shared_ip: true,
-            host_pages: 500,
-        };
-        assert!(shared.is_alias(400));
-        assert!(
-            !Shared {
-                same_paths: 0,
-                ..shared
-            }
-            .is_alias(400)
-        );
-    }
 }
