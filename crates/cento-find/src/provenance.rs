@@ -24,8 +24,9 @@ use parquet::file::properties::WriterProperties;
 use crate::error::{Error, Result};
 use crate::tables::read_table;
 
-/// Rows that are encoded together.
+/// Rows that are encoded together, and bytes of them.
 const BATCH: usize = 4096;
+const BATCH_BYTES: usize = 8 << 20;
 
 table_row! {
     /// A label, and where it comes from.
@@ -33,7 +34,7 @@ table_row! {
     pub struct LabelRow {
         /// Its hash.
         pub hash: [u8; 16],
-        /// What it says, up to 16 KiB of it; none for files, and where the corpus keeps no text.
+        /// What it says, up to 256 KiB of it; none for files, and where the corpus keeps no text.
         pub text: Option<String>,
         /// How many bytes that is.
         pub bytes: u64,
@@ -47,7 +48,7 @@ table_row! {
         pub page_id: u64,
         /// The address of that page.
         pub page: String,
-        /// The originals that have it, by number: the first 32.
+        /// The originals that have it, by number.
         pub originals: Vec<u32>,
         /// Why it may be no more than an idiom, if it looks like one.
         pub proposed: Option<String>,
@@ -69,14 +70,19 @@ table_row! {
     }
 }
 
+/// What the name of the table of labels has behind that of the labels.
+pub(crate) const TABLE: &str = ".parquet";
+/// What that of the table of originals has.
+pub(crate) const ORIGINALS: &str = ".originals.parquet";
+
 /// The table of labels beside a file of them.
 pub fn table_of(labels: &Path) -> PathBuf {
-    with_ending(labels, ".parquet")
+    with_ending(labels, TABLE)
 }
 
 /// The table of originals beside a file of labels.
 pub fn originals_of(labels: &Path) -> PathBuf {
-    with_ending(labels, ".originals.parquet")
+    with_ending(labels, ORIGINALS)
 }
 
 fn with_ending(path: &Path, ending: &str) -> PathBuf {
@@ -172,6 +178,7 @@ pub struct TableFile<T: TableRow> {
     writer: Option<ArrowWriter<File>>,
     columns: T::Columns,
     rows: usize,
+    bytes: usize,
 }
 
 impl<T: TableRow> TableFile<T> {
@@ -194,21 +201,22 @@ impl<T: TableRow> TableFile<T> {
             writer: Some(writer),
             columns: T::columns(),
             rows: 0,
+            bytes: 0,
         })
     }
 
     /// Adds a row.
     pub fn push(&mut self, row: T) -> Result<()> {
-        row.append(&mut self.columns);
+        self.bytes += row.append(&mut self.columns);
         self.rows += 1;
-        if self.rows >= BATCH {
+        if self.rows >= BATCH || self.bytes >= BATCH_BYTES {
             self.flush()?;
         }
         Ok(())
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.rows = 0;
+        (self.rows, self.bytes) = (0, 0);
         let columns = T::finish(&mut self.columns);
         let Some(writer) = &mut self.writer else {
             return Ok(());

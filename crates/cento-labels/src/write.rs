@@ -1,14 +1,14 @@
 //! Writing labels: in order, aside, and renamed when they are whole.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::filter::{FilterWriter, bucket, shard_bits};
-use crate::header::{Header, MOST_INDEX_BITS, ROOM, Section};
+use crate::header::{Beside, Header, MOST_INDEX_BITS, ROOM, Section};
 use crate::recipe::Recipe;
 
 /// Writes a file of labels. It takes its name when [`finish`](LabelsWriter::finish) has written all of it; until then, what was
@@ -24,15 +24,14 @@ pub struct LabelsWriter {
     last: Option<[u8; 16]>,
     filter: FilterWriter,
     index: Index,
+    beside: Vec<Beside>,
     done: bool,
 }
 
 impl LabelsWriter {
     /// Begins a file for about so many labels.
     pub fn create(path: &Path, recipe: Recipe, labels: u64) -> Result<LabelsWriter> {
-        let mut aside = path.as_os_str().to_owned();
-        aside.push(".new");
-        let aside = PathBuf::from(aside);
+        let aside = with_ending(path, ".new");
         let file = File::create(&aside).map_err(|error| Error::io(&aside, error))?;
         let mut file = BufWriter::with_capacity(1 << 20, file);
         file.write_all(&[0; ROOM])
@@ -49,6 +48,7 @@ impl LabelsWriter {
             last: None,
             filter: FilterWriter::new(shard_bits),
             index: Index::new(labels),
+            beside: Vec::new(),
             done: false,
         })
     }
@@ -68,6 +68,17 @@ impl LabelsWriter {
         self.filter.push(&hash);
         let written = self.file.write_all(&hash);
         written.map_err(|error| Error::io(&self.aside, error))
+    }
+
+    /// Notes a file beside the labels, which must be whole: its name is that of the labels with an ending behind it.
+    pub fn note_beside(&mut self, ending: &str) -> Result<()> {
+        let (bytes, blake3) = checksum(&with_ending(&self.path, ending))?;
+        self.beside.push(Beside {
+            ending: ending.to_owned(),
+            bytes,
+            blake3,
+        });
+        Ok(())
     }
 
     /// Writes the stops, the filter and the header, and gives the file its name.
@@ -104,6 +115,7 @@ impl LabelsWriter {
             stop_hashes: section(stop_bytes.len() as u64, blake3::hash(&stop_bytes)),
             index: section(index_bytes.len() as u64, blake3::hash(&index_bytes)),
             filter: section(filter.len() as u64, blake3::hash(&filter)),
+            beside: std::mem::take(&mut self.beside),
             made,
         };
         let file = &mut self.file;
@@ -121,6 +133,32 @@ impl LabelsWriter {
         self.done = true;
         Ok(header)
     }
+}
+
+/// The name of a file beside labels.
+pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// The length of a file and the hash of all its bytes.
+pub fn checksum(path: &Path) -> Result<(u64, String)> {
+    let hash = || -> std::io::Result<(u64, String)> {
+        let mut file = File::open(path)?;
+        let (mut hasher, mut bytes) = (blake3::Hasher::new(), 0);
+        let mut buffer = vec![0; 1 << 18];
+        loop {
+            let read = match file.read(&mut buffer) {
+                Ok(0) => return Ok((bytes, hasher.finalize().to_hex().to_string())),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                read => read?,
+            };
+            bytes += read as u64;
+            hasher.update(buffer.get(..read).unwrap_or_default());
+        }
+    };
+    hash().map_err(|error| Error::io(path, error))
 }
 
 /// Where the labels begin that share their first bits.

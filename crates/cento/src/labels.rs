@@ -77,7 +77,7 @@ pub(crate) enum LabelsVerb {
 
 /// Go through the labels that look like idioms, and stop those that are
 ///
-/// Shows what is proposed and why: short, wordless, spread over many domains, on many originals. What is accepted leaves the labels
+/// Shows what is proposed and why: short, wordless, below 100 bytes and spread over many domains, on many originals. What is accepted leaves the labels
 /// and joins their stops, so that it counts neither for nor against a page.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -103,12 +103,12 @@ pub(crate) struct ReviewArguments {
     /// Stop what is on this list
     #[arg(long, value_name = "FILE", conflicts_with = "accept")]
     pub(crate) apply: Option<PathBuf>,
-    /// The file to write [default: the labels themselves]
-    #[arg(short, long, value_name = "NAME.labels")]
+    /// With --accept or --apply: the file to write [default: the labels themselves]
+    #[arg(short, long, value_name = "NAME.labels", conflicts_with = "list")]
     pub(crate) output: Option<PathBuf>,
-    /// How many proposals to show
-    #[arg(long, value_name = "N", default_value_t = 40)]
-    pub(crate) top: usize,
+    /// How many proposals to show [default: 40]
+    #[arg(long, value_name = "N", conflicts_with_all = ["accept", "apply", "list"])]
+    pub(crate) top: Option<usize>,
 }
 
 pub(crate) fn run(arguments: &LabelsArguments) -> Result<ExitCode, Failure> {
@@ -150,6 +150,7 @@ fn info(path: &Path, verify: bool, as_json: bool) -> Result<(), Failure> {
     let labels = Labels::open(path)?;
     if verify {
         labels.verify()?;
+        labels.verify_beside()?;
     }
     let header = labels.header();
     let bytes = header.filter.offset + header.filter.length;
@@ -182,6 +183,7 @@ fn info(path: &Path, verify: bool, as_json: bool) -> Result<(), Failure> {
 
 fn export(path: &Path, out: Option<&Path>) -> Result<(), Failure> {
     let labels = Labels::open(path)?;
+    labels.verify_beside()?;
     let table = table_of(path);
     if table.is_file() {
         return give_table(&table, out, out.is_none());
@@ -212,6 +214,12 @@ pub(crate) fn hexadecimal(hash: &[u8; 16]) -> String {
 }
 
 fn review(arguments: &ReviewArguments) -> Result<(), Failure> {
+    if arguments.output.is_some() && arguments.accept.is_empty() && arguments.apply.is_none() {
+        return Err(Failure::usage(
+            "--output has no effect without --accept or --apply".to_owned(),
+            "a review without them shows what is proposed, and writes nothing",
+        ));
+    }
     let output = arguments.output.as_ref().unwrap_or(&arguments.labels);
     check_output(output)?;
     if let Some(list) = &arguments.apply {
@@ -294,6 +302,7 @@ fn write_list(labels: &Path, list: &Path) -> Result<(), Failure> {
 }
 
 fn show(arguments: &ReviewArguments) -> Result<(), Failure> {
+    let top = arguments.top.unwrap_or(40);
     let mut proposed = 0;
     for row in label_table(&arguments.labels)? {
         proposed += u64::from(row?.proposed.is_some());
@@ -303,7 +312,7 @@ fn show(arguments: &ReviewArguments) -> Result<(), Failure> {
     }
     let mut text = format!("{} labels are proposed to be stopped\n", number(proposed));
     let table = table_of(&arguments.labels);
-    for row in largest(&table, arguments.top, |row| row.proposed.is_some())? {
+    for row in largest(&table, top, |row| row.proposed.is_some())? {
         let hash: String = hexadecimal(&row.hash).chars().take(8).collect();
         text.push_str(&format!(
             "  {hash}  {:>9} times  {}\n            {}\n",
@@ -312,8 +321,8 @@ fn show(arguments: &ReviewArguments) -> Result<(), Failure> {
             shown(&row, 90),
         ));
     }
-    if proposed > arguments.top as u64 {
-        let more = number(proposed - arguments.top as u64);
+    if proposed > top as u64 {
+        let more = number(proposed - top as u64);
         text.push_str(&format!("  … and {more} more: --top shows more of them\n"));
     }
     text.push_str("Stop them with --accept, or --list them to a file, edit it and --apply it.\n");

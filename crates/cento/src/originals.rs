@@ -29,6 +29,23 @@ pub(crate) struct OriginalArguments {
     pub(crate) fields: Vec<String>,
 }
 
+impl OriginalArguments {
+    /// Fails if something was said of inputs that are not read; `without` is the option that makes it so.
+    pub(crate) fn check_unused(&self, without: &str) -> Result<(), Failure> {
+        let given = [
+            ("--base-url", self.base_url.is_some()),
+            ("--field", !self.fields.is_empty()),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((name, _)) => Err(Failure::usage(
+                format!("{name} has no effect {without}"),
+                "it says how inputs are read that are no corpus",
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
 /// How labels are made where no corpus says it.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Text and chunks, where no corpus says it")]

@@ -58,10 +58,16 @@ fn labels_of_the_user_are_looked_for() {
     ]);
     let scan = ["scan", "s/crawl", "-o", "s.cento", "--only", "detect"];
     let said = sandbox.succeed(&[&scan[..], &["--labels", "mine.labels"]].concat());
-    assert!(said.contains("who copies which original"), "{said}");
+    assert!(
+        said.contains("originals, and the sites that have chunks of them"),
+        "{said}"
+    );
     // Without them it looks for what the corpus has of itself, and that has no originals.
     let said = sandbox.succeed(&scan);
-    assert!(said.contains("Bad neighbourhoods") && !said.contains("who copies which original"));
+    assert!(
+        said.contains("Pages and sites with labels")
+            && !said.contains("originals, and the sites that have chunks of them")
+    );
     // Labels that cannot be used are found out before anything is made.
     sandbox.write("broken.labels", "no labels");
     let scan = [
@@ -89,7 +95,7 @@ fn a_crawl_is_scanned_told_and_reported_in_one_command() {
         "Quilts",
         "Popular phrases and originality",
         "What is multiplied",
-        "Bad neighbourhoods",
+        "Pages and sites with labels",
     ] {
         assert!(page.contains(&format!("<h2>{heading}</h2>")), "{heading}");
     }

@@ -34,7 +34,7 @@ pub use params::{DiscoverParams, How, StopsUsed, default_threshold};
 
 use crate::error::{Error, Result};
 use crate::names::{self, NAMED, with_named};
-use crate::provenance::{originals_of, read_labels, table_of};
+use crate::provenance::{ORIGINALS, TABLE, originals_of, read_labels, table_of};
 use crate::run::{Findings, Workplace};
 use crate::sites::{self, DOMAINS, SITES, with_domains};
 use crate::source::Source;
@@ -256,9 +256,11 @@ pub fn write_labels(findings: &Findings, params: &DiscoverParams, path: &Path) -
             .map_err(|error| Error::io(to, error))
     };
     copy("labels", &table_of(path))?;
+    writer.note_beside(TABLE)?;
     let originals = originals_of(path);
     if params.informed() {
         copy("originals", &originals)?;
+        writer.note_beside(ORIGINALS)?;
     } else {
         // Those of labels that had this name before.
         let _ = std::fs::remove_file(&originals);

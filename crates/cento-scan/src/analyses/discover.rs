@@ -35,7 +35,7 @@ impl Analysis for Discover {
     }
 
     fn question(&self) -> &'static str {
-        "Which chunks of text occur more often than chance and idiom explain?"
+        "Which chunks of text occur most often, idioms aside?"
     }
 
     fn weight(&self) -> u32 {
@@ -98,7 +98,7 @@ impl Analysis for Discover {
             Axis::log10(format!("Distinct {of}")).format(Format::Count),
         )
         .caption(format!(
-            "Of {} distinct {of}, {} occur once. A dot far to the right of the others at its height stands for {of} that someone multiplied.",
+            "Of {} distinct {of}, {} occur once. A dot far to the right of the others at its height stands for {of} that occur unusually often.",
             number(all),
             number(single)
         ))
@@ -152,7 +152,7 @@ impl Analysis for Discover {
         }
         if counts.proposed > 0 {
             section.sentences.push(format!(
-                "{} like what everybody says: short, without words, or spread over many domains.",
+                "{} like idioms: short, without words, or below 100 bytes and spread over many domains.",
                 match counts.proposed {
                     1 => "One of them looks".to_owned(),
                     some => format!("{} of them look", number(some)),
