@@ -35,6 +35,14 @@ pub enum Error {
         /// Which analysis.
         analysis: String,
     },
+    /// Findings that are not what was written.
+    #[error("{} is damaged: {detail}", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        detail: String,
+    },
     /// A file operation failed.
     #[error("{}: {source}", .path.display())]
     Io {
@@ -63,7 +71,18 @@ impl Error {
                 "make them with `cento {analysis} {}`",
                 corpus.display()
             )),
+            Error::Damaged { .. } => Some(
+                "give the command that made these findings again: damaged ones are computed anew"
+                    .to_owned(),
+            ),
             Error::Io { .. } => None,
+        }
+    }
+
+    pub(crate) fn damaged(path: &Path, detail: &str) -> Error {
+        Error::Damaged {
+            path: path.to_owned(),
+            detail: detail.to_owned(),
         }
     }
 

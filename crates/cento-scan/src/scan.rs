@@ -114,11 +114,14 @@ pub fn known(
     for &analysis in analyses() {
         let found = known_findings(folder, analysis.name(), source)?;
         match (found.into_iter().next(), analysis.plan(profile)) {
-            (Some(findings), _) => done.push(Done {
-                analysis,
-                findings,
-                time: Duration::ZERO,
-            }),
+            (Some(findings), _) => {
+                findings.verify()?;
+                done.push(Done {
+                    analysis,
+                    findings,
+                    time: Duration::ZERO,
+                });
+            }
             (None, _) if !analysis.usual() => {}
             (None, Err(reason)) => left_out.push(LeftOut { analysis, reason }),
             (None, Ok(parameters)) => left_out.push(LeftOut {

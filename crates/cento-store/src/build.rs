@@ -54,6 +54,7 @@ pub struct Build<'a> {
     /// Whether the inputs are added to a corpus that is there.
     pub add: bool,
     /// Whether the corpus goes when the command ends that makes it: texts are not compressed then, and nothing waits for the disk.
+    /// Checksums are computed as ever: they are what findings are known by.
     pub passing: bool,
     /// How many threads work.
     pub threads: usize,

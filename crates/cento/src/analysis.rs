@@ -64,7 +64,7 @@ impl AnalysisArguments {
         }
         let progress = Progress::new();
         let cancelled = Arc::clone(&progress);
-        on_interrupt(move || cancelled.cancel());
+        let _stop = on_interrupt(move || cancelled.cancel());
         let workplace = Workplace {
             threads: self.machine.threads(),
             memory: self.machine.memory(),

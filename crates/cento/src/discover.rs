@@ -18,7 +18,7 @@ use clap::Args;
 use crate::analysis::{AnalysisArguments, write_figures};
 use crate::failure::Failure;
 use crate::labels::most_frequent;
-use crate::originals::{OriginalArguments, Originals, RecipeArguments};
+use crate::originals::{OriginalArguments, Originals, RecipeArguments, private_folder};
 use crate::output::{Lines, clean, number, print, table};
 
 /// Find what is copied: labels for `cento detect`
@@ -142,13 +142,13 @@ pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, Failure> {
     let params = DiscoverParams::new(how, recipe_of(&parameters, arguments.of), &list);
     params.check()?;
     // Without a corpus there is no place for findings but the labels themselves.
-    let passing = std::env::temp_dir().join(format!("cento-discover-{}", std::process::id()));
-    let place = arguments.corpus.as_deref().unwrap_or(&passing);
-    let outcome = finish(arguments, &source, &params, place);
-    if arguments.corpus.is_none() {
-        let _ = std::fs::remove_dir_all(&passing);
+    match &arguments.corpus {
+        Some(corpus) => finish(arguments, &source, &params, corpus),
+        None => {
+            let folder = private_folder(arguments.analysis.temp.as_deref())?;
+            finish(arguments, &source, &params, folder.path())
+        }
     }
-    outcome
 }
 
 fn finish(

@@ -12,7 +12,8 @@ use cento_text::content::Selection;
 use serde_json::json;
 
 use crate::arguments::{IndexArguments, LimitArguments, MachineArguments, ReadingArguments};
-use crate::failure::{Failure, INTERRUPTED};
+use crate::failure::Failure;
+use crate::interrupt::on_interrupt;
 use crate::machine::Size;
 use crate::meter::Meter;
 use crate::output::{Lines, clean, number, print, size};
@@ -100,15 +101,8 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, Failure> {
     let found = index.find()?;
     let (files, input_bytes) = (found.files(), found.bytes());
     let progress = Arc::new(Progress::default());
-    let on_interrupt = Arc::clone(&progress);
-    // If no handler can be set, Ctrl-C ends the process at once, which a corpus survives as well.
-    // Who presses it twice does not want to wait, say for a server that does not answer.
-    let _ = ctrlc::set_handler(move || {
-        if on_interrupt.is_cancelled() {
-            std::process::exit(INTERRUPTED.into());
-        }
-        on_interrupt.cancel();
-    });
+    let cancelled = Arc::clone(&progress);
+    let _stop = on_interrupt(move || cancelled.cancel());
     let begun = Instant::now();
     let meter = Meter::start(Arc::clone(&progress));
     let outcome = index.build(found, &progress).run();

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
+use cento_find::{Error, FINDINGS, verify_findings};
 use cento_store::{Corpus, Table};
 use serde_json::json;
 
@@ -24,7 +25,9 @@ struct Share {
 
 pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitCode, Failure> {
     if arguments.verify {
-        let mut damaged = Corpus::verify(&arguments.corpus)?.into_iter();
+        let corpus = Corpus::verify(&arguments.corpus)?.into_iter();
+        let (_, findings) = verify_findings(&arguments.corpus.join(FINDINGS))?;
+        let mut damaged = corpus.map(Error::from).chain(findings);
         if let Some(first) = damaged.next() {
             for other in damaged {
                 eprintln!("error: {}", clean(&other.to_string()));

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cento_file::PrivateFolder;
 use cento_find::Source;
 use cento_print::ChunkHash;
 use cento_read::{Input, Resolved, Settings};
@@ -60,17 +61,34 @@ impl RecipeArguments {
     }
 }
 
-/// Inputs that were opened, and the folder that goes with them if it was made for them.
+/// Inputs that were opened, and the folder with the corpus that was made of them, if one was.
 pub(crate) struct Originals {
     pub(crate) source: Arc<Source>,
-    folder: Option<PathBuf>,
+    made: Option<(PathBuf, PrivateFolder)>,
+}
+
+/// The corpus in a private folder.
+const CORPUS: &str = "inputs.cento";
+
+/// A folder for what this command alone needs. Others cannot read it: what is in it may be confidential.
+pub(crate) fn private_folder(temp: Option<&Path>) -> Result<PrivateFolder, Failure> {
+    let temp = temp.map_or_else(std::env::temp_dir, Path::to_owned);
+    PrivateFolder::create(&temp).map_err(|error| {
+        Failure::missing(
+            format!("{}: {error}", temp.display()),
+            "name another folder for temporary files with --temp".to_owned(),
+        )
+    })
 }
 
 /// How many times its size a packed input may grow to: beyond what texts do.
 const UNPACKED: u64 = 10;
+/// Text that any machine has room for in the memory that it uses for files.
+const SMALL: u64 = 1 << 30;
 
-/// Whether the texts of inputs surely fit in the memory that the system has for files, so that they need not be compressed.
-fn are_small(inputs: &[Input], memory: u64) -> bool {
+/// Whether the texts of inputs need not be compressed. This follows from the inputs alone and not from `--memory`: compressed or not, the
+/// tables have other checksums, and the same question must find its own findings again whatever the machine.
+fn are_small(inputs: &[Input]) -> bool {
     let sizes: Option<Vec<u64>> = inputs.iter().map(|input| input.bytes).collect();
     let plain = inputs.iter().all(|input| {
         let ending = input.name.rsplit('.').next().unwrap_or_default();
@@ -82,13 +100,13 @@ fn are_small(inputs: &[Input], memory: u64) -> bool {
     let sum: u64 = sizes.map_or(u64::MAX, |sizes| {
         sizes.iter().fold(0, |sum, size| size.saturating_add(sum))
     });
-    sum.saturating_mul(if plain { 1 } else { UNPACKED }) <= memory / 2
+    sum.saturating_mul(if plain { 1 } else { UNPACKED }) <= SMALL
 }
 
 impl Originals {
     /// The corpus that was made, if one was.
     pub(crate) fn made(&self) -> Option<&Path> {
-        self.folder.as_deref()
+        self.made.as_ref().map(|(corpus, _)| corpus.as_path())
     }
 
     /// Opens a corpus, or reads inputs into one that is gone when this is.
@@ -104,7 +122,7 @@ impl Originals {
         {
             return Ok(Originals {
                 source: Arc::new(Source::open(&[Path::new(only)])?),
-                folder: None,
+                made: None,
             });
         }
         let mut settings = Settings {
@@ -115,19 +133,15 @@ impl Originals {
             settings.fields.assign(field.parse()?);
         }
         let Resolved { inputs, .. } = cento_read::resolve(inputs, &settings)?;
-        let temp = temp.map_or_else(std::env::temp_dir, Path::to_owned);
-        let folder = temp.join(format!("cento-{}.cento", std::process::id()));
+        let folder = private_folder(temp)?;
+        let corpus = folder.path().join(CORPUS);
         let progress = Arc::new(Progress::default());
         let cancelled = Arc::clone(&progress);
-        on_interrupt(move || cancelled.cancel());
-        let mut originals = Originals {
-            source: Arc::new(Source::open(&[])?),
-            folder: Some(folder.clone()),
-        };
+        let _stop = on_interrupt(move || cancelled.cancel());
         let meter = Meter::start(Arc::clone(&progress));
-        let passing = are_small(&inputs, machine.memory());
+        let passing = are_small(&inputs);
         let built = Build {
-            corpus: folder.clone(),
+            corpus: corpus.clone(),
             inputs,
             passed_over: Default::default(),
             settings,
@@ -144,16 +158,9 @@ impl Originals {
         .run();
         drop(meter);
         built?;
-        originals.source = Arc::new(Source::open(&[&folder])?);
-        Ok(originals)
-    }
-}
-
-impl Drop for Originals {
-    fn drop(&mut self) {
-        if let Some(folder) = &self.folder {
-            // Whatever is left of it is in a folder of temporary files.
-            let _ = std::fs::remove_dir_all(folder);
-        }
+        Ok(Originals {
+            source: Arc::new(Source::open(&[&corpus])?),
+            made: Some((corpus, folder)),
+        })
     }
 }

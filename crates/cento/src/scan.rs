@@ -15,7 +15,8 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::arguments::{LimitArguments, MachineArguments, ReadingArguments};
-use crate::failure::{Failure, INTERRUPTED};
+use crate::failure::Failure;
+use crate::interrupt::on_interrupt;
 use crate::index::Index;
 use crate::meter::Meter;
 use crate::output::{Shown, clean, print, strongest};
@@ -91,17 +92,12 @@ struct Made {
 
 pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, Failure> {
     let watch = Watch::new();
-    let on_interrupt = Arc::clone(&watch);
-    // Without a handler Ctrl-C still ends the run, only less politely. Who presses it twice does not want to wait.
-    let _ = ctrlc::set_handler(move || {
-        if on_interrupt.is_cancelled() {
-            std::process::exit(INTERRUPTED.into());
-        }
-        on_interrupt.cancel();
-    });
+    let cancelled = Arc::clone(&watch);
+    let stop = on_interrupt(move || cancelled.cancel());
     let meter = Meter::over_scan(Arc::clone(&watch));
     let outcome = scan(arguments, &watch);
     drop(meter);
+    drop(stop);
     let (made, source, profile, plan, done) = outcome?;
     let corpus = made.corpus.display().to_string();
     if arguments.explain {

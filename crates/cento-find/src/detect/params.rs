@@ -3,14 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use cento_file::Checksum;
 use cento_labels::{Labels, Recipe};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::provenance::{originals_of, table_of};
-
-/// Bytes at the end of a table that tell it from others: its footer has the places and sizes of all columns.
-const TAIL: u64 = 64 << 10;
 
 /// The parameters of `detect`. What is not given of the thresholds is the mean of all scores of its kind, plus their deviation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -107,8 +105,10 @@ impl LabelSet {
         let (table, originals) = (table_of(path), originals_of(path));
         for table in [&table, &originals] {
             if table.is_file() {
-                hasher.update(&tail(table)?);
+                let found = Checksum::of(table).map_err(|error| Error::io(table, error))?;
+                hasher.update(found.blake3.as_bytes());
             }
+            hasher.update(b"\n");
         }
         Ok(LabelSet {
             identity: LabelsUsed {
@@ -136,20 +136,6 @@ impl LabelSet {
     pub fn has_originals(&self) -> bool {
         self.table && self.originals
     }
-}
-
-/// The length of a file and its last bytes.
-fn tail(path: &Path) -> Result<Vec<u8>> {
-    use std::io::{Read, Seek, SeekFrom};
-    let read = || -> std::io::Result<Vec<u8>> {
-        let mut file = std::fs::File::open(path)?;
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
-        let mut bytes = length.to_le_bytes().to_vec();
-        file.take(TAIL).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    read().map_err(|error| Error::io(path, error))
 }
 
 #[cfg(test)]
