@@ -33,7 +33,7 @@ pub use checksum::Checksum;
 pub use folder::{PrivateFolder, private};
 pub use live::clean_up;
 pub use lock::{is_locked, lock};
-pub use output::{Output, is_standard_output, replace};
+pub use output::{Output, is_standard_output, is_stream, replace};
 pub use seal::{Seal, check_seal, seal};
 
 use std::path::Path;

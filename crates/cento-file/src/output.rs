@@ -45,6 +45,12 @@ pub fn is_standard_output(path: &Path) -> bool {
         .any(|name| path == Path::new(name))
 }
 
+/// Whether a path means something that is written to and not replaced: standard output, a device or a pipe. It has no place beside it.
+pub fn is_stream(path: &Path) -> bool {
+    let special = |metadata: fs::Metadata| !metadata.is_file() && !metadata.is_dir();
+    is_standard_output(path) || path.metadata().is_ok_and(special)
+}
+
 impl Output {
     /// Begins the file that a user named. A link is followed, and the file that it leads to is replaced; a device, a pipe and standard
     /// output (`-`) are written to. A file that must not be written to is not replaced either.
@@ -133,6 +139,11 @@ impl Output {
             file,
             aside: PathBuf::new(),
         })
+    }
+
+    /// The name under which the file is written, by which it can be read before it is finished.
+    pub fn aside(&self) -> &Path {
+        &self.aside
     }
 
     /// Gives the file its name, or copies it to what has no name.

@@ -24,6 +24,20 @@ pub enum Error {
     /// An input that would be written over itself.
     #[error("{0} would be written over itself")]
     OverItself(String),
+    /// An input that is not what it was when the corpus was made.
+    #[error("{0} has changed since it was indexed")]
+    Changed(String),
+    /// Two inputs that would be written to one file.
+    #[error("{} and {} would both be written to {}", .inputs[0], .inputs[1], .output.display())]
+    OneOutput {
+        /// The file.
+        output: PathBuf,
+        /// The inputs.
+        inputs: [String; 2],
+    },
+    /// An output that is there already.
+    #[error("{} is there already", .0.display())]
+    Exists(PathBuf),
     /// More pages than can be numbered in one run.
     #[error("{0} pages are more than one analysis can number")]
     TooManyPages(u64),
@@ -43,6 +57,9 @@ pub enum Error {
         /// What is wrong with it.
         detail: String,
     },
+    /// A table that does not belong to the labels that it is beside.
+    #[error("{} is damaged, or of other labels: its checksum is not the one in the labels", .0.display())]
+    DamagedBeside(PathBuf),
     /// A file operation failed.
     #[error("{}: {source}", .path.display())]
     Io {
@@ -65,7 +82,20 @@ impl Error {
             Error::Flow(error) => error.hint(),
             Error::Labels(error) => error.hint(),
             Error::Parameter(_) => Some("--help tells what values there are".to_owned()),
-            Error::OverItself(_) => Some("choose another folder with --output".to_owned()),
+            Error::OverItself(_) => Some(
+                "choose a folder with --output that holds no inputs and lies in none".to_owned(),
+            ),
+            Error::Changed(_) => Some(
+                "index it again: records are known by their numbers, and these may be others now"
+                    .to_owned(),
+            ),
+            Error::OneOutput { .. } => {
+                Some("give --filter the inputs to write, one at a time".to_owned())
+            }
+            Error::Exists(_) => Some(
+                "choose an empty folder with --output, or replace what is there with --overwrite"
+                    .to_owned(),
+            ),
             Error::TooManyPages(_) => Some("index it as several corpora".to_owned()),
             Error::NoFindings { corpus, analysis } => Some(format!(
                 "make them with `cento {analysis} {}`",
@@ -73,6 +103,10 @@ impl Error {
             )),
             Error::Damaged { .. } => Some(
                 "give the command that made these findings again: damaged ones are computed anew"
+                    .to_owned(),
+            ),
+            Error::DamagedBeside(_) => Some(
+                "make the labels anew; or remove the table: then matches do not tell what was copied"
                     .to_owned(),
             ),
             Error::Io { .. } => None,

@@ -36,4 +36,4 @@ pub use run::{
     FINDINGS, Findings, RUN, RunRecord, Workplace, known_findings, verify_findings,
 };
 pub use source::{ChunkTask, PageFacts, Source, TextTask};
-pub use tables::read_table;
+pub use tables::{read_table, table_columns};

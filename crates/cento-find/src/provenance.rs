@@ -8,7 +8,6 @@
 //!
 //! Labels are of use without these files: then a match tells that it is one, and not of what.
 
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,10 +15,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::Schema;
+use cento_file::{Checksum, Output};
 use cento_flow::{TableRow, table_row};
+use cento_labels::Header;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
+use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 use crate::tables::read_table;
@@ -164,12 +166,47 @@ pub(crate) fn original_rows(batch: &RecordBatch) -> Option<Vec<OriginalRow>> {
     Some(rows.collect())
 }
 
+/// Under what the header of labels keeps the checksums of the tables beside them.
+const BESIDE: &str = "beside";
+
+/// Adds the checksums of the tables beside labels to what their header will say.
+pub(crate) fn with_checksums(mut made: Value, labels: &Path) -> Result<Value> {
+    let mut beside = Map::new();
+    for (name, table) in [("labels", table_of(labels)), ("originals", originals_of(labels))] {
+        if table.is_file() {
+            let found = Checksum::of(&table).map_err(|error| Error::io(&table, error))?;
+            beside.insert(name.to_owned(), found.blake3.into());
+        }
+    }
+    if let Some(made) = made.as_object_mut() {
+        made.insert(BESIDE.to_owned(), Value::Object(beside));
+    }
+    Ok(made)
+}
+
+/// Fails if a table beside labels is not the one that was written with them. One that is missing is not: labels are of use alone; and
+/// older labels have no checksums.
+pub fn verify_beside(labels: &Path, header: &Header) -> Result<()> {
+    for (name, table) in [("labels", table_of(labels)), ("originals", originals_of(labels))] {
+        let Some(beside) = header.made.get(BESIDE) else {
+            return Ok(());
+        };
+        if !table.is_file() {
+            continue;
+        }
+        let found = Checksum::of(&table).map_err(|error| Error::io(&table, error))?;
+        if beside.get(name).and_then(Value::as_str) != Some(&found.blake3) {
+            return Err(Error::DamagedBeside(table));
+        }
+    }
+    Ok(())
+}
+
 /// Writes a table of rows, aside; it takes its name when it is whole.
 pub struct TableFile<T: TableRow> {
     path: PathBuf,
-    aside: PathBuf,
     schema: Arc<Schema>,
-    writer: Option<ArrowWriter<File>>,
+    writer: Option<ArrowWriter<Output>>,
     columns: T::Columns,
     rows: usize,
 }
@@ -177,8 +214,7 @@ pub struct TableFile<T: TableRow> {
 impl<T: TableRow> TableFile<T> {
     /// Begins a table.
     pub fn create(path: &Path) -> Result<TableFile<T>> {
-        let aside = with_ending(path, ".new");
-        let file = File::create(&aside).map_err(|error| Error::io(&aside, error))?;
+        let file = Output::create(path).map_err(|error| Error::io(path, error))?;
         let schema = Arc::new(Schema::new(T::fields()));
         let level = ZstdLevel::try_new(1).unwrap_or_default();
         let properties = WriterProperties::builder()
@@ -186,10 +222,9 @@ impl<T: TableRow> TableFile<T> {
             .set_compression(Compression::ZSTD(level))
             .build();
         let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties))
-            .map_err(|error| failed(&aside, error))?;
+            .map_err(|error| failed(path, error))?;
         Ok(TableFile {
             path: path.to_owned(),
-            aside,
             schema,
             writer: Some(writer),
             columns: T::columns(),
@@ -216,7 +251,7 @@ impl<T: TableRow> TableFile<T> {
         RecordBatch::try_new(Arc::clone(&self.schema), columns)
             .map_err(Into::into)
             .and_then(|batch| writer.write(&batch))
-            .map_err(|error| failed(&self.aside, error))
+            .map_err(|error| failed(&self.path, error))
     }
 
     /// Writes what is left, and gives the table its name.
@@ -225,21 +260,11 @@ impl<T: TableRow> TableFile<T> {
         if let Some(writer) = self.writer.take() {
             let file = writer
                 .into_inner()
-                .map_err(|error| failed(&self.aside, error))?;
-            file.sync_all()
-                .map_err(|error| Error::io(&self.aside, error))?;
-            fs::rename(&self.aside, &self.path).map_err(|error| Error::io(&self.path, error))?;
+                .map_err(|error| failed(&self.path, error))?;
+            file.finish_synced()
+                .map_err(|error| Error::io(&self.path, error))?;
         }
         Ok(())
-    }
-}
-
-impl<T: TableRow> Drop for TableFile<T> {
-    fn drop(&mut self) {
-        if self.writer.is_some() {
-            // A table that was not finished is of no use to anyone.
-            let _ = fs::remove_file(&self.aside);
-        }
     }
 }
 

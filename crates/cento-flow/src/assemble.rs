@@ -26,6 +26,7 @@ use crate::chunk::Contribution;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::table::decode;
+use crate::threads::on_threads;
 
 /// Rows of a row group. Small enough that some of them, decoded, fit beside anything; large enough to be read fast.
 const ROW_GROUP: usize = 1 << 17;
@@ -247,15 +248,11 @@ fn write_rows(
             }
         }
     };
-    std::thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
-            scope.spawn(|| {
-                if let Err(error) = work() {
-                    let mut appender = appender.lock().unwrap_or_else(PoisonError::into_inner);
-                    appender.failed.get_or_insert(error);
-                    appended.notify_all();
-                }
-            });
+    on_threads(threads, || {
+        if let Err(error) = work() {
+            let mut appender = appender.lock().unwrap_or_else(PoisonError::into_inner);
+            appender.failed.get_or_insert(error);
+            appended.notify_all();
         }
     });
     let appender = appender

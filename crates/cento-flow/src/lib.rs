@@ -139,6 +139,7 @@ mod spill;
 mod state;
 mod stream;
 mod table;
+mod threads;
 #[cfg(test)]
 mod testing;
 mod wide;

@@ -1,9 +1,9 @@
 //! Writing labels: in order, aside, and renamed when they are whole.
 
-use std::fs::{self, File};
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use cento_file::Output;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
@@ -15,8 +15,7 @@ use crate::recipe::Recipe;
 /// there before stays.
 pub struct LabelsWriter {
     path: PathBuf,
-    aside: PathBuf,
-    file: BufWriter<File>,
+    file: BufWriter<Output>,
     recipe: Recipe,
     shard_bits: u32,
     hasher: blake3::Hasher,
@@ -24,23 +23,18 @@ pub struct LabelsWriter {
     last: Option<[u8; 16]>,
     filter: FilterWriter,
     index: Index,
-    done: bool,
 }
 
 impl LabelsWriter {
     /// Begins a file for about so many labels.
     pub fn create(path: &Path, recipe: Recipe, labels: u64) -> Result<LabelsWriter> {
-        let mut aside = path.as_os_str().to_owned();
-        aside.push(".new");
-        let aside = PathBuf::from(aside);
-        let file = File::create(&aside).map_err(|error| Error::io(&aside, error))?;
+        let failed = |error| Error::io(path, error);
+        let file = Output::create(path).map_err(failed)?;
         let mut file = BufWriter::with_capacity(1 << 20, file);
-        file.write_all(&[0; ROOM])
-            .map_err(|error| Error::io(&aside, error))?;
+        file.write_all(&[0; ROOM]).map_err(failed)?;
         let shard_bits = shard_bits(labels);
         Ok(LabelsWriter {
             path: path.to_owned(),
-            aside,
             file,
             recipe,
             shard_bits,
@@ -49,7 +43,6 @@ impl LabelsWriter {
             last: None,
             filter: FilterWriter::new(shard_bits),
             index: Index::new(labels),
-            done: false,
         })
     }
 
@@ -67,7 +60,7 @@ impl LabelsWriter {
         self.hasher.update(&hash);
         self.filter.push(&hash);
         let written = self.file.write_all(&hash);
-        written.map_err(|error| Error::io(&self.aside, error))
+        written.map_err(|error| Error::io(&self.path, error))
     }
 
     /// Writes the stops, the filter and the header, and gives the file its name.
@@ -113,12 +106,17 @@ impl LabelsWriter {
             file.write_all(&filter)?;
             file.seek(SeekFrom::Start(0))?;
             file.write_all(&header.encode())?;
-            file.flush()?;
-            file.get_ref().sync_all()
+            file.flush()
         };
-        write().map_err(|error| Error::io(&self.aside, error))?;
-        fs::rename(&self.aside, &self.path).map_err(|error| Error::io(&self.path, error))?;
-        self.done = true;
+        let path = self.path;
+        write().map_err(|error| Error::io(&path, error))?;
+        let output = self
+            .file
+            .into_inner()
+            .map_err(|error| Error::io(&path, error.into_error()))?;
+        output
+            .finish_synced()
+            .map_err(|error| Error::io(&path, error))?;
         Ok(header)
     }
 }
@@ -149,11 +147,3 @@ impl Index {
     }
 }
 
-impl Drop for LabelsWriter {
-    fn drop(&mut self) {
-        if !self.done {
-            // What is left of a file that was not finished is of no use to anyone.
-            let _ = fs::remove_file(&self.aside);
-        }
-    }
-}

@@ -81,6 +81,7 @@ impl Plan {
     ) -> Result<Vec<Done>> {
         let mut done = Vec::new();
         let mut refused = Vec::new();
+        let mut too_little = None;
         for (analysis, parameters) in &self.chosen {
             watch.begin(analysis.name(), analysis.weight());
             let begun = Instant::now();
@@ -94,10 +95,22 @@ impl Plan {
                     analysis: *analysis,
                     reason,
                 }),
+                // One that needs more memory than others does not end the scan.
+                Err(Error::Flow(error @ cento_flow::Error::TooLittleMemory { .. })) => {
+                    let advice = error.hint().unwrap_or_default();
+                    refused.push(LeftOut {
+                        analysis: *analysis,
+                        reason: format!("{error} ({advice})"),
+                    });
+                    too_little.get_or_insert(error);
+                }
                 Err(error) => return Err(error),
             }
         }
         watch.end();
+        if let (Some(error), true) = (too_little, done.is_empty()) {
+            return Err(error.into());
+        }
         self.left_out.extend(refused);
         Ok(done)
     }

@@ -209,7 +209,7 @@ struct TableFile {
 
 impl TableFile {
     fn create(path: PathBuf, table: Table, passing: bool) -> Result<TableFile> {
-        let file = File::create(&path).map_err(|error| Error::io(&path, error))?;
+        let file = cento_file::replace(&path).map_err(|error| Error::io(&path, error))?;
         let file = HashedFile {
             file: BufWriter::with_capacity(256 << 10, file),
             hasher: blake3::Hasher::new(),

@@ -22,7 +22,7 @@ use crate::analysis::{AnalysisArguments, write_figures};
 use crate::discover::{check_output, stop_list};
 use crate::failure::Failure;
 use crate::originals::{OriginalArguments, Originals};
-use crate::output::{Lines, number, print, shortened, table};
+use crate::output::{Lines, number, print, say, shortened, table};
 
 /// Find where it is copied: pages, sites and folders that have labels
 ///
@@ -66,7 +66,7 @@ pub(crate) struct DetectArguments {
     #[arg(long, value_name = "BYTES", default_value_t = 100)]
     pub(crate) min_length: u64,
     /// Look for chunks that resemble a label as well, by at least this much; they count for no score
-    #[arg(long, value_name = "RESEMBLANCE", num_args = 0..=1, default_missing_value = "0.5")]
+    #[arg(long, value_name = "RESEMBLANCE", num_args = 0..=1, require_equals = true, default_missing_value = "0.5")]
     pub(crate) fuzzy: Option<f64>,
     /// Leave out pages of this domain or host: the owner's own. May be given several times
     #[arg(long, value_name = "DOMAIN")]
@@ -179,6 +179,7 @@ fn against(arguments: &DetectArguments, source: &Source) -> Result<LabelSet, Fai
     // Stops travel with the labels; whether they are used, detecting says.
     let list: StopList = stop_list(&arguments.stop, false)?;
     let originals = open_originals(arguments, source)?;
+    originals.check_outputs(arguments.output.iter().chain(&arguments.analysis.out))?;
     let parameters = source.corpora().first().map(|corpus| corpus.parameters());
     let recipe = recipe_of(&parameters.cloned().unwrap_or_default(), LabelKind::Chunks);
     let params = DiscoverParams::new(How::Informed(arguments.min_length), recipe, &list);
@@ -192,10 +193,10 @@ fn against(arguments: &DetectArguments, source: &Source) -> Result<LabelSet, Fai
     if arguments.stop_proposed {
         stop_labels(output, output, |row| row.proposed.is_some())?;
     } else if counted.proposed > 0 {
-        eprintln!(
+        say(&format!(
             "{} chunks of the originals look like idioms or like their template; --stop-proposed leaves them aside",
             number(counted.proposed)
-        );
+        ));
     }
     Ok(LabelSet::open(output)?)
 }
@@ -211,6 +212,7 @@ fn contamination(
     };
     params.check()?;
     let items = open_originals(arguments, source)?;
+    items.check_outputs(&arguments.analysis.out)?;
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
         grams(source, &items.source, &params, workplace)
     })?;

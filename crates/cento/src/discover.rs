@@ -17,9 +17,9 @@ use clap::Args;
 
 use crate::analysis::{AnalysisArguments, write_figures};
 use crate::failure::Failure;
-use crate::labels::most_frequent;
+use crate::labels::{most_frequent, tell};
 use crate::originals::{OriginalArguments, Originals, RecipeArguments, private_folder};
-use crate::output::{Lines, clean, number, print, table};
+use crate::output::{Lines, clean, number, table};
 
 /// Find what is copied: labels for `cento detect`
 ///
@@ -114,6 +114,9 @@ pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, Failure> {
             &arguments.analysis.machine,
         )?),
     };
+    if let Some(originals) = &originals {
+        originals.check_outputs(arguments.analysis.out.iter().chain([&arguments.output]))?;
+    }
     let (source, parameters) = match (&originals, corpus) {
         // Originals that are a corpus already were cut as they were, if nobody says otherwise.
         (Some(originals), None) => {
@@ -171,7 +174,10 @@ fn finish(
         write_figures(folder, &Discover.figures(&findings)?)?;
     }
     if !arguments.analysis.give(&findings.table("labels"))? {
-        print(&summary(arguments, params, &findings, stopped)?)?;
+        tell(
+            &arguments.output,
+            &summary(arguments, params, &findings, stopped)?,
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -21,6 +21,9 @@ use crate::output::{Lines, clean, number, print, size};
 /// Done, but not all of the input was sound, and the user asked to hear of that.
 const STRICT: u8 = 3;
 
+/// What `--max-page` may be at most: a byte of a page becomes up to three bytes of text, and a table holds texts below 2 GiB.
+const LARGEST_PAGE: u64 = 512 << 20;
+
 /// What is read, how, and into which corpus.
 pub(crate) struct Index<'a> {
     pub(crate) corpus: &'a Path,
@@ -55,7 +58,12 @@ impl Index<'_> {
     pub(crate) fn find(&self) -> Result<Found, Failure> {
         let parameters = self.parameters()?;
         let settings = self.settings(&parameters)?;
-        let Resolved { inputs, ignored } = cento_read::resolve(self.inputs, &settings)?;
+        let Resolved {
+            mut inputs,
+            ignored,
+        } = cento_read::resolve(self.inputs, &settings)?;
+        // What tells that an input has changed is noted before it is read: by a resumed run, and by `copies --filter`.
+        inputs.iter_mut().for_each(Input::identify);
         let passed_over = ignored.into_iter().map(|kind| {
             let tally = Tally {
                 count: kind.count,
@@ -220,6 +228,12 @@ impl Index<'_> {
             parameters.part_bytes = size.0;
         }
         set_limits(&mut parameters.limits, self.limits);
+        if parameters.limits.max_page_bytes > LARGEST_PAGE {
+            return Err(Failure::usage(
+                "--max-page is at most 512M".to_owned(),
+                "a text of 2 GB and more fits in no table; split the page before it is indexed",
+            ));
+        }
         Ok(parameters)
     }
 }

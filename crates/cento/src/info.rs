@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::arguments::InfoArguments;
 use crate::failure::Failure;
 use crate::index::tallies;
-use crate::output::{Lines, clean, number, print, size, table};
+use crate::output::{Lines, clean, number, print, say, size, table};
 
 /// What is counted for a site or a language.
 #[derive(Default, Clone, Copy)]
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitCode, Failure> {
         let mut damaged = corpus.map(Error::from).chain(findings);
         if let Some(first) = damaged.next() {
             for other in damaged {
-                eprintln!("error: {}", clean(&other.to_string()));
+                say(&format!("error: {}", clean(&other.to_string())));
             }
             return Err(first.into());
         }

@@ -4,16 +4,17 @@ use std::collections::BinaryHeap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use cento_file::is_standard_output;
 use cento_find::labelling::{label_table, merge, stop_labels, subtract};
-use cento_find::provenance::{LabelRow, originals_of, read_labels, table_of};
+use cento_find::provenance::{LabelRow, originals_of, read_labels, table_of, verify_beside};
 use cento_labels::{Header, Labels, StopList};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use crate::analysis::give_table;
+use crate::analysis::{give_table, write_file};
 use crate::discover::{check_output, stop_list};
 use crate::failure::Failure;
-use crate::output::{Lines, clean, number, print, size};
+use crate::output::{Lines, clean, number, print, say, size};
 
 /// Show, join and review files of labels
 #[derive(Debug, Args)]
@@ -120,7 +121,7 @@ pub(crate) fn run(arguments: &LabelsArguments) -> Result<ExitCode, Failure> {
         } => info(labels, *verify, *json)?,
         LabelsVerb::Merge { labels, output } => {
             check_output(output)?;
-            print(&made(&merge(labels, output)?, output))?;
+            tell(output, &made(&merge(labels, output)?, output))?;
         }
         LabelsVerb::Subtract {
             labels,
@@ -128,13 +129,22 @@ pub(crate) fn run(arguments: &LabelsArguments) -> Result<ExitCode, Failure> {
             output,
         } => {
             check_output(output)?;
-            print(&made(&subtract(labels, others, output)?, output))?;
+            tell(output, &made(&subtract(labels, others, output)?, output))?;
         }
         LabelsVerb::Export { labels, out } => export(labels, out.as_deref())?,
         LabelsVerb::Review(arguments) => review(arguments)?,
         LabelsVerb::Stops => print(StopList::built_in_text())?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what was done, unless what was done itself went to standard output.
+pub(crate) fn tell(output: &Path, text: &str) -> Result<(), Failure> {
+    match is_standard_output(output) {
+        true => say(text.trim_end()),
+        false => print(text)?,
+    }
+    Ok(())
 }
 
 fn made(header: &Header, output: &Path) -> String {
@@ -150,6 +160,7 @@ fn info(path: &Path, verify: bool, as_json: bool) -> Result<(), Failure> {
     let labels = Labels::open(path)?;
     if verify {
         labels.verify()?;
+        verify_beside(path, labels.header())?;
     }
     let header = labels.header();
     let bytes = header.filter.offset + header.filter.length;
@@ -265,7 +276,7 @@ fn stopped(
         number(count),
         made(&header, output)
     );
-    Ok(print(&text)?)
+    tell(output, &text)
 }
 
 fn write_list(labels: &Path, list: &Path) -> Result<(), Failure> {
@@ -284,7 +295,7 @@ fn write_list(labels: &Path, list: &Path) -> Result<(), Failure> {
             ));
         }
     }
-    std::fs::write(list, text)?;
+    write_file(list, text.as_bytes())?;
     let text = format!(
         "{} proposals in {}\n",
         number(count),

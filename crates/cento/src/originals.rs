@@ -13,6 +13,7 @@ use cento_text::content::Selection;
 use cento_text::normal::Normalisation;
 use clap::Args;
 
+use crate::analysis::check_not_input;
 use crate::arguments::MachineArguments;
 use crate::failure::Failure;
 use crate::interrupt::on_interrupt;
@@ -104,6 +105,19 @@ fn are_small(inputs: &[Input]) -> bool {
 }
 
 impl Originals {
+    /// Fails if a file that is to be written is one of the inputs.
+    pub(crate) fn check_outputs<'o>(
+        &self,
+        outputs: impl IntoIterator<Item = &'o PathBuf>,
+    ) -> Result<(), Failure> {
+        for output in outputs {
+            for corpus in self.source.corpora() {
+                check_not_input(output, corpus)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The corpus that was made, if one was.
     pub(crate) fn made(&self) -> Option<&Path> {
         self.made.as_ref().map(|(corpus, _)| corpus.as_path())
@@ -125,6 +139,15 @@ impl Originals {
                 made: None,
             });
         }
+        if let Some(corpus) = inputs
+            .iter()
+            .find(|input| Path::new(input).join(MANIFEST).is_file())
+        {
+            return Err(Failure::usage(
+                format!("{corpus} is a corpus, and there are other inputs beside it"),
+                "name one corpus, or inputs that are none",
+            ));
+        }
         let mut settings = Settings {
             base_url: arguments.base_url.clone(),
             ..Settings::default()
@@ -132,7 +155,9 @@ impl Originals {
         for field in &arguments.fields {
             settings.fields.assign(field.parse()?);
         }
-        let Resolved { inputs, .. } = cento_read::resolve(inputs, &settings)?;
+        let Resolved { mut inputs, .. } = cento_read::resolve(inputs, &settings)?;
+        // Before they are read: `copies --filter` reads them once more.
+        inputs.iter_mut().for_each(Input::identify);
         let folder = private_folder(temp)?;
         let corpus = folder.path().join(CORPUS);
         let progress = Arc::new(Progress::default());

@@ -17,6 +17,7 @@ use serde_json::json;
 use crate::analysis::{AnalysisArguments, write_figures};
 use crate::failure::Failure;
 use crate::output::{Lines, number, print, shortened, table};
+use crate::words::refuse;
 
 /// Find popular phrases, and the pages and sites that are made of them
 ///
@@ -150,6 +151,9 @@ pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, Failure> {
         candidates: arguments.candidates,
     };
     params.check()?;
+    if params.cover_pages == Some(0) {
+        refuse(&["cover_from", "candidates"], "--cover-pages 0 covers no page")?;
+    }
     let source = Arc::new(Source::open(&[&arguments.corpus])?);
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
         Phrases.run(&source, &json!(params), workplace)

@@ -8,7 +8,7 @@ use cento_labels::{Labels, Recipe};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::provenance::{originals_of, table_of};
+use crate::provenance::{originals_of, table_of, verify_beside};
 
 /// The parameters of `detect`. What is not given of the thresholds is the mean of all scores of its kind, plus their deviation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -99,6 +99,7 @@ impl LabelSet {
         let labels = Labels::open(path)?;
         labels.verify()?;
         let header = labels.header();
+        verify_beside(path, header)?;
         let mut hasher = blake3::Hasher::new();
         hasher.update(header.hashes.blake3.as_bytes());
         hasher.update(header.stop_hashes.blake3.as_bytes());

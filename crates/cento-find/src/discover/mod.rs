@@ -23,6 +23,7 @@ mod settle;
 use std::path::Path;
 use std::sync::Arc;
 
+use cento_file::{Output, is_stream};
 use cento_flow::{Flow, Registry, Stage, table_row};
 use cento_labels::{Header, LabelKind, LabelsWriter, Recipe};
 use cento_store::Parameters;
@@ -34,7 +35,7 @@ pub use params::{DiscoverParams, How, StopsUsed, default_threshold};
 
 use crate::error::{Error, Result};
 use crate::names::{self, NAMED, with_named};
-use crate::provenance::{originals_of, read_labels, table_of};
+use crate::provenance::{originals_of, read_labels, table_of, with_checksums};
 use crate::run::{Findings, Workplace};
 use crate::sites::{self, DOMAINS, SITES, with_domains};
 use crate::source::Source;
@@ -251,13 +252,20 @@ pub fn write_labels(findings: &Findings, params: &DiscoverParams, path: &Path) -
         writer.push(row?.hash)?;
     }
     let copy = |name: &str, to: &Path| {
-        std::fs::copy(findings.table(name), to)
-            .map(|_| ())
-            .map_err(|error| Error::io(to, error))
+        let copy = || -> std::io::Result<()> {
+            let mut table = std::fs::File::open(findings.table(name))?;
+            let mut output = Output::create(to)?;
+            std::io::copy(&mut table, &mut output)?;
+            output.finish_synced()
+        };
+        copy().map_err(|error| Error::io(to, error))
     };
-    copy("labels", &table_of(path))?;
     let originals = originals_of(path);
-    if params.informed() {
+    // There is no place beside standard output.
+    if !is_stream(path) {
+        copy("labels", &table_of(path))?;
+    }
+    if params.informed() && !is_stream(path) {
         copy("originals", &originals)?;
     } else {
         // Those of labels that had this name before.
@@ -270,5 +278,9 @@ pub fn write_labels(findings: &Findings, params: &DiscoverParams, path: &Path) -
         "originals": counted.originals,
         "cento": env!("CARGO_PKG_VERSION"),
     });
+    let made = match is_stream(path) {
+        true => made,
+        false => with_checksums(made, path)?,
+    };
     Ok(writer.finish(&params.stops, made)?)
 }

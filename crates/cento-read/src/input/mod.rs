@@ -1,9 +1,11 @@
 //! From what the user typed to inputs.
 
+mod exact;
 mod kind;
 mod name;
 mod open;
 mod remote;
+mod version;
 mod walk;
 
 use std::collections::{BTreeMap, HashMap};
@@ -26,7 +28,8 @@ pub struct Input {
     pub name: String,
     /// How long it is as stored. Nothing for a stream.
     pub bytes: Option<u64>,
-    /// What tells that an object on another machine has changed: its `ETag`, or when it was last modified.
+    /// What tells that it has changed: of an object on another machine its `ETag`, or when it was last modified; of a file
+    /// what [`Input::identify`] found, once it was asked.
     pub version: Option<String>,
     /// What it holds. Nothing for a stream, whose first bytes tell when it is opened.
     pub format: Option<Format>,
