@@ -60,7 +60,9 @@ impl PrivateFolder {
                 return Err(error);
             }
         }
-        Err(io::Error::other("no folder for temporary files can be made"))
+        Err(io::Error::other(
+            "no folder for temporary files can be made",
+        ))
     }
 
     /// Where it is.

@@ -371,10 +371,7 @@ mod tests {
         fs::write(&path, "before").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         Output::create(&path).unwrap().finish().unwrap();
-        assert_eq!(
-            path.metadata().unwrap().permissions().mode() & 0o777,
-            0o600
-        );
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).unwrap();
         assert!(Output::create(&path).is_err());
     }

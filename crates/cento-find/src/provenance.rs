@@ -172,7 +172,10 @@ const BESIDE: &str = "beside";
 /// Adds the checksums of the tables beside labels to what their header will say.
 pub(crate) fn with_checksums(mut made: Value, labels: &Path) -> Result<Value> {
     let mut beside = Map::new();
-    for (name, table) in [("labels", table_of(labels)), ("originals", originals_of(labels))] {
+    for (name, table) in [
+        ("labels", table_of(labels)),
+        ("originals", originals_of(labels)),
+    ] {
         if table.is_file() {
             let found = Checksum::of(&table).map_err(|error| Error::io(&table, error))?;
             beside.insert(name.to_owned(), found.blake3.into());
@@ -187,7 +190,10 @@ pub(crate) fn with_checksums(mut made: Value, labels: &Path) -> Result<Value> {
 /// Fails if a table beside labels is not the one that was written with them. One that is missing is not: labels are of use alone; and
 /// older labels have no checksums.
 pub fn verify_beside(labels: &Path, header: &Header) -> Result<()> {
-    for (name, table) in [("labels", table_of(labels)), ("originals", originals_of(labels))] {
+    for (name, table) in [
+        ("labels", table_of(labels)),
+        ("originals", originals_of(labels)),
+    ] {
         let Some(beside) = header.made.get(BESIDE) else {
             return Ok(());
         };

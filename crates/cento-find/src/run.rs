@@ -148,7 +148,10 @@ impl Findings {
                 Err(error) => return Err(Error::io(&path, error)),
             };
             if (found.bytes, &found.blake3) != (table.bytes, &table.blake3) {
-                return Err(Error::damaged(&path, "its checksum does not fit its content"));
+                return Err(Error::damaged(
+                    &path,
+                    "its checksum does not fit its content",
+                ));
             }
         }
         Ok(())
@@ -196,9 +199,8 @@ pub fn known_findings(folder: &Path, analysis: &str, source: &Source) -> Result<
         };
         let record = &findings.record;
         let name = run_name(&record.question);
-        let like = record.analysis == analysis
-            && record.revision == REVISION
-            && record.corpora == corpora;
+        let like =
+            record.analysis == analysis && record.revision == REVISION && record.corpora == corpora;
         if !like || path.file_name() != Some(name.as_ref()) {
             continue;
         }

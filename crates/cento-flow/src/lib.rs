@@ -139,9 +139,9 @@ mod spill;
 mod state;
 mod stream;
 mod table;
-mod threads;
 #[cfg(test)]
 mod testing;
+mod threads;
 mod wide;
 mod work;
 

@@ -75,7 +75,10 @@ impl Site {
         fs::create_dir_all(temp).map_err(|error| Error::io(temp, error))?;
         // The place is the same from wherever it is named.
         let tables = fs::canonicalize(tables).unwrap_or_else(|_| tables.to_owned());
-        let siblings = format!("{PREFIX}{}-", short_hash(tables.as_os_str().as_encoded_bytes()));
+        let siblings = format!(
+            "{PREFIX}{}-",
+            short_hash(tables.as_os_str().as_encoded_bytes())
+        );
         let json = serde_json::to_vec(&(VERSION, flow))
             .map_err(|error| Error::Unsound(error.to_string()))?;
         let path = temp.join(format!("{siblings}{}", short_hash(&json)));

@@ -381,7 +381,9 @@ impl Job<'_> {
             writer.write(&rest).map_err(|error| error.to_string())
         });
         outcome.map_err(bad)?;
-        let out = writer.into_inner().map_err(|error| bad(error.to_string()))?;
+        let out = writer
+            .into_inner()
+            .map_err(|error| bad(error.to_string()))?;
         Ok((written(out, place)?, done))
     }
 

@@ -136,7 +136,10 @@ impl Site {
             fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, error))?;
             // What is in these folders is swept: a link in a corpus from a stranger could lead to anything.
             if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
-                return Err(Error::damaged(&folder, "it is a link, and should be a folder"));
+                return Err(Error::damaged(
+                    &folder,
+                    "it is a link, and should be a folder",
+                ));
             }
         }
         Ok(Site {

@@ -309,7 +309,12 @@ pub(crate) struct SynthArguments {
     #[arg(long, value_name = "CORPUS", group = "what")]
     pub(crate) check: Option<PathBuf>,
     /// With --check: where the truth is [default: beside the folder of the archives]
-    #[arg(long, value_name = "FILE", requires = "check")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "check",
+        conflicts_with = "output"
+    )]
     pub(crate) truth: Option<PathBuf>,
     /// How many pages
     #[arg(
@@ -468,8 +473,8 @@ in one with _id behind the name (page_id, of_id, source_id):
   bad-sites sites      site [, flagged]           hosts, domains, addresses or URL prefixes
   aliases   aliases    alias, of                  URLs, or hosts
 
-Of several runs of one analysis, each line has the parameters that they differ in. A table that is not
-what its run wrote is refused.
+Of several runs of one analysis, each line has the parameters that they differ in. A table that
+is not what its run wrote is refused.
 
 Reuse that is known and that an analysis does not look for (pages of one template, spam among
 quilts) counts as `known`, neither right nor wrong; what follows from the truth (two copies of one

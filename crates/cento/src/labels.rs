@@ -15,6 +15,7 @@ use crate::analysis::{give_table, write_file};
 use crate::discover::{check_output, stop_list};
 use crate::failure::Failure;
 use crate::output::{Lines, clean, number, print, say, size};
+use crate::words::refuse;
 
 /// Show, join and review files of labels
 #[derive(Debug, Args)]
@@ -96,7 +97,7 @@ pub(crate) struct ReviewArguments {
     #[arg(long, value_name = "WHAT")]
     pub(crate) accept: Vec<String>,
     /// But not these: labels by the beginning of their hashes
-    #[arg(long, value_name = "HASH", requires = "accept")]
+    #[arg(long, value_name = "HASH", requires = "accept", conflicts_with_all = ["list", "apply", "top"])]
     pub(crate) keep: Vec<String>,
     /// Write what is proposed to a stop list, to be edited
     #[arg(long, value_name = "FILE", conflicts_with_all = ["accept", "apply"])]
@@ -104,11 +105,11 @@ pub(crate) struct ReviewArguments {
     /// Stop what is on this list
     #[arg(long, value_name = "FILE", conflicts_with = "accept")]
     pub(crate) apply: Option<PathBuf>,
-    /// The file to write [default: the labels themselves]
-    #[arg(short, long, value_name = "NAME.labels")]
+    /// With --accept or --apply: the file to write [default: the labels themselves]
+    #[arg(short, long, value_name = "NAME.labels", conflicts_with_all = ["list", "top"])]
     pub(crate) output: Option<PathBuf>,
     /// How many proposals to show
-    #[arg(long, value_name = "N", default_value_t = 40)]
+    #[arg(long, value_name = "N", default_value_t = 40, conflicts_with_all = ["accept", "apply", "list"])]
     pub(crate) top: usize,
 }
 
@@ -223,6 +224,12 @@ pub(crate) fn hexadecimal(hash: &[u8; 16]) -> String {
 }
 
 fn review(arguments: &ReviewArguments) -> Result<(), Failure> {
+    if arguments.accept.is_empty() && arguments.apply.is_none() {
+        refuse(
+            &["output"],
+            "without --accept or --apply no labels are written",
+        )?;
+    }
     let output = arguments.output.as_ref().unwrap_or(&arguments.labels);
     check_output(output)?;
     if let Some(list) = &arguments.apply {

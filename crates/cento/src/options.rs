@@ -1,8 +1,8 @@
 //! Which options go together: all pairs of options of all commands.
 //!
 //! An option that is accepted has an effect, beside any other that is accepted with it. What clap knows of that is written down in
-//! `src/snapshots/…options….snap`, a line for each option: with which others it is refused; with all that are not named there it takes
-//! effect. Who adds an option changes the snapshot, and has to say of each line that it is true. What depends on values
+//! `src/snapshots/…options….snap`, a line for each option: what it needs beside it, and with which others it is refused; with all that are
+//! not named there it takes effect. Who adds an option changes the snapshot, and has to say of each line that it is true. What depends on values
 //! (`--scheme megashingle`) or on whether an input is a corpus is refused by `words::refuse`, and tested in `tests/options.rs`.
 
 use clap::{Arg, ArgAction, Command, CommandFactory};
@@ -29,6 +29,8 @@ fn value(option: &Arg) -> String {
         ("foreign", _) => "ip",
         ("site", _) => "ip",
         ("sweep", _) => "k=2..3",
+        ("edit_rates", _) => "0.5",
+        ("cover_pages", _) => "3",
         (_, "URL") => "http://a.example/",
         (_, "ROLE=NAME") => "text=body",
         (_, "SIZE") => "64M",
@@ -101,14 +103,16 @@ fn contexts<'v>(verb: &Command, option: &'v Arg, others: &[&'v Arg]) -> Vec<Vec<
 /// The options that a verb refuses together, a line for each.
 fn refused(name: &str, verb: &Command, lines: &mut String) {
     let options: Vec<&Arg> = verb
-        .get_opts()
+        .get_arguments()
         .filter(|option| option.get_long().is_some() && !option.is_global_set())
         .filter(|option| !matches!(option.get_id().as_str(), "help" | "version"))
         .collect();
     let contexts: Vec<Vec<Vec<&Arg>>> = options
         .iter()
         .map(|option| {
-            let others = options.iter().filter(|other| other.get_id() != option.get_id());
+            let others = options
+                .iter()
+                .filter(|other| other.get_id() != option.get_id());
             contexts(verb, option, &others.copied().collect::<Vec<_>>())
         })
         .collect();
@@ -138,8 +142,22 @@ fn refused(name: &str, verb: &Command, lines: &mut String) {
                 against.push(other.get_long().unwrap_or_default());
             }
         }
-        let long = option.get_long().unwrap_or_default();
-        lines.push_str(&format!("cento {name} --{long}"));
+        let long = |option: &Arg| option.get_long().unwrap_or_default().to_owned();
+        lines.push_str(&format!("cento {name} --{}", long(option)));
+        let needs: Vec<String> = contexts[first]
+            .iter()
+            .filter(|context| !context.is_empty())
+            .map(|context| {
+                context
+                    .iter()
+                    .map(|&option| long(option))
+                    .collect::<Vec<_>>()
+            })
+            .map(|names| names.join(" and "))
+            .collect();
+        if !needs.is_empty() {
+            lines.push_str(&format!("  with {}", needs.join(", or ")));
+        }
         if !against.is_empty() {
             lines.push_str(&format!("  not with {}", against.join(" ")));
         }

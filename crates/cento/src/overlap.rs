@@ -85,6 +85,7 @@ pub(crate) struct OverlapArguments {
         long,
         value_name = "FOLDER",
         requires = "replication",
+        conflicts_with_all = ["servers", "chunk", "threshold", "max_pages"],
         help_heading = "Output"
     )]
     figures: Option<PathBuf>,

@@ -152,7 +152,10 @@ pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, Failure> {
     };
     params.check()?;
     if params.cover_pages == Some(0) {
-        refuse(&["cover_from", "candidates"], "--cover-pages 0 covers no page")?;
+        refuse(
+            &["cover_from", "candidates"],
+            "--cover-pages 0 covers no page",
+        )?;
     }
     let source = Arc::new(Source::open(&[&arguments.corpus])?);
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {

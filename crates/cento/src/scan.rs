@@ -17,8 +17,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::arguments::{LimitArguments, MachineArguments, ReadingArguments};
 use crate::failure::Failure;
-use crate::interrupt::on_interrupt;
 use crate::index::Index;
+use crate::interrupt::on_interrupt;
 use crate::meter::Meter;
 use crate::output::{Shown, clean, print, say, strongest};
 use crate::report::{open, report_file, write_figures};
@@ -94,7 +94,10 @@ struct Made {
 
 pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, Failure> {
     if !arguments.only.is_empty() && !arguments.only.iter().any(|name| name == Detect.name()) {
-        refuse(&["labels"], "labels are for detect, and --only leaves it out")?;
+        refuse(
+            &["labels"],
+            "labels are for detect, and --only leaves it out",
+        )?;
     }
     let watch = Watch::new();
     let cancelled = Arc::clone(&watch);
@@ -264,9 +267,7 @@ fn explain(made: &Made, done: &[Done]) {
     for (name, time) in steps {
         let seconds = time.as_secs_f64();
         let share = 100.0 * seconds / all.max(1e-9);
-        say(&format!(
-            "{name:<15}  {seconds:>7.1}  {share:>4.0} %"
-        ));
+        say(&format!("{name:<15}  {seconds:>7.1}  {share:>4.0} %"));
     }
     for done in done.iter().filter(|done| !done.findings.known) {
         let report = done.findings.record.report.to_string();

@@ -26,10 +26,7 @@ pub(crate) fn in_order(mut words: Vec<OsString>, command: &mut Command) -> Vec<O
     command.build();
     let mut verb = &*command;
     let mut begin = 1;
-    while let Some(found) = words
-        .get(begin)
-        .and_then(|word| verb.find_subcommand(word))
-    {
+    while let Some(found) = words.get(begin).and_then(|word| verb.find_subcommand(word)) {
         verb = found;
         begin += 1;
     }
@@ -60,7 +57,8 @@ pub(crate) fn in_order(mut words: Vec<OsString>, command: &mut Command) -> Vec<O
 /// tells better.
 fn read(words: &[OsString], verb: &Command) -> Option<(Vec<OsString>, Option<Values>, bool)> {
     let (mut typed, mut values, mut bare) = (Vec::new(), None, false);
-    let mut words = words.iter().cloned().peekable();
+    let words = with_mistakes_tied(words, verb)?;
+    let mut words = words.into_iter().peekable();
     while let Some(word) = words.next() {
         let Some(text) = word.to_str() else {
             bare = true;
@@ -102,6 +100,55 @@ fn read(words: &[OsString], verb: &Command) -> Option<(Vec<OsString>, Option<Val
         }
     }
     Some((typed, values, bare))
+}
+
+/// Where the verb is about one thing and there are two words for it, one behind an option that may do without a value, that word is a wrong
+/// value of the option, and the parser should say so.
+fn with_mistakes_tied(words: &[OsString], verb: &Command) -> Option<Vec<OsString>> {
+    let about_one = verb.get_positionals().count() == 1
+        && verb.get_positionals().all(|about| {
+            let numbers = about.get_num_args().unwrap_or_default();
+            numbers.max_values() == 1
+        });
+    if !about_one {
+        return Some(words.to_vec());
+    }
+    let (mut bare, mut behind) = (0, None);
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        at += 1;
+        if !is_option(word) {
+            bare += 1;
+            continue;
+        }
+        let Some(text) = word.to_str().filter(|text| *text != "--") else {
+            return Some(words.to_vec());
+        };
+        let (option, attached) = option_of(text, verb)?;
+        let numbers = option.get_num_args().unwrap_or_default();
+        if attached || !option.get_action().takes_values() {
+            continue;
+        }
+        match (numbers.min_values(), numbers.max_values()) {
+            (0, 1) => match words.get(at) {
+                Some(next) if is_value(option, next) => at += 1,
+                Some(next) if !is_option(next) => behind = Some(at - 1),
+                _ => {}
+            },
+            (_, 1) => at += 1,
+            _ => {
+                while words.get(at).is_some_and(|next| !is_option(next)) {
+                    at += 1;
+                }
+            }
+        }
+    }
+    let mut words = words.to_vec();
+    if let (2.., Some(at)) = (bare, behind) {
+        let value = words.remove(at + 1);
+        words[at] = tied(&words[at], &value);
+    }
+    Some(words)
 }
 
 fn is_option(word: &OsStr) -> bool {
@@ -312,10 +359,35 @@ mod tests {
                 "cento labels merge -o all.labels a.labels b.labels",
                 "cento labels merge -o all.labels a.labels b.labels",
             ),
+            (
+                "cento overlap crawl.cento --servers page",
+                "cento overlap crawl.cento --servers=page",
+            ),
+            (
+                "cento overlap --servers page crawl.cento",
+                "cento overlap --servers=page crawl.cento",
+            ),
             ("cento copies --nonsense a b", "cento copies --nonsense a b"),
             ("cento", "cento"),
         ] {
             assert_eq!(ordered(typed), meant);
+        }
+    }
+
+    #[test]
+    fn options_without_effect_beside_others_are_refused() {
+        // Where an option that is required conflicts with one that was typed, clap does not require it.
+        for words in [
+            "cento overlap c.cento --servers --figures f",
+            "cento overlap c.cento --chunk lines:2 --figures f",
+            "cento synth -o s --truth t.jsonl",
+            "cento labels review a.labels --keep abcd --list l.txt",
+            "cento labels review a.labels --top 3 --accept all",
+            "cento labels review a.labels -o b.labels --list l.txt",
+        ] {
+            let words = ordered(words);
+            let parsed = Arguments::command().try_get_matches_from(words.split(' '));
+            assert!(parsed.is_err(), "{words}");
         }
     }
 
@@ -334,10 +406,21 @@ mod tests {
                 let Some(long) = option.get_long() else {
                     continue;
                 };
-                if !option.get_action().takes_values() || numbers.max_values() == 1 && numbers.min_values() == 1 {
+                if !option.get_action().takes_values()
+                    || numbers.max_values() == 1 && numbers.min_values() == 1
+                {
                     continue;
                 }
-                let value = if numbers.min_values() == 0 { "" } else { "value " };
+                let optional = numbers.min_values() == 0 && numbers.max_values() == 1;
+                assert!(
+                    !optional || option.is_require_equals_set(),
+                    "{long}: require_equals = true"
+                );
+                let value = if numbers.min_values() == 0 {
+                    ""
+                } else {
+                    "value "
+                };
                 let words = format!("cento {} --{long} {value}crawl.cento", verb.get_name());
                 let ordered = ordered(&words);
                 let first = format!("cento {} crawl.cento", verb.get_name());

@@ -92,7 +92,12 @@ const COMMANDS: &[Asked] = &[
     Asked {
         always: &["discover", "-o", "found.labels"],
         choices: &[
-            &["--from a.jsonl", "--from b.jsonl", "--from c.jsonl", "--from one.cento"],
+            &[
+                "--from a.jsonl",
+                "--from b.jsonl",
+                "--from c.jsonl",
+                "--from one.cento",
+            ],
             &["", "--field text=title"],
             &["--min-length 10", "--min-length 20"],
             &["", "--no-stop", "--stop stops.txt"],
@@ -102,7 +107,11 @@ const COMMANDS: &[Asked] = &[
         always: &["detect"],
         choices: &[
             &["one.cento", "two.cento"],
-            &["--labels a.labels", "--labels b.labels", "--labels c.labels"],
+            &[
+                "--labels a.labels",
+                "--labels b.labels",
+                "--labels c.labels",
+            ],
             &["", "--threshold 0.25", "--page-threshold 0.25"],
             &["", "--depth 1"],
             &["", "--own site0.example", "--own site1.example"],
@@ -113,7 +122,12 @@ const COMMANDS: &[Asked] = &[
         always: &["detect", "--min-length", "10"],
         choices: &[
             &["one.cento", "two.cento"],
-            &["--against a.jsonl", "--against b.jsonl", "--against c.jsonl", "--against one.cento"],
+            &[
+                "--against a.jsonl",
+                "--against b.jsonl",
+                "--against c.jsonl",
+                "--against one.cento",
+            ],
             &["", "--field text=title"],
             &["", "--stop stops.txt"],
         ],
@@ -122,7 +136,11 @@ const COMMANDS: &[Asked] = &[
         always: &["detect"],
         choices: &[
             &["one.cento", "two.cento"],
-            &["--against a.jsonl", "--against b.jsonl", "--against c.jsonl"],
+            &[
+                "--against a.jsonl",
+                "--against b.jsonl",
+                "--against c.jsonl",
+            ],
             &["", "--field text=title"],
             &["--grams 3", "--grams 4"],
             &["", "--min-share 0.2"],
@@ -144,12 +162,17 @@ fn sandbox() -> Sandbox {
         })
     };
     for (number, name) in INPUTS.into_iter().enumerate() {
-        let lines: Vec<String> = (0..8).map(|line| format!("{}\n", page(number, line))).collect();
+        let lines: Vec<String> = (0..8)
+            .map(|line| format!("{}\n", page(number, line)))
+            .collect();
         sandbox.write(name, lines.concat());
     }
     // The same length, and one letter of one page is another one.
     let text = fs::read_to_string(sandbox.path("a.jsonl")).unwrap();
-    let at = text.find(&pool[0][..8]).or_else(|| text.find(&pool[1][..8])).unwrap();
+    let at = text
+        .find(&pool[0][..8])
+        .or_else(|| text.find(&pool[1][..8]))
+        .unwrap();
     let mut changed = text.clone().into_bytes();
     changed[at] = if changed[at] == b'z' { b'b' } else { b'z' };
     sandbox.write("c.jsonl", changed);
@@ -158,7 +181,11 @@ fn sandbox() -> Sandbox {
     for (corpus, inputs, more) in [
         ("one.cento", vec!["a.jsonl", "b.jsonl"], vec![]),
         ("two.cento", vec!["b.jsonl", "c.jsonl"], vec![]),
-        ("lines.cento", vec!["a.jsonl", "b.jsonl"], vec!["--chunk", "lines:1"]),
+        (
+            "lines.cento",
+            vec!["a.jsonl", "b.jsonl"],
+            vec!["--chunk", "lines:1"],
+        ),
     ] {
         let mut arguments = vec!["index"];
         arguments.extend(inputs);
@@ -168,7 +195,15 @@ fn sandbox() -> Sandbox {
     }
     for name in INPUTS {
         let labels = name.replace("jsonl", "labels");
-        sandbox.succeed(&["discover", "--from", name, "--min-length", "10", "-o", &labels]);
+        sandbox.succeed(&[
+            "discover",
+            "--from",
+            name,
+            "--min-length",
+            "10",
+            "-o",
+            &labels,
+        ]);
     }
     sandbox
 }
@@ -193,7 +228,11 @@ fn answer(sandbox: &Sandbox, question: &[&str], findings: &str, more: &[&str]) -
     arguments.extend(["--json", "--findings", findings]);
     arguments.extend(more);
     let output = sandbox.command(&arguments).output().unwrap();
-    assert!(output.status.success(), "{question:?}: {}", sandbox.transcript(&output));
+    assert!(
+        output.status.success(),
+        "{question:?}: {}",
+        sandbox.transcript(&output)
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -216,12 +255,21 @@ fn two_questions_that_differ_in_anything_have_different_names_and_one_asked_twic
             let after = runs(&sandbox.path(&shared));
             assert_eq!(before != after, new, "{question:?} among {asked:?}");
             // The machine is no part of the question, and asking again finds the same again.
-            let again = answer(&sandbox, &question, &shared, &["--memory", "96M", "--threads", "1"]);
+            let again = answer(
+                &sandbox,
+                &question,
+                &shared,
+                &["--memory", "96M", "--threads", "1"],
+            );
             assert_eq!(runs(&sandbox.path(&shared)), after, "{question:?}");
             assert_eq!(found, again, "{question:?}");
             // What a folder without other findings gives is what is right.
             let alone = format!("alone{number}");
-            assert_eq!(found, answer(&sandbox, &question, &alone, &[]), "{question:?}");
+            assert_eq!(
+                found,
+                answer(&sandbox, &question, &alone, &[]),
+                "{question:?}"
+            );
             fs::remove_dir_all(sandbox.path(&alone)).unwrap();
         }
     }

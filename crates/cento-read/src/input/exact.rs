@@ -98,7 +98,13 @@ mod tests {
     #[test]
     fn a_name_that_is_shown_leads_to_its_file_whatever_it_is() {
         let folder = tempfile::tempdir().unwrap();
-        for bytes in [&b"@a.jsonl"[..], b"a*.jsonl", b"\xff\xfe.jsonl", b"100%.jsonl", b"%FF.jsonl"] {
+        for bytes in [
+            &b"@a.jsonl"[..],
+            b"a*.jsonl",
+            b"\xff\xfe.jsonl",
+            b"100%.jsonl",
+            b"%FF.jsonl",
+        ] {
             let path = folder.path().join(OsStr::from_bytes(bytes));
             fs::write(&path, "{\"text\": \"a\"}\n").unwrap();
             let shown = super::super::name::shown(&path);

@@ -41,7 +41,11 @@ fn version_of(path: &Path) -> io::Result<String> {
     for number in 0..PIECES {
         // The last piece ends where the file ends.
         let begin = (length - PIECE) / (PIECES - 1) * number;
-        let begin = if number == PIECES - 1 { length - PIECE } else { begin };
+        let begin = if number == PIECES - 1 {
+            length - PIECE
+        } else {
+            begin
+        };
         file.seek(SeekFrom::Start(begin))?;
         piece.clear();
         (&file).take(PIECE).read_to_end(&mut piece)?;

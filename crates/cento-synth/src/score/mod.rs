@@ -177,7 +177,10 @@ impl Run {
         };
         let found = Checksum::of(path).map_err(|error| Error::io(path, error))?;
         if found.blake3 != table.blake3 {
-            return Err(bad(path, "it is damaged: its checksum does not fit its content"));
+            return Err(bad(
+                path,
+                "it is damaged: its checksum does not fit its content",
+            ));
         }
         Ok(())
     }

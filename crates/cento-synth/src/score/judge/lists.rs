@@ -87,7 +87,8 @@ impl Judge<'_> {
     }
 
     /// Pairs of servers: right if pages of one have text of the other by anything that truth tells. Those that should be found are mirrors
-    /// and other names of a server; a chain of found pairs that joins two finds them.
+    /// and other names of a server; a chain of found pairs that joins two finds them. Known, and no mistake, are pairs that share no more
+    /// chunks than there are notices that most sites show, and pairs of sites that are made from pools of sentences or from a template.
     pub(super) fn servers(&mut self) -> Result<Vec<Line>> {
         let mut line = self.line("servers");
         let path = &self.finding.path;
@@ -110,9 +111,12 @@ impl Judge<'_> {
                 known.templates.iter().any(|host| is_site(host, site))
                     || known.bad.iter().any(|bad| owns(bad, site))
             };
+            // Most sites show the same notices, and may share these alone.
+            let notices = known.boilerplate.len() as u64;
+            let little = row.whole("chunks").is_some_and(|chunks| chunks <= notices);
             if shared || known.hosts.same(first, second) {
                 line.right += 1;
-            } else if diced(server) && diced(of) {
+            } else if little || (diced(server) && diced(of)) {
                 line.known += 1;
             } else {
                 line.wrong += 1;
