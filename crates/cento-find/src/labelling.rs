@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cento_file::is_stream;
 use cento_labels::{Header, Labels, LabelsWriter};
 use serde_json::json;
 
@@ -74,7 +75,7 @@ impl<'a> Output<'a> {
     fn create(path: &'a Path, like: &Header, labels: u64, table: bool) -> Result<Output<'a>> {
         Ok(Output {
             writer: LabelsWriter::create(path, like.recipe, labels)?,
-            table: match table {
+            table: match table && !is_stream(path) {
                 true => Some(TableFile::create(&table_of(path))?),
                 false => None,
             },
@@ -100,6 +101,9 @@ impl<'a> Output<'a> {
         made: serde_json::Value,
         originals: Vec<OriginalRow>,
     ) -> Result<Header> {
+        if is_stream(self.path) {
+            return Ok(self.writer.finish(stops, made)?);
+        }
         let beside = originals_of(self.path);
         match self.table {
             Some(table) => {

@@ -8,7 +8,6 @@
 //!
 //! Labels are of use without these files: then a match tells that it is one, and not of what.
 
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,6 +15,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::Schema;
+use cento_file::Output;
 use cento_flow::{TableRow, table_row};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -173,9 +173,8 @@ pub(crate) fn original_rows(batch: &RecordBatch) -> Option<Vec<OriginalRow>> {
 /// Writes a table of rows, aside; it takes its name when it is whole.
 pub struct TableFile<T: TableRow> {
     path: PathBuf,
-    aside: PathBuf,
     schema: Arc<Schema>,
-    writer: Option<ArrowWriter<File>>,
+    writer: Option<ArrowWriter<Output>>,
     columns: T::Columns,
     rows: usize,
     bytes: usize,
@@ -184,8 +183,7 @@ pub struct TableFile<T: TableRow> {
 impl<T: TableRow> TableFile<T> {
     /// Begins a table.
     pub fn create(path: &Path) -> Result<TableFile<T>> {
-        let aside = with_ending(path, ".new");
-        let file = File::create(&aside).map_err(|error| Error::io(&aside, error))?;
+        let file = Output::create(path).map_err(|error| Error::io(path, error))?;
         let schema = Arc::new(Schema::new(T::fields()));
         let level = ZstdLevel::try_new(1).unwrap_or_default();
         let properties = WriterProperties::builder()
@@ -193,10 +191,9 @@ impl<T: TableRow> TableFile<T> {
             .set_compression(Compression::ZSTD(level))
             .build();
         let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties))
-            .map_err(|error| failed(&aside, error))?;
+            .map_err(|error| failed(path, error))?;
         Ok(TableFile {
             path: path.to_owned(),
-            aside,
             schema,
             writer: Some(writer),
             columns: T::columns(),
@@ -224,7 +221,7 @@ impl<T: TableRow> TableFile<T> {
         RecordBatch::try_new(Arc::clone(&self.schema), columns)
             .map_err(Into::into)
             .and_then(|batch| writer.write(&batch))
-            .map_err(|error| failed(&self.aside, error))
+            .map_err(|error| failed(&self.path, error))
     }
 
     /// Writes what is left, and gives the table its name.
@@ -233,21 +230,11 @@ impl<T: TableRow> TableFile<T> {
         if let Some(writer) = self.writer.take() {
             let file = writer
                 .into_inner()
-                .map_err(|error| failed(&self.aside, error))?;
-            file.sync_all()
-                .map_err(|error| Error::io(&self.aside, error))?;
-            fs::rename(&self.aside, &self.path).map_err(|error| Error::io(&self.path, error))?;
+                .map_err(|error| failed(&self.path, error))?;
+            file.finish_synced()
+                .map_err(|error| Error::io(&self.path, error))?;
         }
         Ok(())
-    }
-}
-
-impl<T: TableRow> Drop for TableFile<T> {
-    fn drop(&mut self) {
-        if self.writer.is_some() {
-            // A table that was not finished is of no use to anyone.
-            let _ = fs::remove_file(&self.aside);
-        }
     }
 }
 

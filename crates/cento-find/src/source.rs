@@ -197,13 +197,17 @@ impl Source {
         self.corpora.iter().all(|corpus| corpus.parameters().text)
     }
 
-    /// What the corpora are, as data: a flow over them must not be gone on with over others.
+    /// What the corpora hold and how they were made, as data: findings are cached under a hash of it, and a flow over them is
+    /// resumed only over the same. Corpora that differ in a byte of a table or in a parameter have different identities; where they
+    /// lie does not matter.
     pub fn identity(&self) -> Value {
         let corpora = self.corpora.iter().map(|corpus| {
             let parts = &corpus.manifest().parts;
             let mut hasher = blake3::Hasher::new();
+            hasher.update(json!(corpus.parameters()).to_string().as_bytes());
             for part in parts {
                 for file in [Some(&part.pages), part.text.as_ref(), Some(&part.chunks)] {
+                    hasher.update(b"\n");
                     hasher.update(file.map_or("", |file| &file.blake3).as_bytes());
                 }
             }

@@ -7,14 +7,14 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::io::{BufWriter, Seek, SeekFrom};
+use std::path::Path;
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema, SchemaRef};
+use cento_file::{Checksum, Output};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::basic::{Compression, ZstdLevel};
@@ -26,8 +26,8 @@ use parquet::schema::types::ColumnPath;
 use crate::chunk::Contribution;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::spill::ASIDE;
 use crate::table::decode;
+use crate::threads::on_threads;
 
 /// Rows of a row group. Small enough that some of them, decoded, fit beside anything; large enough to be read fast.
 const ROW_GROUP: usize = 1 << 17;
@@ -44,6 +44,8 @@ pub struct TableReport {
     pub rows: u64,
     /// The bytes of its file.
     pub bytes: u64,
+    /// BLAKE3 over all of its file, in hex.
+    pub blake3: String,
 }
 
 /// Where the rows of a table come from, in order.
@@ -198,7 +200,7 @@ struct Encoded {
 
 /// The file while it grows.
 struct Appender {
-    writer: SerializedFileWriter<BufWriter<File>>,
+    writer: SerializedFileWriter<BufWriter<Output>>,
     next: u64,
     early: BTreeMap<u64, Encoded>,
     rows: u64,
@@ -214,37 +216,29 @@ pub(crate) fn write_table(
     progress: &Progress,
 ) -> Result<TableReport> {
     let path = folder.join(format!("{name}.parquet"));
-    let aside = path.with_extension(ASIDE);
-    let outcome = write_aside(&aside, name, rows, threads, progress);
-    let count = match outcome {
-        Ok(count) => count,
-        Err(error) => {
-            let _ = fs::remove_file(&aside);
-            return Err(error);
-        }
-    };
-    let finish = || -> std::io::Result<u64> {
-        let file = File::open(&aside)?;
-        file.sync_all()?;
-        fs::rename(&aside, &path)?;
-        file.metadata().map(|metadata| metadata.len())
-    };
-    let bytes = finish().map_err(|error| Error::io(&path, error))?;
+    let failed = |error| Error::io(&path, error);
+    let output = Output::within(&path).map_err(failed)?;
+    let (mut output, count) = write_rows(output, &path, name, rows, threads, progress)?;
+    output.seek(SeekFrom::Start(0)).map_err(failed)?;
+    let Checksum { bytes, blake3 } = Checksum::read(&mut output).map_err(failed)?;
+    output.finish_synced().map_err(failed)?;
     Ok(TableReport {
         name: name.to_owned(),
         rows: count,
         bytes,
+        blake3,
     })
 }
 
-fn write_aside(
-    aside: &PathBuf,
+fn write_rows(
+    output: Output,
+    path: &Path,
     name: &str,
     rows: Rows<'_>,
     threads: usize,
     progress: &Progress,
-) -> Result<u64> {
-    let failed = |error: ParquetError| Error::parquet(aside, error);
+) -> Result<(Output, u64)> {
+    let failed = |error: ParquetError| Error::parquet(path, error);
     let mut cutter = Cutter {
         name,
         rows,
@@ -262,9 +256,8 @@ fn write_aside(
         .schema
         .clone()
         .unwrap_or_else(|| SchemaRef::new(Schema::empty()));
-    let file = File::create(aside).map_err(|error| Error::io(aside, error))?;
     let (writer, factory) = ArrowWriter::try_new(
-        BufWriter::with_capacity(256 << 10, file),
+        BufWriter::with_capacity(256 << 10, output),
         schema.clone(),
         Some(properties(&schema)),
     )
@@ -316,21 +309,12 @@ fn write_aside(
             }
         }
     };
-    let take_part = || {
+    on_threads(threads, || {
         if let Err(error) = work() {
             let mut appender = appender.lock().unwrap_or_else(PoisonError::into_inner);
             appender.failed.get_or_insert(error);
             appended.notify_all();
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..threads.max(1) {
-            let thread = std::thread::Builder::new();
-            if thread.spawn_scoped(scope, take_part).is_err() {
-                break;
-            }
-        }
-        take_part();
     });
     let appender = appender
         .into_inner()
@@ -338,8 +322,11 @@ fn write_aside(
     if let Some(error) = appender.failed {
         return Err(error);
     }
-    appender.writer.close().map_err(failed)?;
-    Ok(appender.rows)
+    let file = appender.writer.into_inner().map_err(failed)?;
+    let output = file
+        .into_inner()
+        .map_err(|error| Error::io(path, error.into_error()))?;
+    Ok((output, appender.rows))
 }
 
 impl Appender {

@@ -142,6 +142,7 @@ mod stream;
 mod table;
 #[cfg(test)]
 mod testing;
+mod threads;
 mod wide;
 mod work;
 

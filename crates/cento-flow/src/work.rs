@@ -15,6 +15,7 @@ use crate::sink::{Keep, TaskSink, Workshop, persist_output};
 use crate::site::Site;
 use crate::spill::TaskFile;
 use crate::state::States;
+use crate::threads::on_threads;
 
 /// A stage that is being run.
 pub(crate) struct StageWork<'a> {
@@ -72,22 +73,12 @@ impl StageWork<'_> {
             failure: Mutex::new(None),
             last_checkpoint: Mutex::new(Instant::now()),
         };
-        let work = || {
+        on_threads(threads.min(todo.len()), || {
             if let Err(error) = self.work(&todo, &shared) {
                 // Whoever fails first knows why; the others fail because they were stopped.
                 lock(&shared.failure).get_or_insert(error);
                 progress.abort();
             }
-        };
-        std::thread::scope(|scope| {
-            // This thread works too. Where the system starts no more of them, those that there are do all the work.
-            for _ in 1..threads.min(todo.len()) {
-                let thread = std::thread::Builder::new();
-                if thread.spawn_scoped(scope, work).is_err() {
-                    break;
-                }
-            }
-            work();
         });
         if let Some(error) = lock(&shared.failure).take() {
             return Err(error);

@@ -60,4 +60,4 @@ pub use file::Labels;
 pub use header::{Beside, FORMAT_NEWEST, FORMAT_OLDEST, Header, Section};
 pub use recipe::{LabelKind, Recipe};
 pub use stops::{StopError, StopList};
-pub use write::{LabelsWriter, checksum};
+pub use write::LabelsWriter;

@@ -1,9 +1,9 @@
 //! Writing labels: in order, aside, and renamed when they are whole.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use cento_file::{Checksum, Output};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
@@ -15,8 +15,7 @@ use crate::recipe::Recipe;
 /// there before stays.
 pub struct LabelsWriter {
     path: PathBuf,
-    aside: PathBuf,
-    file: BufWriter<File>,
+    file: BufWriter<Output>,
     recipe: Recipe,
     shard_bits: u32,
     hasher: blake3::Hasher,
@@ -25,21 +24,18 @@ pub struct LabelsWriter {
     filter: FilterWriter,
     index: Index,
     beside: Vec<Beside>,
-    done: bool,
 }
 
 impl LabelsWriter {
     /// Begins a file for about so many labels.
     pub fn create(path: &Path, recipe: Recipe, labels: u64) -> Result<LabelsWriter> {
-        let aside = with_ending(path, ".new");
-        let file = File::create(&aside).map_err(|error| Error::io(&aside, error))?;
+        let failed = |error| Error::io(path, error);
+        let file = Output::create(path).map_err(failed)?;
         let mut file = BufWriter::with_capacity(1 << 20, file);
-        file.write_all(&[0; ROOM])
-            .map_err(|error| Error::io(&aside, error))?;
+        file.write_all(&[0; ROOM]).map_err(failed)?;
         let shard_bits = shard_bits(labels);
         Ok(LabelsWriter {
             path: path.to_owned(),
-            aside,
             file,
             recipe,
             shard_bits,
@@ -49,7 +45,6 @@ impl LabelsWriter {
             filter: FilterWriter::new(shard_bits),
             index: Index::new(labels),
             beside: Vec::new(),
-            done: false,
         })
     }
 
@@ -67,16 +62,17 @@ impl LabelsWriter {
         self.hasher.update(&hash);
         self.filter.push(&hash);
         let written = self.file.write_all(&hash);
-        written.map_err(|error| Error::io(&self.aside, error))
+        written.map_err(|error| Error::io(&self.path, error))
     }
 
     /// Notes a file beside the labels, which must be whole: its name is that of the labels with an ending behind it.
     pub fn note_beside(&mut self, ending: &str) -> Result<()> {
-        let (bytes, blake3) = checksum(&with_ending(&self.path, ending))?;
+        let path = with_ending(&self.path, ending);
+        let found = Checksum::of(&path).map_err(|error| Error::io(&path, error))?;
         self.beside.push(Beside {
             ending: ending.to_owned(),
-            bytes,
-            blake3,
+            bytes: found.bytes,
+            blake3: found.blake3,
         });
         Ok(())
     }
@@ -125,12 +121,17 @@ impl LabelsWriter {
             file.write_all(&filter)?;
             file.seek(SeekFrom::Start(0))?;
             file.write_all(&header.encode())?;
-            file.flush()?;
-            file.get_ref().sync_all()
+            file.flush()
         };
-        write().map_err(|error| Error::io(&self.aside, error))?;
-        fs::rename(&self.aside, &self.path).map_err(|error| Error::io(&self.path, error))?;
-        self.done = true;
+        let path = self.path;
+        write().map_err(|error| Error::io(&path, error))?;
+        let output = self
+            .file
+            .into_inner()
+            .map_err(|error| Error::io(&path, error.into_error()))?;
+        output
+            .finish_synced()
+            .map_err(|error| Error::io(&path, error))?;
         Ok(header)
     }
 }
@@ -140,25 +141,6 @@ pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
-}
-
-/// The length of a file and the hash of all its bytes.
-pub fn checksum(path: &Path) -> Result<(u64, String)> {
-    let hash = || -> std::io::Result<(u64, String)> {
-        let mut file = File::open(path)?;
-        let (mut hasher, mut bytes) = (blake3::Hasher::new(), 0);
-        let mut buffer = vec![0; 1 << 18];
-        loop {
-            let read = match file.read(&mut buffer) {
-                Ok(0) => return Ok((bytes, hasher.finalize().to_hex().to_string())),
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                read => read?,
-            };
-            bytes += read as u64;
-            hasher.update(buffer.get(..read).unwrap_or_default());
-        }
-    };
-    hash().map_err(|error| Error::io(path, error))
 }
 
 /// Where the labels begin that share their first bits.
@@ -184,14 +166,5 @@ impl Index {
             self.begins.push(begin);
         }
         Ok(())
-    }
-}
-
-impl Drop for LabelsWriter {
-    fn drop(&mut self) {
-        if !self.done {
-            // What is left of a file that was not finished is of no use to anyone.
-            let _ = fs::remove_file(&self.aside);
-        }
     }
 }

@@ -63,6 +63,7 @@ pub struct Build<'a> {
     /// Whether inputs that are in the corpus already are added once more.
     pub again: bool,
     /// Whether the corpus goes when the command ends that makes it: texts are not compressed then, and nothing waits for the disk.
+    /// Checksums are computed as ever: they are what findings are known by.
     pub passing: bool,
     /// How many threads work.
     pub threads: usize,

@@ -35,6 +35,19 @@ pub struct Corpus {
     footers: Mutex<HashMap<(usize, Table), ArrowReaderMetadata>>,
 }
 
+/// An input of a corpus, as it was when it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedInput {
+    /// What the ids of its pages begin with.
+    pub ordinal: u32,
+    /// Its name.
+    pub name: String,
+    /// How long it was; nothing for a stream.
+    pub bytes: Option<u64>,
+    /// What tells that it has changed, if that was written down.
+    pub version: Option<String>,
+}
+
 /// A chunk of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkRow {
@@ -97,9 +110,17 @@ impl Corpus {
 
     /// The names of the inputs that it was made from, with their ordinals: what page ids begin with.
     pub fn inputs(&self) -> Result<Vec<(u32, String)>> {
+        let inputs = self.listed_inputs()?.into_iter();
+        Ok(inputs.map(|input| (input.ordinal, input.name)).collect())
+    }
+
+    /// The inputs that it was made from, as they were then.
+    pub fn listed_inputs(&self) -> Result<Vec<ListedInput>> {
         #[derive(serde::Deserialize)]
         struct Line {
             name: String,
+            bytes: Option<u64>,
+            version: Option<String>,
         }
         let mut inputs = Vec::new();
         for run in &self.manifest.runs {
@@ -108,7 +129,12 @@ impl Corpus {
             for (ordinal, line) in (run.first_input..).zip(text.lines()) {
                 let line: Line = serde_json::from_str(line)
                     .map_err(|error| Error::damaged(&path, error.to_string()))?;
-                inputs.push((ordinal, line.name));
+                inputs.push(ListedInput {
+                    ordinal,
+                    name: line.name,
+                    bytes: line.bytes,
+                    version: line.version,
+                });
             }
         }
         Ok(inputs)

@@ -372,7 +372,8 @@ impl Manifest {
         let aside = corpus.join(MANIFEST_ASIDE);
         let path = corpus.join(MANIFEST);
         let write = || -> std::io::Result<()> {
-            let mut file = File::create(&aside)?;
+            // Whatever has this name, a link of a stranger too, is replaced.
+            let mut file = cento_file::replace(&aside)?;
             file.write_all(&self.render())?;
             file.sync_all()
         };

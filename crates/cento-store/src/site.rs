@@ -10,7 +10,7 @@
 //! ```
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -150,18 +150,23 @@ impl Site {
     /// Takes the lock and makes sure that the folders are there.
     fn open(path: &Path) -> Result<Site> {
         let lock_path = path.join(".lock");
-        let lock = File::create(&lock_path).map_err(|error| Error::io(&lock_path, error))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(Error::Busy(path.to_owned())),
-            Err(TryLockError::Error(error)) => return Err(Error::io(&lock_path, error)),
-        }
+        let lock = cento_file::lock(&lock_path).map_err(|error| Error::io(&lock_path, error))?;
+        let Some(lock) = lock else {
+            return Err(Error::Busy(path.to_owned()));
+        };
         for folder in ["inputs", "tmp"]
             .into_iter()
             .chain(Table::ALL.map(Table::name))
         {
             let folder = path.join(folder);
             fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, error))?;
+            // What is in these folders is swept: a link in a corpus from a stranger could lead to anything.
+            if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+                return Err(Error::damaged(
+                    &folder,
+                    "it is a link, and should be a folder",
+                ));
+            }
         }
         Ok(Site {
             path: path.to_owned(),
@@ -181,7 +186,7 @@ impl Site {
         let name = format!("inputs/run-{number:05}.jsonl");
         let place = self.path.join(&name);
         let write = || -> std::io::Result<String> {
-            let mut file = File::create(&place)?;
+            let mut file = cento_file::replace(&place)?;
             file.write_all(inputs)?;
             file.sync_all()?;
             tail_hash(&place)

@@ -5,10 +5,12 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cento_find::{Findings, Source, Workplace, read_table, row_values};
+use cento_file::Output;
+use cento_find::{Findings, Source, Workplace, read_table, row_values, table_columns};
 use cento_flow::Progress;
 use cento_scan::Drawing;
 use cento_scan::words::counted;
+use cento_store::Corpus;
 use clap::Args;
 use serde_json::{Map, Value};
 
@@ -16,7 +18,7 @@ use crate::arguments::MachineArguments;
 use crate::failure::Failure;
 use crate::interrupt::on_interrupt;
 use crate::meter::Meter;
-use crate::output::{clean, print};
+use crate::output::{clean, print, say};
 
 /// Options of every analysis.
 #[derive(Debug, Args)]
@@ -85,9 +87,12 @@ impl AnalysisArguments {
         if let Some(out) = &self.out {
             kind_of(out)?;
         }
+        if let (Some(out), Ok(corpus)) = (&self.out, Corpus::open(corpus)) {
+            check_not_input(out, &corpus)?;
+        }
         let progress = Progress::new();
         let cancelled = Arc::clone(&progress);
-        on_interrupt(move || cancelled.cancel());
+        let _stop = on_interrupt(move || cancelled.cancel());
         let workplace = Workplace {
             threads: self.machine.threads(),
             memory: self.machine.memory(),
@@ -104,7 +109,7 @@ impl AnalysisArguments {
         drop(meter);
         let findings = findings?;
         if self.explain {
-            eprint!("{}", findings.record.report);
+            say(findings.record.report.to_string().trim_end());
         }
         Ok(findings)
     }
@@ -116,6 +121,22 @@ impl AnalysisArguments {
     }
 }
 
+/// Fails if a file that is to be written is an input of a corpus, by whatever name.
+pub(crate) fn check_not_input(output: &Path, corpus: &Corpus) -> Result<(), Failure> {
+    let Some(inode) = cento_file::inode(output) else {
+        return Ok(());
+    };
+    for (_, input) in corpus.inputs()? {
+        if cento_file::inode(Path::new(&input)) == Some(inode) {
+            return Err(Failure::usage(
+                format!("{input} would be written over itself"),
+                "choose another file to write to",
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Writes each figure as a picture and as numbers.
 pub(crate) fn write_figures(folder: &Path, drawings: &[Drawing]) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
@@ -123,36 +144,49 @@ pub(crate) fn write_figures(folder: &Path, drawings: &[Drawing]) -> Result<(), F
         let contents = [("svg", drawing.figure.svg()), ("csv", drawing.csv())];
         for (ending, content) in contents {
             let path = folder.join(format!("{}.{ending}", drawing.name));
-            std::fs::write(&path, content).map_err(|error| cannot_write(&path, &error))?;
+            write_file(&path, content.as_bytes())?;
         }
     }
-    eprintln!(
+    say(&format!(
         "{}: {}, as SVG and as CSV",
-        folder.display(),
+        clean(&folder.display().to_string()),
         counted(drawings.len() as u64, "figure", "figures")
-    );
+    ));
     Ok(())
 }
 
 /// Gives a table out: to a file, as its name ends, and on standard output as JSON Lines.
 pub(crate) fn give_table(table: &Path, out: Option<&Path>, json: bool) -> Result<(), Failure> {
     if let Some(out) = out {
-        match kind_of(out)? {
+        let kind = kind_of(out)?;
+        let failed = |error: std::io::Error| cannot_write(out, &error);
+        let mut file = BufWriter::new(Output::create(out).map_err(failed)?);
+        match kind {
             Kind::Parquet => {
-                std::fs::copy(table, out).map_err(|error| cannot_write(out, &error))?;
+                let mut table = File::open(table)?;
+                std::io::copy(&mut table, &mut file).map_err(failed)?;
             }
-            kind => {
-                let file = File::create(out).map_err(|error| cannot_write(out, &error))?;
-                let mut file = BufWriter::new(file);
-                write_rows(table, kind, &mut |line| file.write_all(line.as_bytes()))?;
-                file.flush().map_err(|error| cannot_write(out, &error))?;
-            }
+            kind => write_rows(table, kind, &mut |line| file.write_all(line.as_bytes()))?,
         }
+        let file = file
+            .into_inner()
+            .map_err(|error| failed(error.into_error()))?;
+        file.finish().map_err(failed)?;
     }
     if json {
         write_rows(table, Kind::JsonLines, &mut print)?;
     }
     Ok(())
+}
+
+/// Writes a file that the user named, or one in a folder that the user named.
+pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    let write = || {
+        let mut output = Output::create(path)?;
+        output.write_all(content)?;
+        output.finish()
+    };
+    write().map_err(|error| cannot_write(path, &error))
 }
 
 pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
@@ -180,15 +214,14 @@ fn write_rows(
     kind: Kind,
     write: &mut dyn FnMut(&str) -> std::io::Result<()>,
 ) -> Result<(), Failure> {
-    let mut headed = false;
+    if kind == Kind::Csv {
+        // A table without rows has columns too.
+        let names = table_columns(table)?;
+        let names: Vec<String> = names.iter().map(|name| csv_cell(name)).collect();
+        write(&format!("{}\r\n", names.join(",")))?;
+    }
     for batch in read_table(table)? {
         let batch = batch?;
-        if kind == Kind::Csv && !headed {
-            let names = batch.schema_ref().fields().iter();
-            let names: Vec<String> = names.map(|field| csv_cell(field.name())).collect();
-            write(&format!("{}\r\n", names.join(",")))?;
-            headed = true;
-        }
         let mut lines = String::new();
         for row in 0..batch.num_rows() {
             if kind == Kind::Csv {

@@ -192,35 +192,11 @@ pub(crate) struct ReadingArguments {
     pub(crate) recursion_cycles: Option<u32>,
 }
 
-impl ReadingArguments {
-    /// An option that was given and says what a corpus is made of.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        let given = [
-            ("--format", self.format.is_some()),
-            ("--base-url", self.base_url.is_some()),
-            ("--field", !self.fields.is_empty()),
-            ("--follow", self.follow),
-            ("--any-status", self.any_status),
-            ("--content", self.content.is_some()),
-            ("--main", self.main),
-            ("--chunk", self.chunk.is_some()),
-            ("--normalise", self.normalise.is_some()),
-            ("--hash", self.hash.is_some()),
-            ("--no-text", self.no_text),
-            ("--private-suffixes", self.private_suffixes),
-        ];
-        given
-            .iter()
-            .find(|(_, given)| *given)
-            .map(|(name, _)| *name)
-    }
-}
-
 /// What one page may cost. What exceeds a limit is counted by the reason that each names.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArguments {
-    /// The largest page, as stored and again without its content coding: else too-large [default: 64M]
+    /// The largest page, as stored and again without its content coding: else too-large [default: 64M; at most 512M]
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_page: Option<Size>,
     /// How many times its coded size a page may be, once it is over 1M: else too-large; and a compressed member of an input,
@@ -350,7 +326,12 @@ pub(crate) struct SynthArguments {
     #[arg(long, value_name = "CORPUS", group = "what")]
     pub(crate) check: Option<PathBuf>,
     /// With --check: where the truth is [default: beside the folder of the archives]
-    #[arg(long, value_name = "FILE", requires = "check")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "check",
+        conflicts_with = "output"
+    )]
     pub(crate) truth: Option<PathBuf>,
     /// How many pages
     #[arg(
@@ -497,6 +478,7 @@ in one with _id behind the name (page_id, of_id, source_id):
   copies    pairs      page, of [, resemblance]   a page and what it copies; params: resemblance
             near_pairs page, of [, resemblance]   beside it: pages that resemble each other
   overlap   pairs      page, of                   pages that share chunks; params: chunk, threshold
+  overlap-servers  servers  server, of            hosts or domains that share chunks
   reuse     pairs      page, of                   pages that share text
   passages  passages   page, source, begin, end, source_begin, source_end      in bytes
   quilts    patches    page, source [, share] [, attributed]                   params: min_share
@@ -507,6 +489,9 @@ in one with _id behind the name (page_id, of_id, source_id):
             neighbourhoods  site [, flagged]      prefixes: the folder of the bad pages among them
   bad-sites sites      site [, flagged]           hosts, domains, addresses or URL prefixes
   aliases   aliases    alias, of                  URLs, or hosts
+
+Of several runs of one analysis, each line has the parameters that they differ in. A table that
+is not what its run wrote is refused.
 
 Reuse that is known and that an analysis does not look for (pages of one template, spam among
 quilts) counts as `known`, neither right nor wrong; what follows from the truth (two copies of one

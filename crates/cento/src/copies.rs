@@ -1,12 +1,12 @@
 //! `cento copies`.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use cento_file::Output;
 use cento_find::copies::{
     CopiesParams, CopiesScheme, CopiesSummary, Keep, filter, write_skip_list,
 };
@@ -14,15 +14,16 @@ use cento_find::{Findings, Source, read_table, row_values};
 use cento_read::Rewritten;
 use cento_scan::Analysis;
 use cento_scan::analyses::copies::{Copies, classes, mirrors};
-use cento_store::{MANIFEST, Parameters};
+use cento_store::Parameters;
 use cento_text::chunk::ChunkKind;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::analysis::{AnalysisArguments, open_source};
+use crate::analysis::{AnalysisArguments, cannot_write, check_not_input, open_source};
 use crate::failure::Failure;
 use crate::originals::{OriginalArguments, Originals};
-use crate::output::{Lines, Shown, clean, number, print, size, strongest};
+use crate::output::{Lines, Shown, clean, number, print, say, size, strongest};
+use crate::words::{is_corpus, refuse, refuse_all};
 
 /// Classes and mirrors that are shown.
 const TOP: usize = 5;
@@ -90,7 +91,7 @@ pub(crate) struct CopiesArguments {
     /// (a copy of the same bytes becomes a revisit record in WARC) and single files. Without INPUT, all inputs
     #[arg(long, value_name = "INPUT", num_args = 0.., requires = "output", help_heading = "Output")]
     pub(crate) filter: Option<Vec<String>>,
-    /// The folder for --filter
+    /// The folder for --filter. It must hold no inputs and lie in none; a file that is there already is not replaced
     #[arg(
         short,
         long,
@@ -99,6 +100,9 @@ pub(crate) struct CopiesArguments {
         help_heading = "Output"
     )]
     pub(crate) output: Option<PathBuf>,
+    /// With --filter: replace what is in the folder already
+    #[arg(long, requires = "filter", help_heading = "Output")]
+    pub(crate) overwrite: bool,
     /// Write what a crawler should skip: prefixes under which at least 90 % of the pages are copies of the page at the same path under
     /// another prefix, the exceptions that it should fetch all the same, and single addresses. A page of every class is fetched
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -129,6 +133,14 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
         against: arguments.against.is_some(),
     };
     params.check()?;
+    check_options(arguments)?;
+    // Found out before the work, not after it.
+    if let Some(output) = &arguments.output {
+        check_folder(&arguments.inputs, output)?;
+        if let Some(named) = &arguments.filter {
+            check_folder(named, output)?;
+        }
+    }
     // Kept until the end: a corpus that was made for this command goes with it.
     let read = match arguments.inputs.as_slice() {
         [only] if is_corpus(only) => None,
@@ -149,28 +161,31 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
         .map(PathBuf::as_path)
         .collect();
     let source = Arc::new(open_source(&paths, arguments.analysis.partial)?);
+    if let Some(list) = &arguments.skip_list {
+        for corpus in source.corpora() {
+            check_not_input(list, corpus)?;
+        }
+    }
     let findings = arguments.analysis.run(&corpus, |workplace| {
         Copies.run(&source, &json!(params), workplace)
     })?;
     if let Some(path) = &arguments.skip_list {
-        let file = File::create(path).map_err(|error| {
-            Failure::missing(
-                format!("{}: {error}", path.display()),
-                "choose a place that you may write to".to_owned(),
-            )
-        })?;
-        let mut file = BufWriter::new(file);
+        let failed = |error: std::io::Error| cannot_write(path, &error);
+        let mut file = BufWriter::new(Output::create(path).map_err(failed)?);
         let (prefixes, urls) = write_skip_list(&findings, &source, &mut file)?;
-        file.flush()?;
-        eprintln!(
+        let file = file
+            .into_inner()
+            .map_err(|error| failed(error.into_error()))?;
+        file.finish().map_err(failed)?;
+        say(&format!(
             "{}: {} prefixes and {} single addresses to skip",
-            path.display(),
+            clean(&path.display().to_string()),
             number(prefixes),
             number(urls)
-        );
+        ));
     }
     if let (Some(inputs), Some(output)) = (&arguments.filter, &arguments.output) {
-        write_filtered(&source, &findings, inputs, output)?;
+        write_filtered(arguments, &source, &findings, inputs, output)?;
     }
     let printed = arguments.analysis.give(&findings.table("pairs"))?;
     match arguments.emit {
@@ -184,10 +199,49 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether something is a corpus, or is called like one and should be.
-fn is_corpus(input: &str) -> bool {
-    let path = Path::new(input);
-    path.join(MANIFEST).is_file() || path.extension().is_some_and(|ending| ending == "cento")
+/// Fails if an option was typed that has no effect beside the others.
+fn check_options(arguments: &CopiesArguments) -> Result<(), Failure> {
+    if arguments.scheme == CopiesScheme::Megashingle {
+        let because = "megashingles of the paper's scheme agree or not, whatever the resemblance";
+        refuse(&["resemblance"], because)?;
+    } else if arguments.resemblance >= 1.0 {
+        let because = "with --resemblance 1 only exact copies are found, and no grams are made";
+        refuse(&["k", "scheme"], because)?;
+    }
+    match arguments.inputs.as_slice() {
+        [only] if is_corpus(only) => {
+            let because = "the corpus says how its inputs were read";
+            refuse_all::<OriginalArguments>(because)?;
+        }
+        _ if arguments.analysis.findings.is_none() => {
+            let because = "what is found in inputs is kept only where --findings says";
+            refuse(&["again"], because)?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Fails if the folder of outputs lies in a folder of inputs: the next run would read them.
+fn check_folder(inputs: &[String], output: &Path) -> Result<(), Failure> {
+    // The folder need not be there: then what is above it tells.
+    let above = output.ancestors().find_map(|folder| {
+        let folder = match folder.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => folder,
+        };
+        folder.canonicalize().ok()
+    });
+    let Some(above) = above else {
+        return Ok(());
+    };
+    for input in inputs {
+        let folder = Path::new(input).canonicalize().ok();
+        if folder.is_some_and(|folder| folder.is_dir() && above.starts_with(&folder)) {
+            return Err(cento_find::Error::OverItself(input.clone()).into());
+        }
+    }
+    Ok(())
 }
 
 /// Makes a corpus for this command alone. Nobody asks it for chunks, so a page is one.
@@ -213,6 +267,7 @@ fn read_inputs(arguments: &CopiesArguments, inputs: &[String]) -> Result<Origina
 
 /// Writes inputs without the pages that go, and tells of each.
 fn write_filtered(
+    arguments: &CopiesArguments,
     source: &Source,
     findings: &Findings,
     inputs: &[String],
@@ -222,7 +277,8 @@ fn write_filtered(
         return Ok(());
     };
     let (mut files, mut total) = (0, Rewritten::default());
-    filter(corpus, findings, inputs, output, |filtered| {
+    let overwrite = arguments.overwrite;
+    filter(corpus, findings, inputs, output, overwrite, |filtered| {
         files += 1;
         total.dropped += filtered.rewritten.dropped;
         total.revisits += filtered.rewritten.revisits;
@@ -244,7 +300,7 @@ fn write_filtered(
             number(total.lost)
         ));
     }
-    eprintln!("{}", clean(&line));
+    say(&clean(&line));
     Ok(())
 }
 

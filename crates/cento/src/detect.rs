@@ -22,7 +22,7 @@ use crate::analysis::{AnalysisArguments, open_source, write_figures};
 use crate::discover::{check_output, sampled, stop_list};
 use crate::failure::Failure;
 use crate::originals::{OriginalArguments, Originals};
-use crate::output::{Lines, number, print, shortened, table};
+use crate::output::{Lines, number, print, say, shortened, table};
 
 /// Find where labels are: pages, sites and folders that have chunks you look for
 ///
@@ -82,7 +82,7 @@ pub(crate) struct DetectArguments {
     #[arg(long, value_name = "BYTES", conflicts_with = "labels")]
     pub(crate) min_length: Option<u64>,
     /// Look for edited chunks too: those that have at least this share of a label's words, in runs of 4; they count for no score
-    #[arg(long, value_name = "SHARE", num_args = 0..=1, require_equals = false, default_missing_value = "0.4")]
+    #[arg(long, value_name = "SHARE", num_args = 0..=1, require_equals = true, default_missing_value = "0.4")]
     pub(crate) fuzzy: Option<f64>,
     /// Leave out pages of this domain or host: the owner's own. May be given several times
     #[arg(long, value_name = "DOMAIN")]
@@ -222,6 +222,7 @@ fn against(arguments: &DetectArguments, source: &Source) -> Result<LabelSet, Fai
     // Stops travel with the labels; whether they are used, detecting says.
     let list: StopList = stop_list(&arguments.stop, false)?;
     let originals = open_originals(arguments, source)?;
+    originals.check_outputs(arguments.output.iter().chain(&arguments.analysis.out))?;
     let parameters = source.corpora().first().map(|corpus| corpus.parameters());
     let recipe = recipe_of(&parameters.cloned().unwrap_or_default(), LabelKind::Chunks);
     let params = DiscoverParams::new(
@@ -239,10 +240,10 @@ fn against(arguments: &DetectArguments, source: &Source) -> Result<LabelSet, Fai
     if arguments.stop_proposed {
         stop_labels(output, output, |row| row.proposed.is_some())?;
     } else if counted.proposed > 0 {
-        eprintln!(
+        say(&format!(
             "{} chunks of the originals look like idioms or like their template; --stop-proposed leaves them aside",
             number(counted.proposed)
-        );
+        ));
     }
     Ok(LabelSet::open(output)?)
 }
@@ -258,6 +259,7 @@ fn contamination(
     };
     params.check()?;
     let items = open_originals(arguments, source)?;
+    items.check_outputs(&arguments.analysis.out)?;
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
         grams(source, &items.source, &params, workplace)
     })?;

@@ -18,9 +18,9 @@ use clap::Args;
 use crate::analysis::{AnalysisArguments, open_source, write_figures};
 use crate::detect::MIN_LENGTH;
 use crate::failure::Failure;
-use crate::labels::most_frequent;
-use crate::originals::{OriginalArguments, Originals, RecipeArguments};
-use crate::output::{Lines, clean, number, print, table};
+use crate::labels::{most_frequent, tell};
+use crate::originals::{OriginalArguments, Originals, RecipeArguments, private_folder};
+use crate::output::{Lines, clean, number, table};
 
 /// Find what is copied: labels for `cento detect`
 ///
@@ -130,6 +130,9 @@ pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, Failure> {
             &arguments.analysis.machine,
         )?),
     };
+    if let Some(originals) = &originals {
+        originals.check_outputs(arguments.analysis.out.iter().chain([&arguments.output]))?;
+    }
     let (source, parameters) = match (&originals, corpus) {
         // Originals that are a corpus already were cut as they were, if nobody says otherwise.
         (Some(originals), None) => {
@@ -158,13 +161,13 @@ pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, Failure> {
     let params = DiscoverParams::new(how, recipe_of(&parameters, arguments.of), &list);
     params.check()?;
     // Without a corpus there is no place for findings but the labels themselves.
-    let passing = std::env::temp_dir().join(format!("cento-discover-{}", std::process::id()));
-    let place = arguments.corpus.as_deref().unwrap_or(&passing);
-    let outcome = finish(arguments, &source, &params, place);
-    if arguments.corpus.is_none() {
-        let _ = std::fs::remove_dir_all(&passing);
+    match &arguments.corpus {
+        Some(corpus) => finish(arguments, &source, &params, corpus),
+        None => {
+            let folder = private_folder(arguments.analysis.temp.as_deref())?;
+            finish(arguments, &source, &params, folder.path())
+        }
     }
-    outcome
 }
 
 fn finish(
@@ -191,7 +194,10 @@ fn finish(
         return sampled(&findings, "labels", "hash", size, seed, |_| true);
     }
     if !arguments.analysis.give(&findings.table("labels"))? {
-        print(&summary(arguments, params, &findings, stopped)?)?;
+        tell(
+            &arguments.output,
+            &summary(arguments, params, &findings, stopped)?,
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -12,13 +12,17 @@ use cento_text::content::Selection;
 use serde_json::json;
 
 use crate::arguments::{IndexArguments, LimitArguments, MachineArguments, ReadingArguments};
-use crate::failure::{Failure, INTERRUPTED};
+use crate::failure::Failure;
+use crate::interrupt::on_interrupt;
 use crate::machine::Size;
 use crate::meter::Meter;
 use crate::output::{Lines, clean, number, print, size};
 
 /// Done, but not all of the input was sound, and the user asked to hear of that.
 const STRICT: u8 = 3;
+
+/// What `--max-page` may be at most: a byte of a page becomes up to three bytes of text, and a table holds texts below 2 GiB.
+const LARGEST_PAGE: u64 = 512 << 20;
 
 /// What is read, how, and into which corpus.
 pub(crate) struct Index<'a> {
@@ -103,15 +107,8 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, Failure> {
     let found = index.find()?;
     let (files, input_bytes) = (found.files(), found.bytes());
     let progress = Arc::new(Progress::default());
-    let on_interrupt = Arc::clone(&progress);
-    // If no handler can be set, Ctrl-C ends the process at once, which a corpus survives as well.
-    // Who presses it twice does not want to wait, say for a server that does not answer.
-    let _ = ctrlc::set_handler(move || {
-        if on_interrupt.is_cancelled() {
-            std::process::exit(INTERRUPTED.into());
-        }
-        on_interrupt.cancel();
-    });
+    let cancelled = Arc::clone(&progress);
+    let _stop = on_interrupt(move || cancelled.cancel());
     let begun = Instant::now();
     let meter = Meter::start(Arc::clone(&progress));
     let outcome = index.build(found, &progress).run();
@@ -231,6 +228,12 @@ impl Index<'_> {
             parameters.part_bytes = size.0;
         }
         set_limits(&mut parameters.limits, self.limits);
+        if parameters.limits.max_page_bytes > LARGEST_PAGE {
+            return Err(Failure::usage(
+                "--max-page is at most 512M".to_owned(),
+                "a text of 2 GB and more fits in no table; split the page before it is indexed",
+            ));
+        }
         Ok(parameters)
     }
 }

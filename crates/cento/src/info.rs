@@ -6,13 +6,14 @@ use std::process::ExitCode;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
+use cento_find::{Error, FINDINGS, verify_findings};
 use cento_store::{Corpus, Table};
 use serde_json::json;
 
 use crate::arguments::InfoArguments;
 use crate::failure::Failure;
 use crate::index::tallies;
-use crate::output::{Lines, clean, number, print, size, table};
+use crate::output::{Lines, clean, number, print, say, size, table};
 
 /// What is counted for a site or a language.
 #[derive(Default, Clone, Copy)]
@@ -24,10 +25,12 @@ struct Share {
 
 pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitCode, Failure> {
     if arguments.verify {
-        let mut damaged = Corpus::verify(&arguments.corpus)?.into_iter();
+        let corpus = Corpus::verify(&arguments.corpus)?.into_iter();
+        let (_, findings) = verify_findings(&arguments.corpus.join(FINDINGS))?;
+        let mut damaged = corpus.map(Error::from).chain(findings);
         if let Some(first) = damaged.next() {
             for other in damaged {
-                eprintln!("error: {}", clean(&other.to_string()));
+                say(&format!("error: {}", clean(&other.to_string())));
             }
             return Err(first.into());
         }

@@ -4,16 +4,18 @@ use std::collections::BinaryHeap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use cento_file::is_standard_output;
 use cento_find::labelling::{label_table, merge, stop_labels, subtract};
 use cento_find::provenance::{LabelRow, originals_of, read_labels, table_of};
 use cento_labels::{Header, Labels, StopList};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use crate::analysis::give_table;
+use crate::analysis::{give_table, write_file};
 use crate::discover::{check_output, stop_list};
 use crate::failure::Failure;
-use crate::output::{Lines, clean, number, print, size};
+use crate::output::{Lines, clean, number, print, say, size};
+use crate::words::refuse;
 
 /// Show, join and review files of labels
 #[derive(Debug, Args)]
@@ -95,7 +97,7 @@ pub(crate) struct ReviewArguments {
     #[arg(long, value_name = "WHAT")]
     pub(crate) accept: Vec<String>,
     /// But not these: labels by the beginning of their hashes
-    #[arg(long, value_name = "HASH", requires = "accept")]
+    #[arg(long, value_name = "HASH", requires = "accept", conflicts_with_all = ["list", "apply", "top"])]
     pub(crate) keep: Vec<String>,
     /// Write what is proposed to a stop list, to be edited
     #[arg(long, value_name = "FILE", conflicts_with_all = ["accept", "apply"])]
@@ -104,7 +106,7 @@ pub(crate) struct ReviewArguments {
     #[arg(long, value_name = "FILE", conflicts_with = "accept")]
     pub(crate) apply: Option<PathBuf>,
     /// With --accept or --apply: the file to write [default: the labels themselves]
-    #[arg(short, long, value_name = "NAME.labels", conflicts_with = "list")]
+    #[arg(short, long, value_name = "NAME.labels", conflicts_with_all = ["list", "top"])]
     pub(crate) output: Option<PathBuf>,
     /// How many proposals to show [default: 40]
     #[arg(long, value_name = "N", conflicts_with_all = ["accept", "apply", "list"])]
@@ -120,7 +122,7 @@ pub(crate) fn run(arguments: &LabelsArguments) -> Result<ExitCode, Failure> {
         } => info(labels, *verify, *json)?,
         LabelsVerb::Merge { labels, output } => {
             check_output(output)?;
-            print(&made(&merge(labels, output)?, output))?;
+            tell(output, &made(&merge(labels, output)?, output))?;
         }
         LabelsVerb::Subtract {
             labels,
@@ -128,13 +130,22 @@ pub(crate) fn run(arguments: &LabelsArguments) -> Result<ExitCode, Failure> {
             output,
         } => {
             check_output(output)?;
-            print(&made(&subtract(labels, others, output)?, output))?;
+            tell(output, &made(&subtract(labels, others, output)?, output))?;
         }
         LabelsVerb::Export { labels, out } => export(labels, out.as_deref())?,
         LabelsVerb::Review(arguments) => review(arguments)?,
         LabelsVerb::Stops => print(StopList::built_in_text())?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what was done, unless what was done itself went to standard output.
+pub(crate) fn tell(output: &Path, text: &str) -> Result<(), Failure> {
+    match is_standard_output(output) {
+        true => say(text.trim_end()),
+        false => print(text)?,
+    }
+    Ok(())
 }
 
 fn made(header: &Header, output: &Path) -> String {
@@ -214,11 +225,11 @@ pub(crate) fn hexadecimal(hash: &[u8; 16]) -> String {
 }
 
 fn review(arguments: &ReviewArguments) -> Result<(), Failure> {
-    if arguments.output.is_some() && arguments.accept.is_empty() && arguments.apply.is_none() {
-        return Err(Failure::usage(
-            "--output has no effect without --accept or --apply".to_owned(),
-            "a review without them shows what is proposed, and writes nothing",
-        ));
+    if arguments.accept.is_empty() && arguments.apply.is_none() {
+        refuse(
+            &["output"],
+            "without --accept or --apply no labels are written",
+        )?;
     }
     let output = arguments.output.as_ref().unwrap_or(&arguments.labels);
     check_output(output)?;
@@ -273,7 +284,7 @@ fn stopped(
         number(count),
         made(&header, output)
     );
-    Ok(print(&text)?)
+    tell(output, &text)
 }
 
 fn write_list(labels: &Path, list: &Path) -> Result<(), Failure> {
@@ -292,7 +303,7 @@ fn write_list(labels: &Path, list: &Path) -> Result<(), Failure> {
             ));
         }
     }
-    std::fs::write(list, text)?;
+    write_file(list, text.as_bytes())?;
     let text = format!(
         "{} proposals in {}\n",
         number(count),

@@ -22,6 +22,11 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     print_bytes(text.as_bytes())
 }
 
+/// Says something to people, on standard error. Nobody listens where that is closed or full, and the command goes on.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
 /// The first letters of a stranger's words, made harmless.
 pub(crate) fn shortened(text: &str, longest: usize) -> String {
     cento_scan::words::shortened(&clean(text), longest)

@@ -63,7 +63,7 @@ pub(crate) struct OverlapArguments {
     #[arg(value_name = "CORPUS")]
     corpus: PathBuf,
     /// Compare servers instead of pages: by host, or by registered domain
-    #[arg(long, value_name = "BY", num_args = 0..=1, default_missing_value = "host")]
+    #[arg(long, value_name = "BY", num_args = 0..=1, require_equals = true, default_missing_value = "host")]
     servers: Option<ServerKind>,
     /// What a chunk is: paragraph, lines:N, sentences:N, words:N or document [default: as the corpus was indexed]
     #[arg(long, value_name = "KIND")]
@@ -80,13 +80,20 @@ pub(crate) struct OverlapArguments {
     #[arg(long, conflicts_with_all = ["servers", "chunk", "threshold", "max_pages"])]
     replication: bool,
     /// How many pairs to show
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10,
+        conflicts_with = "json",
+        help_heading = "Output"
+    )]
     top: usize,
     /// Draw the replication as figures: SVG, and CSV with the numbers
     #[arg(
         long,
         value_name = "FOLDER",
         requires = "replication",
+        conflicts_with_all = ["servers", "chunk", "threshold", "max_pages"],
         help_heading = "Output"
     )]
     figures: Option<PathBuf>,

@@ -17,6 +17,7 @@ use serde_json::json;
 use crate::analysis::{AnalysisArguments, open_source, write_figures};
 use crate::failure::Failure;
 use crate::output::{Lines, number, print, shortened, table};
+use crate::words::refuse;
 
 /// Find popular phrases, and the pages and sites that are made of them
 ///

@@ -1,16 +1,18 @@
 //! `cento report`.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use cento_file::{Output, is_standard_output};
 use cento_find::FINDINGS;
 use cento_scan::{Profile, Report, analyses, known};
 use clap::Args;
 
-use crate::analysis::{cannot_write, open_source};
+use crate::analysis::{cannot_write, open_source, write_file};
 use crate::failure::Failure;
-use crate::output::{clean, number};
+use crate::output::{clean, number, print, say};
 
 /// The name of a report in its corpus.
 pub(crate) const REPORT: &str = "report.html";
@@ -72,38 +74,44 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
         ));
     }
     let report = Report::new(&source, &corpus, profile, &done, left_out, arguments.top)?;
-    let file = arguments
-        .output
-        .clone()
-        .unwrap_or_else(|| arguments.corpus.join(REPORT));
-    write(&report, &file)?;
+    let output = arguments.output.as_deref();
+    let file = report_file(&report, output, &arguments.corpus)?;
     if let Some(folder) = &arguments.figures {
         write_figures(&report, folder)?;
     }
-    println!("{}", clean(&file.display().to_string()));
+    // Where the page itself goes there, its name would be part of it.
+    if !is_standard_output(&file) {
+        print(&format!("{}\n", clean(&file.display().to_string())))?;
+    }
     if arguments.open {
         open(&file);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the page aside and renames it, so that a page that is there is whole.
-pub(crate) fn write(report: &Report, file: &Path) -> Result<(), Failure> {
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    if name.is_empty() {
-        return Err(Failure::usage(
-            format!("{} is no name of a file", file.display()),
-            "give a file to write, such as report.html",
-        ));
-    }
-    name.push(".new");
-    let aside = file.with_file_name(name);
-    let written =
-        std::fs::write(&aside, report.html()).and_then(|()| std::fs::rename(&aside, file));
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(&aside);
-        cannot_write(file, &error)
-    })
+/// Writes the page to the file that the user names, or else into the corpus; answers where it is.
+pub(crate) fn report_file(
+    report: &Report,
+    named: Option<&Path>,
+    corpus: &Path,
+) -> Result<PathBuf, Failure> {
+    let (file, output) = match named {
+        Some(file) => (file.to_owned(), Output::create(file)),
+        // A corpus may be from a stranger: nothing in it is followed.
+        None => {
+            let file = corpus.join(REPORT);
+            let output = Output::within(&file);
+            (file, output)
+        }
+    };
+    let write = |mut output: Output| {
+        output.write_all(report.html().as_bytes())?;
+        output.finish()
+    };
+    output
+        .and_then(write)
+        .map_err(|error| cannot_write(&file, &error))?;
+    Ok(file)
 }
 
 /// Writes the figures of all analyses.
@@ -112,16 +120,15 @@ pub(crate) fn write_figures(report: &Report, folder: &Path) -> Result<(), Failur
     let mut count = 0;
     for (name, drawing) in report.drawings() {
         for (ending, content) in [("svg", drawing.figure.svg()), ("csv", drawing.csv())] {
-            let path = folder.join(format!("{name}.{ending}"));
-            std::fs::write(&path, content).map_err(|error| cannot_write(&path, &error))?;
+            write_file(&folder.join(format!("{name}.{ending}")), content.as_bytes())?;
         }
         count += 1;
     }
-    eprintln!(
+    say(&format!(
         "{}: {} figures, as SVG and as CSV",
         clean(&folder.display().to_string()),
         number(count)
-    );
+    ));
     Ok(())
 }
 
@@ -134,9 +141,9 @@ pub(crate) fn open(file: &Path) {
     };
     let outcome = std::process::Command::new(opener).arg(file).status();
     if !outcome.is_ok_and(|status| status.success()) {
-        eprintln!(
+        say(&format!(
             "{opener} cannot open it: see {}",
             clean(&file.display().to_string())
-        );
+        ));
     }
 }

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use cento_find::detect::{LabelSet, check_like};
 use cento_find::{FINDINGS, Source, Workplace};
+use cento_scan::analyses::detect::Detect;
 use cento_scan::{
-    Done, INDEX, INDEX_WEIGHT, LeftOut, Plan, Profile, Report, Unknown, Watch, analyses,
+    Analysis, Done, INDEX, INDEX_WEIGHT, LeftOut, Plan, Profile, Report, Unknown, Watch, analyses,
 };
 use cento_store::Corpus;
 use clap::Args;
@@ -16,11 +17,13 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::analysis::open_source;
 use crate::arguments::{LimitArguments, MachineArguments, ReadingArguments};
-use crate::failure::{Failure, INTERRUPTED};
+use crate::failure::Failure;
 use crate::index::Index;
+use crate::interrupt::on_interrupt;
 use crate::meter::Meter;
-use crate::output::{Shown, clean, print, strongest};
-use crate::report::{REPORT, open, write, write_figures};
+use crate::output::{Shown, clean, print, say, strongest};
+use crate::report::{open, report_file, write_figures};
+use crate::words::{first_given, refuse};
 
 /// Letters of words in the tables on a terminal.
 const LONGEST: usize = 72;
@@ -94,18 +97,19 @@ struct Made {
 }
 
 pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, Failure> {
+    if !arguments.only.is_empty() && !arguments.only.iter().any(|name| name == Detect.name()) {
+        refuse(
+            &["labels"],
+            "labels are for detect, and --only leaves it out",
+        )?;
+    }
     let watch = Watch::new();
-    let on_interrupt = Arc::clone(&watch);
-    // Without a handler Ctrl-C still ends the run, only less politely. Who presses it twice does not want to wait.
-    let _ = ctrlc::set_handler(move || {
-        if on_interrupt.is_cancelled() {
-            std::process::exit(INTERRUPTED.into());
-        }
-        on_interrupt.cancel();
-    });
+    let cancelled = Arc::clone(&watch);
+    let stop = on_interrupt(move || cancelled.cancel());
     let meter = Meter::over_scan(Arc::clone(&watch));
     let outcome = scan(arguments, &watch);
     drop(meter);
+    drop(stop);
     let (made, source, profile, plan, done) = outcome?;
     let corpus = made.corpus.display().to_string();
     if arguments.explain {
@@ -113,11 +117,7 @@ pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, Failure> {
     }
     let left_out: Vec<LeftOut> = plan.left_out;
     let report = Report::new(&source, &corpus, profile, &done, left_out, arguments.top)?;
-    let file = arguments
-        .report
-        .clone()
-        .unwrap_or_else(|| made.corpus.join(REPORT));
-    write(&report, &file)?;
+    let file = report_file(&report, arguments.report.as_deref(), &made.corpus)?;
     if let Some(folder) = &arguments.figures {
         write_figures(&report, folder)?;
     }
@@ -209,11 +209,11 @@ fn is_corpus(input: &str) -> bool {
 /// Takes a corpus that is there. What would say how to make one makes no sense then, and is not passed over in silence.
 fn take(arguments: &ScanArguments, corpus: &str) -> Result<Made, Failure> {
     let refused = if arguments.inputs.len() > 1 {
-        Some("other inputs")
+        Some("other inputs".to_owned())
     } else if arguments.output.is_some() {
-        Some("-o")
+        Some("-o".to_owned())
     } else {
-        arguments.reading.given()
+        first_given::<ReadingArguments>().or_else(first_given::<LimitArguments>)
     };
     if let Some(refused) = refused {
         return Err(Failure::usage(
@@ -271,18 +271,19 @@ fn explain(made: &Made, done: &[Done]) {
     let steps = steps.chain(done.iter().map(|done| (done.analysis.name(), done.time)));
     let steps: Vec<(&str, Duration)> = steps.collect();
     let all: f64 = steps.iter().map(|(_, time)| time.as_secs_f64()).sum();
-    eprintln!("step             seconds  share");
+    say("step             seconds  share");
     for (name, time) in steps {
         let seconds = time.as_secs_f64();
         let share = 100.0 * seconds / all.max(1e-9);
-        eprintln!("{name:<15}  {seconds:>7.1}  {share:>4.0} %");
+        say(&format!("{name:<15}  {seconds:>7.1}  {share:>4.0} %"));
     }
     for done in done.iter().filter(|done| !done.findings.known) {
-        eprint!(
+        let report = done.findings.record.report.to_string();
+        say(&format!(
             "\n{}\n{}",
             done.analysis.name(),
-            done.findings.record.report
-        );
+            report.trim_end()
+        ));
     }
 }
 

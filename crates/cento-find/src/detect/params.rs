@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use cento_labels::{Labels, Recipe, checksum};
+use cento_file::Checksum;
+use cento_labels::{Labels, Recipe};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -109,10 +110,14 @@ impl LabelSet {
                 continue;
             }
             hasher.update(ending.as_bytes());
-            match header.beside.iter().find(|file| file.ending == ending) {
-                Some(known) => hasher.update(known.blake3.as_bytes()),
-                None => hasher.update(checksum(table)?.1.as_bytes()),
+            let blake3 = match header.beside.iter().find(|file| file.ending == ending) {
+                Some(known) => known.blake3.clone(),
+                None => {
+                    let found = Checksum::of(table).map_err(|error| Error::io(table, error))?;
+                    found.blake3
+                }
             };
+            hasher.update(blake3.as_bytes());
         }
         Ok(LabelSet {
             identity: LabelsUsed {

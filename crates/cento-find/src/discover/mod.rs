@@ -23,6 +23,7 @@ mod settle;
 use std::path::Path;
 use std::sync::Arc;
 
+use cento_file::{Output, is_stream};
 use cento_flow::{Flow, Registry, Stage, table_row};
 use cento_labels::{Header, LabelKind, LabelsWriter, Recipe};
 use cento_store::Parameters;
@@ -251,14 +252,21 @@ pub fn write_labels(findings: &Findings, params: &DiscoverParams, path: &Path) -
         writer.push(row?.hash)?;
     }
     let copy = |name: &str, to: &Path| {
-        std::fs::copy(findings.table(name), to)
-            .map(|_| ())
-            .map_err(|error| Error::io(to, error))
+        let copy = || -> std::io::Result<()> {
+            let mut table = std::fs::File::open(findings.table(name))?;
+            let mut output = Output::create(to)?;
+            std::io::copy(&mut table, &mut output)?;
+            output.finish_synced()
+        };
+        copy().map_err(|error| Error::io(to, error))
     };
-    copy("labels", &table_of(path))?;
-    writer.note_beside(TABLE)?;
     let originals = originals_of(path);
-    if params.informed() {
+    // There is no place beside standard output.
+    if !is_stream(path) {
+        copy("labels", &table_of(path))?;
+        writer.note_beside(TABLE)?;
+    }
+    if params.informed() && !is_stream(path) {
         copy("originals", &originals)?;
         writer.note_beside(ORIGINALS)?;
     } else {

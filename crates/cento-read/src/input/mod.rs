@@ -1,5 +1,6 @@
 //! From what the user typed to inputs.
 
+mod exact;
 mod kind;
 mod name;
 mod open;
