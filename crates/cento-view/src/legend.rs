@@ -5,6 +5,7 @@ use crate::figure::{Figure, Mark, Series};
 use crate::number::grouped;
 use crate::points::{Shading, cell_swatch};
 use crate::sheet::{EDGE, Sheet, WIDTH};
+use crate::style::{Looks, Tone, dashes};
 use crate::text::{clean, cut, width};
 
 /// The height of a row of the legend, and of a name at the end of a line.
@@ -74,25 +75,24 @@ fn swatch(canvas: &mut Canvas, index: usize, series: &Series, dense: bool, x: f6
         bottom: middle + 6.0,
     };
     match series.mark {
-        Mark::Points if dense => canvas.path(&Sheet::fill(index), &cell_swatch(x + 9.0, middle)),
-        Mark::Points => canvas.path(&Sheet::fill(index), &marker(index, x + 13.0, middle, 4.0)),
-        Mark::Discs => canvas.path(&Sheet::fill(index), &marker(0, x + 13.0, middle, 5.0)),
+        Mark::Points if dense => canvas.path(Sheet::fill(index), cell_swatch(x + 9.0, middle)),
+        Mark::Points => canvas.path(Sheet::fill(index), marker(index, x + 13.0, middle, 4.0)),
+        Mark::Discs => canvas.path(Sheet::fill(index), marker(0, x + 13.0, middle, 5.0)),
         Mark::Line | Mark::Steps => {
             canvas.path(
-                &Sheet::stroke(index),
-                &segment((x, middle), (x + 26.0, middle)),
+                Sheet::stroke(index),
+                segment((x, middle), (x + 26.0, middle)),
             );
             if series.mark == Mark::Line {
-                canvas.path(&Sheet::fill(index), &marker(index, x + 13.0, middle, 3.2));
+                canvas.path(Sheet::fill(index), marker(index, x + 13.0, middle, 3.2));
             }
         }
         Mark::Bars | Mark::Stacked => {
-            canvas.path(&Sheet::fill(index), &rectangle(&bar));
-            let looks = "class=\"cf-hatch\" stroke=\"#fff\" stroke-width=\"1\" fill=\"none\"";
-            canvas.path(looks, &hatch(index, &bar));
+            canvas.path(Sheet::fill(index), rectangle(&bar));
+            canvas.path(Looks::stroke(Tone::Paper, 1.0), hatch(index, &bar));
         }
-        Mark::Histogram if index == 0 => canvas.path(&Sheet::fill(index), &rectangle(&bar)),
-        Mark::Histogram => canvas.path(&Sheet::stroke(index), &rectangle(&bar)),
+        Mark::Histogram if index == 0 => canvas.path(Sheet::fill(index), rectangle(&bar)),
+        Mark::Histogram => canvas.path(Sheet::stroke(index), rectangle(&bar)),
     }
 }
 
@@ -107,14 +107,10 @@ pub(crate) fn draw_shades(canvas: &mut Canvas, index: usize, shading: Shading, t
         let last = bounds
             .get(shade + 1)
             .map_or(shading.most(), |next| next - 1);
-        let looks = format!(
-            "{} fill-opacity=\"{}\"",
-            Sheet::fill(index),
-            Shading::opacity(shade, bounds.len())
-        );
+        let looks = Sheet::fill(index).opacity(Shading::opacity(shade, bounds.len()));
         canvas.path(
-            &looks,
-            &rectangle(&Area {
+            looks,
+            rectangle(&Area {
                 left: x,
                 top: baseline - 9.0,
                 right: x + 11.0,
@@ -155,11 +151,10 @@ impl Sheet<'_> {
             };
             let text = name(series, index);
             let left = self.plot.right + 14.0;
-            let looks = Sheet::stroke(index).replace(
-                "stroke-width=\"2\"",
-                "stroke-width=\"1\" stroke-opacity=\"0.7\"",
-            );
-            self.draw(&looks, (x + 5.0, y), (left - 3.0, place));
+            let looks = Looks::stroke(Tone::Series(index), 1.0)
+                .dashed(dashes(index))
+                .opacity(70);
+            self.draw(looks, (x + 5.0, y), (left - 3.0, place));
             self.canvas
                 .text(left, place + 4.0, Anchor::Start, Face::Name, &text, &text);
         }
