@@ -93,6 +93,23 @@ fn merge(discs: &[Disc], cell: f64) -> Vec<Disc> {
     cells.into_values().collect()
 }
 
+/// The radius of the largest disc with which nine discs of ten touch no other.
+fn roomy(discs: &[Disc], most: f64) -> f64 {
+    let mut room: Vec<f64> = Vec::new();
+    for (index, one) in discs.iter().enumerate() {
+        let mut nearest = f64::INFINITY;
+        for (_, other) in discs.iter().enumerate().filter(|(at, _)| *at != index) {
+            let (right, down) = (one.x - other.x, one.y - other.y);
+            let distance = (right * right + down * down).sqrt();
+            let radii = (one.size / most).sqrt() + (other.size / most).sqrt();
+            nearest = nearest.min(distance / radii);
+        }
+        room.push(nearest);
+    }
+    room.sort_by(f64::total_cmp);
+    room.get(room.len() / 10).copied().unwrap_or(LARGEST)
+}
+
 impl Sheet<'_> {
     /// Draws discs, and keeps how they were measured for the legend.
     pub(crate) fn draw_discs(&mut self) {
@@ -111,11 +128,14 @@ impl Sheet<'_> {
         let Some(most) = sizes().reduce(f64::max) else {
             return;
         };
-        // The discs together cover about a third of the plot, unless they would be too large.
-        let together: f64 = sizes().map(|size| size / most).sum();
-        let share = 0.3 * self.plot.width() * self.plot.height() / together.max(1.0);
-        let radius = (share / std::f64::consts::PI).sqrt().clamp(4.0, LARGEST);
-        let measure = Measure { most, radius };
+        let all: Vec<Disc> = drawn
+            .iter()
+            .flat_map(|(.., discs)| discs.iter().copied())
+            .collect();
+        let measure = Measure {
+            most,
+            radius: roomy(&all, most).clamp(3.0, LARGEST),
+        };
         self.enlarged = sizes().filter(|size| measure.is_too_small(*size)).count();
         let asked: usize = self
             .series_of(&[Mark::Discs])

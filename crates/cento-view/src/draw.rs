@@ -312,6 +312,7 @@ fn plot<'a>(
         legend::draw_shades(&mut sheet.canvas, first, shading, explained_at);
         explained_at += SHADES;
     }
+    sheet.draw_rules();
     sheet.draw_discs();
     if let Some(measure) = sheet.discs {
         discs::draw_legend(&mut sheet.canvas, figure, measure, explained_at);
@@ -323,7 +324,7 @@ fn plot<'a>(
         sheet.draw_names_at_ends(&ends);
     }
     sheet.draw_region_labels();
-    sheet.draw_rules();
+    sheet.draw_rule_labels();
     sheet.draw_notes();
     sheet.draw_numbers();
     sheet.draw_names_of_points();

@@ -1,7 +1,7 @@
 //! Who is who: names at the ends of lines where they fit, and a legend where not.
 
 use crate::canvas::{Anchor, Area, Canvas, Face, hatch, marker, rectangle, segment};
-use crate::figure::{Figure, Mark, Series};
+use crate::figure::{Figure, Mark, Point, Series};
 use crate::number::grouped;
 use crate::points::{Shading, cell_swatch};
 use crate::sheet::{EDGE, Sheet, WIDTH};
@@ -30,7 +30,7 @@ pub(crate) fn direct(figure: &Figure) -> Option<f64> {
         .series
         .iter()
         .all(|series| matches!(series.mark, Mark::Line | Mark::Steps));
-    if !lines || !(2..=8).contains(&figure.series.len()) {
+    if !lines || !(2..=8).contains(&figure.series.len()) || !ends_differ(figure) {
         return None;
     }
     let wide = figure
@@ -40,6 +40,25 @@ pub(crate) fn direct(figure: &Figure) -> Option<f64> {
         .map(|(index, series)| width(&name(series, index), Face::Name.size()));
     let widest = wide.fold(0.0, f64::max);
     (widest <= BROADEST).then_some(widest)
+}
+
+/// Whether no two lines end at the same point, as curves from one corner to another do: their names
+/// would be at the same place too.
+fn ends_differ(figure: &Figure) -> bool {
+    let mut ends: Vec<(u64, u64)> = figure
+        .series
+        .iter()
+        .filter_map(|series| {
+            let finite = |point: &&Point| point.x.is_finite() && point.y.is_finite();
+            let points = series.points.iter().filter(finite);
+            points.max_by(|one, other| one.x.total_cmp(&other.x))
+        })
+        .map(|point| (point.x.to_bits(), point.y.to_bits()))
+        .collect();
+    let all = ends.len();
+    ends.sort_unstable();
+    ends.dedup();
+    ends.len() == all
 }
 
 /// Writes the legend, and says how far down it reaches.

@@ -209,7 +209,7 @@ impl Sheet<'_> {
         let dense = dense(self.figure);
         // A few points over a line are there to be noticed, and a line has marks of its own.
         let over_lines = self.figure.drawn().any(|series| series.mark == Mark::Line);
-        let usual = if over_lines { 4.6 } else { 3.2 };
+        let usual = if over_lines { 5.5 } else { 3.2 };
         let mut together = Vec::new();
         for (index, series) in self.figure.drawn().enumerate() {
             if series.mark != Mark::Points {

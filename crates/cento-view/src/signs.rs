@@ -1,13 +1,16 @@
 //! What is drawn over the data to explain it: regions, rules and notes.
 
 use crate::canvas::{Anchor, Area, Face, marker, rectangle};
-use crate::figure::{Direction, Figure, Mark};
+use crate::figure::{Direction, Figure, Mark, Rule};
 use crate::sheet::Sheet;
 use crate::style::{Looks, Tone};
 use crate::text::{clean, cut};
 
 /// The broadest label inside a picture.
 const BROADEST: f64 = 260.0;
+
+/// Both ends of a line.
+type Line = ((f64, f64), (f64, f64));
 
 impl Sheet<'_> {
     /// Shades the regions; their labels come later, when the data are drawn.
@@ -73,12 +76,10 @@ impl Sheet<'_> {
         }
     }
 
-    pub(crate) fn draw_rules(&mut self) {
+    /// The rules that have a place, each with the ends of its line.
+    fn rules(&self) -> Vec<(Rule, Line)> {
         let plot = self.plot;
-        let rules: Vec<_> = self.figure.rules.iter().take(Figure::MOST_MARKS).collect();
-        // All lines first: a label must not stand on the line of another rule.
-        let mut lines = Vec::new();
-        for rule in rules {
+        let with_line = |rule: &Rule| {
             let (fits, line) = match rule.direction {
                 Direction::Vertical => {
                     let x = self.x.at(rule.at);
@@ -95,17 +96,25 @@ impl Sheet<'_> {
                     )
                 }
             };
-            if fits {
-                // Paper beneath, so that it is seen over bars of any colour.
-                let halo = Looks::stroke(Tone::Paper, 3.5).opacity(75);
-                self.draw(halo, line.0, line.1);
-                let looks = Looks::stroke(Tone::Rule, 1.5).dashed("5 3");
-                self.draw(looks, line.0, line.1);
-                self.ink.line(line.0, line.1);
-                lines.push((rule, line));
-            }
+            fits.then(|| (rule.clone(), line))
+        };
+        let rules = self.figure.rules.iter().take(Figure::MOST_MARKS);
+        rules.filter_map(with_line).collect()
+    }
+
+    /// Draws the lines of rules: over bars and clouds, and under points, which they must not hide.
+    pub(crate) fn draw_rules(&mut self) {
+        for (_, (from, to)) in self.rules() {
+            // Paper beneath, so that it is seen over bars of any colour.
+            self.draw(Looks::stroke(Tone::Paper, 3.5).opacity(75), from, to);
+            self.draw(Looks::stroke(Tone::Rule, 1.5).dashed("5 3"), from, to);
+            self.ink.line(from, to);
         }
-        for (rule, (from, to)) in lines {
+    }
+
+    pub(crate) fn draw_rule_labels(&mut self) {
+        let plot = self.plot;
+        for (rule, (from, to)) in self.rules() {
             let whole = clean(&rule.label);
             if whole.is_empty() {
                 continue;

@@ -18,7 +18,7 @@ use cento_scan::analyses::detect::Detect;
 use cento_scan::rows::first;
 use clap::Args;
 
-use crate::analysis::{AnalysisArguments, write_figures};
+use crate::analysis::{AnalysisArguments, FigureArguments};
 use crate::discover::{check_output, stop_list};
 use crate::failure::Failure;
 use crate::originals::{OriginalArguments, Originals};
@@ -119,6 +119,8 @@ pub(crate) struct DetectArguments {
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) figure_format: FigureArguments,
+    #[command(flatten)]
     pub(crate) analysis: AnalysisArguments,
 }
 
@@ -145,7 +147,9 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, Failure> {
         detect(&source, &set, &params, workplace)
     })?;
     if let Some(folder) = &arguments.figures {
-        write_figures(folder, &Detect.figures(&findings)?)?;
+        arguments
+            .figure_format
+            .write(folder, &Detect.figures(&findings)?)?;
     }
     if !arguments.analysis.give(&findings.table("sites"))? {
         print(&summary(arguments, &set, &findings)?)?;

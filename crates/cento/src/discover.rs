@@ -15,7 +15,7 @@ use cento_scan::analyses::discover::Discover;
 use cento_store::Parameters;
 use clap::Args;
 
-use crate::analysis::{AnalysisArguments, write_figures};
+use crate::analysis::{AnalysisArguments, FigureArguments};
 use crate::failure::Failure;
 use crate::labels::most_frequent;
 use crate::originals::{OriginalArguments, Originals, RecipeArguments};
@@ -85,6 +85,8 @@ pub(crate) struct DiscoverArguments {
     /// Write the paper's figure of frequencies to a folder, as SVG and as CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) figure_format: FigureArguments,
     #[command(flatten)]
     pub(crate) analysis: AnalysisArguments,
 }
@@ -168,7 +170,9 @@ fn finish(
         stopped = Some(cento_find::labelling::stop_labels(output, output, accept)?.1);
     }
     if let Some(folder) = &arguments.figures {
-        write_figures(folder, &Discover.figures(&findings)?)?;
+        arguments
+            .figure_format
+            .write(folder, &Discover.figures(&findings)?)?;
     }
     if !arguments.analysis.give(&findings.table("labels"))? {
         print(&summary(arguments, params, &findings, stopped)?)?;

@@ -8,9 +8,9 @@ use cento_find::{FINDINGS, Source};
 use cento_scan::{Profile, Report, analyses, known};
 use clap::Args;
 
-use crate::analysis::cannot_write;
+use crate::analysis::{FigureArguments, cannot_write};
 use crate::failure::Failure;
-use crate::output::{clean, number};
+use crate::output::clean;
 
 /// The name of a report in its corpus.
 pub(crate) const REPORT: &str = "report.html";
@@ -38,6 +38,8 @@ pub(crate) struct ReportArguments {
     /// Write each figure as a file too, as SVG and as CSV
     #[arg(long, value_name = "FOLDER")]
     figures: Option<PathBuf>,
+    #[command(flatten)]
+    figure_format: FigureArguments,
     /// How many rows the tables have
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
@@ -75,7 +77,9 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
         .unwrap_or_else(|| arguments.corpus.join(REPORT));
     write(&report, &file)?;
     if let Some(folder) = &arguments.figures {
-        write_figures(&report, folder)?;
+        arguments
+            .figure_format
+            .write_named(folder, report.drawings())?;
     }
     println!("{}", clean(&file.display().to_string()));
     if arguments.open {
@@ -101,25 +105,6 @@ pub(crate) fn write(report: &Report, file: &Path) -> Result<(), Failure> {
         let _ = std::fs::remove_file(&aside);
         cannot_write(file, &error)
     })
-}
-
-/// Writes the figures of all analyses.
-pub(crate) fn write_figures(report: &Report, folder: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-    let mut count = 0;
-    for (name, drawing) in report.drawings() {
-        for (ending, content) in [("svg", drawing.figure.svg()), ("csv", drawing.csv())] {
-            let path = folder.join(format!("{name}.{ending}"));
-            std::fs::write(&path, content).map_err(|error| cannot_write(&path, &error))?;
-        }
-        count += 1;
-    }
-    eprintln!(
-        "{}: {} figures, as SVG and as CSV",
-        clean(&folder.display().to_string()),
-        number(count)
-    );
-    Ok(())
 }
 
 /// Opens a file as a desktop does. Where there is none, the file is there all the same.

@@ -14,12 +14,13 @@ use cento_store::Corpus;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
+use crate::analysis::FigureArguments;
 use crate::arguments::{LimitArguments, MachineArguments, ReadingArguments};
 use crate::failure::{Failure, INTERRUPTED};
 use crate::index::Index;
 use crate::meter::Meter;
 use crate::output::{Shown, clean, print, strongest};
-use crate::report::{REPORT, open, write, write_figures};
+use crate::report::{REPORT, open, write};
 
 /// Letters of words in the tables on a terminal.
 const LONGEST: usize = 72;
@@ -59,6 +60,8 @@ pub(crate) struct ScanArguments {
     /// Write each figure as a file too, as SVG and as CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     figures: Option<PathBuf>,
+    #[command(flatten)]
+    figure_format: FigureArguments,
     /// How many rows the tables of the report have
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
     top: usize,
@@ -115,7 +118,9 @@ pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, Failure> {
         .unwrap_or_else(|| made.corpus.join(REPORT));
     write(&report, &file)?;
     if let Some(folder) = &arguments.figures {
-        write_figures(&report, folder)?;
+        arguments
+            .figure_format
+            .write_named(folder, report.drawings())?;
     }
     print(&summary(&report, &file))?;
     if arguments.open {
