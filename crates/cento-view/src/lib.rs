@@ -1,4 +1,4 @@
-//! Figures of what was found: one SVG for light and dark, and the numbers beside it.
+//! Figures of what was found: SVG for light and dark, PDF, and the numbers beside them.
 //!
 //! # Brief overview
 //!
