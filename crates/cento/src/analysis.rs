@@ -11,7 +11,7 @@ use cento_flow::Progress;
 use cento_scan::Drawing;
 use cento_scan::words::counted;
 use cento_store::Corpus;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
 
 use crate::arguments::MachineArguments;
@@ -137,22 +137,66 @@ pub(crate) fn check_not_input(output: &Path, corpus: &Corpus) -> Result<(), Fail
     Ok(())
 }
 
-/// Writes each figure as a picture and as numbers.
-pub(crate) fn write_figures(folder: &Path, drawings: &[Drawing]) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-    for drawing in drawings {
-        let contents = [("svg", drawing.figure.svg()), ("csv", drawing.csv())];
-        for (ending, content) in contents {
-            let path = folder.join(format!("{}.{ending}", drawing.name));
-            write_file(&path, content.as_bytes())?;
-        }
+/// How figures are written, for every command that has `--figures`.
+#[derive(Debug, Args)]
+pub(crate) struct FigureArguments {
+    /// With --figures: write the figures in this format too, beside SVG and CSV
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        requires = "figures",
+        help_heading = "Output"
+    )]
+    pub(crate) figure_format: Option<FigureFormat>,
+}
+
+/// What figures can be written as, besides SVG and CSV.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FigureFormat {
+    /// PDF with the standard fonts: letters of other scripts than Latin and Greek are boxes
+    Pdf,
+}
+
+impl FigureArguments {
+    /// Writes the figures of one analysis.
+    pub(crate) fn write(&self, folder: &Path, drawings: &[Drawing]) -> Result<(), Failure> {
+        let named = drawings.iter().map(|drawing| (drawing.name, drawing));
+        self.write_named(folder, named)
     }
-    say(&format!(
-        "{}: {}, as SVG and as CSV",
-        clean(&folder.display().to_string()),
-        counted(drawings.len() as u64, "figure", "figures")
-    ));
-    Ok(())
+
+    /// Writes each figure as a picture and as numbers, into files of this name.
+    pub(crate) fn write_named<'a>(
+        &self,
+        folder: &Path,
+        drawings: impl IntoIterator<Item = (impl AsRef<str>, &'a Drawing)>,
+    ) -> Result<(), Failure> {
+        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+        let mut count = 0;
+        for (name, drawing) in drawings {
+            let mut contents = vec![
+                ("svg", drawing.figure.svg().into_bytes()),
+                ("csv", drawing.csv().into_bytes()),
+            ];
+            if self.figure_format == Some(FigureFormat::Pdf) {
+                contents.push(("pdf", drawing.figure.pdf()));
+            }
+            for (ending, content) in contents {
+                let path = folder.join(format!("{}.{ending}", name.as_ref()));
+                write_file(&path, &content)?;
+            }
+            count += 1;
+        }
+        say(&format!(
+            "{}: {}, as SVG{} and as CSV",
+            clean(&folder.display().to_string()),
+            counted(count, "figure", "figures"),
+            match self.figure_format {
+                Some(FigureFormat::Pdf) => ", as PDF",
+                None => "",
+            }
+        ));
+        Ok(())
+    }
 }
 
 /// Gives a table out: to a file, as its name ends, and on standard output as JSON Lines.

@@ -18,7 +18,7 @@ use cento_scan::analyses::detect::Detect;
 use cento_scan::rows::first;
 use clap::Args;
 
-use crate::analysis::{AnalysisArguments, open_source, write_figures};
+use crate::analysis::{AnalysisArguments, FigureArguments, open_source};
 use crate::discover::{check_output, sampled, stop_list};
 use crate::failure::Failure;
 use crate::originals::{OriginalArguments, Originals};
@@ -145,6 +145,8 @@ pub(crate) struct DetectArguments {
     )]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
+    pub(crate) figure_format: FigureArguments,
+    #[command(flatten)]
     pub(crate) analysis: AnalysisArguments,
 }
 
@@ -182,7 +184,9 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, Failure> {
         detect(&source, &set, &params, workplace)
     })?;
     if let Some(folder) = &arguments.figures {
-        write_figures(folder, &Detect.figures(&findings)?)?;
+        arguments
+            .figure_format
+            .write(folder, &Detect.figures(&findings)?)?;
     }
     if let Some(size) = arguments.sample {
         let seed = arguments.seed.unwrap_or(0);

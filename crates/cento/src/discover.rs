@@ -15,7 +15,7 @@ use cento_scan::analyses::discover::Discover;
 use cento_store::Parameters;
 use clap::Args;
 
-use crate::analysis::{AnalysisArguments, open_source, write_figures};
+use crate::analysis::{AnalysisArguments, FigureArguments, open_source};
 use crate::detect::MIN_LENGTH;
 use crate::failure::Failure;
 use crate::labels::{most_frequent, tell};
@@ -98,6 +98,8 @@ pub(crate) struct DiscoverArguments {
         help_heading = "Output"
     )]
     pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) figure_format: FigureArguments,
     #[command(flatten)]
     pub(crate) analysis: AnalysisArguments,
 }
@@ -187,7 +189,9 @@ fn finish(
         stopped = Some(cento_find::labelling::stop_labels(output, output, accept)?.1);
     }
     if let Some(folder) = &arguments.figures {
-        write_figures(folder, &Discover.figures(&findings)?)?;
+        arguments
+            .figure_format
+            .write(folder, &Discover.figures(&findings)?)?;
     }
     if let Some(size) = arguments.sample {
         let seed = arguments.seed.unwrap_or(0);

@@ -15,7 +15,7 @@ use cento_text::chunk::ChunkKind;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use crate::analysis::{AnalysisArguments, open_source, write_figures};
+use crate::analysis::{AnalysisArguments, FigureArguments, open_source};
 use crate::failure::Failure;
 use crate::output::{Lines, clean, number, print};
 use crate::replication::text as replication_text;
@@ -98,6 +98,8 @@ pub(crate) struct OverlapArguments {
     )]
     figures: Option<PathBuf>,
     #[command(flatten)]
+    figure_format: FigureArguments,
+    #[command(flatten)]
     analysis: AnalysisArguments,
 }
 
@@ -160,7 +162,9 @@ fn run_replication(
         Replication.run(source, &Value::Null, workplace)
     })?;
     if let Some(folder) = &arguments.figures {
-        write_figures(folder, &Replication.figures(&findings)?)?;
+        arguments
+            .figure_format
+            .write(folder, &Replication.figures(&findings)?)?;
     }
     if !arguments.analysis.give(&findings.table(REPLICAS))? {
         print(&replication_text(

@@ -14,7 +14,7 @@ use cento_scan::rows::{first, first_that};
 use clap::Args;
 use serde_json::json;
 
-use crate::analysis::{AnalysisArguments, open_source, write_figures};
+use crate::analysis::{AnalysisArguments, FigureArguments, open_source};
 use crate::failure::Failure;
 use crate::output::{Lines, number, print, shortened, table};
 use crate::words::refuse;
@@ -127,6 +127,8 @@ pub(crate) struct PhrasesArguments {
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) figure_format: FigureArguments,
+    #[command(flatten)]
     pub(crate) analysis: AnalysisArguments,
 }
 
@@ -174,7 +176,9 @@ pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, Failure> {
         Phrases.run(&source, &json!(params), workplace)
     })?;
     if let Some(folder) = &arguments.figures {
-        write_figures(folder, &Phrases.figures(&findings)?)?;
+        arguments
+            .figure_format
+            .write(folder, &Phrases.figures(&findings)?)?;
     }
     if !arguments.analysis.give(&findings.table("sites"))? {
         print(&summary(&params, &findings)?)?;

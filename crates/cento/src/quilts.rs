@@ -13,7 +13,7 @@ use cento_scan::analyses::sweep::Sweeps;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::analysis::{AnalysisArguments, cannot_write, open_source, write_figures};
+use crate::analysis::{AnalysisArguments, FigureArguments, cannot_write, open_source};
 use crate::failure::Failure;
 use crate::output::{Lines, clean, number, print, table};
 
@@ -76,6 +76,8 @@ pub(crate) struct QuiltsArguments {
     /// Draw the sweeps, as DIR/NAME.svg with the numbers in DIR/NAME.csv
     #[arg(long, value_name = "DIR", requires = "sweep", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) figure_format: FigureArguments,
     /// Give so many quilts, drawn at random, with their patches: print them, or write them as --out and --json say
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub(crate) sample: Option<usize>,
@@ -118,7 +120,9 @@ pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, Failure> {
         Ok(findings)
     })?;
     if let (Some(folder), Some(swept)) = (&arguments.figures, &swept) {
-        write_figures(folder, &Sweeps.figures(swept)?)?;
+        arguments
+            .figure_format
+            .write(folder, &Sweeps.figures(swept)?)?;
     }
     if let Some(count) = arguments.sample {
         let drawn = drawn(&findings, count, arguments.seed)?;

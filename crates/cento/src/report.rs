@@ -10,9 +10,9 @@ use cento_find::FINDINGS;
 use cento_scan::{Profile, Report, analyses, known};
 use clap::Args;
 
-use crate::analysis::{cannot_write, open_source, write_file};
+use crate::analysis::{FigureArguments, cannot_write, open_source, write_file};
 use crate::failure::Failure;
-use crate::output::{clean, number, print, say};
+use crate::output::{clean, print, say};
 
 /// The name of a report in its corpus.
 pub(crate) const REPORT: &str = "report.html";
@@ -40,6 +40,8 @@ pub(crate) struct ReportArguments {
     /// Write each figure as a file too, as SVG and as CSV
     #[arg(long, value_name = "FOLDER")]
     figures: Option<PathBuf>,
+    #[command(flatten)]
+    figure_format: FigureArguments,
     /// How many rows the tables have
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
@@ -77,7 +79,9 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
     let output = arguments.output.as_deref();
     let file = report_file(&report, output, &arguments.corpus)?;
     if let Some(folder) = &arguments.figures {
-        write_figures(&report, folder)?;
+        arguments
+            .figure_format
+            .write_named(folder, report.drawings())?;
     }
     // Where the page itself goes there, its name would be part of it.
     if !is_standard_output(&file) {
@@ -112,24 +116,6 @@ pub(crate) fn report_file(
         .and_then(write)
         .map_err(|error| cannot_write(&file, &error))?;
     Ok(file)
-}
-
-/// Writes the figures of all analyses.
-pub(crate) fn write_figures(report: &Report, folder: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-    let mut count = 0;
-    for (name, drawing) in report.drawings() {
-        for (ending, content) in [("svg", drawing.figure.svg()), ("csv", drawing.csv())] {
-            write_file(&folder.join(format!("{name}.{ending}")), content.as_bytes())?;
-        }
-        count += 1;
-    }
-    say(&format!(
-        "{}: {} figures, as SVG and as CSV",
-        clean(&folder.display().to_string()),
-        number(count)
-    ));
-    Ok(())
 }
 
 /// Opens a file as a desktop does. Where there is none, the file is there all the same.

@@ -15,14 +15,14 @@ use cento_store::Corpus;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
-use crate::analysis::open_source;
+use crate::analysis::{FigureArguments, open_source};
 use crate::arguments::{LimitArguments, MachineArguments, ReadingArguments};
 use crate::failure::Failure;
 use crate::index::Index;
 use crate::interrupt::on_interrupt;
 use crate::meter::Meter;
 use crate::output::{Shown, clean, print, say, strongest};
-use crate::report::{open, report_file, write_figures};
+use crate::report::{open, report_file};
 use crate::words::{first_given, refuse};
 
 /// Letters of words in the tables on a terminal.
@@ -63,6 +63,8 @@ pub(crate) struct ScanArguments {
     /// Write each figure as a file too, as SVG and as CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     figures: Option<PathBuf>,
+    #[command(flatten)]
+    figure_format: FigureArguments,
     /// How many rows the tables of the report have
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
     top: usize,
@@ -119,7 +121,9 @@ pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, Failure> {
     let report = Report::new(&source, &corpus, profile, &done, left_out, arguments.top)?;
     let file = report_file(&report, arguments.report.as_deref(), &made.corpus)?;
     if let Some(folder) = &arguments.figures {
-        write_figures(&report, folder)?;
+        arguments
+            .figure_format
+            .write_named(folder, report.drawings())?;
     }
     print(&summary(&report, &file))?;
     if arguments.open {
