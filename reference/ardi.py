@@ -58,7 +58,7 @@ class Label:
     chunk: str
     count: int  # occurrences, repeats on one page among them
     pages: int
-    sites: int  # registered domains; a page without one is one by itself
+    sites: int  # registered domains
     first: Page
     originals: List[Page] = field(default_factory=list)
 
@@ -70,8 +70,8 @@ def occurrences(pages: Sequence[Page], kind: str) -> Dict[str, List[Page]]:
 
 def label_of(chunk: str, holders: List[Page]) -> Label:
     distinct = {page.page_id: page for page in holders}
-    domains = [page.domain if page.domain is not None else page.page_id for page in distinct.values()]
-    return Label(chunk, len(holders), len(distinct), len(set(domains)), distinct[min(distinct)])
+    domains = {page.domain for page in distinct.values()} - {None}
+    return Label(chunk, len(holders), len(distinct), len(domains), distinct[min(distinct)])
 
 
 def discover_blind(pages: Sequence[Page], kind: str, threshold: int, stops: Set[str]) -> List[Label]:
@@ -82,6 +82,14 @@ def discover_blind(pages: Sequence[Page], kind: str, threshold: int, stops: Set[
         for chunk, holders in found.items()
         if len(holders) > threshold and chunk not in stops
     ]
+
+
+def discover_files(pages: Sequence[Page], threshold: int) -> Dict[bytes, int]:
+    """Step 3b for files: the payloads of which there are more than a threshold. Files are counted whatever
+    became of their text, and a revisit is one more of what it repeats; recursion errors are not (§3.4.1), and
+    an empty file is a stop file."""
+    found = by_value((page.payload, page) for page in pages if page.payload and page.reject != "recursion")
+    return {payload: len(holders) for payload, holders in found.items() if len(holders) > threshold}
 
 
 def discover_informed(originals: Sequence[Page], kind: str, least: int, stops: Set[str]) -> List[Label]:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Dict, Iterable, List, Optional, Sequence, Tuple
 from urllib.parse import urlsplit
 
@@ -82,17 +83,20 @@ _IGNORABLE_RANGES = [
 ]  # fmt: skip
 
 
+@lru_cache(maxsize=None)
 def is_ignorable(character: str) -> bool:
     """Whether Unicode calls the character default-ignorable."""
     code = ord(character)
     return any(first <= code <= last for first, last in _IGNORABLE_RANGES)
 
 
+@lru_cache(maxsize=None)
 def is_word_character(character: str) -> bool:
     """Letters, marks and numbers."""
     return unicodedata.category(character)[0] in "LMN" and not is_ignorable(character)
 
 
+@lru_cache(maxsize=None)
 def normal_form(word: str) -> str:
     """What words are compared by."""
     bare = "".join(character for character in word if not is_ignorable(character))
@@ -153,14 +157,16 @@ def plain(text: str) -> str:
     return "\n".join(kept).strip()
 
 
+@lru_cache(maxsize=None)
+def columns(character: str) -> int:
+    """How many columns a character takes on a terminal: wide ones take two, marks and ignorable ones none."""
+    if unicodedata.category(character) in ("Mn", "Me") or is_ignorable(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
 def width(text: str) -> int:
-    """How many columns a text takes on a terminal: wide characters take two, marks and ignorable ones none."""
-    columns = 0
-    for character in text:
-        if unicodedata.category(character) in ("Mn", "Me") or is_ignorable(character):
-            continue
-        columns += 2 if unicodedata.east_asian_width(character) in "WF" else 1
-    return columns
+    return sum(map(columns, text))
 
 
 def seen_lines(text: str) -> List[str]:

@@ -29,7 +29,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Dict, List, Optional, Sequence, Set, Tuple
+from typing import Callable, Dict, List, Sequence, Set, Tuple
 
 from corpus import Page, by_value, grams, kept, precedence
 
@@ -106,12 +106,23 @@ class Removed:
     alike: Dict[int, Fraction]
 
 
-def remove_near_duplicates(pages: Sequence[Page], k: int, least: Fraction) -> List[Removed]:
-    """In the order of precedence, a page is kept unless it has the text of a kept page or resembles one."""
+# Which of several pages is kept: the first by this order.
+ORDERS: Dict[str, Callable[[Page], Tuple]] = {
+    "earliest": precedence,
+    "first": lambda page: (page.page_id,),
+    "longest": lambda page: (-len(page.words), page.page_id),
+    "shortest-url": lambda page: (len(page.url.encode()), page.page_id),
+}
+
+
+def remove_near_duplicates(
+    pages: Sequence[Page], k: int, least: Fraction, order: Callable[[Page], Tuple] = precedence
+) -> List[Removed]:
+    """In an order, a page is kept unless it has the text of a kept page or resembles one."""
     kept_pages: List[Page] = []
     removed: List[Removed] = []
     sets = {page.page_id: gram_set(page, k) for page in kept(pages)}
-    for page in sorted(kept(pages), key=precedence):
+    for page in sorted(kept(pages), key=order):
         alike = {}
         for other in kept_pages:
             value = Fraction(1) if page.text == other.text else resemblance(sets[page.page_id], sets[other.page_id])
@@ -125,11 +136,11 @@ def remove_near_duplicates(pages: Sequence[Page], k: int, least: Fraction) -> Li
     return removed
 
 
-def exact_kinds(pages: Sequence[Page]) -> Dict[int, str]:
+def exact_kinds(pages: Sequence[Page], order: Callable[[Page], Tuple] = precedence) -> Dict[int, str]:
     """Which pages have the bytes, or else the text, of a page that precedes them: {page_id: `bytes` or `text`}.
     What a page is does not depend on which page it is removed for."""
     kinds: Dict[int, str] = {}
-    ordered = sorted(kept(pages), key=precedence)
+    ordered = sorted(kept(pages), key=order)
     for at, page in enumerate(ordered):
         before = ordered[:at]
         if page.payload is not None and any(other.payload == page.payload for other in before):

@@ -205,6 +205,7 @@ class Maker:
         for _ in range(self.size // 4):
             self.quilt(articles)
         self.templates()
+        self.mirrors()
         self.odd_pages(articles)
         self.captures(articles)
         self.random.shuffle(self.records)
@@ -242,6 +243,19 @@ class Maker:
         parts = [self.paragraph() for _ in range(4)]
         for number in range(self.size // 6):
             self.add(parts[:2] + [self.sentence(6)] + parts[2:] + [f"Number {number}"], url=self.url("theta.net"))
+
+    def mirrors(self) -> None:
+        """A manual on three servers, under other folders; who was first differs from page to page. Now and then
+        a page is on one of them alone, or differs a little."""
+        places = [("beta.org", "/doc"), ("mirror.iota.com", "/pub/doc"), ("kappa.com.au", "/m")]
+        for number in range(self.random.randint(5, 12)):
+            parts = self.article()
+            for host, folder in places:
+                draw = self.random.random()
+                if draw < 0.05:
+                    continue
+                text = self.article() if draw < 0.08 else self.edited(parts) if draw < 0.2 else parts
+                self.add(text, url=f"https://{host}{folder}/chapter{number}.html", form="text")
 
     def odd_pages(self, articles: List[Tuple[List[str], Record]]) -> None:
         self.add([], form="text")

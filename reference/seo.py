@@ -178,6 +178,14 @@ def siblings(sets: Dict[object, Set]) -> Dict[object, Dict[object, str]]:
     return found
 
 
+def shares_of_item(item: Set, documents: Dict[object, Set]) -> Tuple[Fraction, Dict[object, Fraction]]:
+    """How much of an item is anywhere in a collection, and C(item, document) for every document that has any."""
+    anywhere = item & set().union(*documents.values())
+    return containment(item, anywhere), {
+        name: containment(item, document) for name, document in documents.items() if item & document
+    }
+
+
 # --- §6.2 document slope curve ---------------------------------------------------------------------------
 
 
