@@ -228,11 +228,13 @@ def chunks(page: Page, kind: str = "paragraph", how: str = "space+case") -> List
 # --- addresses and servers -------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=None)
 def host_of(url: str) -> Optional[str]:
     """The host of an address; a file has none."""
     return urlsplit(url).hostname if "://" in url else None
 
 
+@lru_cache(maxsize=None)
 def domain_of(host: Optional[str]) -> Optional[str]:
     """The registered domain: one label more than the public suffix."""
     if host is None or host.replace(".", "").isdigit():
@@ -261,6 +263,7 @@ def is_foreign(page: Page, other: Page, kind: str) -> bool:
     return one is None or two is None or one != two
 
 
+@lru_cache(maxsize=None)
 def link_key(url: str) -> str:
     """What a link is recognised by: the address without scheme, fragment, and `www.`."""
     parts = urlsplit(url)

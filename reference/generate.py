@@ -15,6 +15,7 @@ text in scripts without spaces. The order of the pages is random.
 from __future__ import annotations
 
 import base64
+import datetime
 import hashlib
 import json
 import random
@@ -80,8 +81,6 @@ def rfc3339(millis: int) -> str:
 
 def civil(days: int) -> Tuple[int, int, int]:
     """The date that is so many days after 1970, also before it (Python's own dates begin in the year 1)."""
-    import datetime
-
     date = datetime.date(1970, 1, 1) + datetime.timedelta(days=days)
     return date.year, date.month, date.day
 
@@ -186,7 +185,9 @@ class Maker:
         def escaped(text: str) -> str:
             return text.replace("&", "&amp;").replace("<", "&lt;")
 
-        meta = f'<meta property="article:published_time" content="{rfc3339(published)}">' if published is not None else ""
+        meta = ""
+        if published is not None:
+            meta = f'<meta property="article:published_time" content="{rfc3339(published)}">'
         # Links without text: they attribute, and add no words.
         anchors = "".join(f'<a href="{escaped(link)}"></a>' for link in links)
         body = "\n".join(f"<p>{escaped(part)}</p>" for part in parts)
