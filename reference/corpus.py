@@ -18,6 +18,7 @@ Definitions, as in "Definitions that the papers leave open" of the design:
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -169,21 +170,26 @@ def width(text: str) -> int:
     return sum(map(columns, text))
 
 
-def seen_lines(text: str) -> List[str]:
-    """The lines of a text as a person sees them: those over 80 columns are wrapped at white space."""
-    seen: List[str] = []
+def line_ranges(text: str) -> List[Tuple[int, int]]:
+    """The lines of a text as a person sees them, in characters: lines over 80 columns are wrapped at white space.
+    A piece without white space that is longer than that is a line by itself. Blank lines are none."""
+    ranges: List[Tuple[int, int]] = []
+    at = 0
     for line in text.split("\n"):
-        current = ""
-        for piece in line.split():
-            joined = f"{current} {piece}" if current else piece
-            if current and width(joined) > COLUMNS:
-                seen.append(current)
-                current = piece
+        current: Optional[Tuple[int, int]] = None
+        for piece in re.finditer(r"\S+", line):
+            begin, end = at + piece.start(), at + piece.end()
+            if current is None:
+                current = (begin, end)
+            elif width(text[current[0] : end]) > COLUMNS:
+                ranges.append(current)
+                current = (begin, end)
             else:
-                current = joined
-        if current:
-            seen.append(current)
-    return seen
+                current = (current[0], end)
+        if current is not None:
+            ranges.append(current)
+        at += len(line) + 1
+    return ranges
 
 
 def cut(text: str, kind: str) -> List[str]:
@@ -197,11 +203,9 @@ def cut(text: str, kind: str) -> List[str]:
             elif paragraphs[-1]:
                 paragraphs.append("")
         return [paragraph.strip() for paragraph in paragraphs if paragraph.strip()]
-    if name == "lines":
-        return [" ".join(group) for group in in_groups(seen_lines(text), int(count))]
-    if name == "words":
-        groups = in_groups(word_ranges(text), int(count))
-        return [text[group[0][0] : group[-1][1]] for group in groups]
+    if name in ("lines", "words"):
+        ranges = line_ranges(text) if name == "lines" else word_ranges(text)
+        return [text[group[0][0] : group[-1][1]] for group in in_groups(ranges, int(count))]
     if name == "document":
         return [text.strip()] if text.strip() else []
     raise ValueError(f"no naive definition of chunks of {kind}")
