@@ -18,19 +18,21 @@ def quilt_row(quilt: najork.Quilt, foreign: str) -> Row:
         "patch_fraction": quilt.patch_fraction,
         "sources": len(quilt.sources),
         "foreign_share": None if foreign == "none" else Fraction(quilt.foreign_grams, quilt.patch_grams),
-        "attributed_share": Fraction(quilt.attributed_grams, quilt.patch_grams),
+        "attributed_share": Fraction(len(quilt.attributed), quilt.foreign_grams),
         "originality": Fraction(quilt.original_grams, quilt.grams),
     }
 
 
 def patch_row(quilt: najork.Quilt, rank: int) -> Row:
-    source, gain = quilt.sources[rank]
+    source, added = quilt.sources[rank]
     names = {"first": "page", "second": "source", "same": "same", "unknown": "unknown"}
     return {
         "page_id": quilt.page.page_id,
         "source_id": source.page_id,
-        "grams": gain,
-        "share": Fraction(gain, quilt.patch_grams),
+        "grams": len(added),
+        "share": Fraction(len(added), quilt.patch_grams),
+        "attributed_grams": len(added & quilt.attributed),
+        "attributed": added <= quilt.attributed,
         "earlier": names[earlier(quilt.page, source)],
     }
 

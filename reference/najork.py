@@ -14,9 +14,11 @@
 §3    The last paragraph proposes phi: each source should add at least the share phi of the patch grams.
 §4    Attribution, a link to the source, tells a news digest from a scraper.
 
-Where the paper leaves it open, the design says: ties go to the lowest page id; a gram is attributed if any
-foreign page that has it is linked; a page is original in the grams that are on no other page, or only on
-pages that are known to be later.
+Where the paper leaves it open, the design says: ties go to the lowest page id; of the pages that have all grams
+that a source adds, the earliest is named as the source, which changes neither the number of sources nor what
+each adds; a gram is attributed if any foreign page that has it is linked, and the share of attributed grams is
+of those that a foreign page has; a page is original in the grams that are on no other page, or only on pages
+that are known to be later.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Dict, List, Optional, Sequence, Set, Tuple
 
-from corpus import Page, earlier, grams, is_foreign, is_linked, kept
+from corpus import Page, earlier, grams, is_foreign, is_linked, kept, precedence
 
 Gram = Tuple[str, ...]
 
@@ -37,10 +39,10 @@ class Quilt:
     page: Page
     grams: int
     patch_grams: int
-    # Each source with the number of patch grams that it adds to those of the sources before it.
-    sources: List[Tuple[Page, int]]
+    # Each source with the patch grams that it adds to those of the sources before it.
+    sources: List[Tuple[Page, Set[Gram]]]
     foreign_grams: int
-    attributed_grams: int
+    attributed: Set[Gram]
     original_grams: int
 
     @property
@@ -57,7 +59,9 @@ def holders(pages: Sequence[Page], k: int) -> Dict[Gram, List[Page]]:
     return found
 
 
-def greedy_cover(page: Page, wanted: Set[Gram], docs: Dict[Gram, List[Page]], foreign: str) -> List[Tuple[Page, int]]:
+def greedy_cover(
+    page: Page, wanted: Set[Gram], docs: Dict[Gram, List[Page]], foreign: str
+) -> List[Tuple[Page, Set[Gram]]]:
     """The greedy algorithm of §2, with the condition of §3 on servers. C holds pairs (d', g)."""
     pairs = {
         (other.page_id, gram)
@@ -66,14 +70,15 @@ def greedy_cover(page: Page, wanted: Set[Gram], docs: Dict[Gram, List[Page]], fo
         if other.page_id != page.page_id and is_foreign(page, other, foreign)
     }
     by_id = {other.page_id: other for gram in wanted for other in docs[gram]}
-    sources: List[Tuple[Page, int]] = []
+    sources: List[Tuple[Page, Set[Gram]]] = []
     while pairs:
         gives: Dict[int, Set[Gram]] = {}
         for page_id, gram in pairs:
             gives.setdefault(page_id, set()).add(gram)
-        best = min(gives, key=lambda page_id: (-len(gives[page_id]), page_id))
-        sources.append((by_id[best], len(gives[best])))
-        pairs = {(page_id, gram) for page_id, gram in pairs if gram not in gives[best]}
+        added = gives[min(gives, key=lambda page_id: (-len(gives[page_id]), page_id))]
+        having_all = [by_id[page_id] for page_id, given in gives.items() if given >= added]
+        sources.append((min(having_all, key=precedence), added))
+        pairs = {(page_id, gram) for page_id, gram in pairs if gram not in added}
     return sources
 
 
@@ -97,7 +102,7 @@ def quilts(
             continue
         cover = greedy_cover(page, patches, docs, foreign)
         # Gains only fall, so that the sources that add too little are the last ones.
-        cover = [(source, gain) for source, gain in cover if Fraction(gain, len(patches)) >= phi]
+        cover = [(source, added) for source, added in cover if Fraction(len(added), len(patches)) >= phi]
         if len(cover) < c:
             continue
         found.append(
@@ -107,10 +112,11 @@ def quilts(
                 patch_grams=len(patches),
                 sources=cover,
                 foreign_grams=sum(bool(foreign_holders(page, docs[gram], foreign)) for gram in patches),
-                attributed_grams=sum(
-                    any(is_linked(page, other) for other in foreign_holders(page, docs[gram], foreign))
+                attributed={
+                    gram
                     for gram in patches
-                ),
+                    if any(is_linked(page, other) for other in foreign_holders(page, docs[gram], foreign))
+                },
                 original_grams=sum(is_original(page, docs[gram]) for gram in own),
             )
         )
