@@ -27,7 +27,9 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import List, Optional
 
+import fetterly
 import generate
 import seo
 from compare_ardi import Ardi
@@ -51,9 +53,11 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=2, help="how many corpora [default: 2]")
     parser.add_argument("--seed", type=int, default=1, help="the seed of the first; each next one adds 1 [default: 1]")
     parser.add_argument("--size", type=int, default=30, help="about a third of the pages of a corpus [default: 30]")
+    parser.add_argument("--hot", type=int, metavar="PAGES", help="also a corpus of so many pages that share nearly all")
     parser.add_argument("--only", help="analyses, with commas [default: all]")
     parser.add_argument("--keep", type=Path, help="keep the corpora in this folder")
     arguments = parser.parse_args()
+    fetterly.self_check()
     seo.self_check()
     binary = arguments.binary.resolve()
     rows = (arguments.tables or binary.parent / "examples" / "rows").resolve()
@@ -63,36 +67,45 @@ def main() -> int:
             print(f"error: {needed} not found\nhint: {hint}", file=sys.stderr)
             return 2
     chosen = arguments.only.split(",") if arguments.only else list(Round.ANALYSES)
-    passed = failed = 0
+    unknown = [name for name in chosen if name not in Round.ANALYSES]
+    if unknown:
+        print(f"error: no analysis {unknown[0]}\nhint: there are {', '.join(Round.ANALYSES)}", file=sys.stderr)
+        return 2
+    outcomes: List[bool] = []
     place = Path(tempfile.mkdtemp(prefix="cento-reference-"))
     try:
         for seed in range(arguments.seed, arguments.seed + arguments.rounds):
-            folder = place / f"seed-{seed}"
-            cento = Cento(binary, rows)
-            made = generate.make(seed, arguments.size, folder / "inputs")
-            cento.folder = folder
-            for analysis in Round.ANALYSES:
-                if analysis not in chosen and analysis != "pages":
-                    continue
-                current = Round(cento, made)
-                with current.setting():
-                    getattr(current, f"check_{analysis}")()
-                # The analysis as a whole is the first setting.
-                counts = f"{current.settings - 1} settings, {current.rows} rows"
-                told = f"{analysis}: seed {seed}, {len(made.pages)} pages: {counts}"
-                if current.differences:
-                    failed += 1
-                    print(f"{told}, {len(current.differences)} differences", *current.differences, sep="\n    ")
-                else:
-                    passed += 1
-                    print(f"{told}, agree")
-            if arguments.keep:
-                shutil.copytree(folder, arguments.keep / folder.name, dirs_exist_ok=True)
-            shutil.rmtree(folder)
+            made = generate.make(seed, arguments.size, place / f"seed-{seed}" / "inputs")
+            # Everything else needs the corpus and the words that this reads.
+            names = [name for name in Round.ANALYSES if name in chosen or name == "pages"]
+            outcomes += compare_all(Cento(binary, rows, place / f"seed-{seed}"), made, names, arguments.keep)
+        if arguments.hot:
+            made = generate.make_hot(arguments.seed, arguments.hot, place / "hot" / "inputs")
+            outcomes += compare_all(Cento(binary, rows, place / "hot"), made, ["hot"], arguments.keep)
     finally:
         shutil.rmtree(place, ignore_errors=True)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    print(f"{outcomes.count(True)} passed, {outcomes.count(False)} failed")
+    return 0 if all(outcomes) else 1
+
+
+def compare_all(cento: Cento, made: generate.Made, names: List[str], keep: Optional[Path]) -> List[bool]:
+    """Runs analyses on one corpus, and prints a line for each. Answers which of them agree."""
+    outcomes = []
+    for name in names:
+        current = Round(cento, made)
+        with current.guarded():
+            getattr(current, f"check_{name}")()
+        counts = f"{current.settings} settings, {current.rows} rows"
+        told = f"{name}: seed {made.seed}, {len(made.pages)} pages: {counts}"
+        if current.differences:
+            print(f"{told}, {len(current.differences)} differences", *current.differences, sep="\n    ", flush=True)
+        else:
+            print(f"{told}, agree", flush=True)
+        outcomes.append(not current.differences)
+    if keep:
+        shutil.copytree(cento.folder, keep / cento.folder.name, dirs_exist_ok=True)
+    shutil.rmtree(cento.folder)
+    return outcomes
 
 
 if __name__ == "__main__":

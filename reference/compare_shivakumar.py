@@ -33,6 +33,12 @@ class Shivakumar(Comparison):
         with self.setting():
             self.replication()
 
+    def check_hot(self) -> None:
+        """A chunk that is on very many pages makes them replicas as any other does."""
+        self.cento.run("index", "inputs", "-o", "x.cento", "--hash", "sha1")
+        with self.setting():
+            self.replication()
+
     def pairs(self, kind: str, threshold: int, most: int) -> int:
         options = ["--chunk", kind, "--threshold", threshold, "--max-pages", most]
         what = f"overlap {' '.join(map(str, options))}"

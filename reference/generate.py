@@ -357,6 +357,20 @@ class Maker:
         return "\r\n".join(head).encode() + b"\r\n\r\n" + body + b"\r\n\r\n"
 
 
+def make_hot(seed: int, pages: int, folder: Path) -> Made:
+    """Many pages that share all of their lines but one, and a few that share none: what is on every page counts."""
+    maker = Maker(seed, 1)
+    shared = [maker.sentence(8) for _ in range(100)]
+    for number in range(pages):
+        maker.add(["\n".join([*shared, f"number {number}"])], form="text")
+    for number in range(pages // 12):
+        maker.add(["\n".join(maker.sentence(8) for _ in range(60))], form="text")
+    maker.random.shuffle(maker.records)
+    made = maker.write(folder)
+    made.seed = seed
+    return made
+
+
 def make(seed: int, size: int, folder: Path) -> Made:
     """A random corpus in a folder."""
     maker = Maker(seed, size)

@@ -20,10 +20,10 @@ NEAR = 1e-6
 class Cento:
     """The binary, and what reads its tables."""
 
-    def __init__(self, binary: Path, rows: Path) -> None:
+    def __init__(self, binary: Path, rows: Path, folder: Path) -> None:
         self.binary = binary
         self.rows = rows
-        self.folder = Path(".")
+        self.folder = folder
         self.runs = 0
 
     def run(self, *arguments: object) -> str:
@@ -109,6 +109,11 @@ class Comparison:
     def setting(self) -> Iterator[None]:
         """One setting: a difference in it does not keep the next from being compared."""
         self.settings += 1
+        with self.guarded():
+            yield
+
+    @contextlib.contextmanager
+    def guarded(self) -> Iterator[None]:
         try:
             yield
         except Difference as difference:

@@ -236,6 +236,31 @@ def md5_word(word: str) -> int:
     return int.from_bytes(hashlib.md5(word.encode()).digest()[:4], "little")
 
 
+def check_schemes() -> None:
+    """What §4 says of how many fingerprints there are, and of what passages share."""
+    text = [md5_word(f"word{number * number % 401}") for number in range(2000)]
+    every = kgram(text, cento_run_hash, 3)
+    assert len(every) == len(text) - 3 + 1  # equation 3
+    assert abs(len(mod(text, cento_run_hash, 3, 6)) / (len(every) / 6) - 1) < 0.5  # equation 4
+    assert abs(len(winnow(text[:400], cento_run_hash, 3, 10)) / (398 * 2 / 11) - 1) < 0.3  # equation 5
+    # Texts that share w + k - 1 words in a row share a fingerprint.
+    passage = text[100:112]
+    one, other = [1, 2, 3, 4, 5, 6] + passage, passage + [7, 8, 9, 10, 11, 12]
+    values = [{found.value for found in winnow(words, cento_run_hash, 3, 10)} for words in (one, other)]
+    assert values[0] & values[1]
+    assert all(end - begin >= 3 for begin, end in segments(text, 3))
+    assert category(set(range(10)), set(range(8))) == "C1"
+    assert category(set(range(10)), set(range(5))) == "C2"
+    assert category(set(range(10)), set(range(1))) == "C3"
+    assert category(set(range(20)), set(range(10, 30))) == "C4"
+    assert category(set(range(10)), set(range(5, 35))) == "C5"
+    assert category(set(range(10)), set(range(9, 19))) == "C6"
+    assert category(set(range(10)), set(range(9, 30))) is None
+    # Twenty words between navigation.
+    tokens = [True, False, True, True] + [False] * 20 + [True, False, True]
+    assert content_window(tokens) == (4, 24)
+
+
 def self_check() -> None:
     """The two examples of §4.2.2: a word is replaced, and the fingerprint is the same."""
     def of(text: str) -> int:
@@ -244,6 +269,7 @@ def self_check() -> None:
 
         return dct_fingerprint([md5_word(word) for word in text.split()], pair)
 
+    check_schemes()
     examples = [
         ("one woman comedy by person Willy", "one woman show by person Willy", 0x6058F724),
         ("company scheduled another money", "company slated another money", 0x4BCAEB2C),
