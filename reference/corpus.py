@@ -149,8 +149,10 @@ def grams(words: Sequence[str], k: int) -> List[Tuple[str, ...]]:
 
 
 def plain(text: str) -> str:
-    """A text as it is stored: lines without space at their ends, at most one blank line in a row."""
-    lines = [line.rstrip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+    """A text as it is stored: lines without space at their ends, at most one blank line in a row. What is left of
+    Windows-1252 from U+0080 to U+009F parts words, as the dashes and quotes did that it was."""
+    text = re.sub("[\u0080-\u0084\u0086-\u009f]", " ", text.replace("\r\n", "\n").replace("\r", "\n"))
+    lines = [line.rstrip() for line in text.split("\n")]
     kept: List[str] = []
     for line in lines:
         if line or (kept and kept[-1]):

@@ -262,7 +262,7 @@ def probability_of_agreement(commonality: float) -> float:
 
 def self_check() -> None:
     """The probabilities that §3 states, and what the definitions say of a few words. Below 82.5 % commonality the paper
-    says less than 5 %; its own rule gives 5.7 % there, and 5 % at 81.8 %."""
+    says less than 5 %; its own rule gives 5.7 % there, and 5 % at 82 %."""
     assert probability_of_agreement(0.77) < 0.01 and probability_of_agreement(0.825) < 0.06
     assert probability_of_agreement(0.965) > 0.95
     assert circular_phrases(["one"], 3) == [("one", "one", "one")]

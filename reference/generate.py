@@ -54,6 +54,7 @@ class Record:
     page: Page
     form: str  # text, html or warc
     html: Optional[str] = None
+    raw: str = ""  # of plain text, as it is written
     date: Optional[str] = None  # of JSON Lines: the publication date
     refers_to: Optional[str] = None
     has_url: bool = True
@@ -165,7 +166,9 @@ class Maker:
         date = given["date"] if "date" in given else self.moment()
         record = Record(page, form)
         if form == "text":
-            page.payload = page.text.encode()
+            record.raw = self.untidy("\n\n".join(parts))
+            page.text = plain(record.raw)
+            page.payload = record.raw.encode()
         else:
             # One paragraph of HTML is one line, whatever its line breaks.
             page.text = "\n\n".join(" ".join(part.split()) for part in parts if part.split())
@@ -180,6 +183,15 @@ class Maker:
         record.date = rfc3339(date) if date is not None else None
         self.records.append(record)
         return record
+
+    def untidy(self, text: str) -> str:
+        """Now and then other line ends, space at the ends of lines, and stray controls of Windows-1252."""
+        draw = self.random.random()
+        if draw < 0.1:
+            return text.replace("\n", "\r\n") + "  \n"
+        if draw < 0.2:
+            return text.replace("\n\n", " \n\n\n\t\n")
+        return text.replace(". ", "\u0097", 1) if draw < 0.3 else text
 
     def html(self, parts: List[str], links: List[str], published: Optional[int]) -> str:
         def escaped(text: str) -> str:
@@ -215,7 +227,8 @@ class Maker:
         kind = self.random.choice(["bytes", "text", "near", "chain", "alias"])
         if kind == "bytes":
             copied = self.add(parts, form=record.form, links=record.page.links)
-            copied.page.text, copied.page.payload, copied.html = record.page.text, record.page.payload, record.html
+            copied.page.text, copied.page.payload = record.page.text, record.page.payload
+            copied.html, copied.raw = record.html, record.raw
             if record.form == "warc":
                 copied.page.published = record.page.published
         elif kind == "text":
@@ -326,7 +339,7 @@ class Maker:
     def written(self, record: Record) -> bytes:
         page = record.page
         if record.form in ("text", "html"):
-            row: Dict[str, object] = {"text": page.text} if record.form == "text" else {"html": record.html}
+            row: Dict[str, object] = {"text": record.raw} if record.form == "text" else {"html": record.html}
             if record.has_url:
                 row["url"] = page.url
             if record.date is not None:

@@ -85,6 +85,10 @@ def compare(what: str, expected: Iterable[Row], found: Iterable[Row], *key: str)
             if not same(value, given[which].get(column)):
                 told = given[which].get(column)
                 shown = float(value) if isinstance(value, Fraction) else value
+                if isinstance(told, str) and isinstance(shown, str):
+                    # Of long texts, the place where they differ.
+                    at = next((at for at, (a, b) in enumerate(zip(told, shown)) if a != b), min(len(told), len(shown)))
+                    told, shown = repr(told[max(0, at - 20) : at + 20]), repr(shown[max(0, at - 20) : at + 20])
                 raise Difference(f"{what}: {which}: {column} is {told}, expected {shown}")
     return len(wanted)
 
