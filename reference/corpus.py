@@ -173,23 +173,25 @@ def width(text: str) -> int:
 
 
 def line_ranges(text: str) -> List[Tuple[int, int]]:
-    """The lines of a text as a person sees them, in characters: lines over 80 columns are wrapped at white space.
-    A piece without white space that is longer than that is a line by itself. Blank lines are none."""
+    """The lines of a text as a person sees them, in characters: lines over 80 columns are wrapped at white space, which
+    takes one column however long it is. Blank lines are none. (A run without white space that is longer than a
+    line, as in Chinese, is broken in front of its words; that takes a dictionary, and no random corpus has any.)"""
     ranges: List[Tuple[int, int]] = []
     at = 0
     for line in text.split("\n"):
-        current: Optional[Tuple[int, int]] = None
+        begin = end = taken = 0
         for piece in re.finditer(r"\S+", line):
-            begin, end = at + piece.start(), at + piece.end()
-            if current is None:
-                current = (begin, end)
-            elif width(text[current[0] : end]) > COLUMNS:
-                ranges.append(current)
-                current = (begin, end)
+            wanted = width(piece.group())
+            if taken and taken + 1 + wanted > COLUMNS:
+                ranges.append((at + begin, at + end))
+                taken = 0
+            if taken == 0:
+                begin, taken = piece.start(), wanted
             else:
-                current = (current[0], end)
-        if current is not None:
-            ranges.append(current)
+                taken += 1 + wanted
+            end = piece.end()
+        if taken:
+            ranges.append((at + begin, at + end))
         at += len(line) + 1
     return ranges
 
