@@ -275,9 +275,9 @@ fn count(registry: &mut Registry, params: &DiscoverParams) {
                     if informed.is_some() {
                         holders.push(row.page);
                     }
-                    // A page of no domain is one by itself.
+                    // A page without a domain adds none to the count, and is compared with no other.
                     if row.site == UNSET || last_site != Some(row.site) {
-                        all.sites += 1;
+                        all.sites += u32::from(row.site != UNSET);
                         last_site = Some(row.site);
                         of_site = 0;
                     }

@@ -59,14 +59,11 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &D
                 .map(|sum| sum[0])
                 .sum(),
         };
-        // A page of no domain was counted as one by itself; there are no more domains than are known.
-        let most = u32::try_from(sites).unwrap_or(u32::MAX);
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
             let name = name_of(&mut group)?;
             for record in group {
-                let mut worded: Worded = serde_json::from_slice(&record.value)?;
-                worded.example.sites = worded.example.sites.min(most);
+                let worded: Worded = serde_json::from_slice(&record.value)?;
                 let example = &worded.example;
                 let proposed = propose(&Sight {
                     text: worded.text.as_deref(),
