@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema, SchemaRef};
 use cento_file::{Checksum, Output};
 use parquet::arrow::ArrowWriter;

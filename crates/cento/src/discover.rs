@@ -20,7 +20,7 @@ use crate::detect::MIN_LENGTH;
 use crate::failure::Failure;
 use crate::labels::{most_frequent, tell};
 use crate::originals::{OriginalArguments, Originals, RecipeArguments, private_folder};
-use crate::output::{Lines, clean, number, table};
+use crate::output::{Lines, clean, number, print, table};
 
 /// Find what is copied: labels for `cento detect`
 ///

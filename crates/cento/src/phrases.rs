@@ -166,7 +166,12 @@ pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, Failure> {
         candidates: arguments.candidates,
         foreign: arguments.foreign,
     };
-    check_covers(arguments)?;
+    if params.cover_pages == Some(0) {
+        refuse(
+            &["cover_from", "candidates", "foreign"],
+            "--cover-pages 0 covers no page",
+        )?;
+    }
     params.check()?;
     let source = Arc::new(open_source(
         &[&arguments.corpus],
@@ -184,21 +189,6 @@ pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, Failure> {
         print(&summary(&params, &findings)?)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// What only covers ask for has no effect without them.
-fn check_covers(arguments: &PhrasesArguments) -> Result<(), Failure> {
-    let usual = PhrasesParams::default();
-    if arguments.cover_pages.0 == Some(0)
-        && (arguments.candidates != usual.candidates || arguments.foreign != usual.foreign)
-    {
-        return Err(Failure::usage(
-            "--candidates and --foreign choose the pages of covers, and --cover-pages 0 makes none"
-                .to_owned(),
-            "leave them out, or cover some pages",
-        ));
-    }
-    Ok(())
 }
 
 fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, Failure> {

@@ -10,7 +10,7 @@ use cento_find::FINDINGS;
 use cento_scan::{Profile, Report, analyses, known};
 use clap::Args;
 
-use crate::analysis::{FigureArguments, cannot_write, open_source, write_file};
+use crate::analysis::{FigureArguments, cannot_write, open_source};
 use crate::failure::Failure;
 use crate::output::{clean, print, say};
 

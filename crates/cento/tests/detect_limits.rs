@@ -43,12 +43,20 @@ fn a_page_of_a_million_tiny_paragraphs_costs_a_small_multiple_of_its_text() {
     let paragraphs = (0..700_000u32).map(|at| format!("p{}\n\n", at / 2 % 350_000));
     let page: String = paragraphs.collect();
     let line = |url: &str, text: &str| format!("{}\n", json!({ "url": url, "text": text }));
-    let lines = line("http://a.example/hostile", &page) + &line("http://b.example/", "One.\n\nTwo.");
+    let lines =
+        line("http://a.example/hostile", &page) + &line("http://b.example/", "One.\n\nTwo.");
     sandbox.write("crawl.jsonl", lines);
     sandbox.write("mine.jsonl", line("http://mine.example/", &page));
     let memory = ["--memory", "64M", "--threads", "2"];
     sandbox.succeed(&[&["index", "crawl.jsonl", "-o", "c.cento"][..], &memory].concat());
-    let against = ["detect", "c.cento", "--against", "mine.jsonl", "--min-length", "0"];
+    let against = [
+        "detect",
+        "c.cento",
+        "--against",
+        "mine.jsonl",
+        "--min-length",
+        "0",
+    ];
     for more in [&[][..], &["--fuzzy"]] {
         let used = anonymous_memory(&sandbox, &[&against[..], more, &memory].concat());
         assert!(
@@ -67,14 +75,23 @@ fn a_page_of_a_million_tiny_paragraphs_costs_a_small_multiple_of_its_text() {
 #[cfg(target_os = "linux")]
 fn a_page_of_a_million_words_costs_grams_a_small_multiple_of_its_text() {
     let sandbox = Sandbox::new();
-    let words: String = (0..1_500_000u32).map(|at| format!("{} ", at % 99_991)).collect();
+    let words: String = (0..1_500_000u32)
+        .map(|at| format!("{} ", at % 99_991))
+        .collect();
     let line = |url: &str, text: &str| format!("{}\n", json!({ "url": url, "text": text }));
     sandbox.write("crawl.jsonl", line("http://a.example/hostile", &words));
     let item: String = words.chars().take(3000).collect();
     sandbox.write("items.jsonl", line("q1", &item));
     let memory = ["--memory", "64M", "--threads", "2"];
     sandbox.succeed(&[&["index", "crawl.jsonl", "-o", "c.cento"][..], &memory].concat());
-    let grams = ["detect", "c.cento", "--against", "items.jsonl", "--grams", "5"];
+    let grams = [
+        "detect",
+        "c.cento",
+        "--against",
+        "items.jsonl",
+        "--grams",
+        "5",
+    ];
     let used = anonymous_memory(&sandbox, &[&grams[..], &memory].concat());
     assert!(used < allowed(64 << 20, words.len()), "{} MB", used >> 20);
 }
@@ -84,7 +101,9 @@ fn options_without_effect_are_errors() {
     let sandbox = Sandbox::new();
     let text = "A paragraph that is long enough to be looked for, with words that nobody else would use in this order, and some more of them.";
     let line = format!("{}\n", json!({ "url": "http://a.example/", "text": text }));
-    sandbox.write("a.jsonl", &line).write("list.txt", "[chunks]\nHome\n");
+    sandbox
+        .write("a.jsonl", &line)
+        .write("list.txt", "[chunks]\nHome\n");
     sandbox.succeed(&["index", "a.jsonl", "-o", "c.cento"]);
     sandbox.succeed(&["discover", "--from", "a.jsonl", "-o", "a.labels"]);
     let labels = ["detect", "c.cento", "--labels", "a.labels"];
@@ -115,7 +134,10 @@ fn options_without_effect_are_errors() {
         (&review, &["--list", "y.txt", "--top", "5"]),
     ] {
         let said = sandbox.run(&[command, option].concat());
-        assert!(said.starts_with("status: 2"), "{command:?} {option:?}: {said}");
+        assert!(
+            said.starts_with("status: 2"),
+            "{command:?} {option:?}: {said}"
+        );
     }
     for name in ["x.labels", "y.txt"] {
         assert!(!sandbox.path(name).exists(), "{name}");
