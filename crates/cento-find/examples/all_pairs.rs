@@ -6,7 +6,11 @@
 //!
 //! It holds the grams of all kept pages in memory. Pairs are found exactly, by prefix filtering: with grams sorted from rare to common, two
 //! sets that resemble each other by R share one of the first `n - R n + 1` grams of each.
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a tool for developers")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a tool for developers"
+)]
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
