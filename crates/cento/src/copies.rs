@@ -33,8 +33,8 @@ const TOP: usize = 5;
 /// Exact copies are pages with the same payload or the same text. Near-copies are pages whose sets of word k-grams resemble
 /// each other: what they share of what either has is at least --resemblance. In the order of --keep, a page is removed if a
 /// kept page resembles it, and kept otherwise. Candidates are found by sketches, and each is verified by its grams, so no page
-/// is removed by chance; a pair at the threshold is missed with a probability of about 0.3 %, and one 0.05 above it practically
-/// never. Pages are those with text; revisits and rejected pages are counted separately.
+/// is removed by chance; at the default of 0.8 a pair of just that resemblance is missed with a probability of 0.2 %, and one of
+/// 0.85 of less than 0.01 %. Pages are those with text; revisits and rejected pages are counted separately.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Findings are tables in CORPUS/findings/copies: pairs (each removed page, the page that is kept in its place, how alike

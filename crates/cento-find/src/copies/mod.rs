@@ -9,7 +9,7 @@
 //! * Why there are two: the same URL again, two URLs of one host, two names of one server, or a replica.
 //!
 //! What is missed by chance: at `R` = 0.8 a pair of resemblance 0.8 shares none of its 28 bands, or looks too unlike by its signature,
-//! with a probability of 0.3 %; at 0.82 of 0.1 %, and at 0.85 of less than 0.001 %. The rest is exact, except for pages that resemble
+//! with a probability of 0.16 %; at 0.82 of 0.04 %, and at 0.85 of 0.005 % (a test simulates it). The rest is exact, except for pages that resemble
 //! so many others that only the most similar ones are compared with them ([`CopiesSummary::pages_crowded`]).
 //!
 //! ```text

@@ -261,10 +261,14 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
     registry.reduce("causes", |context, groups| {
         let mut by_id = context.wide_shuffle("by id")?;
         let mut groups = WideGroups::new(groups);
-        while let Some(mut group) = groups.next_group()? {
-            let verdict = group.next().filter(|record| record.order == 0);
-            let alias = verdict.is_some_and(|record| record.value == [1]);
+        while let Some(group) = groups.next_group()? {
+            // There is no verdict on hosts that share records without text alone.
+            let mut alias = false;
             for record in group {
+                if record.order == 0 {
+                    alias = record.value == [1];
+                    continue;
+                }
                 let mut pair: Pair = serde_json::from_slice(&record.value)?;
                 pair.cause = if alias { "server-alias" } else { "replica" }.to_owned();
                 by_id.push_numbered(pair.gone.page.page_id, ROW, &serde_json::to_vec(&pair)?)?;
