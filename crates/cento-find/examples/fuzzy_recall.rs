@@ -122,6 +122,7 @@ fn index(folder: &Path, name: &str, rows: &[(String, String)]) -> Outcome<Arc<So
         settings,
         parameters: Parameters::default(),
         add: false,
+        again: false,
         passing: false,
         threads: 2,
         memory: 1 << 30,

@@ -295,7 +295,7 @@ fn revisits_and_rejected_pages_are_counted_apart_and_a_filtered_archive_has_no_c
     );
     let unique = folder.path().join("unique");
     let corpus = cento_store::Corpus::open(&path).unwrap();
-    cento_find::copies::filter(&corpus, &findings, &[], &unique, |_| Ok(())).unwrap();
+    cento_find::copies::filter(&corpus, &findings, &[], &unique, false, |_| Ok(())).unwrap();
     let (_, _, summary) = run("after", &unique.join("crawl.warc"));
     assert_eq!((summary.pages, summary.removed()), (1, 0));
 }
