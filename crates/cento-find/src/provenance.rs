@@ -273,7 +273,7 @@ mod tests {
         let mut broken = TableFile::<LabelRow>::create(&path).unwrap();
         broken.push(row(9)).unwrap();
         drop(broken);
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         let rows: Vec<LabelRow> = read_labels(&path).unwrap().map(Result::unwrap).collect();
         assert_eq!(rows, (0..5).map(row).collect::<Vec<_>>());
         // A table of another kind is an error, and no panic.
