@@ -129,8 +129,11 @@ fn told(figure: &Figure, sheet: &Sheet<'_>) -> Vec<String> {
             sheet.every
         ));
     }
-    if !sheet.together.is_empty() {
-        add("A larger dot stands for several points at one place; the number beside it counts them.".to_owned());
+    if let Some(most) = sheet.together.iter().map(|mark| mark.0).max() {
+        add(format!(
+            "A larger dot stands for several points at one place, up to {}; a number beside a dot counts them.",
+            number(most)
+        ));
     }
     for (count, what) in [
         (

@@ -266,13 +266,16 @@ impl Sheet<'_> {
         self.together = together;
     }
 
-    /// Writes how many points are at one place, the most first; needs all that is drawn to be there.
+    /// Writes how many points are at one place, the most first and only where they are many; needs all that is drawn to be there.
     pub(crate) fn draw_numbers(&mut self) {
         let mut together = self.together.clone();
         together.sort_by(|one, other| {
             let place = |of: &(usize, f64, f64, f64)| (tenth(of.2), tenth(of.1));
             other.0.cmp(&one.0).then(place(one).cmp(&place(other)))
         });
+        // Small numbers among large ones would be clutter where dots are close together.
+        let least = together.first().map_or(2, |largest| largest.0.div_ceil(4));
+        together.retain(|mark| mark.0 >= least);
         for (count, x, y, radius) in together.into_iter().take(NUMBERED) {
             let text = grouped(count as f64, 0);
             let off = radius + 4.0;

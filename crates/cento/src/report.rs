@@ -35,10 +35,10 @@ pub(crate) struct ReportArguments {
     #[arg(value_name = "CORPUS")]
     corpus: PathBuf,
     /// The file to write [default: CORPUS/report.html]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Write each figure as a file too, as SVG and as CSV
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     figures: Option<PathBuf>,
     #[command(flatten)]
     figure_format: FigureArguments,
