@@ -107,15 +107,19 @@ class Fetterly(Comparison):
 
     def skip_list(self, what: str, path: Path, pairs: List[Row]) -> None:
         """A crawler that obeys the list still fetches a page of every class; a page unlike all others is a class."""
-        urls, prefixes = set(), []
+        urls, prefixes, fetched = set(), [], set()
         for line in path.read_text().split("\n"):
             kind, _, rest = line.partition("\t")
             if kind == "url":
                 urls.add(rest.split("\t")[0])
             elif kind == "prefix":
                 prefixes.append(rest.split("\t")[0])
+            elif kind == "keep":
+                fetched.add(rest.split("\t")[0])
         def is_skipped(page: Page) -> bool:
-            return page.url in urls or any(page.url.partition("://")[2].startswith(prefix) for prefix in prefixes)
+            bare = page.url.partition("://")[2]
+            under = any(bare.startswith(prefix) for prefix in prefixes) and page.url not in fetched
+            return page.url in urls or under
 
         kept_of = {row["page_id"]: row["of_id"] for row in pairs}
         classes = by_value((kept_of.get(page.page_id, page.page_id), page) for page in kept(self.pages))
