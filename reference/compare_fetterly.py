@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Dict, Iterable, List, Tuple
 
 import fetterly
-from corpus import Page, by_value, is_foreign, kept, precedence
+from corpus import Page, by_value, earlier, is_foreign, kept, precedence
 from harness import Comparison, Difference, Row, compare, expect, same
 
 # Sketches miss a pair of this resemblance less than once in 100,000 times; one at R itself about once in 70.
@@ -60,18 +60,25 @@ class Fetterly(Comparison):
             name = f"{what}: {page.url} ({page_id}) for {of.url} ({of.page_id})"
             expect(of.page_id not in removed, f"{name}: that page is removed too")
             expect(row["cause"] in causes(page, of), f"{name}: cause {row['cause']}, expected {causes(page, of)}")
+            expect(row["rejected"] == page.reject, f"{name}: rejected is {row['rejected']}")
+            first = {"first": "page", "second": "of"}.get(earlier(page, of), earlier(page, of))
+            expect(row["earlier"] == first, f"{name}: earlier is {row['earlier']}, expected {first}")
+            # A page may be removed for one that it resembles, and yet repeat the bytes of a third.
+            repeats = kinds.get(page_id, "near")
             if page.reject is not None:
                 # Files are compared whatever became of their text.
-                kind = "revisit" if page.reject == "revisit" else "bytes"
-                expect(row["kind"] == kind, f"{name}: a page rejected as {page.reject} is {row['kind']}")
+                repeats = "revisit" if page.reject == "revisit" else "bytes"
+                before = any(other.payload == page.payload and order(other) < order(page) for other in self.pages)
+                expect(row["repeats"] == repeats or not before, f"{name}: repeats is {row['repeats']}, expected {repeats}")
                 continue
+            expect(row["repeats"] == repeats, f"{name}: repeats is {row['repeats']}, expected {repeats}")
             expect(order(of) < order(page), f"{name}: the page that is kept does not come first")
             alike = fetterly.resemblance(sets[page_id], sets[of.page_id])
             alike = Fraction(1) if page.text == of.text else alike
             expect(alike >= least, f"{name}: resemblance {float(alike)}")
-            kind = kinds.get(page_id, "near")
+            kind = "bytes" if page.payload == of.payload else "text" if page.text == of.text else "near"
             expect(row["kind"] == kind, f"{name}: kind {row['kind']}, expected {kind}")
-            if row["kind"] == "near":
+            if kind == "near":
                 expect(same(row["resemblance"], alike), f"{name}: resemblance {row['resemblance']}, not {float(alike)}")
         for page_id, kind in kinds.items():
             name = f"{by_id[page_id].url} ({page_id})"
@@ -100,15 +107,19 @@ class Fetterly(Comparison):
 
     def skip_list(self, what: str, path: Path, pairs: List[Row]) -> None:
         """A crawler that obeys the list still fetches a page of every class; a page unlike all others is a class."""
-        urls, prefixes = set(), []
+        urls, prefixes, fetched = set(), [], set()
         for line in path.read_text().split("\n"):
             kind, _, rest = line.partition("\t")
             if kind == "url":
                 urls.add(rest.split("\t")[0])
             elif kind == "prefix":
                 prefixes.append(rest.split("\t")[0])
+            elif kind == "keep":
+                fetched.add(rest.split("\t")[0])
         def is_skipped(page: Page) -> bool:
-            return page.url in urls or any(page.url.partition("://")[2].startswith(prefix) for prefix in prefixes)
+            bare = page.url.partition("://")[2]
+            under = any(bare.startswith(prefix) for prefix in prefixes) and page.url not in fetched
+            return page.url in urls or under
 
         kept_of = {row["page_id"]: row["of_id"] for row in pairs}
         classes = by_value((kept_of.get(page.page_id, page.page_id), page) for page in kept(self.pages))

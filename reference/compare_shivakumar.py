@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Dict, List, Optional, Tuple
 
 import shivakumar
-from corpus import Page, by_value, kept
+from corpus import Page, by_value, earlier, kept
 from harness import Comparison, Row, compare, expect
 
 
@@ -51,20 +51,20 @@ class Shivakumar(Comparison):
         coarse = shivakumar.coarse_overlap(shivakumar.without_common(sets, most), threshold)
         expect(sorted(map(repr, pairs)) == sorted(map(repr, coarse)), f"{what}: coarse counting differs")
         copies = {group[0].page_id: len(group) for group in shivakumar.text_classes(pages)}
-        expected = [
-            {
-                "of_id": pair.one,
-                "page_id": pair.other,
-                "chunks": pair.shared,
-                "of_chunks": pair.one_chunks,
-                "page_chunks": pair.other_chunks,
-                "of_share": Fraction(pair.shared, pair.one_chunks),
-                "page_share": Fraction(pair.shared, pair.other_chunks),
-                "of_copies": copies[pair.one],
-                "page_copies": copies[pair.other],
-            }
-            for pair in pairs
-        ]
+        by_id = {page.page_id: page for page in pages}
+        expected = []
+        for pair in pairs:
+            sizes = {pair.one: pair.one_chunks, pair.other: pair.other_chunks}
+            # The earlier by date comes second, as what the other overlaps with; where dates do not tell, the lower id.
+            of, page = sorted(sizes)
+            if earlier(by_id[of], by_id[page]) == "second":
+                of, page = page, of
+            row: Row = {"of_id": of, "page_id": page, "chunks": pair.shared}
+            for name, page_id in [("of", of), ("page", page)]:
+                row[f"{name}_chunks"] = sizes[page_id]
+                row[f"{name}_share"] = Fraction(pair.shared, sizes[page_id])
+                row[f"{name}_copies"] = copies[page_id]
+            expected.append(row)
         return compare(what, expected, found, "page_id", "of_id")
 
     def servers(self, kind: str, threshold: int, most: int, by: str) -> int:

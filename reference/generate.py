@@ -320,6 +320,9 @@ class Maker:
                 page.reject = "recursion"
             elif page.reject is None and not page.text:
                 page.reject = "empty"
+            if page.reject is not None:
+                # Of a rejected page the content is not read, nor what it says of its date.
+                page.published = None
         for name, content in files.items():
             (folder / name).write_bytes(bytes(content))
         originals = self.originals()

@@ -124,6 +124,8 @@ class Comparison:
             yield
         except Difference as difference:
             self.differences.append(str(difference))
+        except KeyError as missing:
+            self.differences.append(f"a table has no column or row {missing}")
 
     def count(self, rows: int) -> None:
         self.rows += rows

@@ -12,7 +12,8 @@
 §3    Savings: a crawler that knows the replicas leaves out every page that is a replica of one that it has
       visited.
 
-Where the paper leaves it open, the design says: the earlier page by date is the one that is visited; pages
+Where the paper leaves it open, the design says: the earlier page by date is the one that is visited, and the
+one that stands for its text; pages
 without a date come after those with one, and of equals the lower id is first.
 """
 
@@ -93,12 +94,12 @@ def coarse_overlap(sets: Dict[object, Set[str]], threshold: int, counters: int =
 
 
 def text_classes(pages: Sequence[Page]) -> List[List[Page]]:
-    """Pages with the same text, each class in the order of ids."""
-    return list(by_value((page.text, page) for page in kept(pages)).values())
+    """Pages with the same text, the first of each class first."""
+    return list(by_value((page.text, page) for page in sorted(kept(pages), key=precedence)).values())
 
 
 def page_sets(pages: Sequence[Page], kind: str) -> Dict[int, Set[str]]:
-    """The distinct chunks of each page that stands for its text: the one of the smallest id (§2.2, step 2)."""
+    """The distinct chunks of each page that stands for its text. In §2.2, step 2, that is the one of the smallest id."""
     return {same[0].page_id: set(chunks(same[0], kind)) for same in text_classes(pages)}
 
 
