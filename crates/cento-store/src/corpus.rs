@@ -551,7 +551,7 @@ mod tests {
                 Table::Text => part.text.clone().unwrap(),
                 Table::Chunks => part.chunks.clone(),
             };
-            // One table in the place of another, with all that the manifest says about the bytes, and with the counts that belong to it.
+            // One table in the place of another, with all that the manifest says about its bytes.
             let (from, to) = (file(part, other), file(part, table));
             std::fs::copy(path.join(&from.file), path.join(&to.file)).unwrap();
             let entry = FileEntry {

@@ -441,7 +441,8 @@ fn shorten(page: &mut Page, limits: &PageLimits) -> Option<usize> {
     let cut = |text: &mut String, most: usize| {
         let long = text.len() > most;
         if long {
-            text.truncate(text.floor_char_boundary(most));
+            let fits = |&end: &usize| text.is_char_boundary(end);
+            text.truncate((0..=most).rev().find(fits).unwrap_or(0));
         }
         long
     };

@@ -303,7 +303,7 @@ impl Summary<'_> {
                 "already added",
                 number(already.count),
                 format!(
-                    "inputs that are in the corpus, e.g. {}; --again adds them once more",
+                    "in the corpus and skipped, e.g. {}; --again adds what is there once more",
                     clean(&already.example)
                 ),
             );

@@ -1,5 +1,6 @@
 //! How much memory the worst pages take: anonymous memory, as the kernel counts it, of the real program.
 #![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "what goes wrong is to end the test")]
 
 mod support;
 
@@ -39,7 +40,7 @@ fn peak(sandbox: &Sandbox, arguments: &[&str]) -> u64 {
 fn the_worst_pages_take_no_more_memory_than_is_promised() {
     let size: usize = match std::env::var_os("CENTO_LONG_TESTS") {
         Some(_) => 60 << 20,
-        None => 6 << 20,
+        None => 4 << 20,
     };
     let repeated = |piece: &str| piece.repeat(size / piece.len());
     let html = |piece: &str| format!("<html><title>x</title><body>{}", repeated(piece));
@@ -58,10 +59,14 @@ fn the_worst_pages_take_no_more_memory_than_is_promised() {
     let bound = (64 + 128) * MIB + 6 * size as u64;
     for (name, page) in worst {
         let sandbox = Sandbox::new();
-        for copy in 0..3 {
+        for copy in 0..2 {
             sandbox.write(&format!("pages/{copy}-{name}"), &page);
         }
-        for chunk in ["paragraph", "words:1"] {
+        let chunkings = match name {
+            "words.txt" => &["paragraph", "words:1"][..],
+            _ => &["paragraph"][..],
+        };
+        for chunk in chunkings {
             let corpus = format!("{chunk}.cento").replace(':', "-");
             let index = [
                 "index",
