@@ -247,6 +247,8 @@ fn failed(path: &Path, source: parquet::errors::ParquetError) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -86,6 +86,7 @@ impl AnalysisArguments {
         // A file that cannot be written is found out before the work, not after it.
         if let Some(out) = &self.out {
             kind_of(out)?;
+            check_writable(out)?;
         }
         if let (Some(out), Ok(corpus)) = (&self.out, Corpus::open(corpus)) {
             check_not_input(out, &corpus)?;
@@ -221,6 +222,12 @@ pub(crate) fn give_table(table: &Path, out: Option<&Path>, json: bool) -> Result
         write_rows(table, Kind::JsonLines, &mut print)?;
     }
     Ok(())
+}
+
+/// Fails if a file that the user named cannot be written: before the work, not after it.
+pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
+    let output = Output::create(path);
+    output.map(drop).map_err(|error| cannot_write(path, &error))
 }
 
 /// Writes a file that the user named, or one in a folder that the user named.

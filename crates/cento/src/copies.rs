@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use cento_file::Output;
+use cento_file::{Output, is_standard_output};
 use cento_find::copies::{
     CopiesParams, CopiesScheme, CopiesSummary, Keep, filter, write_skip_list,
 };
@@ -19,7 +19,9 @@ use cento_text::chunk::ChunkKind;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::analysis::{AnalysisArguments, cannot_write, check_not_input, open_source};
+use crate::analysis::{
+    AnalysisArguments, cannot_write, check_not_input, check_writable, open_source,
+};
 use crate::failure::Failure;
 use crate::originals::{OriginalArguments, Originals};
 use crate::output::{Lines, Shown, clean, number, print, say, size, strongest};
@@ -162,6 +164,7 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
         .collect();
     let source = Arc::new(open_source(&paths, arguments.analysis.partial)?);
     if let Some(list) = &arguments.skip_list {
+        check_writable(list)?;
         for corpus in source.corpora() {
             check_not_input(list, corpus)?;
         }
@@ -191,6 +194,11 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
     match arguments.emit {
         Some(emit) => list(&source, &findings, emit)?,
         None if printed => {}
+        // The list is there already.
+        None if arguments
+            .skip_list
+            .as_deref()
+            .is_some_and(is_standard_output) => {}
         None => {
             let kept = read.is_none() || arguments.analysis.findings.is_some();
             print(&summary(arguments, &findings, kept)?)?;
@@ -472,7 +480,10 @@ fn summary(
         let place = findings.path.display().to_string();
         let before = if findings.known { "found before, " } else { "" };
         text.push_str(&format!("{before}in {}\n", clean(&place)));
-    } else {
+    } else if arguments.filter.is_none()
+        && arguments.skip_list.is_none()
+        && arguments.analysis.out.is_none()
+    {
         text.push_str("Nothing of this is kept: --out and --filter write it, `cento index` makes a corpus that keeps it.\n");
     }
     if findings.known {

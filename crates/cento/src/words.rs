@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use cento_store::MANIFEST;
+use clap::builder::ValueParser;
 use clap::parser::ValueSource;
 use clap::{Arg, Args, Command, CommandFactory, FromArgMatches};
 
@@ -58,11 +59,12 @@ pub(crate) fn in_order(mut words: Vec<OsString>, command: &mut Command) -> Vec<O
 fn read(words: &[OsString], verb: &Command) -> Option<(Vec<OsString>, Option<Values>, bool)> {
     let (mut typed, mut values, mut bare) = (Vec::new(), None, false);
     let words = with_mistakes_tied(words, verb)?;
+    let about = verb.get_positionals().next();
     let mut words = words.into_iter().peekable();
     while let Some(word) = words.next() {
         let Some(text) = word.to_str() else {
             bare = true;
-            typed.push(word);
+            typed.push(as_shown(word, about));
             continue;
         };
         if text == "--" {
@@ -90,7 +92,7 @@ fn read(words: &[OsString], verb: &Command) -> Option<(Vec<OsString>, Option<Val
             let mut places = Vec::new();
             while let Some(value) = words.next_if(|next| !is_option(next)) {
                 places.push(typed.len());
-                typed.push(value);
+                typed.push(as_shown(value, Some(option)));
             }
             let least = numbers.min_values();
             values = Some(Values { places, least });
@@ -100,6 +102,23 @@ fn read(words: &[OsString], verb: &Command) -> Option<(Vec<OsString>, Option<Val
         }
     }
     Some((typed, values, bare))
+}
+
+/// A name that is not text, as inputs are shown: its bytes as `%FF`, by which `cento-read` finds it. Where one path is wanted, it stays.
+fn as_shown(word: OsString, about: Option<&Arg>) -> OsString {
+    let inputs = about
+        .is_some_and(|about| about.get_value_parser().type_id() == ValueParser::string().type_id());
+    if !inputs || word.to_str().is_some() {
+        return word;
+    }
+    let mut shown = String::new();
+    for chunk in word.as_encoded_bytes().utf8_chunks() {
+        shown.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            shown.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    shown.into()
 }
 
 /// Where the verb is about one thing and there are two words for it, one behind an option that may do without a value, that word is a wrong

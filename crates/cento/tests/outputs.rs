@@ -154,6 +154,14 @@ fn names_that_begin_with_an_at_sign_or_are_not_text_are_filtered() {
     let mut copies = sandbox.command(&["copies", "../c.cento", "--filter", "-o", "../out"]);
     let output = copies.current_dir(sandbox.path("d")).output().unwrap();
     assert!(output.status.success(), "{}", sandbox.transcript(&output));
+    // As an argument too.
+    let mut named = sandbox.command(&["copies", "--filter", "-o", "named"]);
+    let output = named.arg(&odd).output().unwrap();
+    assert!(output.status.success(), "{}", sandbox.transcript(&output));
+    let path = sandbox
+        .path("named")
+        .join(OsStr::from_bytes(b"\xff\xfe.jsonl"));
+    assert_eq!(line_count(&path), 3);
     for name in [&b"@list.jsonl"[..], b"a[1]*.jsonl", b"\xff\xfe.jsonl"] {
         let path = sandbox.path("out").join(OsStr::from_bytes(name));
         assert_eq!(line_count(&path), 3, "{}", path.display());
@@ -475,6 +483,48 @@ fn ctrl_c_ends_a_filter_and_leaves_nothing_half_written() {
     assert_eq!(left("temp"), 0);
     if ended.code() == Some(130) {
         assert_eq!(left("out"), 0);
+    }
+}
+
+#[test]
+fn ctrl_c_does_not_wait_for_a_server_that_does_not_answer() {
+    let sandbox = Sandbox::new();
+    // A server that says how long the file is, and then nothing more.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/pages.jsonl", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let mut open = Vec::new();
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = [0; 4096];
+            let read = std::io::Read::read(&mut stream, &mut request).unwrap_or(0);
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\nAccept-Ranges: bytes\r\n\r\n";
+            let _ = std::io::Write::write_all(&mut stream, head.as_bytes());
+            if !request[..read].starts_with(b"HEAD") {
+                open.push(stream);
+            }
+        }
+    });
+    for presses in [1, 2] {
+        let mut child = sandbox
+            .command(&["index", &address, "-o", "c.cento"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(1500));
+        let begun = Instant::now();
+        for _ in 0..presses {
+            let signal = ["-INT", &child.id().to_string()].map(str::to_owned);
+            let _ = std::process::Command::new("kill").args(signal).status();
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert!(
+            begun.elapsed() < Duration::from_secs(15),
+            "{:?}",
+            begun.elapsed()
+        );
     }
 }
 

@@ -173,7 +173,7 @@ fn sandbox() -> Sandbox {
         .find(&pool[0][..8])
         .or_else(|| text.find(&pool[1][..8]))
         .unwrap();
-    let mut changed = text.clone().into_bytes();
+    let mut changed = text.into_bytes();
     changed[at] = if changed[at] == b'z' { b'b' } else { b'z' };
     sandbox.write("c.jsonl", changed);
     sandbox.write("stops.txt", format!("[chunks]\n{}\n", pool[2].trim()));

@@ -247,6 +247,17 @@ fn flow(source: &Source, params: &DiscoverParams, memory: u64, tasks: Vec<Value>
 /// Writes the labels of a run to a file, with the tables beside it that tell where they come from.
 pub fn write_labels(findings: &Findings, params: &DiscoverParams, path: &Path) -> Result<Header> {
     let counted: DiscoverSummary = findings.summary()?;
+    // Findings lie in a corpus, which may be from a stranger: no link in it is followed.
+    if path.starts_with(&findings.path) {
+        for place in [path.to_owned(), table_of(path), originals_of(path)] {
+            if place
+                .symlink_metadata()
+                .is_ok_and(|found| found.is_symlink())
+            {
+                std::fs::remove_file(&place).map_err(|error| Error::io(&place, error))?;
+            }
+        }
+    }
     let mut writer = LabelsWriter::create(path, params.recipe, counted.labels)?;
     for row in read_labels(&findings.table("labels"))? {
         writer.push(row?.hash)?;

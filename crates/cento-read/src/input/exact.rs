@@ -60,7 +60,7 @@ fn format_of(name: &str, file: &Handle) -> io::Result<Option<Format>> {
 }
 
 /// The path behind a name: as it is, or with the bytes that were shown as `%FF` because they are not text.
-fn path_of(name: &str) -> PathBuf {
+pub(super) fn path_of(name: &str) -> PathBuf {
     let plain = PathBuf::from(name);
     #[cfg(unix)]
     if !plain.exists() && name.contains('%') {

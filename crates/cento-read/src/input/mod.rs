@@ -234,7 +234,7 @@ impl Resolver<'_> {
         if is_remote(spec) {
             return self.remote(spec);
         }
-        let path = Path::new(spec);
+        let path = &exact::path_of(spec);
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => self.folder(path, spec),
             Ok(_) => self.named(path, spec),
