@@ -1,5 +1,7 @@
 //! What one hostile page may cost `detect`, in anonymous memory; and options that would have no effect.
 
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 mod support;
 
 use std::time::Duration;
@@ -43,12 +45,20 @@ fn a_page_of_a_million_tiny_paragraphs_costs_a_small_multiple_of_its_text() {
     let paragraphs = (0..700_000u32).map(|at| format!("p{}\n\n", at / 2 % 350_000));
     let page: String = paragraphs.collect();
     let line = |url: &str, text: &str| format!("{}\n", json!({ "url": url, "text": text }));
-    let lines = line("http://a.example/hostile", &page) + &line("http://b.example/", "One.\n\nTwo.");
+    let lines =
+        line("http://a.example/hostile", &page) + &line("http://b.example/", "One.\n\nTwo.");
     sandbox.write("crawl.jsonl", lines);
     sandbox.write("mine.jsonl", line("http://mine.example/", &page));
     let memory = ["--memory", "64M", "--threads", "2"];
     sandbox.succeed(&[&["index", "crawl.jsonl", "-o", "c.cento"][..], &memory].concat());
-    let against = ["detect", "c.cento", "--against", "mine.jsonl", "--min-length", "0"];
+    let against = [
+        "detect",
+        "c.cento",
+        "--against",
+        "mine.jsonl",
+        "--min-length",
+        "0",
+    ];
     for more in [&[][..], &["--fuzzy"]] {
         let used = anonymous_memory(&sandbox, &[&against[..], more, &memory].concat());
         assert!(
@@ -67,14 +77,23 @@ fn a_page_of_a_million_tiny_paragraphs_costs_a_small_multiple_of_its_text() {
 #[cfg(target_os = "linux")]
 fn a_page_of_a_million_words_costs_grams_a_small_multiple_of_its_text() {
     let sandbox = Sandbox::new();
-    let words: String = (0..1_500_000u32).map(|at| format!("{} ", at % 99_991)).collect();
+    let words: String = (0..1_500_000u32)
+        .map(|at| format!("{} ", at % 99_991))
+        .collect();
     let line = |url: &str, text: &str| format!("{}\n", json!({ "url": url, "text": text }));
     sandbox.write("crawl.jsonl", line("http://a.example/hostile", &words));
     let item: String = words.chars().take(3000).collect();
     sandbox.write("items.jsonl", line("q1", &item));
     let memory = ["--memory", "64M", "--threads", "2"];
     sandbox.succeed(&[&["index", "crawl.jsonl", "-o", "c.cento"][..], &memory].concat());
-    let grams = ["detect", "c.cento", "--against", "items.jsonl", "--grams", "5"];
+    let grams = [
+        "detect",
+        "c.cento",
+        "--against",
+        "items.jsonl",
+        "--grams",
+        "5",
+    ];
     let used = anonymous_memory(&sandbox, &[&grams[..], &memory].concat());
     assert!(used < allowed(64 << 20, words.len()), "{} MB", used >> 20);
 }
@@ -84,7 +103,9 @@ fn options_without_effect_are_errors() {
     let sandbox = Sandbox::new();
     let text = "A paragraph that is long enough to be looked for, with words that nobody else would use in this order, and some more of them.";
     let line = format!("{}\n", json!({ "url": "http://a.example/", "text": text }));
-    sandbox.write("a.jsonl", &line).write("list.txt", "[chunks]\nHome\n");
+    sandbox
+        .write("a.jsonl", &line)
+        .write("list.txt", "[chunks]\nHome\n");
     sandbox.succeed(&["index", "a.jsonl", "-o", "c.cento"]);
     sandbox.succeed(&["discover", "--from", "a.jsonl", "-o", "a.labels"]);
     let labels = ["detect", "c.cento", "--labels", "a.labels"];
@@ -115,7 +136,10 @@ fn options_without_effect_are_errors() {
         (&review, &["--list", "y.txt", "--top", "5"]),
     ] {
         let said = sandbox.run(&[command, option].concat());
-        assert!(said.starts_with("status: 2"), "{command:?} {option:?}: {said}");
+        assert!(
+            said.starts_with("status: 2"),
+            "{command:?} {option:?}: {said}"
+        );
     }
     for name in ["x.labels", "y.txt"] {
         assert!(!sandbox.path(name).exists(), "{name}");
@@ -124,4 +148,43 @@ fn options_without_effect_are_errors() {
     sandbox.succeed(&[&labels[..], &["--sample", "5", "--seed", "3"]].concat());
     sandbox.succeed(&[&against[..], &["--min-length", "5", "--stop", "list.txt"]].concat());
     sandbox.succeed(&[&blind[..], &["--sample", "5"]].concat());
+}
+
+/// §5.2 of Ardi & Heidemann: a blog whose posts are on one site in six.
+#[test]
+fn a_scan_tells_of_a_blog_that_is_copied_to_every_sixth_site() {
+    let sandbox = Sandbox::new();
+    let chunk = |number: usize| {
+        let words: Vec<String> = (0..20).map(|at| format!("w{number}x{at}")).collect();
+        words.join(" ")
+    };
+    let mut lines = String::new();
+    for site in 0..72usize {
+        for page in 0..4usize {
+            let first = match site % 6 {
+                0 => 1_000_000 + 10 * page,
+                _ => 1000 * site + 10 * page,
+            };
+            let text: Vec<String> = (first..first + 4).map(chunk).collect();
+            let url = format!("http://s{site}.example/{page}");
+            lines += &format!("{}\n", json!({ "url": url, "text": text.join("\n\n") }));
+        }
+    }
+    sandbox.write("crawl.jsonl", lines);
+    let said = sandbox.succeed(&[
+        "scan",
+        "crawl.jsonl",
+        "-o",
+        "c.cento",
+        "--only",
+        "discover,detect",
+    ]);
+    assert!(!said.contains("No label is on any page"), "{said}");
+    assert!(
+        said.contains("48 of 288 pages (16.7 %) have labels"),
+        "{said}"
+    );
+    assert!(said.contains("12 of them whole sites of 72"), "{said}");
+    // It says what stands out, and accuses nobody.
+    assert!(!said.contains("bad"), "{said}");
 }
