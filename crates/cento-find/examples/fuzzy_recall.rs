@@ -42,7 +42,8 @@ impl Random {
 #[derive(Clone, Copy)]
 enum Edit {
     Replace(usize),
-    DropSentence,
+    /// Of paragraphs with so many sentences at least.
+    DropSentence(usize),
     Shuffle,
     Insert,
 }
@@ -57,7 +58,7 @@ fn edited(text: &str, edit: Edit, vocabulary: &[String], random: &mut Random) ->
                 }
             }
         }
-        Edit::DropSentence | Edit::Shuffle => {
+        Edit::DropSentence(_) | Edit::Shuffle => {
             let mut sentences: Vec<Vec<String>> = vec![Vec::new()];
             for word in words {
                 let ends = word.ends_with(['.', '!', '?']);
@@ -69,7 +70,11 @@ fn edited(text: &str, edit: Edit, vocabulary: &[String], random: &mut Random) ->
                 }
             }
             sentences.retain(|sentence| !sentence.is_empty());
-            if sentences.len() > 1 {
+            let least = match edit {
+                Edit::DropSentence(least) => least,
+                _ => 2,
+            };
+            if sentences.len() >= least {
                 let at = random.below(sentences.len());
                 let sentence = sentences.remove(at);
                 if matches!(edit, Edit::Shuffle) {
@@ -239,7 +244,8 @@ fn measure() -> Outcome<()> {
         ("10 % replaced", Edit::Replace(10)),
         ("20 % replaced", Edit::Replace(20)),
         ("30 % replaced", Edit::Replace(30)),
-        ("a sentence deleted", Edit::DropSentence),
+        ("one of 2 or more sentences deleted", Edit::DropSentence(2)),
+        ("one of 3 or more sentences deleted", Edit::DropSentence(3)),
         ("a sentence moved", Edit::Shuffle),
         ("10 % inserted", Edit::Insert),
     ];

@@ -24,7 +24,7 @@ use crate::failure::Failure;
 use crate::originals::{OriginalArguments, Originals};
 use crate::output::{Lines, number, print, say, shortened, table};
 
-/// Find where labels are: pages, sites and folders that have chunks you look for
+/// Find where it is copied: pages, sites and folders that have labels
 ///
 /// After Ardi & Heidemann 2014. A page contains labels by the share of its chunks that are labels, stop chunks aside. A neighbourhood,
 /// all pages under a host or a folder, is scored by the mean of its pages and by the share of all of its chunks, and is flagged
@@ -48,7 +48,8 @@ chunks. One that more than 256 originals have is attributed to an original only 
 the page are, and counted apart else.
 
 With --fuzzy a word of a label is found in a chunk if it stands there in the same run of 4 words; the
-share is that of the label's words. Runs that more than 64 labels have are ignored, in what is found
+share is that of the label's words. A part of a label counts too, if 80% of the chunk's words are the
+label's, and 8 words at least. Runs that more than 64 labels have are ignored, in what is found
 and in what is looked for. With --grams, runs that more than 64 different items have are ignored in
 the same way.
 
@@ -414,7 +415,7 @@ fn summary(
             "edited chunks",
             number(counted.fuzzy),
             format!(
-                "on {} pages, with {:.0}% of a label's words at least; in no score",
+                "on {} pages, with {:.0}% of a label's words, or parts of one; in no score",
                 number(counted.fuzzy_pages),
                 100.0 * least
             ),

@@ -1,5 +1,7 @@
 //! What one hostile page may cost `detect`, in anonymous memory; and options that would have no effect.
 
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 mod support;
 
 use std::time::Duration;
@@ -146,4 +148,43 @@ fn options_without_effect_are_errors() {
     sandbox.succeed(&[&labels[..], &["--sample", "5", "--seed", "3"]].concat());
     sandbox.succeed(&[&against[..], &["--min-length", "5", "--stop", "list.txt"]].concat());
     sandbox.succeed(&[&blind[..], &["--sample", "5"]].concat());
+}
+
+/// §5.2 of Ardi & Heidemann: a blog whose posts are on one site in six.
+#[test]
+fn a_scan_tells_of_a_blog_that_is_copied_to_every_sixth_site() {
+    let sandbox = Sandbox::new();
+    let chunk = |number: usize| {
+        let words: Vec<String> = (0..20).map(|at| format!("w{number}x{at}")).collect();
+        words.join(" ")
+    };
+    let mut lines = String::new();
+    for site in 0..72usize {
+        for page in 0..4usize {
+            let first = match site % 6 {
+                0 => 1_000_000 + 10 * page,
+                _ => 1000 * site + 10 * page,
+            };
+            let text: Vec<String> = (first..first + 4).map(chunk).collect();
+            let url = format!("http://s{site}.example/{page}");
+            lines += &format!("{}\n", json!({ "url": url, "text": text.join("\n\n") }));
+        }
+    }
+    sandbox.write("crawl.jsonl", lines);
+    let said = sandbox.succeed(&[
+        "scan",
+        "crawl.jsonl",
+        "-o",
+        "c.cento",
+        "--only",
+        "discover,detect",
+    ]);
+    assert!(!said.contains("No label is on any page"), "{said}");
+    assert!(
+        said.contains("48 of 288 pages (16.7 %) have labels"),
+        "{said}"
+    );
+    assert!(said.contains("12 of them whole sites of 72"), "{said}");
+    // It says what stands out, and accuses nobody.
+    assert!(!said.contains("bad"), "{said}");
 }

@@ -9,7 +9,8 @@
 //! What is compared are runs of [`K`] words, all of them: one replaced word takes as many runs away as it is part of, and no more.
 //! A word of a label is *found* in a chunk if it stands in a run that the chunk has too; how much of a label is in a chunk is the
 //! share of its words that are found. This is containment and not resemblance: a chunk that says more than the label says the label
-//! as well.
+//! as well. A chunk that is a part of a label, because somebody has left out a sentence, is found too, if [`EXCERPT`] of its own words
+//! stand in such runs, and [`LEAST`] words at least.
 //!
 //! A run that more than [`CROWD`] labels have says nothing about which of them was edited, and is ignored: words that stand in such
 //! runs alone are neither found nor looked for. Of a run that a label has twice the first place counts.
@@ -38,6 +39,9 @@ use crate::words::WordHasher;
 pub(super) const K: usize = 4;
 /// Labels that may have a run in common.
 const CROWD: usize = 64;
+/// The share of a chunk's words that makes it a part of a label, and how many words that are at least: more than a turn of phrase.
+const EXCERPT: f64 = 0.8;
+const LEAST: u32 = 8;
 /// The shuffle whose pages need names.
 pub(super) const ROWS: &str = "fuzzy rows";
 
@@ -63,6 +67,8 @@ table_row! {
         pub words: u32,
         /// What share that is.
         pub share: f64,
+        /// What share of the words of the chunk they are, all of these counted.
+        pub of_chunk: f64,
         /// What the label says.
         pub text: Option<String>,
         /// The page that the label came from.
@@ -83,7 +89,8 @@ struct Print {
     /// Where the chunk begins and ends.
     begin: u32,
     end: u32,
-    unused: u32,
+    /// How many words the chunk has.
+    words: u32,
 }
 
 const LABEL: u32 = 0;
@@ -113,6 +120,8 @@ struct Pair {
     at: u32,
     begin: u32,
     end: u32,
+    /// How many words the chunk has.
+    words: u32,
 }
 
 impl Row for Pair {
@@ -173,6 +182,7 @@ struct Edited {
     end: u32,
     found: u32,
     words: u32,
+    chunk_words: u32,
     said: Option<(Option<String>, String, u64)>,
 }
 
@@ -284,7 +294,7 @@ pub(super) fn register(
                             at: at as u32,
                             begin: 0,
                             end: 0,
-                            unused: 0,
+                            words: 0,
                         });
                     }
                 });
@@ -318,7 +328,8 @@ pub(super) fn register(
                     return;
                 }
                 let chunk = text.get(range.clone()).unwrap_or_default();
-                grams(hasher.words(chunk), K, |hash, _| {
+                let words = hasher.words(chunk);
+                grams(words, K, |hash, _| {
                     if outcome.is_ok() && seen.get(hash) {
                         outcome = by_print.push(Print {
                             hash,
@@ -327,7 +338,7 @@ pub(super) fn register(
                             at: ordinal - 1,
                             begin: range.start as u32,
                             end: range.end as u32,
-                            unused: 0,
+                            words: words.len() as u32,
                         });
                     }
                 });
@@ -374,6 +385,7 @@ fn pairs(registry: &mut Registry, params: &DetectParams) {
                         at,
                         begin: row.begin,
                         end: row.end,
+                        words: row.words,
                     })?;
                 }
             }
@@ -398,6 +410,8 @@ fn pairs(registry: &mut Registry, params: &DetectParams) {
         Ok(())
     });
     let least = typed(params.fuzzy.unwrap_or(1.0));
+    // Who asks for more of a label than this asks for more of a chunk too.
+    let excerpt = typed(EXCERPT).max(least);
     registry.reduce::<Pair, _>("resemble", move |context, groups| {
         let pages = context.state::<Bitmap>(NAMED)?;
         let resembled = context.state::<Bitmap>("resembled")?;
@@ -418,10 +432,12 @@ fn pairs(registry: &mut Registry, params: &DetectParams) {
                     all => all,
                 };
                 let score = share(u64::from(covered.words), u64::from(all));
+                let of_chunk = share(u64::from(covered.words.min(pair.words)), pair.words.into());
+                let enough = score >= least || (of_chunk >= excerpt && covered.words >= LEAST);
                 let better = best
                     .as_ref()
                     .is_none_or(|best| (score, covered.words) > (best.0, best.1));
-                if score >= least && better {
+                if enough && better {
                     *best = Some((score, covered.words, pair));
                 }
             };
@@ -438,6 +454,7 @@ fn pairs(registry: &mut Registry, params: &DetectParams) {
                     end: pair.end,
                     found,
                     words: words.get(pair.label),
+                    chunk_words: pair.words,
                     said: None,
                 })?;
                 labels.push_numbered(u64::from(pair.label), ROW, &row)?;
@@ -529,6 +546,10 @@ fn named(registry: &mut Registry, set: &LabelSet) {
                     found: edited.found,
                     words: edited.words,
                     share: real(share(u64::from(edited.found), u64::from(edited.words))),
+                    of_chunk: real(share(
+                        u64::from(edited.found.min(edited.chunk_words)),
+                        u64::from(edited.chunk_words),
+                    )),
                     text,
                     origin,
                 })?;

@@ -119,6 +119,24 @@ pub fn check_like(source: &Source, set: &LabelSet) -> Result<()> {
     Ok(())
 }
 
+/// Fails if what is held of pages and labels does not fit in half of the memory: two bits of a page, a bit of a label, and with
+/// edited chunks four bytes of a label and a filter. All else is shuffled, and spills.
+fn check_memory(source: &Source, set: &LabelSet, params: &DetectParams, memory: u64) -> Result<()> {
+    let (pages, labels) = (u64::from(source.all()), set.used().count);
+    let mut needed = pages / 4 + labels / 8;
+    if params.fuzzy.is_some() {
+        needed += labels * 4 + labels / 8 + memory / 8;
+    }
+    match needed > memory / 2 {
+        false => Ok(()),
+        true => Err(Error::Flow(cento_flow::Error::TooLittleMemory {
+            limit: memory,
+            needed: 2 * needed,
+            reason: format!(" for {pages} pages and {labels} labels"),
+        })),
+    }
+}
+
 /// Looks for labels in a corpus.
 pub fn detect(
     source: &Arc<Source>,
@@ -137,6 +155,7 @@ pub fn detect(
     if params.fuzzy.is_some() {
         fuzzy::check(source, set)?;
     }
+    check_memory(source, set, params, workplace.memory)?;
     let asked = Asked {
         params,
         labels: set.used(),

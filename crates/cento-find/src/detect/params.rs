@@ -25,7 +25,7 @@ pub struct DetectParams {
     pub own: Vec<String>,
     /// How many levels of neighbourhoods there are; all if not given, sites alone if 1.
     pub depth: Option<u32>,
-    /// The least resemblance of an edited chunk to a label; none are looked for if not given.
+    /// The least share of a label's words that an edited chunk has in the same runs; none are looked for if not given.
     pub fuzzy: Option<f64>,
 }
 
@@ -48,7 +48,7 @@ impl DetectParams {
             && !(0.2..=1.0).contains(&least)
         {
             return Err(Error::Parameter(format!(
-                "a resemblance of {least} is not between 0.2 and 1"
+                "a share of {least} is not between 0.2 and 1"
             )));
         }
         if self.depth == Some(0) {
