@@ -247,7 +247,6 @@ fn failed(path: &Path, source: parquet::errors::ParquetError) -> Error {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
 
     #[test]

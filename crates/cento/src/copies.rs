@@ -439,7 +439,7 @@ fn summary(
             "near-copies",
             number(counted.near),
             format!(
-                "resemblance of {}-grams at least {}; {} candidates verified",
+                "resemblance of {}-grams at least {}; candidates compared: {}",
                 arguments.k,
                 arguments.resemblance,
                 number(counted.candidates)

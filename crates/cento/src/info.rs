@@ -77,7 +77,10 @@ impl Census {
                         column.value(row).to_owned()
                     }
                 };
-                count(&mut sites, value(domain), share);
+                // A page without a host is on no site.
+                if domain.is_valid(row) {
+                    count(&mut sites, domain.value(row).to_owned(), share);
+                }
                 count(&mut languages, value(language), share);
             }
         }
@@ -94,7 +97,7 @@ impl Census {
         text.push('\n');
         if !manifest.complete() {
             text.push_str(
-                "  unfinished: the last `cento index` was broken off; run it again to go on\n",
+                "  unfinished: the last `cento index` was interrupted; run it again to resume\n",
             );
         }
         let mut lines = Lines::default();

@@ -107,7 +107,7 @@ impl Analysis for Copies {
         if pages > 0 {
             section.headlines.push(Headline::new(
                 part_of(pages - removed, pages),
-                "of the pages are unique",
+                "of the pages remain without copies",
             ));
         }
         section.sentences.push(match removed {
@@ -151,9 +151,14 @@ impl Analysis for Copies {
                 [Cell::Count(hosts @ 2..)] => format!(" on {} hosts", number(*hosts)),
                 _ => String::new(),
             };
+            // Several classes may be the largest.
+            let which = match classes.rows.get(1).and_then(|row| row.get(1)) {
+                Some(Cell::Count(next)) if next == pages => "One of the largest classes",
+                _ => "The largest class",
+            };
             if *pages > 1 {
                 section.sentences.push(format!(
-                    "The largest class of copies has {} pages{place}; {} is the one that is kept.",
+                    "{which} of copies has {} pages{place}; {} is the one that is kept.",
                     number(*pages),
                     told.short(kept)
                 ));
@@ -163,7 +168,7 @@ impl Analysis for Copies {
         section.sentences.extend(strongest.first().map(in_common));
         if removed > 0 {
             section.sentences.push(format!(
-                "Without the copies the corpus would be {} smaller.",
+                "The copies hold {} of payload.",
                 size(counts.saved_bytes)
             ));
             let corpus = quoted(told.corpus);

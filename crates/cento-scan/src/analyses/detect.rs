@@ -120,9 +120,16 @@ impl Analysis for Detect {
         let asked: DetectParams = parameters(&told.findings.record.parameters)?;
         let mut section = Section::default();
         if counts.matched == 0 {
-            section
-                .sentences
-                .push("No label is on any page.".to_owned());
+            let labels = &told.findings.record.parameters["labels"]["count"];
+            section.sentences.push(match labels.as_u64() {
+                Some(0) => "There were no labels to look for.".to_owned(),
+                Some(1) => "The one label that was looked for is on no page.".to_owned(),
+                Some(some) => format!(
+                    "None of the {} labels that were looked for is on any page.",
+                    number(some)
+                ),
+                None => "No label is on any page.".to_owned(),
+            });
             return Ok(section);
         }
         section.sentences.push(format!(

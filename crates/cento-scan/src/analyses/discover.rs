@@ -120,7 +120,17 @@ impl Analysis for Discover {
         let of = asked.recipe.of.name();
         let mut section = Section::default();
         section.sentences.push(match asked.how {
-            _ if counts.labels == 0 => format!("No {of} are multiplied, idioms aside."),
+            How::Threshold(threshold) if counts.labels == 0 => format!(
+                "None of the {of} that are not on the stop list occurs more than {} times.",
+                number(threshold)
+            ),
+            How::Informed(least) if counts.labels == 0 => format!(
+                "The originals have no {of} of {} bytes or more but those on the stop list.",
+                number(least)
+            ),
+            How::Top(_) if counts.labels == 0 => {
+                format!("There are no {of} but those on the stop list.")
+            }
             How::Threshold(threshold) => format!(
                 "{} distinct {of} occur more than {} times.",
                 number(counts.labels),
@@ -147,7 +157,7 @@ impl Analysis for Discover {
             ));
             section.headlines.push(Headline::new(
                 part_of(counts.occurrences, counts.objects),
-                format!("of all {of} are multiplied"),
+                format!("of all {of} are such labels"),
             ));
         }
         if counts.proposed > 0 {

@@ -130,7 +130,8 @@ impl Analysis for Replication {
             ));
         }
         if saved == 0 && summary.beyond == 0 {
-            let none = "No page is a replica of another: a crawl could skip none.";
+            let none = "No page has the text of another, or 15 chunks of four lines or 25 of two lines in common with one: \
+                        by these notions of a replica, a crawl could skip none.";
             section.sentences.push(none.to_owned());
         }
         section.sentences.extend(bounded(&summary));
