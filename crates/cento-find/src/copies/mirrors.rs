@@ -192,7 +192,7 @@ impl<'m> Hosts<'m> {
     /// The pairs that the class gives evidence for, the first by name first.
     fn pairs(&self, kept: Option<&'m str>) -> BTreeSet<(&'m str, &'m str)> {
         let names: Vec<&str> = self.0.keys().copied().collect();
-        pairs(&names, kept, |name| word_hash(name))
+        pairs(&names, kept, word_hash)
             .into_iter()
             .map(|(one, other)| (one.min(other), one.max(other)))
             .collect()
@@ -477,7 +477,7 @@ fn mirrors(registry: &mut Registry) {
                 let (one, shared): (String, Shared) = serde_json::from_slice(&record.value)?;
                 let alias = shared.is_alias(all);
                 by_verdict.push(&verdict_key(&one, &other)?, 0, &[u8::from(alias)])?;
-                mirrors.push(mirror_row(one, other, shared, all, alias))?;
+                mirrors.push(mirror_row(one, other, &shared, all, alias))?;
             }
         }
         Ok(())
@@ -485,7 +485,7 @@ fn mirrors(registry: &mut Registry) {
 }
 
 /// Hosts in the order of their dates; the first by name is taken for the original where these do not tell.
-fn mirror_row(one: String, other: String, shared: Shared, all: u64, alias: bool) -> MirrorRow {
+fn mirror_row(one: String, other: String, shared: &Shared, all: u64, alias: bool) -> MirrorRow {
     let [one_earlier, other_earlier] = shared.earlier;
     let row = MirrorRow {
         host: other,
@@ -557,7 +557,7 @@ mod tests {
         let few = Shared {
             same_paths: 4,
             host_pages: 4,
-            ..shared.clone()
+            ..shared
         };
         assert!(!few.is_alias(1000));
         let one_address = Shared {
@@ -569,7 +569,7 @@ mod tests {
         let little = Shared {
             host_pages: 500,
             shared_ip: true,
-            ..shared.clone()
+            ..shared
         };
         assert!(!little.is_alias(400));
         let mirror = Shared {

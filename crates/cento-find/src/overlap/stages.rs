@@ -379,7 +379,7 @@ pub(super) fn count_strip(
     groups: &mut Groups<'_, Posting>,
     temp: &Path,
     least: impl Fn(u32) -> u32,
-    mut largest: Option<&mut Option<Pair>>,
+    largest: Option<&mut Option<Pair>>,
 ) -> Result<(), StageError> {
     let plan: Plan = context.parameters()?;
     let mut pairs = context.shuffle::<Pair>(PAIRS)?;
@@ -388,7 +388,7 @@ pub(super) fn count_strip(
     let mut pages: Vec<u32> = Vec::new();
     let mut total = Effort::default();
     let mut unasked = None;
-    let largest = largest.as_deref_mut().unwrap_or(&mut unasked);
+    let largest = largest.unwrap_or(&mut unasked);
     // Half of the memory is for vectors while they grow.
     let room = plan.strip_bytes / 2;
     while let Some(group) = groups.next_group()? {
