@@ -39,15 +39,17 @@ const TOP: usize = 5;
 /// 0.85 of less than 0.01 %. Pages are those with text; revisits and rejected pages are counted separately.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Findings are tables in CORPUS/findings/copies: pairs (each removed page, the page that is kept in its place, how alike
-they are, which is earlier by date, and why there are two), near_pairs (every verified pair of near-copies), classes,
-mirrors (hosts), prefixes.
+Findings are tables in CORPUS/findings/copies: pairs (each removed page and the page that is kept
+in its place), near_pairs (every verified pair of near-copies), classes, mirrors (hosts), prefixes.
+In pairs:
 
-  kind      how the two pages are alike: bytes (same payload), revisit (a record that refers to it), text, near
-  repeats   the strongest way in which the page repeats any page before it, whichever it is removed for
-  cause     recapture (same URL), url-alias (same host), server-alias (two names of one server), replica
+  kind      how the two are alike: bytes (same payload), revisit (a record that refers to it),
+            text, near
+  repeats   the strongest way in which the page repeats any page before it
+  cause     recapture (same URL), url-alias (same host), server-alias (two names of one server),
+            replica
   earlier   page, of, same or unknown: by publication date, else by fetch date
-  rejected  why the page has no text, for revisits and rejected pages that repeat a payload; null for pages with text
+  rejected  why the page has no text: revisits and rejected pages that repeat a payload
 
 Inputs that are no corpus are read for this command alone. What it finds in them is kept by --out,
 --filter, --emit, --skip-list or --findings, and else only shown.

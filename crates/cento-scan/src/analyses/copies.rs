@@ -205,7 +205,7 @@ fn in_common(row: &Row) -> String {
         counted(row.count("pages"), "page", "pages")
     );
     match dated {
-        0 => format!("{shared}; no dates tell which of them had any first."),
+        0 => format!("{shared}."),
         _ => format!(
             "{shared}; {of_host} has the earlier one, by date, in {} of the {} whose dates differ.",
             number(earlier),
@@ -250,24 +250,25 @@ pub fn mirrors(findings: &Findings, top: usize) -> Result<Table> {
     let mut all: u64 = 0;
     for_each(findings, "mirrors", ["pages"], |_| all += 1)?;
     let rows = largest(findings, "mirrors", &["pages"], top)?;
-    let columns = [
-        "host",
-        "other host",
-        "pages in common",
-        "pages of the host",
-        "earlier on the host",
-        "earlier on the other",
-    ];
+    // Without dates, columns of zeros tell nothing.
+    let dated = rows
+        .iter()
+        .any(|row| row.count("host_earlier") + row.count("of_host_earlier") > 0);
+    let mut columns = vec!["host", "other host", "pages in common", "pages of the host"];
+    let mut counts = vec!["pages", "host_pages"];
+    if dated {
+        columns.extend(["earlier on the host", "earlier on the other"]);
+        counts.extend(["host_earlier", "of_host_earlier"]);
+    }
     Ok(Table {
         title: "hosts with pages in common".to_owned(),
-        columns: columns.map(str::to_owned).to_vec(),
+        columns: columns.into_iter().map(str::to_owned).collect(),
         more: all.saturating_sub(rows.len() as u64),
         rows: rows
             .iter()
             .map(|row| {
-                let counts = ["pages", "host_pages", "host_earlier", "of_host_earlier"];
                 let names = ["host", "of_host"].map(|name| Cell::Text(row.word(name).to_owned()));
-                let counts = counts.map(|name| Cell::Count(row.count(name)));
+                let counts = counts.iter().map(|name| Cell::Count(row.count(name)));
                 names.into_iter().chain(counts).collect()
             })
             .collect(),
