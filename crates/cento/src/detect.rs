@@ -47,11 +47,11 @@ A chunk that several originals have is attributed to the one that has most of it
 chunks. One that more than 256 originals have is attributed to an original only if other chunks of
 the page are, and counted apart else.
 
-With --fuzzy a word of a label is found in a chunk if it stands there in the same run of 4 words; the
-share is that of the label's words. A part of a label counts too, if 80% of the chunk's words are the
-label's, and 8 words at least. Runs that more than 64 labels have are ignored, in what is found
-and in what is looked for. With --grams, runs that more than 64 different items have are ignored in
-the same way.
+With --fuzzy a word of a label is found in a chunk if it stands there in the same run of 4 words;
+the share is that of the label's words. A part of a label counts too, if 80% of the chunk's words
+are the label's, and 8 words at least. Runs that more than 64 labels have are ignored, in what is
+found and in what is looked for. With --grams, runs that more than 64 different items have are
+ignored in the same way.
 
 Examples:
   cento detect crawl.cento --labels wikipedia.labels --own wikipedia.org --depth 1

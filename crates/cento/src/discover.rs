@@ -36,8 +36,8 @@ tables, and how many objects occur how often, are findings in CORPUS/findings/di
 
 Stop chunks are idioms: `cento labels stops` prints the list. What else looks like one (short,
 without words, below 100 bytes and on many domains evenly, on many originals) is proposed, with the
-reason: `cento labels review NAME.labels`. A chunk of 100 bytes or more is no idiom for being on many
-domains: that is what is looked for.
+reason: `cento labels review NAME.labels`. A chunk of 100 bytes or more is no idiom for being on
+many domains: that is what is looked for.
 
 Lengths are in bytes, so that a Chinese character counts as much as three letters.
 

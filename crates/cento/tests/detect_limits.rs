@@ -39,10 +39,10 @@ fn allowed(budget: u64, page: usize) -> u64 {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_page_of_a_million_tiny_paragraphs_costs_a_small_multiple_of_its_text() {
+fn a_page_of_hundreds_of_thousands_of_paragraphs_costs_a_small_multiple_of_its_text() {
     let sandbox = Sandbox::new();
     // Half of the paragraphs are distinct, and each of them is a label.
-    let paragraphs = (0..700_000u32).map(|at| format!("p{}\n\n", at / 2 % 350_000));
+    let paragraphs = (0..300_000u32).map(|at| format!("p{}\n\n", at / 2));
     let page: String = paragraphs.collect();
     let line = |url: &str, text: &str| format!("{}\n", json!({ "url": url, "text": text }));
     let lines =
