@@ -242,7 +242,10 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
                 let repeats = match (facts.reject, duplicate.get(at), same_bytes.get(at)) {
                     (None, true, true) => Link::Bytes,
                     (None, true, false) => Link::Text,
-                    _ => link,
+                    (None, ..) => link,
+                    // Records without text have met by their payload.
+                    (Some(_), ..) if facts.revisit => Link::Revisit,
+                    (Some(_), ..) => Link::Bytes,
                 };
                 let gone = serde_json::to_vec(&Gone {
                     page: facts.into(),
@@ -290,7 +293,8 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
                     context.count(&cause, 1);
                 } else {
                     context.count("repeated records", 1);
-                    context.count("repeated revisits", u64::from(link == Link::Revisit));
+                    let revisit = Link::of_number(gone.repeats) == Link::Revisit;
+                    context.count("repeated revisits", u64::from(revisit));
                 }
                 let dates = [&page, &of].map(Dates::from);
                 let date = |dates: Dates| {
