@@ -416,9 +416,9 @@ fn a_blog_that_is_copied_to_every_sixth_site_is_found_and_no_idiom() {
     let notice = "We use cookies to make this site better for you.";
     let mut pages = Vec::new();
     for site in 0..360usize {
-        for page in 0..12 {
+        for (page, post) in posts.iter().enumerate() {
             let text = match site % 6 {
-                0 => posts[page].clone(),
+                0 => post.clone(),
                 _ => (0..5)
                     .map(|at| chunk(site * 1000 + page * 10 + at))
                     .collect::<Vec<_>>()

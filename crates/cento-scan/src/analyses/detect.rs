@@ -158,8 +158,8 @@ impl Analysis for Detect {
                 counted(counts.neighbourhoods, "neighbourhood", "neighbourhoods")
             ),
             some => format!(
-                "{} of {} {} by {} share of labels{}, {}. That a folder stands out says that it repeats what others have, and not why: \
-                 templates and mirrors do so too.",
+                "{} of {} {} by {} share of labels{}, {}. It says that text is repeated there, and not why: \
+                 templates and mirrors stand out too.",
                 number(some),
                 counted(counts.neighbourhoods, "neighbourhood", "neighbourhoods"),
                 if some == 1 { "stands out" } else { "stand out" },
