@@ -141,7 +141,6 @@ fn sweep(temp: &Path) {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test")]
 mod tests {
     use super::*;
 

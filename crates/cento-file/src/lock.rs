@@ -46,7 +46,6 @@ pub(crate) fn free_lock(path: &Path) -> Option<File> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test")]
 mod tests {
     use super::*;
 

@@ -277,7 +277,6 @@ impl Seek for Output {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test")]
 mod tests {
     use super::*;
     use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};

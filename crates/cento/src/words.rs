@@ -234,7 +234,7 @@ fn moved(typed: &[OsString], values: &Values, positional: &Arg) -> Vec<usize> {
     let several = positional
         .get_num_args()
         .is_some_and(|numbers| numbers.max_values() > 1);
-    let corpus = typed.get(last).is_some_and(|word| is_corpus(word));
+    let corpus = typed.get(last).is_some_and(is_corpus);
     match (corpus, positional.is_required_set()) {
         (true, _) => vec![last],
         (false, true) if several => values.places.clone(),
