@@ -1,5 +1,6 @@
 //! What one hostile page may cost `quilts` and `phrases`, measured as anonymous memory of the process.
 #![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 
@@ -26,7 +27,9 @@ fn anonymous(sandbox: &Sandbox, arguments: &[&str]) -> u64 {
             break ended;
         }
         let status = std::fs::read_to_string(&status).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("RssAnon:"));
         let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
         most = most.max(kilobytes.unwrap_or(0) * 1024);
         std::thread::sleep(Duration::from_millis(3));
@@ -40,7 +43,9 @@ fn shortest_words(bytes: usize, seed: usize) -> String {
     let mut text = String::with_capacity(bytes + 3);
     let mut state = seed as u64;
     while text.len() < bytes {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         let letter = |shift: u32| char::from(b'a' + (state >> shift) as u8 % 26);
         text.extend([letter(40), letter(50), ' ']);
     }
@@ -68,6 +73,11 @@ fn a_page_of_tiny_words_costs_a_small_multiple_of_its_bytes() {
     for command in [&["quilts"][..], &["phrases", "--exact", "--no-collapse"]] {
         let options = ["p.cento", "--memory", "64M", "--threads", "2", "--json"];
         let cost = anonymous(&sandbox, &[command, &options].concat());
-        assert!(cost < most, "{command:?}: {} MiB, at most {}", cost / MIB, most / MIB);
+        assert!(
+            cost < most,
+            "{command:?}: {} MiB, at most {}",
+            cost / MIB,
+            most / MIB
+        );
     }
 }
