@@ -48,9 +48,15 @@ impl GramRounds {
     /// Grams that a round keeps, about: 16 MiB.
     const KEPT: usize = 1 << 21;
 
-    /// How many rounds a text takes. A word and what separates it from the next are two bytes at least.
-    pub fn rounds(text: &str) -> u64 {
-        (text.len() / 2).div_ceil(GramRounds::KEPT).max(1) as u64
+    /// How many rounds a text takes. What may take several is counted first: a word and what separates it from the next are two
+    /// bytes at least, but usually six.
+    fn rounds(&mut self, text: &str) -> u64 {
+        let mut words = text.len() / 2;
+        if words > GramRounds::KEPT {
+            words = 0;
+            self.scanner.scan_keys(text, |_| words += 1);
+        }
+        words.div_ceil(GramRounds::KEPT).max(1) as u64
     }
 
     /// Calls `each` with the distinct grams of a text, those of one round at a time, sorted. A text of fewer than `k` words has
@@ -61,7 +67,7 @@ impl GramRounds {
         k: usize,
         mut each: impl FnMut(&[u64]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let rounds = GramRounds::rounds(text);
+        let rounds = self.rounds(text);
         let mut hasher = GramHasher::new(k);
         for round in 0..rounds {
             hasher.reset();

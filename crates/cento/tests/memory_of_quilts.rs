@@ -1,5 +1,6 @@
 //! What one hostile page may cost `quilts` and `phrases`, measured as anonymous memory of the process.
 #![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 

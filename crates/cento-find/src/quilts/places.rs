@@ -24,8 +24,10 @@ use crate::source::Source;
 const TEXTS: usize = 256;
 /// What is sought in texts that are read together: so much that it stays near what any page may need.
 const BATCH: usize = 1 << 16;
-/// What is sought in one text at a time, about 20 MiB. For more of it the text is read again.
-const ROUND: usize = 1 << 19;
+/// What is sought in the text of one quilt at a time, about 40 MiB. For more of it the text is read again.
+const ROUND: usize = 1 << 20;
+/// What is sought in the text of one source for one quilt at a time, about 40 MiB.
+const PART: usize = 1 << 19;
 /// Places of one gram in a source that a run can begin at.
 const OCCURRENCES: usize = 8;
 
@@ -143,7 +145,7 @@ impl<'a> Seeker<'a> {
         self.quilts.push((quilt, self.given.len()));
         for given in given {
             // A long page is looked through several times, for some of its grams each time.
-            if self.given.len() >= BATCH + ROUND {
+            if self.given.len() >= ROUND {
                 self.seek(context)?;
                 self.quilts.push((quilt, 0));
             }
@@ -218,7 +220,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
                 // work was shared out.
                 let other = quilt.is_some_and(|quilt| quilt != row.quilt);
                 rows = if other { 0 } else { rows };
-                if other && finder.sought.len() >= BATCH || rows >= ROUND {
+                if other && finder.sought.len() >= BATCH || rows >= PART {
                     finder.find(context, other)?;
                     finder.pages.push((source, 0));
                     rows = 0;

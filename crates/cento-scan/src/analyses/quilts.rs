@@ -221,10 +221,10 @@ impl Analysis for Quilts {
         }
         section.sentences.push(match counts.attributed_quilts {
             0 => format!(
-                "None of them links to {whose} that have half of what it shares with these, or to their domains."
+                "None of the quilts links to {whose} that have half of what it shares with these, or to their domains."
             ),
             some => format!(
-                "{} of them {} to {whose} that have half or more of what they share with these, or to their domains.",
+                "{} of the quilts {} to {whose} that have half or more of what they share with these, or to their domains.",
                 number(some),
                 if some == 1 { "links" } else { "link" }
             ),
