@@ -277,7 +277,7 @@ mod tests {
         let keys = |minima: &[u32; MINIMA as usize]| {
             let mut keys = Vec::new();
             buckets(minima, params.scheme, params.bands(), |_, key| {
-                keys.push(key)
+                keys.push(key);
             });
             keys
         };
