@@ -41,7 +41,8 @@ fn inputs(sandbox: &Sandbox, random: &mut Random) {
         let chosen: Vec<&str> = (0..4)
             .map(|_| paragraphs[random.below(12) as usize].as_str())
             .collect();
-        let own = random.paragraph(10 + random.below(30));
+        let words = 10 + random.below(30);
+        let own = random.paragraph(words);
         let html = format!("<p>{}</p><p>{own}</p>", chosen.join("</p><p>"));
         archive.page(
             &format!("http://site{}.example/{page}", page % 5),
