@@ -122,6 +122,12 @@ impl AnalysisArguments {
     }
 }
 
+/// Fails if a file that is to be written is an input of one of these corpora, by whatever name.
+pub(crate) fn check_no_input(output: &Path, source: &Source) -> Result<(), Failure> {
+    let mut corpora = source.corpora().iter();
+    corpora.try_for_each(|corpus| check_not_input(output, corpus))
+}
+
 /// Fails if a file that is to be written is an input of a corpus, by whatever name.
 pub(crate) fn check_not_input(output: &Path, corpus: &Corpus) -> Result<(), Failure> {
     let Some(inode) = cento_file::inode(output) else {

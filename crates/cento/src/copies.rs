@@ -20,7 +20,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::analysis::{
-    AnalysisArguments, cannot_write, check_not_input, check_writable, open_source,
+    AnalysisArguments, cannot_write, check_no_input, check_writable, open_source,
 };
 use crate::failure::Failure;
 use crate::originals::{OriginalArguments, Originals};
@@ -167,9 +167,7 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
     let source = Arc::new(open_source(&paths, arguments.analysis.partial)?);
     if let Some(list) = &arguments.skip_list {
         check_writable(list)?;
-        for corpus in source.corpora() {
-            check_not_input(list, corpus)?;
-        }
+        check_no_input(list, &source)?;
     }
     let findings = arguments.analysis.run(&corpus, |workplace| {
         Copies.run(&source, &json!(params), workplace)

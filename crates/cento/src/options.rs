@@ -21,6 +21,7 @@ fn value(option: &Arg) -> String {
     let value = match (option.get_id().as_str(), name) {
         ("format", _) => "jsonl",
         ("chunk", _) => "lines:2",
+        ("content", _) => "slope",
         ("normalise", _) => "space",
         ("hash", _) => "sha1",
         ("of", _) => "files",

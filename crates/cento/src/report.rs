@@ -10,7 +10,7 @@ use cento_find::FINDINGS;
 use cento_scan::{Profile, Report, analyses, known};
 use clap::Args;
 
-use crate::analysis::{FigureArguments, cannot_write, open_source};
+use crate::analysis::{FigureArguments, cannot_write, check_no_input, open_source};
 use crate::failure::Failure;
 use crate::output::{clean, print, say};
 
@@ -58,6 +58,9 @@ pub(crate) struct ReportArguments {
 
 pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
     let source = Arc::new(open_source(&[&arguments.corpus], arguments.partial)?);
+    if let Some(output) = &arguments.output {
+        check_no_input(output, &source)?;
+    }
     let profile = Profile::of(&source)?;
     let corpus = arguments.corpus.display().to_string();
     let folder = arguments

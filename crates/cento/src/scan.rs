@@ -15,7 +15,7 @@ use cento_store::Corpus;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
-use crate::analysis::{FigureArguments, open_source};
+use crate::analysis::{FigureArguments, check_no_input, open_source};
 use crate::arguments::{LimitArguments, MachineArguments, ReadingArguments};
 use crate::failure::Failure;
 use crate::index::Index;
@@ -153,6 +153,9 @@ fn scan(arguments: &ScanArguments, watch: &Arc<Watch>) -> Result<Scanned, Failur
         .transpose()?;
     let made = make(arguments, watch)?;
     let source = Arc::new(open_source(&[&made.corpus], arguments.partial)?);
+    if let Some(report) = &arguments.report {
+        check_no_input(report, &source)?;
+    }
     if let Some(labels) = &labels {
         check_like(&source, labels)?;
     }
