@@ -39,7 +39,9 @@ class Fetterly(Comparison):
         ]:
             with self.setting():
                 skip = self.cento.folder / f"skip-{k}-{least}-{keep}"
-                options = ["-k", k, "--resemblance", least, "--keep", keep]
+                options = ["--resemblance", least, "--keep", keep]
+                # At a resemblance of 1 only exact copies are looked for, and no grams are made.
+                options += ["-k", k] if least != "1" else []
                 table = self.cento.find("copies", "x.cento", *options, "--skip-list", skip, main="pairs")
                 self.count(self.copies(table("pairs"), k, Fraction(least), keep))
                 self.skip_list(f"copies {' '.join(map(str, options))}", skip, table("pairs"))
