@@ -24,6 +24,20 @@ pub enum Error {
     /// An input that would be written over itself.
     #[error("{0} would be written over itself")]
     OverItself(String),
+    /// An input that is not what it was when the corpus was made.
+    #[error("{0} has changed since it was indexed")]
+    Changed(String),
+    /// Two inputs that would be written to one file.
+    #[error("{} and {} would both be written to {}", .inputs[0], .inputs[1], .output.display())]
+    OneOutput {
+        /// The file.
+        output: PathBuf,
+        /// The inputs.
+        inputs: [String; 2],
+    },
+    /// An output that is there already.
+    #[error("{} is there already", .0.display())]
+    Exists(PathBuf),
     /// More pages than can be numbered in one run.
     #[error("{0} pages are more than one analysis can number")]
     TooManyPages(u64),
@@ -34,6 +48,14 @@ pub enum Error {
         corpus: PathBuf,
         /// Which analysis.
         analysis: String,
+    },
+    /// Findings that are not what was written.
+    #[error("{} is damaged: {detail}", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        detail: String,
     },
     /// A file operation failed.
     #[error("{}: {source}", .path.display())]
@@ -57,13 +79,37 @@ impl Error {
             Error::Flow(error) => error.hint(),
             Error::Labels(error) => error.hint(),
             Error::Parameter(_) => Some("--help tells what values there are".to_owned()),
-            Error::OverItself(_) => Some("choose another folder with --output".to_owned()),
+            Error::OverItself(_) => Some(
+                "choose a folder with --output that holds no inputs and lies in none".to_owned(),
+            ),
+            Error::Changed(_) => Some(
+                "index it again: records are known by their numbers, and these may be others now"
+                    .to_owned(),
+            ),
+            Error::OneOutput { .. } => {
+                Some("give --filter the inputs to write, one at a time".to_owned())
+            }
+            Error::Exists(_) => Some(
+                "choose an empty folder with --output, or replace what is there with --overwrite"
+                    .to_owned(),
+            ),
             Error::TooManyPages(_) => Some("index it as several corpora".to_owned()),
             Error::NoFindings { corpus, analysis } => Some(format!(
                 "make them with `cento {analysis} {}`",
                 corpus.display()
             )),
+            Error::Damaged { .. } => Some(
+                "give the command that made these findings again: damaged ones are computed anew"
+                    .to_owned(),
+            ),
             Error::Io { .. } => None,
+        }
+    }
+
+    pub(crate) fn damaged(path: &Path, detail: &str) -> Error {
+        Error::Damaged {
+            path: path.to_owned(),
+            detail: detail.to_owned(),
         }
     }
 

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cento_file::is_stream;
 use cento_labels::{Header, Labels, LabelsWriter};
 use serde_json::json;
 
 use crate::error::{Error, Result};
 use crate::provenance::{
-    LabelRow, OriginalRow, TableFile, originals_of, read_labels, read_originals, table_of,
+    LabelRow, ORIGINALS, OriginalRow, TABLE, TableFile, originals_of, read_labels, read_originals,
+    table_of,
 };
 
 /// Labels with their table, if they have one.
@@ -26,6 +28,7 @@ impl Set {
     fn open(path: &Path) -> Result<Set> {
         let labels = Labels::open(path)?;
         labels.verify()?;
+        labels.verify_beside()?;
         let existing = |path: PathBuf| path.is_file().then_some(path);
         Ok(Set {
             table: existing(table_of(path)),
@@ -72,7 +75,7 @@ impl<'a> Output<'a> {
     fn create(path: &'a Path, like: &Header, labels: u64, table: bool) -> Result<Output<'a>> {
         Ok(Output {
             writer: LabelsWriter::create(path, like.recipe, labels)?,
-            table: match table {
+            table: match table && !is_stream(path) {
                 true => Some(TableFile::create(&table_of(path))?),
                 false => None,
             },
@@ -93,14 +96,20 @@ impl<'a> Output<'a> {
     }
 
     fn finish(
-        self,
+        mut self,
         stops: &[[u8; 16]],
         made: serde_json::Value,
         originals: Vec<OriginalRow>,
     ) -> Result<Header> {
+        if is_stream(self.path) {
+            return Ok(self.writer.finish(stops, made)?);
+        }
         let beside = originals_of(self.path);
         match self.table {
-            Some(table) => table.finish()?,
+            Some(table) => {
+                table.finish()?;
+                self.writer.note_beside(TABLE)?;
+            }
             None => drop(fs::remove_file(table_of(self.path))),
         }
         if originals.is_empty() {
@@ -115,6 +124,7 @@ impl<'a> Output<'a> {
                 }
             }
             table.finish()?;
+            self.writer.note_beside(ORIGINALS)?;
         }
         Ok(self.writer.finish(stops, made)?)
     }

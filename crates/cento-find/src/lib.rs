@@ -32,7 +32,7 @@ pub mod words;
 
 pub use error::{Error, Result};
 pub use numbers::{Numbers, UNSET};
-pub use rows::row_values;
-pub use run::{FINDINGS, Findings, RUN, RunRecord, Workplace, known_findings};
+pub use rows::{draw, row_values};
+pub use run::{FINDINGS, Findings, RUN, RunRecord, Workplace, known_findings, verify_findings};
 pub use source::{ChunkTask, PageFacts, Source, TextTask};
-pub use tables::read_table;
+pub use tables::{read_table, table_columns};

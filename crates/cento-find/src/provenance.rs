@@ -8,7 +8,6 @@
 //!
 //! Labels are of use without these files: then a match tells that it is one, and not of what.
 
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,6 +15,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::Schema;
+use cento_file::Output;
 use cento_flow::{TableRow, table_row};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -24,8 +24,9 @@ use parquet::file::properties::WriterProperties;
 use crate::error::{Error, Result};
 use crate::tables::read_table;
 
-/// Rows that are encoded together.
+/// Rows that are encoded together, and bytes of them.
 const BATCH: usize = 4096;
+const BATCH_BYTES: usize = 8 << 20;
 
 table_row! {
     /// A label, and where it comes from.
@@ -33,7 +34,7 @@ table_row! {
     pub struct LabelRow {
         /// Its hash.
         pub hash: [u8; 16],
-        /// What it says, up to 16 KiB of it; none for files, and where the corpus keeps no text.
+        /// What it says, up to 256 KiB of it; none for files, and where the corpus keeps no text.
         pub text: Option<String>,
         /// How many bytes that is.
         pub bytes: u64,
@@ -47,7 +48,7 @@ table_row! {
         pub page_id: u64,
         /// The address of that page.
         pub page: String,
-        /// The originals that have it, by number: the first 32.
+        /// The originals that have it, by number.
         pub originals: Vec<u32>,
         /// Why it may be no more than an idiom, if it looks like one.
         pub proposed: Option<String>,
@@ -69,14 +70,19 @@ table_row! {
     }
 }
 
+/// What the name of the table of labels has behind that of the labels.
+pub(crate) const TABLE: &str = ".parquet";
+/// What that of the table of originals has.
+pub(crate) const ORIGINALS: &str = ".originals.parquet";
+
 /// The table of labels beside a file of them.
 pub fn table_of(labels: &Path) -> PathBuf {
-    with_ending(labels, ".parquet")
+    with_ending(labels, TABLE)
 }
 
 /// The table of originals beside a file of labels.
 pub fn originals_of(labels: &Path) -> PathBuf {
-    with_ending(labels, ".originals.parquet")
+    with_ending(labels, ORIGINALS)
 }
 
 fn with_ending(path: &Path, ending: &str) -> PathBuf {
@@ -167,18 +173,17 @@ pub(crate) fn original_rows(batch: &RecordBatch) -> Option<Vec<OriginalRow>> {
 /// Writes a table of rows, aside; it takes its name when it is whole.
 pub struct TableFile<T: TableRow> {
     path: PathBuf,
-    aside: PathBuf,
     schema: Arc<Schema>,
-    writer: Option<ArrowWriter<File>>,
+    writer: Option<ArrowWriter<Output>>,
     columns: T::Columns,
     rows: usize,
+    bytes: usize,
 }
 
 impl<T: TableRow> TableFile<T> {
     /// Begins a table.
     pub fn create(path: &Path) -> Result<TableFile<T>> {
-        let aside = with_ending(path, ".new");
-        let file = File::create(&aside).map_err(|error| Error::io(&aside, error))?;
+        let file = Output::create(path).map_err(|error| Error::io(path, error))?;
         let schema = Arc::new(Schema::new(T::fields()));
         let level = ZstdLevel::try_new(1).unwrap_or_default();
         let properties = WriterProperties::builder()
@@ -186,29 +191,29 @@ impl<T: TableRow> TableFile<T> {
             .set_compression(Compression::ZSTD(level))
             .build();
         let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties))
-            .map_err(|error| failed(&aside, error))?;
+            .map_err(|error| failed(path, error))?;
         Ok(TableFile {
             path: path.to_owned(),
-            aside,
             schema,
             writer: Some(writer),
             columns: T::columns(),
             rows: 0,
+            bytes: 0,
         })
     }
 
     /// Adds a row.
     pub fn push(&mut self, row: T) -> Result<()> {
-        row.append(&mut self.columns);
+        self.bytes += row.append(&mut self.columns);
         self.rows += 1;
-        if self.rows >= BATCH {
+        if self.rows >= BATCH || self.bytes >= BATCH_BYTES {
             self.flush()?;
         }
         Ok(())
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.rows = 0;
+        (self.rows, self.bytes) = (0, 0);
         let columns = T::finish(&mut self.columns);
         let Some(writer) = &mut self.writer else {
             return Ok(());
@@ -216,7 +221,7 @@ impl<T: TableRow> TableFile<T> {
         RecordBatch::try_new(Arc::clone(&self.schema), columns)
             .map_err(Into::into)
             .and_then(|batch| writer.write(&batch))
-            .map_err(|error| failed(&self.aside, error))
+            .map_err(|error| failed(&self.path, error))
     }
 
     /// Writes what is left, and gives the table its name.
@@ -225,21 +230,11 @@ impl<T: TableRow> TableFile<T> {
         if let Some(writer) = self.writer.take() {
             let file = writer
                 .into_inner()
-                .map_err(|error| failed(&self.aside, error))?;
-            file.sync_all()
-                .map_err(|error| Error::io(&self.aside, error))?;
-            fs::rename(&self.aside, &self.path).map_err(|error| Error::io(&self.path, error))?;
+                .map_err(|error| failed(&self.path, error))?;
+            file.finish_synced()
+                .map_err(|error| Error::io(&self.path, error))?;
         }
         Ok(())
-    }
-}
-
-impl<T: TableRow> Drop for TableFile<T> {
-    fn drop(&mut self) {
-        if self.writer.is_some() {
-            // A table that was not finished is of no use to anyone.
-            let _ = fs::remove_file(&self.aside);
-        }
     }
 }
 
@@ -278,7 +273,7 @@ mod tests {
         let mut broken = TableFile::<LabelRow>::create(&path).unwrap();
         broken.push(row(9)).unwrap();
         drop(broken);
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         let rows: Vec<LabelRow> = read_labels(&path).unwrap().map(Result::unwrap).collect();
         assert_eq!(rows, (0..5).map(row).collect::<Vec<_>>());
         // A table of another kind is an error, and no panic.

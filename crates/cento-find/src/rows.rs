@@ -52,3 +52,12 @@ fn value(column: &dyn Array, row: usize) -> Value {
         other => Value::String(format!("({other})")),
     }
 }
+
+/// A number by which things are drawn at random: the same for the same seed and key, and nobody who chooses keys can choose it.
+pub fn draw(seed: u64, key: &str) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&seed.to_le_bytes());
+    hasher.update(key.as_bytes());
+    let hash = hasher.finalize();
+    u64::from_le_bytes(hash.as_bytes().first_chunk().copied().unwrap_or_default())
+}

@@ -7,13 +7,17 @@
 //! ```
 //!
 //! The name of a run is a hash of what was asked of what. So the same command finds its own findings again, and one that was
-//! broken off goes on; a folder without `run.json` holds no findings.
+//! interrupted resumes; a folder without `run.json` holds no findings.
+//!
+//! `run.json` has a checksum of itself in its first line and those of the tables in its report. Findings that are used again are read and
+//! compared with them first: damaged ones are computed anew by who asks the same question, and are an error for who only shows them.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cento_file::{Checksum, Output, Seal, check_seal, seal};
 use cento_flow::{CHECKPOINT, Flow, Progress, Registry, RunReport, Runner};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -61,6 +65,10 @@ pub struct Findings {
 pub struct RunRecord {
     /// The analysis.
     pub analysis: String,
+    /// A hash of what was asked of what: the name of the run, in full.
+    pub question: String,
+    /// The revision of the analyses that answered it.
+    pub revision: u32,
     /// Its parameters.
     pub parameters: Value,
     /// The corpora, as they were.
@@ -86,16 +94,14 @@ impl Workplace {
         let parameters = serde_json::to_value(parameters)
             .map_err(|error| Error::Parameter(error.to_string()))?;
         let corpora = source.identity();
-        let name = run_name(analysis, &parameters, &corpora);
-        let path = self.findings.join(analysis).join(name);
-        if let Some(record) = read_record(&path)?
-            && !self.again
+        let question = question(analysis, &parameters, &corpora);
+        let path = self.findings.join(analysis).join(run_name(&question));
+        if !self.again
+            && let Some(findings) = read_findings(&path)?
+            && findings.record.question == question
+            && findings.verify().is_ok()
         {
-            return Ok(Findings {
-                path,
-                record,
-                known: true,
-            });
+            return Ok(findings);
         }
         let (registry, flow) = plan()?;
         fs::create_dir_all(&path).map_err(|error| Error::io(&path, error))?;
@@ -112,6 +118,8 @@ impl Workplace {
         .run(&flow)?;
         let record = RunRecord {
             analysis: analysis.to_owned(),
+            question,
+            revision: REVISION,
             parameters,
             corpora,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -128,6 +136,27 @@ impl Workplace {
 }
 
 impl Findings {
+    /// Reads every byte of every table and compares it with its checksum.
+    pub fn verify(&self) -> Result<()> {
+        for table in &self.record.report.tables {
+            let path = self.table(&table.name);
+            let found = match Checksum::of(&path) {
+                Ok(found) => found,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    return Err(Error::damaged(&path, "it is missing"));
+                }
+                Err(error) => return Err(Error::io(&path, error)),
+            };
+            if (found.bytes, &found.blake3) != (table.bytes, &table.blake3) {
+                return Err(Error::damaged(
+                    &path,
+                    "its checksum does not fit its content",
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// A table of the findings.
     pub fn table(&self, name: &str) -> PathBuf {
         self.path.join(format!("{name}.parquet"))
@@ -140,11 +169,16 @@ impl Findings {
     }
 }
 
-/// The name of a run: a hash of what was asked of what.
-fn run_name(analysis: &str, parameters: &Value, corpora: &Value) -> String {
+/// A hash of what was asked of what. Two questions that differ in anything that the answer may depend on have different ones: in the
+/// analysis, in a parameter, or in a byte of a table of a corpus.
+fn question(analysis: &str, parameters: &Value, corpora: &Value) -> String {
     let asked = json!([REVISION, analysis, parameters, corpora]).to_string();
-    let hash = blake3::hash(asked.as_bytes()).to_hex();
-    hash.chars().take(16).collect()
+    blake3::hash(asked.as_bytes()).to_hex().to_string()
+}
+
+/// The name of the folder of a run.
+fn run_name(question: &str) -> String {
+    question.chars().take(16).collect()
 }
 
 /// All findings of an analysis of a source that lie in a folder of findings, the newest first. Those of other corpora, of a corpus
@@ -160,46 +194,99 @@ pub fn known_findings(folder: &Path, analysis: &str, source: &Source) -> Result<
     let mut found = Vec::new();
     for entry in entries {
         let path = entry.map_err(|error| Error::io(&folder, error))?.path();
-        let Some(record) = read_record(&path)? else {
+        let Some(findings) = read_findings(&path)? else {
             continue;
         };
-        let name = run_name(analysis, &record.parameters, &corpora);
-        if record.corpora != corpora || path.file_name() != Some(name.as_ref()) {
+        let record = &findings.record;
+        let name = run_name(&record.question);
+        let like =
+            record.analysis == analysis && record.revision == REVISION && record.corpora == corpora;
+        if !like || path.file_name() != Some(name.as_ref()) {
             continue;
         }
         let written = fs::metadata(path.join(RUN)).and_then(|file| file.modified());
         let written = written.map_err(|error| Error::io(&path, error))?;
-        found.push((written, path, record));
+        found.push((written, findings));
     }
-    found.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
-    let findings = found.into_iter().map(|(_, path, record)| Findings {
-        path,
-        record,
-        known: true,
+    found.sort_by(|one, other| {
+        let by_time = other.0.cmp(&one.0);
+        by_time.then_with(|| one.1.path.cmp(&other.1.path))
     });
-    Ok(findings.collect())
+    Ok(found.into_iter().map(|(_, findings)| findings).collect())
 }
 
-fn read_record(path: &Path) -> Result<Option<RunRecord>> {
-    let file = path.join(RUN);
-    match fs::read(&file) {
-        // A record that this version cannot read is one that it does not have.
-        Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(None),
-        Err(error) => Err(Error::io(&file, error)),
+/// Reads every byte of all findings in a folder, and names what is damaged; and how many runs there are.
+pub fn verify_findings(folder: &Path) -> Result<(u64, Vec<Error>)> {
+    let (mut runs, mut damaged) = (0, Vec::new());
+    for analysis in folders_in(folder)? {
+        for path in folders_in(&analysis)? {
+            let file = path.join(RUN);
+            let bytes = match fs::read(&file) {
+                Ok(bytes) => bytes,
+                // A run that was interrupted.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(Error::io(&file, error)),
+            };
+            runs += 1;
+            if check_seal(&bytes) != Seal::Whole {
+                let detail = "its checksum does not fit its content, or an older cento made it";
+                damaged.push(Error::damaged(&file, detail));
+                continue;
+            }
+            match read_findings(&path)? {
+                Some(findings) => damaged.extend(findings.verify().err()),
+                None => damaged.push(Error::damaged(&file, "another version of cento made it")),
+            }
+        }
     }
+    Ok((runs, damaged))
+}
+
+/// The folders in a folder, by name; none if it is not there.
+fn folders_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let failed = |error| Error::io(folder, error);
+    let mut folders = Vec::new();
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(folders),
+        Err(error) => return Err(failed(error)),
+    };
+    for entry in entries {
+        let path = entry.map_err(failed)?.path();
+        if path.is_dir() {
+            folders.push(path);
+        }
+    }
+    folders.sort();
+    Ok(folders)
+}
+
+/// The findings in a folder. None if there are none, if their record is damaged, or if this version cannot read it: then they are
+/// computed anew.
+fn read_findings(path: &Path) -> Result<Option<Findings>> {
+    let file = path.join(RUN);
+    let bytes = match fs::read(&file) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(None),
+        Err(error) => return Err(Error::io(&file, error)),
+    };
+    if check_seal(&bytes) != Seal::Whole {
+        return Ok(None);
+    }
+    Ok(serde_json::from_slice(&bytes).ok().map(|record| Findings {
+        path: path.to_owned(),
+        record,
+        known: true,
+    }))
 }
 
 fn write_record(path: &Path, record: &RunRecord) -> Result<()> {
     let file = path.join(RUN);
-    let aside = path.join("run.json.new");
     let write = || -> std::io::Result<()> {
-        let mut out = File::create(&aside)?;
-        serde_json::to_writer_pretty(&mut out, record)?;
-        out.write_all(b"\n")?;
-        out.sync_all()?;
-        fs::rename(&aside, &file)
+        let mut output = Output::within(&file)?;
+        output.write_all(&seal(&serde_json::to_string_pretty(record)?))?;
+        output.finish_synced()
     };
     write().map_err(|error| Error::io(&file, error))
 }

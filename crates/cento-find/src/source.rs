@@ -91,7 +91,8 @@ pub struct PageFacts<'a> {
     pub bytes: u64,
     /// The digest of its payload.
     pub payload_sha1: Option<&'a [u8]>,
-    /// Whether it is a record that says: as before.
+    /// Whether it is a revisit record: one that says that the payload is the same as before, whether or not it names the
+    /// earlier capture.
     pub revisit: bool,
     /// The identity of its text.
     pub text_hash: Option<&'a [u8]>,
@@ -101,7 +102,7 @@ pub struct PageFacts<'a> {
     pub reject: Option<&'a str>,
 }
 
-const FACTS: [&str; 14] = [
+const FACTS: [&str; 13] = [
     "page_id",
     "url",
     "host",
@@ -112,7 +113,6 @@ const FACTS: [&str; 14] = [
     "status",
     "bytes",
     "payload_sha1",
-    "revisit_of_url",
     "text_hash",
     "words",
     "reject",
@@ -120,10 +120,20 @@ const FACTS: [&str; 14] = [
 
 impl Source {
     /// Opens corpora. What is compared must have been made alike, so all must keep the same of a page: its main content, or everything.
+    /// One whose last index was interrupted is refused: an analysis of some of its pages would pass for one of all.
     pub fn open(paths: &[&Path]) -> Result<Source> {
+        Self::open_by(paths, Corpus::open)
+    }
+
+    /// The same, and takes corpora whose last index was interrupted for the pages that are in them.
+    pub fn open_partial(paths: &[&Path]) -> Result<Source> {
+        Self::open_by(paths, Corpus::open_partial)
+    }
+
+    fn open_by(paths: &[&Path], open: fn(&Path) -> cento_store::Result<Corpus>) -> Result<Source> {
         let corpora = paths
             .iter()
-            .map(|path| Corpus::open(path))
+            .map(|path| open(path))
             .collect::<std::result::Result<Vec<_>, _>>()?;
         check_alike(&corpora)?;
         let mut parts = Vec::new();
@@ -176,18 +186,28 @@ impl Source {
         first.map_or(self.kept, |part| part.first_kept)
     }
 
+    /// How many of the rejected pages are in the corpora before this one.
+    pub fn rejected_before(&self, corpus: usize) -> u32 {
+        let first = self.parts.iter().find(|part| part.corpus >= corpus);
+        first.map_or(self.all, |part| part.first_rejected) - self.kept
+    }
+
     /// Whether every corpus keeps its text.
     pub fn has_text(&self) -> bool {
         self.corpora.iter().all(|corpus| corpus.parameters().text)
     }
 
-    /// What the corpora are, as data: a flow over them must not be gone on with over others.
+    /// What the corpora hold and how they were made, as data: findings are cached under a hash of it, and a flow over them is
+    /// resumed only over the same. Corpora that differ in a byte of a table or in a parameter have different identities; where they
+    /// lie does not matter.
     pub fn identity(&self) -> Value {
         let corpora = self.corpora.iter().map(|corpus| {
             let parts = &corpus.manifest().parts;
             let mut hasher = blake3::Hasher::new();
+            hasher.update(json!(corpus.parameters()).to_string().as_bytes());
             for part in parts {
                 for file in [Some(&part.pages), part.text.as_ref(), Some(&part.chunks)] {
+                    hasher.update(b"\n");
                     hasher.update(file.map_or("", |file| &file.blake3).as_bytes());
                 }
             }
@@ -518,7 +538,6 @@ struct Columns<'a> {
     status: &'a arrow_array::UInt16Array,
     bytes: &'a arrow_array::UInt64Array,
     payload_sha1: &'a arrow_array::FixedSizeBinaryArray,
-    revisit_of_url: &'a arrow_array::StringArray,
     text_hash: &'a arrow_array::FixedSizeBinaryArray,
     words: &'a arrow_array::UInt32Array,
     reject: &'a arrow_array::StringArray,
@@ -547,7 +566,6 @@ impl<'a> Columns<'a> {
                 .as_primitive_opt::<UInt16Type>()?,
             bytes: long("bytes")?,
             payload_sha1: binary("payload_sha1")?,
-            revisit_of_url: text("revisit_of_url")?,
             text_hash: binary("text_hash")?,
             words: batch
                 .column_by_name("words")?
@@ -579,7 +597,7 @@ impl<'a> Columns<'a> {
             status: self.status.is_valid(row).then(|| self.status.value(row)),
             bytes: self.bytes.value(row),
             payload_sha1: binary(self.payload_sha1, row),
-            revisit: self.revisit_of_url.is_valid(row),
+            revisit: text(self.reject, row) == Some(cento_read::Reject::Revisit.name()),
             text_hash: binary(self.text_hash, row),
             words: self.words.value(row),
             reject: text(self.reject, row),

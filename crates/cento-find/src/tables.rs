@@ -31,6 +31,19 @@ pub fn read_table(path: &Path) -> Result<impl Iterator<Item = Result<RecordBatch
     }))
 }
 
+/// The names of the columns of a table, whether it has rows or not.
+pub fn table_columns(path: &Path) -> Result<Vec<String>> {
+    let file = File::open(path).map_err(|error| Error::io(path, error))?;
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|source| {
+        Error::Store(cento_store::Error::Parquet {
+            path: path.to_owned(),
+            source,
+        })
+    })?;
+    let fields = reader.schema().fields().iter();
+    Ok(fields.map(|field| field.name().clone()).collect())
+}
+
 /// How many rows each row group of a table has.
 pub(crate) fn group_rows(path: &Path) -> Result<Vec<u64>> {
     let file = File::open(path).map_err(|error| Error::io(path, error))?;

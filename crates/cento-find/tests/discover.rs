@@ -167,6 +167,27 @@ fn discovery_is_not_distributive() {
 }
 
 #[test]
+fn pages_without_a_domain_do_not_count_as_domains() {
+    let folder = tempfile::tempdir().unwrap();
+    // Two of three domains have the chunk, and two pages that are on none.
+    let pages = [
+        ("http://a.example/1".to_owned(), chunk(1)),
+        ("http://b.example/1".to_owned(), chunk(1)),
+        ("http://c.example/1".to_owned(), chunk(2)),
+        ("folder/one.txt".to_owned(), chunk(1)),
+        ("folder/two.txt".to_owned(), chunk(1)),
+    ];
+    let made = corpus(folder.path(), "x", &pages);
+    let params = with(How::Threshold(2), &[]);
+    let found = run(&[&made], &params, &folder.path().join("f"), 1, 64 << 20);
+    let counted: Vec<(u64, u64, u64)> = labels_of(&found)
+        .iter()
+        .map(|label| (label.count, label.pages, label.sites))
+        .collect();
+    assert_eq!(counted, [(4, 4, 2)]);
+}
+
+#[test]
 fn originals_become_labels_and_every_label_knows_them() {
     let folder = tempfile::tempdir().unwrap();
     let short = "Short, but not on the list.";

@@ -7,13 +7,14 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::io::{BufWriter, Seek, SeekFrom};
+use std::path::Path;
 use std::sync::{Condvar, Mutex, PoisonError};
 
+use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema, SchemaRef};
+use cento_file::{Checksum, Output};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::basic::{Compression, ZstdLevel};
@@ -25,11 +26,14 @@ use parquet::schema::types::ColumnPath;
 use crate::chunk::Contribution;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::spill::ASIDE;
 use crate::table::decode;
+use crate::threads::on_threads;
 
 /// Rows of a row group. Small enough that some of them, decoded, fit beside anything; large enough to be read fast.
 const ROW_GROUP: usize = 1 << 17;
+/// Bytes of strings in a row group. Long URLs make shorter row groups: some of them are held at once, and a column of strings ends
+/// at 2 GiB.
+const GROUP_BYTES: usize = 16 << 20;
 
 /// What there is to know of a table that was written.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -40,6 +44,8 @@ pub struct TableReport {
     pub rows: u64,
     /// The bytes of its file.
     pub bytes: u64,
+    /// BLAKE3 over all of its file, in hex.
+    pub blake3: String,
 }
 
 /// Where the rows of a table come from, in order.
@@ -54,47 +60,61 @@ pub(crate) enum Rows<'a> {
 struct Cutter<'a> {
     name: &'a str,
     rows: Rows<'a>,
+    /// The task whose rows come next, and how many pieces of its output were read.
     next: usize,
+    piece: usize,
     waiting: Vec<RecordBatch>,
     waiting_rows: usize,
+    waiting_bytes: usize,
     cut: u64,
     schema: Option<SchemaRef>,
 }
 
 impl Cutter<'_> {
-    /// The batches of the next task; `None` after the last one.
+    /// The next batches: a piece of the output of a task. `None` after the last one.
     fn load(&mut self) -> Result<Option<Vec<RecordBatch>>> {
         let failed = |error| Error::table(self.name.as_ref(), &error);
-        let mut batches = Vec::new();
-        match self.rows {
-            Rows::Buffers(buffers) => match buffers.get(self.next) {
-                Some(buffer) => batches = decode(buffer).map_err(failed)?,
-                None => return Ok(None),
-            },
-            Rows::Tasks(tasks) => {
-                let Some(task) = tasks.get(self.next) else {
-                    return Ok(None);
-                };
-                if let (Some(file), false) = (&task.file, task.held) {
-                    for extent in file.extents(self.name, 0)? {
-                        let mut bytes = vec![0; extent.bytes as usize];
-                        file.read(&extent, &mut bytes)?;
-                        batches.extend(decode(&bytes).map_err(failed)?);
-                    }
-                } else {
-                    for chunk in &task.port.chunks {
-                        batches.extend(decode(chunk.piece(0)).map_err(failed)?);
+        loop {
+            let batches = match self.rows {
+                Rows::Buffers(buffers) => match buffers.get(self.next) {
+                    Some(buffer) if self.piece == 0 => Some(decode(buffer).map_err(failed)?),
+                    Some(_) => None,
+                    None => return Ok(None),
+                },
+                Rows::Tasks(tasks) => {
+                    let Some(task) = tasks.get(self.next) else {
+                        return Ok(None);
+                    };
+                    if let (Some(file), false) = (&task.file, task.held) {
+                        let extents = file.extents(self.name, 0)?;
+                        match extents.get(self.piece) {
+                            Some(extent) => {
+                                let mut bytes = vec![0; extent.bytes as usize];
+                                file.read(extent, &mut bytes)?;
+                                Some(decode(&bytes).map_err(failed)?)
+                            }
+                            None => None,
+                        }
+                    } else {
+                        let chunk = task.port.chunks.get(self.piece);
+                        let batches = chunk.map(|chunk| decode(chunk.piece(0)));
+                        batches.transpose().map_err(failed)?
                     }
                 }
+            };
+            match batches {
+                Some(batches) => {
+                    self.piece += 1;
+                    return Ok(Some(batches));
+                }
+                None => (self.next, self.piece) = (self.next + 1, 0),
             }
         }
-        self.next += 1;
-        Ok(Some(batches))
     }
 
     /// The next row group and its number.
     fn cut(&mut self) -> Result<Option<(u64, RecordBatch)>> {
-        while self.waiting_rows < ROW_GROUP {
+        while self.waiting_rows < ROW_GROUP && self.waiting_bytes < GROUP_BYTES {
             let Some(batches) = self.load()? else {
                 break;
             };
@@ -102,6 +122,7 @@ impl Cutter<'_> {
                 self.schema.get_or_insert_with(|| batch.schema());
                 if batch.num_rows() > 0 {
                     self.waiting_rows += batch.num_rows();
+                    self.waiting_bytes += string_bytes(&batch, batch.num_rows());
                     self.waiting.push(batch);
                 }
             }
@@ -111,25 +132,65 @@ impl Cutter<'_> {
         };
         let schema = first.schema();
         let mut taken = Vec::new();
-        let mut wanted = ROW_GROUP;
+        let (mut rows_left, mut bytes_left) = (ROW_GROUP, GROUP_BYTES);
+        let mut full = false;
         for batch in std::mem::take(&mut self.waiting) {
             let rows = batch.num_rows();
-            let now = rows.min(wanted);
+            let mut now = if full {
+                0
+            } else {
+                rows_within(&batch, rows_left, bytes_left)
+            };
+            // A row that is too long alone is a row group.
+            if now == 0 && taken.is_empty() {
+                now = 1;
+            }
+            full |= now < rows;
+            let bytes = string_bytes(&batch, now);
             if now > 0 {
                 taken.push(batch.slice(0, now));
             }
             if now < rows {
                 self.waiting.push(batch.slice(now, rows - now));
             }
-            wanted -= now;
+            rows_left -= now;
+            bytes_left = bytes_left.saturating_sub(bytes);
+            self.waiting_rows -= now;
+            self.waiting_bytes -= bytes;
         }
-        self.waiting_rows -= ROW_GROUP - wanted;
         // One array a column whatever the pieces were: where pages end must not depend on them.
         let group = arrow_select::concat::concat_batches(&schema, &taken)
             .map_err(|error| Error::table(self.name.as_ref(), &error))?;
         self.cut += 1;
         Ok(Some((self.cut - 1, group)))
     }
+}
+
+/// The bytes of all strings in the first rows of a batch.
+fn string_bytes(batch: &RecordBatch, rows: usize) -> usize {
+    let columns = batch.columns().iter();
+    columns
+        .filter_map(|column| column.as_string_opt::<i32>())
+        .map(|column| {
+            let offsets = column.value_offsets();
+            let ends = offsets.first().zip(offsets.get(rows));
+            ends.map_or(0, |(begin, end)| (end - begin) as usize)
+        })
+        .sum()
+}
+
+/// How many rows of a batch have no more strings than so many bytes.
+fn rows_within(batch: &RecordBatch, rows: usize, bytes: usize) -> usize {
+    let (mut least, mut most) = (0, rows.min(batch.num_rows()));
+    while least < most {
+        let middle = (least + most).div_ceil(2);
+        if string_bytes(batch, middle) <= bytes {
+            least = middle;
+        } else {
+            most = middle - 1;
+        }
+    }
+    least
 }
 
 struct Encoded {
@@ -139,7 +200,7 @@ struct Encoded {
 
 /// The file while it grows.
 struct Appender {
-    writer: SerializedFileWriter<BufWriter<File>>,
+    writer: SerializedFileWriter<BufWriter<Output>>,
     next: u64,
     early: BTreeMap<u64, Encoded>,
     rows: u64,
@@ -155,43 +216,37 @@ pub(crate) fn write_table(
     progress: &Progress,
 ) -> Result<TableReport> {
     let path = folder.join(format!("{name}.parquet"));
-    let aside = path.with_extension(ASIDE);
-    let outcome = write_aside(&aside, name, rows, threads, progress);
-    let count = match outcome {
-        Ok(count) => count,
-        Err(error) => {
-            let _ = fs::remove_file(&aside);
-            return Err(error);
-        }
-    };
-    let finish = || -> std::io::Result<u64> {
-        let file = File::open(&aside)?;
-        file.sync_all()?;
-        fs::rename(&aside, &path)?;
-        file.metadata().map(|metadata| metadata.len())
-    };
-    let bytes = finish().map_err(|error| Error::io(&path, error))?;
+    let failed = |error| Error::io(&path, error);
+    let output = Output::within(&path).map_err(failed)?;
+    let (mut output, count) = write_rows(output, &path, name, rows, threads, progress)?;
+    output.seek(SeekFrom::Start(0)).map_err(failed)?;
+    let Checksum { bytes, blake3 } = Checksum::read(&mut output).map_err(failed)?;
+    output.finish_synced().map_err(failed)?;
     Ok(TableReport {
         name: name.to_owned(),
         rows: count,
         bytes,
+        blake3,
     })
 }
 
-fn write_aside(
-    aside: &PathBuf,
+fn write_rows(
+    output: Output,
+    path: &Path,
     name: &str,
     rows: Rows<'_>,
     threads: usize,
     progress: &Progress,
-) -> Result<u64> {
-    let failed = |error: ParquetError| Error::parquet(aside, error);
+) -> Result<(Output, u64)> {
+    let failed = |error: ParquetError| Error::parquet(path, error);
     let mut cutter = Cutter {
         name,
         rows,
         next: 0,
+        piece: 0,
         waiting: Vec::new(),
         waiting_rows: 0,
+        waiting_bytes: 0,
         cut: 0,
         schema: None,
     };
@@ -201,9 +256,8 @@ fn write_aside(
         .schema
         .clone()
         .unwrap_or_else(|| SchemaRef::new(Schema::empty()));
-    let file = File::create(aside).map_err(|error| Error::io(aside, error))?;
     let (writer, factory) = ArrowWriter::try_new(
-        BufWriter::with_capacity(256 << 10, file),
+        BufWriter::with_capacity(256 << 10, output),
         schema.clone(),
         Some(properties(&schema)),
     )
@@ -255,15 +309,11 @@ fn write_aside(
             }
         }
     };
-    std::thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
-            scope.spawn(|| {
-                if let Err(error) = work() {
-                    let mut appender = appender.lock().unwrap_or_else(PoisonError::into_inner);
-                    appender.failed.get_or_insert(error);
-                    appended.notify_all();
-                }
-            });
+    on_threads(threads, || {
+        if let Err(error) = work() {
+            let mut appender = appender.lock().unwrap_or_else(PoisonError::into_inner);
+            appender.failed.get_or_insert(error);
+            appended.notify_all();
         }
     });
     let appender = appender
@@ -272,8 +322,11 @@ fn write_aside(
     if let Some(error) = appender.failed {
         return Err(error);
     }
-    appender.writer.close().map_err(failed)?;
-    Ok(appender.rows)
+    let file = appender.writer.into_inner().map_err(failed)?;
+    let output = file
+        .into_inner()
+        .map_err(|error| Error::io(path, error.into_error()))?;
+    Ok((output, appender.rows))
 }
 
 impl Appender {
@@ -333,4 +386,65 @@ fn properties(schema: &Schema) -> WriterProperties {
         }
     }
     builder.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{StringArray, UInt64Array};
+    use arrow_schema::Field;
+    use std::sync::Arc;
+
+    /// Row groups of strings of these lengths, which come in batches of so many rows.
+    fn groups(lengths: &[usize], batch: usize) -> Vec<usize> {
+        let schema = Arc::new(Schema::new(vec![
+            Field::new("number", DataType::UInt64, false),
+            Field::new("text", DataType::Utf8, true),
+        ]));
+        let blobs: Vec<Vec<u8>> = lengths
+            .chunks(batch)
+            .map(|lengths| {
+                let numbers = UInt64Array::from_iter_values(lengths.iter().map(|&n| n as u64));
+                let texts = StringArray::from_iter_values(lengths.iter().map(|&n| "x".repeat(n)));
+                let columns: Vec<ArrayRef> = vec![Arc::new(numbers), Arc::new(texts)];
+                let rows = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
+                let mut writer =
+                    arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &schema).unwrap();
+                writer.write(&rows).unwrap();
+                writer.into_inner().unwrap()
+            })
+            .collect();
+        let buffers: Vec<&[u8]> = blobs.iter().map(Vec::as_slice).collect();
+        let mut cutter = Cutter {
+            name: "test",
+            rows: Rows::Buffers(&buffers),
+            next: 0,
+            piece: 0,
+            waiting: Vec::new(),
+            waiting_rows: 0,
+            waiting_bytes: 0,
+            cut: 0,
+            schema: None,
+        };
+        let mut groups = Vec::new();
+        while let Some((_, group)) = cutter.cut().unwrap() {
+            groups.push(group.num_rows());
+        }
+        groups
+    }
+
+    #[test]
+    fn long_strings_make_short_row_groups_whatever_the_batches_are() {
+        // Rows of 1 MiB, and one that is larger than a row group.
+        let mut lengths = vec![1 << 20; 40];
+        lengths[20] = GROUP_BYTES + 1;
+        let wanted = [16, 4, 1, 16, 3];
+        for batch in [1, 7, 40] {
+            assert_eq!(groups(&lengths, batch), wanted, "{batch}");
+        }
+        let short = vec![3; ROW_GROUP + 5];
+        for batch in [1000, 1 << 18] {
+            assert_eq!(groups(&short, batch), [ROW_GROUP, 5]);
+        }
+    }
 }

@@ -122,6 +122,7 @@ mod budget;
 mod chunk;
 mod context;
 mod error;
+mod files;
 mod flow;
 mod group;
 mod merge;
@@ -141,6 +142,7 @@ mod stream;
 mod table;
 #[cfg(test)]
 mod testing;
+mod threads;
 mod wide;
 mod work;
 
@@ -149,6 +151,7 @@ pub use bits::{Bitmap, Counters, SeenFilter};
 pub use budget::{Lease, MemoryBudget};
 pub use context::Context;
 pub use error::{Error, Result, StageError};
+pub use files::raise_file_limit;
 pub use flow::{Flow, Input, MOST_PARTITIONS, PARTITIONS, Shuffle, Stage, StateSpec, Step};
 pub use group::{Group, Groups};
 pub use progress::Progress;

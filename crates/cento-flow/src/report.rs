@@ -184,6 +184,7 @@ mod tests {
                 name: "counts".to_owned(),
                 rows: 7,
                 bytes: 900,
+                blake3: String::new(),
             }],
             seconds: 1.25,
         };

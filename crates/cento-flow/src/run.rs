@@ -294,14 +294,19 @@ impl Runner<'_> {
             )?;
             holdings.report.tables.push(table);
         }
+        let remaining = || {
+            let steps = flow.steps.iter().skip(holdings.position.step);
+            steps.flat_map(Step::stages)
+        };
+        // What an iteration has left for a round that does not come is not needed either.
+        holdings.streams.retain(|name, _| {
+            let read =
+                |stage: &Stage| matches!(&stage.input, Input::Shuffle(input) if input == name);
+            flow.tables.contains(name) || remaining().any(read)
+        });
         let states = &mut holdings.states.0;
         states.retain(|name, _| {
-            let mut stages = flow
-                .steps
-                .iter()
-                .skip(holdings.position.step)
-                .flat_map(Step::stages);
-            stages.any(|stage| stage.reads.contains(name) || stage.writes.contains(name))
+            remaining().any(|stage| stage.reads.contains(name) || stage.writes.contains(name))
         });
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The folder of a run: what it has finished, and what it has spilled.
 //!
 //! ```text
-//! TEMP/cento-flow-4f0c…/      named after the flow and the place of its tables
+//! TEMP/cento-flow-4f0c…-91d2…/   named after the place of its tables, and after the flow; mode 0700
 //!   lock                      held by the one process that works here
 //!   boundary.json             the last stage after which everything that matters was on disk
 //!   0003-000017.rows          what task 17 of the fourth stage has put out
@@ -10,16 +10,19 @@
 //!   *.aside                   not whole yet
 //! ```
 //!
-//! Nothing here outlives a run that ends well. After a run that was broken off, the same flow with the same place for its tables
-//! finds its folder again and goes on.
+//! Nothing here outlives a run that ends well, whether this run made it or one before it that was interrupted and had another share of memory,
+//! which makes it another flow for the same tables. After an interrupted run, the same flow with the same place for its tables finds its
+//! folder again and resumes.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use cento_file::{Seal, check_seal};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::assemble::TableReport;
 use crate::error::{Error, Result};
@@ -33,7 +36,7 @@ const BOUNDARY: &str = "boundary.json";
 /// Folders of runs that nobody has gone on with for so long are removed by the next run.
 const FORGOTTEN: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Changes when files of an older program must not be gone on with.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The next stage of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +64,8 @@ pub(crate) struct Boundary {
 
 pub(crate) struct Site {
     path: PathBuf,
+    /// What the folders of all flows for the same tables begin with.
+    siblings: String,
     _lock: File,
 }
 
@@ -68,20 +73,38 @@ impl Site {
     /// Takes the folder of a flow, as it was left or new. `tables` is where the flow's tables go.
     pub(crate) fn open(temp: &Path, flow: &Flow, tables: &Path) -> Result<Site> {
         fs::create_dir_all(temp).map_err(|error| Error::io(temp, error))?;
-        let json = serde_json::to_vec(&(VERSION, flow, tables))
+        // The place is the same from wherever it is named.
+        let tables = fs::canonicalize(tables).unwrap_or_else(|_| tables.to_owned());
+        let siblings = format!(
+            "{PREFIX}{}-",
+            short_hash(tables.as_os_str().as_encoded_bytes())
+        );
+        let json = serde_json::to_vec(&(VERSION, flow))
             .map_err(|error| Error::Unsound(error.to_string()))?;
-        let name = blake3::hash(&json).to_hex();
-        let path = temp.join(format!("{PREFIX}{}", name.get(..16).unwrap_or_default()));
+        let path = temp.join(format!("{siblings}{}", short_hash(&json)));
         sweep_forgotten(temp, &path);
-        fs::create_dir_all(&path).map_err(|error| Error::io(&path, error))?;
+        let failed = |error| Error::io(&path, error);
+        // A folder that somebody else has put there is not touched: then there is one that no later run finds again.
+        let path = match cento_file::private(&path).map_err(failed)? {
+            true => path,
+            false => {
+                let other = tempfile::Builder::new()
+                    .prefix(&siblings)
+                    .tempdir_in(temp)
+                    .map_err(failed)?;
+                other.keep()
+            }
+        };
         let lock_path = path.join(LOCK);
-        let lock = File::create(&lock_path).map_err(|error| Error::io(&lock_path, error))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(Error::Busy(path)),
-            Err(TryLockError::Error(error)) => return Err(Error::io(&lock_path, error)),
-        }
-        Ok(Site { path, _lock: lock })
+        let lock = cento_file::lock(&lock_path).map_err(|error| Error::io(&lock_path, error))?;
+        let Some(lock) = lock else {
+            return Err(Error::Busy(path));
+        };
+        Ok(Site {
+            path,
+            siblings,
+            _lock: lock,
+        })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -150,9 +173,13 @@ impl Site {
         Ok(())
     }
 
-    /// The run has ended well: nothing stays.
+    /// The run has ended well: nothing stays, of this run or of one that was killed and had another flow for the same tables.
     pub(crate) fn remove(self) -> Result<()> {
-        fs::remove_dir_all(&self.path).map_err(|error| Error::io(&self.path, error))
+        fs::remove_dir_all(&self.path).map_err(|error| Error::io(&self.path, error))?;
+        if let Some(temp) = self.path.parent() {
+            sweep_dead(temp, |name, _| name.starts_with(&self.siblings));
+        }
+        Ok(())
     }
 
     /// The run has failed: what is finished stays for the next one, what is not goes. If that is nothing, the folder goes too. Best effort,
@@ -176,37 +203,51 @@ impl Site {
     }
 
     fn save(&self, path: &Path, value: &impl Serialize) -> Result<()> {
-        let json = serde_json::to_vec(value).map_err(|error| Error::Unsound(error.to_string()))?;
+        let saved = serde_json::json!({ "saved": value });
         let aside = path.with_extension(ASIDE);
-        fs::write(&aside, json)
+        fs::write(&aside, cento_file::seal(&format!("{saved:#}")))
             .and_then(|()| fs::rename(&aside, path))
             .map_err(|error| Error::io(path, error))
     }
 
     fn load<T: DeserializeOwned>(&self, path: &Path) -> Option<T> {
-        serde_json::from_slice(&fs::read(path).ok()?).ok()
+        let bytes = fs::read(path).ok()?;
+        if check_seal(&bytes) != Seal::Whole {
+            return None;
+        }
+        let mut saved: Value = serde_json::from_slice(&bytes).ok()?;
+        T::deserialize(saved.get_mut("saved")?.take()).ok()
     }
 }
 
-/// Removes folders of runs that died long ago. Whoever holds a lock lives. Best effort: other users' folders may be there too.
+/// Removes folders of runs that were killed long ago and that nobody has resumed.
 fn sweep_forgotten(temp: &Path, own: &Path) {
+    sweep_dead(temp, |name, entry| {
+        let age = entry.metadata().and_then(|metadata| metadata.modified());
+        let old = age.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > FORGOTTEN));
+        name.starts_with(PREFIX) && old && entry.path() != own
+    });
+}
+
+/// Removes folders of dead runs. Whoever holds a lock lives, and what has no lock is not ours. Best effort: folders of other users may be
+/// there too.
+fn sweep_dead(temp: &Path, wanted: impl Fn(&str, &fs::DirEntry) -> bool) {
     let Ok(entries) = fs::read_dir(temp) else {
         return;
     };
     for entry in entries.flatten() {
-        let path = entry.path();
-        let ours = entry.file_name().to_string_lossy().starts_with(PREFIX) && path != own;
-        let age = entry.metadata().and_then(|metadata| metadata.modified());
-        let old = age.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > FORGOTTEN));
-        if !ours || !old {
-            continue;
-        }
-        let free = match File::open(path.join(LOCK)) {
-            Ok(lock) => lock.try_lock().is_ok(),
-            Err(_) => true,
-        };
-        if free {
-            let _ = fs::remove_dir_all(&path);
+        // Of the entry itself: a link to a folder is none.
+        let folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let name = entry.file_name();
+        if folder
+            && name.to_str().is_some_and(|name| wanted(name, &entry))
+            && !cento_file::is_locked(&entry.path().join(LOCK))
+        {
+            let _ = fs::remove_dir_all(entry.path());
         }
     }
+}
+
+fn short_hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().chars().take(16).collect()
 }

@@ -21,6 +21,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::chunk::Port;
 use crate::error::{Error, Result};
+use crate::files::kept_open;
 use crate::progress::Progress;
 
 const MAGIC: [u8; 8] = *b"centofl1";
@@ -28,8 +29,6 @@ const ENTRY: usize = 32;
 const TRAILER: usize = 24;
 /// The ending of files that are not whole yet.
 pub(crate) const ASIDE: &str = "aside";
-/// Files that stay open between reads; beyond them a file is opened for each read, for the number of open files is limited.
-const OPEN_FILES: usize = 400;
 /// Files that are open now, in this process.
 static OPEN: AtomicUsize = AtomicUsize::new(0);
 
@@ -240,8 +239,9 @@ impl TaskFile {
             file,
             nameless,
         };
-        if whole.file.is_none() && OPEN.load(Ordering::Relaxed) < OPEN_FILES {
-            whole.file = Some(whole.open_anew()?);
+        if whole.file.is_none() && OPEN.load(Ordering::Relaxed) < kept_open() {
+            // Where the system has no more files to give, it is opened for each read.
+            whole.file = whole.open_anew().ok();
         }
         if whole.file.is_some() {
             OPEN.fetch_add(1, Ordering::Relaxed);

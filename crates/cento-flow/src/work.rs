@@ -15,6 +15,7 @@ use crate::sink::{Keep, TaskSink, Workshop, persist_output};
 use crate::site::Site;
 use crate::spill::TaskFile;
 use crate::state::States;
+use crate::threads::on_threads;
 
 /// A stage that is being run.
 pub(crate) struct StageWork<'a> {
@@ -72,15 +73,11 @@ impl StageWork<'_> {
             failure: Mutex::new(None),
             last_checkpoint: Mutex::new(Instant::now()),
         };
-        std::thread::scope(|scope| {
-            for _ in 0..threads.min(todo.len()) {
-                scope.spawn(|| {
-                    if let Err(error) = self.work(&todo, &shared) {
-                        // Whoever fails first knows why; the others fail because they were stopped.
-                        lock(&shared.failure).get_or_insert(error);
-                        progress.abort();
-                    }
-                });
+        on_threads(threads.min(todo.len()), || {
+            if let Err(error) = self.work(&todo, &shared) {
+                // Whoever fails first knows why; the others fail because they were stopped.
+                lock(&shared.failure).get_or_insert(error);
+                progress.abort();
             }
         });
         if let Some(error) = lock(&shared.failure).take() {

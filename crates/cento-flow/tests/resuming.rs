@@ -127,8 +127,8 @@ fn another_flow_does_not_find_the_files_of_this_one() {
     let report = careful().run(folder.path(), &registry(), &fewer).unwrap();
     assert_eq!(report.stages[0].resumed, 0);
     assert_eq!(read_summaries(folder.path()), oracle(&tasks()[..3]));
-    // The other one can still be gone on with.
-    assert_eq!(left(folder.path()).len(), 1);
+    // The tables are there now, so what the interrupted flow left for the same tables is swept: it differs in memory, say.
+    assert!(left(folder.path()).is_empty());
 }
 
 #[test]

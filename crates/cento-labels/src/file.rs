@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use cento_file::Checksum;
+
 use crate::error::{Error, Result};
 use crate::filter::{bucket, key, may_contain};
 use crate::header::{Header, Section};
 use crate::map::Map;
+use crate::write::with_ending;
 
 /// Labels, in memory as far as they are looked at.
 ///
@@ -62,6 +65,24 @@ impl Labels {
         for section in [&self.header.hashes, &self.header.stop_hashes] {
             if !hashes(self.section(section)).is_sorted_by(|one, other| one < other) {
                 return damaged("its hashes are not in order");
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads every byte of the files beside the labels that are there, and compares it with what is known of them. A file that is
+    /// missing is no damage: labels are of use without it.
+    pub fn verify_beside(&self) -> Result<()> {
+        for beside in &self.header.beside {
+            let path = with_ending(&self.path, &beside.ending);
+            if !path.is_file() {
+                continue;
+            }
+            let found = Checksum::of(&path).map_err(|error| Error::io(&path, error))?;
+            if (found.bytes, &found.blake3) != (beside.bytes, &beside.blake3) {
+                let labels = self.path.display();
+                let detail = format!("it is not what was written with {labels}");
+                return Err(Error::damaged(&path, detail));
             }
         }
         Ok(())

@@ -34,6 +34,17 @@ pub struct Section {
     pub blake3: String,
 }
 
+/// A file beside the labels that belongs to them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beside {
+    /// What its name has behind that of the labels.
+    pub ending: String,
+    /// How many bytes it has.
+    pub bytes: u64,
+    /// Its checksum.
+    pub blake3: String,
+}
+
 /// What a file of labels says about itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header {
@@ -55,6 +66,9 @@ pub struct Header {
     pub index: Section,
     /// The filter in front of the labels.
     pub filter: Section,
+    /// The files beside it, as they were when it was written. Labels that an older program wrote tell of none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Beside>,
     /// How they were made, in words of whoever made them.
     #[serde(default)]
     pub made: Value,

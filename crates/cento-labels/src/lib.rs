@@ -57,7 +57,7 @@ mod write;
 pub use detector::{Detector, Found, Verdict};
 pub use error::{Error, Result};
 pub use file::Labels;
-pub use header::{FORMAT_NEWEST, FORMAT_OLDEST, Header, Section};
+pub use header::{Beside, FORMAT_NEWEST, FORMAT_OLDEST, Header, Section};
 pub use recipe::{LabelKind, Recipe};
 pub use stops::{StopError, StopList};
 pub use write::LabelsWriter;

@@ -62,7 +62,7 @@ pub struct Recipe {
     #[serde(with = "as_text")]
     pub content: Selection,
     /// What a chunk is.
-    #[serde(with = "as_text")]
+    #[serde(with = "stored_chunk")]
     pub chunk: ChunkKind,
     /// What is evened out before a chunk is hashed.
     #[serde(with = "as_text")]
@@ -173,6 +173,25 @@ mod as_text {
     {
         let text = String::deserialize(deserializer)?;
         text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// A kind of chunk under its stored name: one that was cut in another way under the same name is another kind.
+mod stored_chunk {
+    use super::*;
+
+    pub(super) fn serialize<S: Serializer>(
+        kind: &ChunkKind,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(&kind.stored_name())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> std::result::Result<ChunkKind, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        ChunkKind::of_stored_name(&name).map_err(serde::de::Error::custom)
     }
 }
 

@@ -1,22 +1,21 @@
 //! Writing labels: in order, aside, and renamed when they are whole.
 
-use std::fs::{self, File};
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use cento_file::{Checksum, Output};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::filter::{FilterWriter, bucket, shard_bits};
-use crate::header::{Header, MOST_INDEX_BITS, ROOM, Section};
+use crate::header::{Beside, Header, MOST_INDEX_BITS, ROOM, Section};
 use crate::recipe::Recipe;
 
 /// Writes a file of labels. It takes its name when [`finish`](LabelsWriter::finish) has written all of it; until then, what was
 /// there before stays.
 pub struct LabelsWriter {
     path: PathBuf,
-    aside: PathBuf,
-    file: BufWriter<File>,
+    file: BufWriter<Output>,
     recipe: Recipe,
     shard_bits: u32,
     hasher: blake3::Hasher,
@@ -24,23 +23,19 @@ pub struct LabelsWriter {
     last: Option<[u8; 16]>,
     filter: FilterWriter,
     index: Index,
-    done: bool,
+    beside: Vec<Beside>,
 }
 
 impl LabelsWriter {
     /// Begins a file for about so many labels.
     pub fn create(path: &Path, recipe: Recipe, labels: u64) -> Result<LabelsWriter> {
-        let mut aside = path.as_os_str().to_owned();
-        aside.push(".new");
-        let aside = PathBuf::from(aside);
-        let file = File::create(&aside).map_err(|error| Error::io(&aside, error))?;
+        let failed = |error| Error::io(path, error);
+        let file = Output::create(path).map_err(failed)?;
         let mut file = BufWriter::with_capacity(1 << 20, file);
-        file.write_all(&[0; ROOM])
-            .map_err(|error| Error::io(&aside, error))?;
+        file.write_all(&[0; ROOM]).map_err(failed)?;
         let shard_bits = shard_bits(labels);
         Ok(LabelsWriter {
             path: path.to_owned(),
-            aside,
             file,
             recipe,
             shard_bits,
@@ -49,7 +44,7 @@ impl LabelsWriter {
             last: None,
             filter: FilterWriter::new(shard_bits),
             index: Index::new(labels),
-            done: false,
+            beside: Vec::new(),
         })
     }
 
@@ -67,7 +62,19 @@ impl LabelsWriter {
         self.hasher.update(&hash);
         self.filter.push(&hash);
         let written = self.file.write_all(&hash);
-        written.map_err(|error| Error::io(&self.aside, error))
+        written.map_err(|error| Error::io(&self.path, error))
+    }
+
+    /// Notes a file beside the labels, which must be whole: its name is that of the labels with an ending behind it.
+    pub fn note_beside(&mut self, ending: &str) -> Result<()> {
+        let path = with_ending(&self.path, ending);
+        let found = Checksum::of(&path).map_err(|error| Error::io(&path, error))?;
+        self.beside.push(Beside {
+            ending: ending.to_owned(),
+            bytes: found.bytes,
+            blake3: found.blake3,
+        });
+        Ok(())
     }
 
     /// Writes the stops, the filter and the header, and gives the file its name.
@@ -104,6 +111,7 @@ impl LabelsWriter {
             stop_hashes: section(stop_bytes.len() as u64, blake3::hash(&stop_bytes)),
             index: section(index_bytes.len() as u64, blake3::hash(&index_bytes)),
             filter: section(filter.len() as u64, blake3::hash(&filter)),
+            beside: std::mem::take(&mut self.beside),
             made,
         };
         let file = &mut self.file;
@@ -113,14 +121,26 @@ impl LabelsWriter {
             file.write_all(&filter)?;
             file.seek(SeekFrom::Start(0))?;
             file.write_all(&header.encode())?;
-            file.flush()?;
-            file.get_ref().sync_all()
+            file.flush()
         };
-        write().map_err(|error| Error::io(&self.aside, error))?;
-        fs::rename(&self.aside, &self.path).map_err(|error| Error::io(&self.path, error))?;
-        self.done = true;
+        let path = self.path;
+        write().map_err(|error| Error::io(&path, error))?;
+        let output = self
+            .file
+            .into_inner()
+            .map_err(|error| Error::io(&path, error.into_error()))?;
+        output
+            .finish_synced()
+            .map_err(|error| Error::io(&path, error))?;
         Ok(header)
     }
+}
+
+/// The name of a file beside labels.
+pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 /// Where the labels begin that share their first bits.
@@ -146,14 +166,5 @@ impl Index {
             self.begins.push(begin);
         }
         Ok(())
-    }
-}
-
-impl Drop for LabelsWriter {
-    fn drop(&mut self) {
-        if !self.done {
-            // What is left of a file that was not finished is of no use to anyone.
-            let _ = fs::remove_file(&self.aside);
-        }
     }
 }

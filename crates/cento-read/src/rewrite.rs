@@ -6,10 +6,11 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use arrow_array::BooleanArray;
 use arrow_select::filter::filter_record_batch;
+use cento_file::Output;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -62,7 +63,11 @@ struct Hole {
     instead: Vec<u8>,
 }
 
-/// Writes `input` to `output` without the records that `fate` drops, by their ordinals. The packing stays the same.
+/// What was written of a file, and what became of its records. There is no file if it was one page, and was dropped.
+type Outcome = Result<(Option<Output>, Rewritten), Error>;
+
+/// Writes `input` to `output` without the records that `fate` drops, by their ordinals. The packing stays the same. The file appears
+/// when it is whole, in place of whatever had its name.
 pub fn rewrite(
     input: &Input,
     settings: &Settings,
@@ -76,43 +81,35 @@ pub fn rewrite(
         });
     };
     let packing = packing(path).map_err(|error| Error::from_io(&input.name, error))?;
-    let aside = aside(output);
     let job = Job {
         input,
         path,
         settings,
         packing,
     };
-    let outcome = match input.format {
+    let (written, done) = match input.format {
         Some(Format::Wacz) => Err(Error::NothingToRead {
             name: input.name.clone(),
             problem: "a WACZ holds an index of its records; unpack it and give the WARC files"
                 .into(),
         }),
-        Some(Format::Parquet) => job.table(&aside, fate),
-        Some(Format::Html | Format::Text) | None => job.page(&aside, fate),
-        Some(Format::JsonLines) if packing != Packing::Plain => job.packed_lines(&aside, fate),
-        Some(Format::JsonLines | Format::Warc | Format::Arc) => job.archive(&aside, fate),
-    };
-    match outcome {
-        Ok(done) => {
-            if aside.exists() {
-                std::fs::rename(&aside, output).map_err(|error| failed(output, error))?;
-            }
-            Ok(done)
-        }
-        Err(error) => {
-            let _ = std::fs::remove_file(&aside);
-            Err(error)
-        }
+        Some(Format::Parquet) => job.table(output, fate),
+        Some(Format::Html | Format::Text) | None => job.page(output, fate),
+        Some(Format::JsonLines) if packing != Packing::Plain => job.packed_lines(output, fate),
+        Some(Format::JsonLines | Format::Warc | Format::Arc) => job.archive(output, fate),
+    }?;
+    if let Some(written) = written {
+        written.finish().map_err(|error| failed(output, error))?;
     }
+    Ok(done)
 }
 
-/// Where a file grows before it has its name.
-fn aside(output: &Path) -> PathBuf {
-    let mut name = output.as_os_str().to_owned();
-    name.push(".part");
-    name.into()
+/// The file behind a buffer, with all that was written.
+fn written(out: BufWriter<Output>, place: &Path) -> Result<Option<Output>, Error> {
+    let file = out
+        .into_inner()
+        .map_err(|error| failed(place, error.into_error()))?;
+    Ok(Some(file))
 }
 
 fn failed(path: &Path, error: io::Error) -> Error {
@@ -139,24 +136,21 @@ impl Job<'_> {
     }
 
     /// By leaving bytes out; or, where records cannot be cut out, by way of the unpacked archive.
-    fn archive(&self, aside: &Path, fate: &mut dyn FnMut(u32) -> Fate) -> Result<Rewritten, Error> {
+    fn archive(&self, place: &Path, fate: &mut dyn FnMut(u32) -> Fate) -> Outcome {
         if let Some((holes, done)) = self.holes(self.input, self.packing, fate)? {
-            let mut out = create(aside)?;
-            copy_around(self.path, &holes, &mut out).map_err(|error| failed(aside, error))?;
-            out.flush().map_err(|error| failed(aside, error))?;
-            return Ok(done);
+            let mut out = create(place)?;
+            copy_around(self.path, &holes, &mut out).map_err(|error| failed(place, error))?;
+            return Ok((written(out, place)?, done));
         }
-        let plain = aside.with_extension("unpacked");
-        let outcome = self.unpacked(&plain).and_then(|()| {
-            let input = Input {
-                location: Location::File(plain.clone()),
-                ..self.input.clone()
-            };
-            let mut out = create(aside)?;
-            self.repack(&input, &plain, &mut out, fate)
-        });
-        let _ = std::fs::remove_file(&plain);
-        outcome
+        // Removed when it is dropped, for it is never finished.
+        let plain = self.unpacked(&place.with_extension("unpacked"))?;
+        let input = Input {
+            location: Location::File(plain.aside().to_owned()),
+            ..self.input.clone()
+        };
+        let mut out = create(place)?;
+        let done = self.repack(&input, plain.aside(), &mut out, fate)?;
+        Ok((written(out, place)?, done))
     }
 
     /// What is to be left out; nothing if a record that goes shares its member with others.
@@ -203,7 +197,7 @@ impl Job<'_> {
         Ok(Some((holes, done)))
     }
 
-    fn unpacked(&self, plain: &Path) -> Result<(), Error> {
+    fn unpacked(&self, plain: &Path) -> Result<Output, Error> {
         let file = File::open(self.path).map_err(|error| self.lost(error))?;
         let length = file.metadata().map_err(|error| self.lost(error))?.len();
         let mut stream = Stream::new(Source::new(Origin::File(file, length)), self.packing);
@@ -227,7 +221,8 @@ impl Job<'_> {
                 Ok(false) | Err(_) => break,
             }
         }
-        out.flush().map_err(|error| failed(plain, error))
+        out.into_inner()
+            .map_err(|error| failed(plain, error.into_error()))
     }
 
     /// Packs each record of an unpacked archive by itself.
@@ -325,14 +320,10 @@ impl Job<'_> {
     }
 
     /// Line by line, for packed lines cannot be cut.
-    fn packed_lines(
-        &self,
-        aside: &Path,
-        fate: &mut dyn FnMut(u32) -> Fate,
-    ) -> Result<Rewritten, Error> {
-        let write = |error| failed(aside, error);
+    fn packed_lines(&self, place: &Path, fate: &mut dyn FnMut(u32) -> Fate) -> Outcome {
+        let write = |error| failed(place, error);
         let mut reader = self.input.open(self.settings, Start::default())?;
-        let mut out = Packer::new(create(aside)?, self.packing).map_err(write)?;
+        let mut out = Packer::new(create(place)?, self.packing).map_err(write)?;
         let mut done = Rewritten::default();
         while let Some(item) = reader.next()? {
             match item {
@@ -352,29 +343,29 @@ impl Job<'_> {
                 Item::Ignored(_) => {}
             }
         }
-        out.finish().map_err(write)?;
-        Ok(done)
+        let out = out.finish().map_err(write)?;
+        Ok((written(out, place)?, done))
     }
 
     /// All columns, whatever they hold, of the rows that stay.
-    fn table(&self, aside: &Path, fate: &mut dyn FnMut(u32) -> Fate) -> Result<Rewritten, Error> {
+    fn table(&self, place: &Path, fate: &mut dyn FnMut(u32) -> Fate) -> Outcome {
         let bad = |problem: String| Error::BadTable {
             name: self.input.name.clone(),
             problem,
         };
         let file = File::open(self.path).and_then(Handle::local);
         let table = WholeTable::open(file.map_err(|error| self.lost(error))?).map_err(bad)?;
-        let written = table
+        let noted = table
             .metadata()
             .metadata()
             .file_metadata()
             .key_value_metadata();
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .set_key_value_metadata(written.cloned())
+            .set_key_value_metadata(noted.cloned())
             .build();
         let schema = table.metadata().schema().clone();
-        let mut writer = ArrowWriter::try_new(create(aside)?, schema, Some(properties))
+        let mut writer = ArrowWriter::try_new(create(place)?, schema, Some(properties))
             .map_err(|error| bad(error.to_string()))?;
         let (mut row, mut done) = (0u32, Rewritten::default());
         let outcome = table.for_each(|batch| {
@@ -390,21 +381,24 @@ impl Job<'_> {
             writer.write(&rest).map_err(|error| error.to_string())
         });
         outcome.map_err(bad)?;
-        writer.close().map_err(|error| bad(error.to_string()))?;
-        Ok(done)
+        let out = writer
+            .into_inner()
+            .map_err(|error| bad(error.to_string()))?;
+        Ok((written(out, place)?, done))
     }
 
     /// A file that is one page: it is copied, or not.
-    fn page(&self, aside: &Path, fate: &mut dyn FnMut(u32) -> Fate) -> Result<Rewritten, Error> {
+    fn page(&self, place: &Path, fate: &mut dyn FnMut(u32) -> Fate) -> Outcome {
         if fate(0) == Fate::Keep {
-            drop(create(aside)?);
-            std::fs::copy(self.path, aside).map_err(|error| failed(aside, error))?;
-            return Ok(Rewritten::default());
+            let mut out = create(place)?;
+            copy_around(self.path, &[], &mut out).map_err(|error| failed(place, error))?;
+            return Ok((written(out, place)?, Rewritten::default()));
         }
-        Ok(Rewritten {
+        let done = Rewritten {
             dropped: 1,
             ..Rewritten::default()
-        })
+        };
+        Ok((None, done))
     }
 }
 
@@ -416,10 +410,10 @@ fn count(done: &mut Rewritten, instead: &[u8]) {
     }
 }
 
-fn create(path: &Path) -> Result<BufWriter<File>, Error> {
+fn create(path: &Path) -> Result<BufWriter<Output>, Error> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
-    let file = File::create(path).map_err(|error| failed(path, error))?;
+    let file = Output::within(path).map_err(|error| failed(path, error))?;
     Ok(BufWriter::with_capacity(256 << 10, file))
 }
 

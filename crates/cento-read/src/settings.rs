@@ -18,6 +18,9 @@ pub struct Settings {
     pub limits: Limits,
     /// Keep the text of HTTP responses that are no success (404 pages, redirects), too.
     pub keep_status: bool,
+    /// Follow links that lead out of a walked folder. What is in a folder may be from others, and must not name files of the
+    /// one who reads it, unless that one says so.
+    pub follow_links: bool,
     /// How many threads, for each reader of a large gzip file of many members, inflate ahead of it.
     pub helpers: usize,
     /// How to deal with other machines.

@@ -519,6 +519,79 @@ fn a_response_that_is_whole_by_its_own_account_is_kept_whatever_the_record_claim
     }
 }
 
+/// Wherever it stands in a file, and whatever length its record claims: too much, too little, more than any page may have.
+#[test]
+fn a_whole_response_in_the_middle_of_a_file_is_kept_and_so_are_its_neighbours() {
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 10\r\n\r\n";
+    let block = format!("{head}<p>cento!\n");
+    let folder = Folder::new();
+    for claimed in [
+        0,
+        block.len() - 3,
+        block.len() + 1,
+        block.len() + 12,
+        block.len() + 300,
+        1_000_000,
+        100 << 20,
+        usize::MAX >> 1,
+    ] {
+        let line = format!("http://a/ 192.0.2.1 20240503120000 text/html {claimed}\n");
+        let arc_page = |number: usize| {
+            let url = format!("http://n/{number}");
+            let body =
+                format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>neighbour {number}");
+            arc_record(&url, "text/html", body.as_bytes())
+        };
+        let arc = [
+            arc_description(),
+            arc_page(1),
+            format!("{line}{block}\n").into_bytes(),
+            arc_page(2),
+            arc_page(3),
+        ]
+        .concat();
+        let claim = format!(
+            "warc/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a/\r\nContent-Length: {claimed}\r\n\r\n{block}\r\n\r\n"
+        );
+        let warc_page = |number: usize| {
+            let head = ["HTTP/1.1 200 OK", "Content-Type: text/html"];
+            response(&format!("http://n/{number}"), &head, b"<p>neighbour")
+        };
+        let warc = [warc_page(1), claim.into_bytes(), warc_page(2), warc_page(3)].concat();
+        for (name, bytes) in [
+            ("a.arc", arc.clone()),
+            ("a.arc.gz", gzip(&arc)),
+            ("a.warc", warc.clone()),
+            ("a.warc.gz", gzip(&warc)),
+        ] {
+            // What cannot be read again, and claims more than any page has, is lost with all that it claims.
+            if name.ends_with(".gz") && claimed > 64 << 20 {
+                continue;
+            }
+            let path = folder.write(name, &bytes);
+            let outcomes = pages_of(&[path], &Settings::default()).unwrap();
+            let urls: Vec<&str> = outcomes
+                .iter()
+                .filter_map(|outcome| match outcome {
+                    Outcome::Page(decoded) => Some(decoded.page.url.as_str()),
+                    _ => None,
+                })
+                .collect();
+            let expected = ["http://n/1", "http://a/", "http://n/2", "http://n/3"];
+            assert_eq!(urls, expected, "{name} {claimed}");
+            // A length that is too long by a line end takes that for part of the page.
+            let whole = outcomes.iter().any(|outcome| match outcome {
+                Outcome::Page(decoded) => match &decoded.page.content {
+                    Content::Html(html) => html.trim_end() == "<p>cento!",
+                    _ => false,
+                },
+                Outcome::Skipped(_) | Outcome::Ignored(_) => false,
+            });
+            assert!(whole, "{name} {claimed}");
+        }
+    }
+}
+
 #[test]
 fn arc_files_are_found_and_opened_as_what_they_are() {
     let folder = Folder::new();

@@ -312,7 +312,7 @@ fn an_archive_is_told_packed_from_plain_by_its_bytes() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_followed_but_never_in_circles() {
+fn links_are_followed_within_a_folder_and_out_of_it_only_if_asked_to() {
     use std::os::unix::fs::symlink;
     let folder = site();
     symlink("..", folder.path("site/a/up")).unwrap();
@@ -321,24 +321,76 @@ fn links_are_followed_but_never_in_circles() {
     symlink("b.html", folder.path("site/z.html")).unwrap();
     folder.write("outside/c.html", b"<p>Words");
     symlink("../outside", folder.path("site/out")).unwrap();
+    symlink("../outside/c.html", folder.path("site/secret.html")).unwrap();
     let resolved = found(&[&folder.name("site")]).unwrap();
-    assert_eq!(
-        names(&folder, &resolved),
-        [
-            "site/a/index.htm",
-            "site/a/notes.txt",
-            "site/b.html",
-            "site/out/c.html",
-            "site/readme",
-            "site/z.html"
-        ]
-    );
-    assert!(
-        resolved
-            .ignored
-            .iter()
-            .any(|files| files.cause == IgnoredCause::Unreadable)
-    );
+    let within = [
+        "site/a/index.htm",
+        "site/a/notes.txt",
+        "site/b.html",
+        "site/readme",
+        "site/z.html",
+    ];
+    assert_eq!(names(&folder, &resolved), within);
+    let ignored = |cause| resolved.ignored.iter().find(|files| files.cause == cause);
+    assert!(ignored(IgnoredCause::Unreadable).is_some());
+    assert_eq!(ignored(IgnoredCause::Link).unwrap().count, 2);
+
+    let follow = Settings {
+        follow_links: true,
+        ..Settings::default()
+    };
+    let resolved = cento_read::resolve(&[folder.name("site")], &follow).unwrap();
+    let names = names(&folder, &resolved);
+    assert!(names.contains(&"site/out/c.html".to_owned()), "{names:?}");
+    assert!(names.contains(&"site/secret.html".to_owned()), "{names:?}");
+}
+
+#[test]
+fn lists_that_name_each_other_are_followed_to_a_depth_and_in_no_circle() {
+    let folder = site();
+    // Each list names the next one twice: a thousand million lines, 30 lists deep.
+    for depth in 0..30 {
+        let next = folder.name(&format!("{}.list", depth + 1));
+        let lines = format!("@{next}\n@{next}\n");
+        folder.write(&format!("{depth}.list"), lines.as_bytes());
+    }
+    folder.write("30.list", folder.name("site").as_bytes());
+    let error = found(&[&format!("@{}", folder.name("0.list"))]).unwrap_err();
+    assert!(error.to_string().contains("16 lists"), "{error}");
+    let doubling = found(&[&format!("@{}", folder.name("16.list"))]).unwrap_err();
+    assert!(doubling.to_string().contains("lists in all"), "{doubling}");
+    let few = found(&[&format!("@{}", folder.name("26.list"))]).unwrap();
+    assert_eq!(few.inputs.len(), 4);
+    folder.write("a.list", format!("@{}", folder.name("b.list")).as_bytes());
+    folder.write("b.list", format!("@{}", folder.name("a.list")).as_bytes());
+    assert!(found(&[&format!("@{}", folder.name("a.list"))]).is_err());
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_and_holes_in_a_folder_are_passed_over_and_not_waited_for() {
+    let folder = site();
+    let made = std::process::Command::new("mkfifo")
+        .arg(folder.path("site/pipe.html"))
+        .status();
+    assert!(made.unwrap().success());
+    let sparse = std::fs::File::create(folder.path("site/hole.txt")).unwrap();
+    // Some file systems have no files of this size.
+    let holed = sparse.set_len(5 << 40).is_ok();
+    for spec in [folder.name("site"), folder.name("site/*")] {
+        let resolved = found(&[&spec]).unwrap();
+        let has = |cause| resolved.ignored.iter().any(|files| files.cause == cause);
+        assert!(has(IgnoredCause::Special), "{spec}");
+        assert!(has(IgnoredCause::Sparse) || !holed, "{spec}");
+        let read = |name: &str| {
+            resolved
+                .inputs
+                .iter()
+                .any(|input| input.name.ends_with(name))
+        };
+        assert!(read("b.html") && !read("pipe.html"), "{spec}");
+        assert!(!read("hole.txt") || !holed, "{spec}");
+    }
 }
 
 #[cfg(unix)]

@@ -230,6 +230,29 @@ fn a_damaged_row_group_costs_only_itself() {
 }
 
 #[test]
+fn a_page_checksum_that_does_not_fit_costs_its_row_group() {
+    // Made by pyarrow with `write_page_checksum`: six rows in three row groups, neither compressed nor encoded.
+    let folder = Folder::new();
+    let mut bytes = include_bytes!("samples/page-checksums.parquet").to_vec();
+    let path = folder.write("whole.parquet", &bytes);
+    let whole = pages_of(&[path], &Settings::default()).unwrap();
+    assert_eq!(whole.len(), 6);
+    let word = b"text number 2";
+    let at = bytes.windows(word.len()).position(|window| window == word);
+    // Another letter is as good a text as the right one: only the checksum tells.
+    bytes[at.unwrap()] ^= 1;
+    let path = folder.write("flipped.parquet", &bytes);
+    let read = pages_of(&[path], &Settings::default()).unwrap();
+    let kept = read
+        .iter()
+        .filter(|outcome| matches!(outcome, Outcome::Page(_)));
+    assert_eq!(kept.count(), 4);
+    assert!(read.iter().any(
+        |outcome| matches!(outcome, Outcome::Skipped(skipped) if skipped.cause == Cause::BadTable)
+    ));
+}
+
+#[test]
 fn no_damage_whatever_makes_reading_panic() {
     let (folder, path) = numbered(30, 10);
     let whole = std::fs::read(&path).unwrap();

@@ -51,6 +51,11 @@ impl Row {
         list.iter().filter_map(Value::as_u64).collect()
     }
 
+    /// All of it, as a line of JSON.
+    pub fn json(&self) -> String {
+        serde_json::to_string(&self.0).unwrap_or_default()
+    }
+
     /// All of it.
     pub fn into_object(self) -> Map<String, Value> {
         self.0
@@ -148,6 +153,34 @@ pub fn first_that(
         }
     }
     Ok(rows)
+}
+
+/// Rows drawn at random of those of which something holds: those whose key has the lowest hashes with a seed. So the same seed draws
+/// the same rows, and a row is drawn or not whatever else is in the table.
+pub fn sample(
+    findings: &Findings,
+    table: &str,
+    key: &str,
+    size: usize,
+    seed: u64,
+    wanted: impl Fn(&Row) -> bool,
+) -> Result<Vec<Row>> {
+    let mut drawn: std::collections::BTreeMap<(u64, String), Row> = Default::default();
+    for batch in read_table(&findings.table(table))? {
+        let batch = batch?;
+        for row in 0..batch.num_rows() {
+            let row = Row::of(&batch, row);
+            if wanted(&row) {
+                let key = row.word(key).to_owned();
+                let hash = cento_find::draw(seed, &key);
+                drawn.insert((hash, key), row);
+                if drawn.len() > size {
+                    drawn.pop_last();
+                }
+            }
+        }
+    }
+    Ok(drawn.into_values().collect())
 }
 
 /// Calls `each` with some numbers of every row.

@@ -81,6 +81,7 @@ impl Plan {
     ) -> Result<Vec<Done>> {
         let mut done = Vec::new();
         let mut refused = Vec::new();
+        let mut too_little = None;
         for (analysis, parameters) in &self.chosen {
             watch.begin(analysis.name(), analysis.weight());
             let begun = Instant::now();
@@ -94,10 +95,22 @@ impl Plan {
                     analysis: *analysis,
                     reason,
                 }),
+                // One that needs more memory than others does not end the scan.
+                Err(Error::Flow(error @ cento_flow::Error::TooLittleMemory { .. })) => {
+                    let advice = error.hint().unwrap_or_default();
+                    refused.push(LeftOut {
+                        analysis: *analysis,
+                        reason: format!("{error} ({advice})"),
+                    });
+                    too_little.get_or_insert(error);
+                }
                 Err(error) => return Err(error),
             }
         }
         watch.end();
+        if let (Some(error), true) = (too_little, done.is_empty()) {
+            return Err(error.into());
+        }
         self.left_out.extend(refused);
         Ok(done)
     }
@@ -114,11 +127,14 @@ pub fn known(
     for &analysis in analyses() {
         let found = known_findings(folder, analysis.name(), source)?;
         match (found.into_iter().next(), analysis.plan(profile)) {
-            (Some(findings), _) => done.push(Done {
-                analysis,
-                findings,
-                time: Duration::ZERO,
-            }),
+            (Some(findings), _) => {
+                findings.verify()?;
+                done.push(Done {
+                    analysis,
+                    findings,
+                    time: Duration::ZERO,
+                });
+            }
             (None, _) if !analysis.usual() => {}
             (None, Err(reason)) => left_out.push(LeftOut { analysis, reason }),
             (None, Ok(parameters)) => left_out.push(LeftOut {

@@ -10,10 +10,13 @@
 //! the next batch from that task's reader and hands the result to that task's writer, which puts batches
 //! back in order. At most [`in_flight`] batches exist at once, and that bounds memory.
 
+use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use cento_read::{Input, Settings};
 
@@ -35,6 +38,10 @@ const PAGE_COPIES: u64 = 6;
 
 /// How many threads process what one thread inflates: about 125 and 900 MB/s, each on one core.
 const FED_BY_ONE: usize = 7;
+/// How often a thread that waits for its turn looks whether the run has ended.
+const NEWS: Duration = Duration::from_millis(100);
+/// How many inputs a thread takes at a time to see whether they have changed.
+const IDENTIFIED_AT_ONCE: usize = 64;
 /// What one more thread that inflates ahead keeps in memory: two blocks of members at their largest.
 const HELPER_MEMORY: u64 = 64 << 20;
 
@@ -53,7 +60,10 @@ pub struct Build<'a> {
     pub parameters: Parameters,
     /// Whether the inputs are added to a corpus that is there.
     pub add: bool,
+    /// Whether inputs that are in the corpus already are added once more.
+    pub again: bool,
     /// Whether the corpus goes when the command ends that makes it: texts are not compressed then, and nothing waits for the disk.
+    /// Checksums are computed as ever: they are what findings are known by.
     pub passing: bool,
     /// How many threads work.
     pub threads: usize,
@@ -72,6 +82,8 @@ pub struct Built {
     pub passed_over: BTreeMap<String, Tally>,
     /// Pages that were there before because an earlier run was broken off.
     pub resumed_pages: u64,
+    /// Inputs that were in the corpus already and were not added again, with the first of them.
+    pub already: Option<Tally>,
     /// Size of the corpus on disk.
     pub corpus_bytes: u64,
 }
@@ -99,6 +111,17 @@ impl Build<'_> {
     /// killed at any moment and run again ends with the same bytes as one that was not.
     pub fn run(mut self) -> Result<Built> {
         self.settings.limits = (&self.parameters.limits).into();
+        self.identify();
+        let already = self.leave_out_known()?;
+        if self.inputs.is_empty() && already.is_some() {
+            return Ok(Built {
+                counts: Counts::default(),
+                passed_over: self.passed_over,
+                resumed_pages: 0,
+                already,
+                corpus_bytes: Manifest::load(&self.corpus)?.bytes_on_disk(),
+            });
+        }
         let tasks = plan(&self.inputs, self.parameters.part_bytes / 2);
         self.settings.helpers = helpers(self.threads, tasks.len(), self.memory);
         let Begun {
@@ -123,21 +146,81 @@ impl Build<'_> {
         }
         outcome?;
         if counts.pages == 0 {
-            return Err(Error::NoPages(why_no_pages(&counts, self.inputs.len())));
+            let inputs = self.inputs.len();
+            return Err(Error::NoPages(why_no_pages(
+                &counts,
+                inputs,
+                &self.passed_over,
+            )));
         }
         let corpus_bytes = committed.bytes_on_disk();
         Ok(Built {
             counts,
             passed_over: self.passed_over,
             resumed_pages,
+            already,
             corpus_bytes,
         })
     }
 
     /// Whether the corpus is there already, complete and made in this way from these inputs. It is an error if it is there and was
     /// made otherwise; one that is unfinished is for [`Build::run`] to judge.
-    pub fn is_done(&self) -> Result<bool> {
+    pub fn is_done(&mut self) -> Result<bool> {
+        if !Site::is_complete(&self.corpus)? {
+            return Ok(false);
+        }
+        self.identify();
         Site::is_done(self)
+    }
+
+    /// Notes of each input what tells that it has changed. Small files are read for that, so all threads take part.
+    fn identify(&mut self) {
+        // A corpus for one command is neither resumed nor added to.
+        if self.passing {
+            return;
+        }
+        let threads = self
+            .threads
+            .clamp(1, self.inputs.len().div_ceil(IDENTIFIED_AT_ONCE).max(1));
+        let shares = Mutex::new(self.inputs.chunks_mut(IDENTIFIED_AT_ONCE));
+        let identify = || {
+            loop {
+                let Some(inputs) = lock(&shares).next() else {
+                    return;
+                };
+                inputs.iter_mut().for_each(Input::identify);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                let thread = std::thread::Builder::new();
+                if thread.spawn_scoped(scope, identify).is_err() {
+                    break;
+                }
+            }
+            identify();
+        });
+    }
+
+    /// Leaves out inputs that an earlier run has added, and answers how many these are.
+    fn leave_out_known(&mut self) -> Result<Option<Tally>> {
+        if !self.add || self.again {
+            return Ok(None);
+        }
+        let known = Site::known_inputs(&self.corpus)?;
+        let mut already: Option<Tally> = None;
+        self.inputs.retain(|input| {
+            if !known.has(input) {
+                return true;
+            }
+            let tally = already.get_or_insert_with(|| Tally {
+                count: 0,
+                example: input.name.clone(),
+            });
+            tally.count += 1;
+            false
+        });
+        Ok(already)
     }
 
     /// Runs all tasks and marks the run as complete.
@@ -184,9 +267,13 @@ impl Build<'_> {
         };
         lock(&shared.waiting).extend(&slots);
         std::thread::scope(|scope| {
-            // Spawned threads are one fewer than asked for: this one works too.
+            // Spawned threads are one fewer than asked for: this one works too. Where the system starts no more of them, those
+            // that there are do all the work.
             for _ in 1..self.threads.max(1) {
-                scope.spawn(|| shared.work());
+                let thread = std::thread::Builder::new();
+                if thread.spawn_scoped(scope, || shared.work()).is_err() {
+                    break;
+                }
             }
             shared.work();
         });
@@ -223,27 +310,38 @@ fn counts_of(manifest: &Manifest, run: usize) -> Counts {
     counts
 }
 
-/// Why nothing came of the input, as the end of a sentence.
-fn why_no_pages(counts: &Counts, inputs: usize) -> String {
+/// Why nothing came of the input, as the end of a sentence: every cause, with how often it was met and an example.
+fn why_no_pages(counts: &Counts, inputs: usize, passed_over: &BTreeMap<String, Tally>) -> String {
     let (files, them) = if inputs == 1 {
         ("file", "it")
     } else {
         ("files", "them")
     };
-    let mut why = format!(": {inputs} {files} read");
-    match counts.damaged.iter().next() {
-        Some((cause, tally)) => {
-            why.push_str(&format!(", {} × {cause} ({})", tally.count, tally.example));
-        }
-        None if counts.other_records > 0 => {
-            why.push_str(&format!(
-                ", {} records, none of them a page",
-                counts.other_records
-            ));
-        }
-        None => why.push_str(&format!(", nothing in {them}")),
+    let listed = |tallies: &BTreeMap<String, Tally>| -> Vec<String> {
+        let causes = tallies.iter();
+        causes
+            .map(|(cause, tally)| format!("{} × {cause} ({})", tally.count, tally.example))
+            .collect()
+    };
+    let mut why = listed(&counts.damaged);
+    if counts.other_records > 0 {
+        let records = match counts.other_records {
+            1 => "1 record that is no page".to_owned(),
+            count => format!("{count} records that are no pages"),
+        };
+        why.push(records);
     }
-    why
+    if why.is_empty() {
+        why.push(format!("nothing in {them}"));
+    }
+    let mut text = format!(": {inputs} {files} read, {}", why.join(", "));
+    if !passed_over.is_empty() {
+        text.push_str(&format!(
+            "; passed over: {}",
+            listed(passed_over).join(", ")
+        ));
+    }
+    text
 }
 
 /// What the threads of a build share.
@@ -262,11 +360,17 @@ struct Shared<'run> {
 impl<'run> Shared<'run> {
     /// One thread's work, from its first batch to the last of all.
     fn work(&self) {
-        if let Err(error) = self.try_work() {
-            lock(&self.failure).get_or_insert(error);
-            // Threads that wait for a permit must see the failure.
-            self.permits.release();
-        }
+        // A batch that is lost to a panic is one that all batches behind it would wait for: it ends the run, as any error does. What
+        // was shared stays sound, because parts are committed whole and the manifest names no other.
+        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| self.try_work()));
+        let error = match outcome {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error,
+            Err(panic) => Error::Panicked(message_of(panic.as_ref())),
+        };
+        lock(&self.failure).get_or_insert(error);
+        // Threads that wait for a permit must see the failure.
+        self.permits.release();
     }
 
     fn try_work(&self) -> Result<()> {
@@ -289,7 +393,8 @@ impl<'run> Shared<'run> {
             };
             let sequence = batch.sequence;
             let pages = batch.records.len() as u64;
-            let encoded = worker.process(batch)?;
+            let encoded =
+                worker.process(batch, |piece| task.submit_piece(self, sequence, piece))?;
             build.progress.add_pages(pages);
             // The permit goes with the batch: it is given back when the batch is on disk.
             task.submit(self, sequence, encoded, permit)?;
@@ -359,6 +464,8 @@ struct TaskSlot<'run> {
     /// None once it has nothing more to give.
     reader: Mutex<Option<TaskReader<'run>>>,
     writer: Mutex<TaskWriter>,
+    /// Told when the turn of another batch has come.
+    turn: Condvar,
 }
 
 /// Puts the batches of a task in order and into parts.
@@ -415,6 +522,7 @@ impl<'run> TaskSlot<'run> {
                 ended: done,
                 early: BTreeMap::new(),
             }),
+            turn: Condvar::new(),
         }
     }
 
@@ -442,7 +550,44 @@ impl<'run> TaskSlot<'run> {
             writer.written += 1;
             shared.permits.release();
         }
+        self.turn.notify_all();
         self.close_if_ended(shared, &mut writer)
+    }
+
+    /// Writes a piece of a batch that is too large to be held, once its turn has come. The batch whose turn it is never waits, so
+    /// that this ends, unless the run does.
+    fn submit_piece(&self, shared: &Shared<'_>, sequence: u64, piece: EncodedBatch) -> Result<()> {
+        let mut writer = lock(&self.writer);
+        while writer.written != sequence {
+            if shared.build.progress.is_cancelled() || lock(&shared.failure).is_some() {
+                return Err(Error::Cancelled);
+            }
+            // Whoever fails does not tell this task.
+            writer = self
+                .turn
+                .wait_timeout(writer, NEWS)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        let mut part = self.part(shared, &mut writer)?;
+        part.append(piece)?;
+        writer.part = Some(part);
+        Ok(())
+    }
+
+    /// The part that is open, or the next one.
+    fn part(&self, shared: &Shared<'_>, writer: &mut TaskWriter) -> Result<PartWriter> {
+        let build = shared.build;
+        match writer.part.take() {
+            Some(part) => Ok(part),
+            None => PartWriter::create(
+                shared.site.path(),
+                self.number,
+                writer.next_part,
+                build.parameters.text,
+                build.passing,
+            ),
+        }
     }
 
     /// Notes that the reader has nothing more.
@@ -460,19 +605,7 @@ impl<'run> TaskSlot<'run> {
     ) -> Result<()> {
         let build = shared.build;
         let next = batch.next;
-        let mut part = match writer.part.take() {
-            Some(part) => part,
-            None => {
-                let keep_text = build.parameters.text;
-                PartWriter::create(
-                    shared.site.path(),
-                    self.number,
-                    writer.next_part,
-                    keep_text,
-                    build.passing,
-                )?
-            }
-        };
+        let mut part = self.part(shared, writer)?;
         part.append(batch)?;
         // Behind a batch without `next` there is nothing: the part is the task's last.
         if part.weight() >= build.parameters.part_bytes || next.is_none() {
@@ -554,8 +687,15 @@ impl Drop for Permit<'_> {
     }
 }
 
-/// A thread that panicked left nothing half-done behind these locks: the batch it was at is lost, and the
-/// scope that joins it passes the panic on.
+/// What a panic says.
+fn message_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("without a message").to_owned()
+}
+
+/// A thread that panicked left nothing half-done behind these locks: the batch it was at is lost, and the run ends with
+/// an error.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -563,6 +703,77 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_worker_that_panics_ends_the_run_with_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pages.jsonl");
+        let corpus = folder.path().join("pages.cento");
+        let lines: String = (0..400)
+            .map(|number| {
+                let url = match number {
+                    150 => crate::rows::PANICKING.to_owned(),
+                    _ => format!("http://a/{number}"),
+                };
+                let text =
+                    format!("page {number} has its own words and some more of them ").repeat(20);
+                format!("{{\"url\": \"{url}\", \"text\": \"{text}\"}}\n")
+            })
+            .collect();
+        std::fs::write(&file, lines).unwrap();
+        let settings = Settings::default();
+        let specs = [file.to_str().unwrap().to_owned()];
+        let resolved = cento_read::resolve(&specs, &settings).unwrap();
+        let build = Build {
+            corpus: corpus.clone(),
+            inputs: resolved.inputs,
+            passed_over: BTreeMap::new(),
+            settings,
+            parameters: Parameters {
+                part_bytes: 16 << 10,
+                ..Parameters::default()
+            },
+            add: false,
+            again: false,
+            passing: false,
+            threads: 4,
+            memory: 64 << 20,
+            progress: &Progress::default(),
+        };
+        // All batches behind the one that is lost would wait for it, and the run would never end.
+        let error = build.run().unwrap_err();
+        assert!(matches!(error, Error::Panicked(_)), "{error}");
+        // What was finished before is kept, and nothing that contradicts itself.
+        if let Ok(manifest) = Manifest::load(&corpus) {
+            assert!(!manifest.complete());
+        }
+    }
+
+    #[test]
+    fn every_cause_of_an_empty_corpus_is_named() {
+        let tally = |count, example: &str| Tally {
+            count,
+            example: example.to_owned(),
+        };
+        let counts = Counts {
+            damaged: BTreeMap::from([
+                ("bad-header".to_owned(), tally(2, "a.warc")),
+                ("truncated".to_owned(), tally(1, "b.warc")),
+            ]),
+            other_records: 3,
+            ..Counts::default()
+        };
+        let passed_over = BTreeMap::from([("binary".to_owned(), tally(4, "c.bin"))]);
+        assert_eq!(
+            why_no_pages(&counts, 2, &passed_over),
+            ": 2 files read, 2 × bad-header (a.warc), 1 × truncated (b.warc), 3 records that are no pages; \
+             passed over: 4 × binary (c.bin)"
+        );
+        assert_eq!(
+            why_no_pages(&Counts::default(), 1, &BTreeMap::new()),
+            ": 1 file read, nothing in it"
+        );
+    }
 
     #[test]
     fn help_is_given_where_many_threads_share_few_files() {

@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
+use arrow_schema::{DataType, Schema};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -34,6 +35,19 @@ pub struct Corpus {
     footers: Mutex<HashMap<(usize, Table), ArrowReaderMetadata>>,
 }
 
+/// An input of a corpus, as it was when it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedInput {
+    /// What the ids of its pages begin with.
+    pub ordinal: u32,
+    /// Its name.
+    pub name: String,
+    /// How long it was; nothing for a stream.
+    pub bytes: Option<u64>,
+    /// What tells that it has changed, if that was written down.
+    pub version: Option<String>,
+}
+
 /// A chunk of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkRow {
@@ -49,8 +63,20 @@ pub struct ChunkRow {
 
 impl Corpus {
     /// Opens the corpus at `path`: reads the manifest, and checks that each file it names is there, has
-    /// its size and ends as it should.
+    /// its size and ends as it should. One whose last run was interrupted is refused: pages are missing from it.
     pub fn open(path: &Path) -> Result<Corpus> {
+        let corpus = Self::open_partial(path)?;
+        if !corpus.manifest.complete() {
+            return Err(Error::Unfinished {
+                path: path.to_owned(),
+                pages: corpus.manifest.counts().pages,
+            });
+        }
+        Ok(corpus)
+    }
+
+    /// The same, and takes a corpus whose last run was interrupted for the pages that are in it.
+    pub fn open_partial(path: &Path) -> Result<Corpus> {
         let manifest = Manifest::load(path)?;
         for entry in manifest.files() {
             check(path, entry, tail_hash, &entry.tail)?;
@@ -84,9 +110,17 @@ impl Corpus {
 
     /// The names of the inputs that it was made from, with their ordinals: what page ids begin with.
     pub fn inputs(&self) -> Result<Vec<(u32, String)>> {
+        let inputs = self.listed_inputs()?.into_iter();
+        Ok(inputs.map(|input| (input.ordinal, input.name)).collect())
+    }
+
+    /// The inputs that it was made from, as they were then.
+    pub fn listed_inputs(&self) -> Result<Vec<ListedInput>> {
         #[derive(serde::Deserialize)]
         struct Line {
             name: String,
+            bytes: Option<u64>,
+            version: Option<String>,
         }
         let mut inputs = Vec::new();
         for run in &self.manifest.runs {
@@ -95,7 +129,12 @@ impl Corpus {
             for (ordinal, line) in (run.first_input..).zip(text.lines()) {
                 let line: Line = serde_json::from_str(line)
                     .map_err(|error| Error::damaged(&path, error.to_string()))?;
-                inputs.push((ordinal, line.name));
+                inputs.push(ListedInput {
+                    ordinal,
+                    name: line.name,
+                    bytes: line.bytes,
+                    version: line.version,
+                });
             }
         }
         Ok(inputs)
@@ -343,13 +382,17 @@ impl Corpus {
             .collect()
     }
 
-    fn file(&self, part: usize, table: Table) -> Option<PathBuf> {
-        let part = &self.manifest.parts[part];
-        let entry = match table {
+    fn entry(&self, part: usize, table: Table) -> Option<&FileEntry> {
+        let part = self.manifest.parts.get(part)?;
+        match table {
             Table::Pages => Some(&part.pages),
             Table::Text => part.text.as_ref(),
             Table::Chunks => Some(&part.chunks),
-        };
+        }
+    }
+
+    fn file(&self, part: usize, table: Table) -> Option<PathBuf> {
+        let entry = self.entry(part, table);
         entry.map(|entry| self.path.join(&entry.file))
     }
 
@@ -374,6 +417,7 @@ impl Corpus {
                     .with_column_index_policy(PageIndexPolicy::Skip);
                 let footer = ArrowReaderMetadata::load(&file, options)
                     .map_err(|error| Error::parquet(&path, error))?;
+                check_table(&path, &footer, table, self.entry(part, table))?;
                 footers.insert((part, table), footer.clone());
                 footer
             }
@@ -395,6 +439,39 @@ impl std::fmt::Debug for Corpus {
             .field("path", &self.path)
             .finish_non_exhaustive()
     }
+}
+
+/// Compares the columns and the rows of a table with what they should be. All readers go through here, so that none of them meets
+/// a column of another type, whoever made the file and its checksum.
+fn check_table(
+    path: &Path,
+    footer: &ArrowReaderMetadata,
+    table: Table,
+    entry: Option<&FileEntry>,
+) -> Result<()> {
+    let (found, wanted) = (footer.schema(), table.schema());
+    let columns = |schema: &Schema| -> Vec<(String, DataType)> {
+        let fields = schema.fields().iter();
+        fields
+            .map(|field| (field.name().clone(), field.data_type().clone()))
+            .collect()
+    };
+    if columns(found) != columns(&wanted) {
+        let detail = format!("its columns are not those of the table of {}", table.name());
+        return Err(Error::damaged(path, detail));
+    }
+    let mut groups = footer.metadata().row_groups().iter();
+    let rows = groups.try_fold(0u64, |sum, group| {
+        let rows = u64::try_from(group.num_rows()).ok()?;
+        sum.checked_add(rows)
+    });
+    if rows.is_none() || rows != entry.map(|entry| entry.rows) {
+        return Err(Error::damaged(
+            path,
+            "it has not the rows that the manifest says",
+        ));
+    }
+    Ok(())
 }
 
 /// Compares a file with its entry in the manifest.
@@ -424,4 +501,86 @@ fn check(
         ));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use cento_read::Settings;
+
+    use super::*;
+    use crate::build::Build;
+    use crate::progress::Progress;
+
+    fn corpus_in(folder: &Path) -> PathBuf {
+        let file = folder.join("a.txt");
+        std::fs::write(&file, "One paragraph.\n\nAnother one.").unwrap();
+        let settings = Settings::default();
+        let specs = [file.to_str().unwrap().to_owned()];
+        let corpus = folder.join("a.cento");
+        let build = Build {
+            corpus: corpus.clone(),
+            inputs: cento_read::resolve(&specs, &settings).unwrap().inputs,
+            passed_over: Default::default(),
+            settings,
+            parameters: Parameters::default(),
+            add: false,
+            again: false,
+            passing: false,
+            threads: 1,
+            memory: 64 << 20,
+            progress: &Progress::default(),
+        };
+        build.run().unwrap();
+        corpus
+    }
+
+    #[test]
+    fn tables_with_other_columns_or_rows_are_refused_whatever_their_checksums() {
+        for (other, table) in [
+            (Table::Pages, Table::Chunks),
+            (Table::Text, Table::Chunks),
+            (Table::Chunks, Table::Text),
+            (Table::Text, Table::Pages),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = corpus_in(folder.path());
+            let mut manifest = Manifest::load(&path).unwrap();
+            let part = &mut manifest.parts[0];
+            let file = |part: &Part, table: Table| match table {
+                Table::Pages => part.pages.clone(),
+                Table::Text => part.text.clone().unwrap(),
+                Table::Chunks => part.chunks.clone(),
+            };
+            // One table in the place of another, with all that the manifest says about its bytes.
+            let (from, to) = (file(part, other), file(part, table));
+            std::fs::copy(path.join(&from.file), path.join(&to.file)).unwrap();
+            let entry = FileEntry {
+                file: to.file.clone(),
+                rows: to.rows,
+                ..from
+            };
+            match table {
+                Table::Pages => part.pages = entry,
+                Table::Text => part.text = Some(entry),
+                Table::Chunks => part.chunks = entry,
+            }
+            manifest.save(&path).unwrap();
+            assert!(Corpus::verify(&path).unwrap().is_empty());
+            let corpus = Corpus::open(&path).unwrap();
+            let refused = |outcome: Result<()>| {
+                let error = outcome.unwrap_err();
+                assert!(matches!(error, Error::Damaged { .. }), "{table:?}: {error}");
+            };
+            refused(
+                corpus
+                    .scan(table, &["page_id"])
+                    .try_for_each(|batch| batch.map(|_| ())),
+            );
+            match table {
+                Table::Pages => refused(corpus.page(0).map(|_| ())),
+                Table::Text => refused(corpus.text(0).map(|_| ())),
+                Table::Chunks => refused(corpus.chunks(0).map(|_| ())),
+            }
+        }
+    }
 }

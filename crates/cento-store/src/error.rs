@@ -67,6 +67,17 @@ pub enum Error {
     /// The inputs were read, and there was no page in them.
     #[error("no pages in the input{}", .0)]
     NoPages(String),
+    /// A run over the corpus was interrupted, so that pages are missing.
+    #[error("{} is unfinished: its last index was interrupted after {pages} pages", .path.display())]
+    Unfinished {
+        /// The corpus.
+        path: PathBuf,
+        /// The pages that are in it.
+        pages: u64,
+    },
+    /// A thread of the build ended in a panic: a defect of this program.
+    #[error("a thread of the index panicked: {0}")]
+    Panicked(String),
     /// The user stopped the run.
     #[error("interrupted")]
     Cancelled,
@@ -123,6 +134,13 @@ impl Error {
             Error::NoPages(_) => {
                 "check the paths and --format; for tables, name the columns with --field text=NAME"
                     .to_owned()
+            }
+            Error::Unfinished { .. } => {
+                "run the same `cento index` again to finish it, or use --partial to analyse the pages that are there"
+                    .to_owned()
+            }
+            Error::Panicked(_) => {
+                "this is a defect of cento: please report it; what was finished is kept".to_owned()
             }
             Error::Cancelled => {
                 "what was finished is kept: run the same command again to go on".to_owned()

@@ -30,6 +30,7 @@
 //!     settings,
 //!     parameters: Parameters::default(),
 //!     add: false,
+//!     again: false,
 //!     passing: false,
 //!     threads: 2,
 //!     memory: 1 << 30,
@@ -58,7 +59,7 @@ mod task;
 mod work;
 
 pub use build::{Build, Built};
-pub use corpus::{ChunkRow, Corpus};
+pub use corpus::{ChunkRow, Corpus, ListedInput};
 pub use error::{Error, Result};
 pub use manifest::{
     Counts, Cursor, FORMAT_NEWEST, FORMAT_OLDEST, FileEntry, MANIFEST, Manifest, Part, Run, Tally,

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::parameters::Parameters;
+use crate::schema::Table;
 
 /// The format version that this program writes.
 pub const FORMAT_NEWEST: u32 = 1;
@@ -170,7 +171,7 @@ impl Tally {
     fn merge(into: &mut BTreeMap<String, Tally>, from: &BTreeMap<String, Tally>) {
         for (cause, tally) in from {
             into.entry(cause.clone())
-                .and_modify(|known| known.count += tally.count)
+                .and_modify(|known| known.count = known.count.saturating_add(tally.count))
                 .or_insert_with(|| tally.clone());
         }
     }
@@ -189,16 +190,16 @@ impl Counts {
 
     /// Adds the counts of what comes next in the order of the input.
     pub fn add(&mut self, next: &Counts) {
-        self.records += next.records;
-        self.pages += next.pages;
-        self.kept += next.kept;
+        self.records = self.records.saturating_add(next.records);
+        self.pages = self.pages.saturating_add(next.pages);
+        self.kept = self.kept.saturating_add(next.kept);
         Tally::merge(&mut self.rejected, &next.rejected);
         Tally::merge(&mut self.damaged, &next.damaged);
-        self.other_records += next.other_records;
-        self.payload_bytes += next.payload_bytes;
-        self.text_bytes += next.text_bytes;
-        self.words += next.words;
-        self.chunks += next.chunks;
+        self.other_records = self.other_records.saturating_add(next.other_records);
+        self.payload_bytes = self.payload_bytes.saturating_add(next.payload_bytes);
+        self.text_bytes = self.text_bytes.saturating_add(next.text_bytes);
+        self.words = self.words.saturating_add(next.words);
+        self.chunks = self.chunks.saturating_add(next.chunks);
     }
 }
 
@@ -225,7 +226,8 @@ impl Manifest {
 
     /// The size of the corpus, less that of the manifest.
     pub fn bytes_on_disk(&self) -> u64 {
-        self.files().map(|entry| entry.bytes).sum()
+        self.files()
+            .fold(0, |sum, entry| sum.saturating_add(entry.bytes))
     }
 
     /// Whether the last run ended.
@@ -290,8 +292,70 @@ impl Manifest {
                 "its checksum does not fit its content",
             ));
         }
-        serde_json::from_slice(bytes)
-            .map_err(|error| Error::damaged(path, format!("not a manifest ({error})")))
+        let manifest: Manifest = serde_json::from_slice(bytes)
+            .map_err(|error| Error::damaged(path, format!("not a manifest ({error})")))?;
+        match manifest.contradiction() {
+            Some(detail) => Err(Error::damaged(path, detail)),
+            None => Ok(manifest),
+        }
+    }
+
+    /// What cannot be in a manifest that this program wrote, whatever its checksum says: a corpus may be from a stranger. Whoever
+    /// reads a manifest may rely on the names of its files, and on sums of its numbers.
+    fn contradiction(&self) -> Option<String> {
+        let mut next = (0u32, 0u32);
+        for run in &self.runs {
+            let end = |first: u32, count: u64| {
+                u32::try_from(count)
+                    .ok()
+                    .and_then(|count| first.checked_add(count))
+            };
+            let ends = (
+                end(run.first_input, run.inputs.rows),
+                end(run.first_task, run.tasks.into()),
+            );
+            let (Some(inputs), Some(tasks)) = ends else {
+                return Some("it counts more inputs than there can be".to_owned());
+            };
+            if (run.first_input, run.first_task) != next {
+                return Some("its runs do not follow each other".to_owned());
+            }
+            next = (inputs, tasks);
+            if !is_within(&run.inputs.file, "inputs") {
+                return Some(format!("it names the file {:?}", run.inputs.file));
+            }
+        }
+        let mut last = None;
+        for part in &self.parts {
+            let place = Some((part.task, part.sequence));
+            if part.task >= next.1 || place <= last {
+                return Some("its parts are not those of its runs".to_owned());
+            }
+            last = place;
+            let files = [
+                (Some(&part.pages), Table::Pages, part.counts.pages),
+                (part.text.as_ref(), Table::Text, part.counts.kept),
+                (Some(&part.chunks), Table::Chunks, part.counts.chunks),
+            ];
+            for (entry, table, rows) in files {
+                let Some(entry) = entry else {
+                    if self.parameters.text {
+                        return Some("a part has no text".to_owned());
+                    }
+                    continue;
+                };
+                if !is_within(&entry.file, table.name()) {
+                    return Some(format!("it names the file {:?}", entry.file));
+                }
+                if entry.rows != rows || part.counts.kept > part.counts.pages {
+                    return Some(format!(
+                        "its counts of {} contradict each other",
+                        table.name()
+                    ));
+                }
+            }
+        }
+        None
     }
 
     /// The bytes that [`Manifest::load`] reads.
@@ -308,7 +372,8 @@ impl Manifest {
         let aside = corpus.join(MANIFEST_ASIDE);
         let path = corpus.join(MANIFEST);
         let write = || -> std::io::Result<()> {
-            let mut file = File::create(&aside)?;
+            // Whatever has this name, a link of a stranger too, is replaced.
+            let mut file = cento_file::replace(&aside)?;
             file.write_all(&self.render())?;
             file.sync_all()
         };
@@ -316,6 +381,17 @@ impl Manifest {
         fs::rename(&aside, &path).map_err(|error| Error::io(&path, error))?;
         sync_folder(corpus)
     }
+}
+
+/// Whether `file` is the name of a file in `folder`, and of nothing else.
+fn is_within(file: &str, folder: &str) -> bool {
+    let name = file
+        .strip_prefix(folder)
+        .and_then(|rest| rest.strip_prefix('/'));
+    name.is_some_and(|name| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
+        !name.is_empty() && !name.starts_with('.') && name.bytes().all(plain)
+    })
 }
 
 /// All bytes after the first line, less the line break that ends the file.
@@ -369,6 +445,50 @@ mod tests {
         for end in 0..text.len() - 1 {
             assert!(Manifest::parse(path, &text.as_bytes()[..end]).is_err());
         }
+    }
+
+    #[test]
+    fn a_manifest_that_names_files_outside_the_corpus_is_refused_whatever_its_checksum() {
+        let entry = |file: &str| FileEntry {
+            file: file.to_owned(),
+            rows: 1,
+            bytes: 0,
+            blake3: String::new(),
+            tail: String::new(),
+        };
+        let with = |file: &str, first_task: u32, tasks: u32| {
+            let run = Run {
+                inputs: entry(file),
+                first_input: 0,
+                first_task,
+                tasks,
+                reading: BTreeMap::new(),
+                passed_over: BTreeMap::new(),
+                complete: true,
+            };
+            Manifest {
+                runs: vec![run],
+                ..sample()
+            }
+        };
+        let parse = |manifest: &Manifest| Manifest::parse(Path::new("m"), &manifest.render());
+        assert!(parse(&with("inputs/run-00000.jsonl", 0, 1)).is_ok());
+        for file in [
+            "/etc/passwd",
+            "inputs/../../x",
+            "../inputs/x",
+            "inputs/",
+            "inputs",
+            "inputs/..",
+            "pages/x",
+            "inputs/a/b",
+            "",
+        ] {
+            let error = parse(&with(file, 0, 1)).unwrap_err();
+            assert!(error.to_string().contains("it names the file"), "{file}");
+        }
+        assert!(parse(&with("inputs/run-00000.jsonl", 1, u32::MAX)).is_err());
+        assert!(parse(&with("inputs/run-00000.jsonl", 7, 1)).is_err());
     }
 
     #[test]

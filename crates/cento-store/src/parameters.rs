@@ -24,7 +24,7 @@ pub struct Parameters {
     #[serde(with = "as_text")]
     pub content: Selection,
     /// What a chunk is.
-    #[serde(with = "as_text")]
+    #[serde(with = "stored_chunk")]
     pub chunk: ChunkKind,
     /// What is evened out before a chunk is hashed.
     #[serde(with = "as_text")]
@@ -69,7 +69,16 @@ pub struct PageLimits {
     pub max_nesting: u32,
     /// How long a processor may work on one page, in milliseconds.
     pub max_milliseconds: u64,
+    /// The most chunks of a page.
+    pub max_chunks: u64,
+    /// The longest URL of a page, in bytes.
+    pub max_url_bytes: u64,
 }
+
+/// The most chunks of a page, unless told: a book of a million paragraphs.
+const MAX_CHUNKS: u64 = 1_000_000;
+/// The longest URL, unless told: as long as a path may be on most systems, and twice what sitemaps allow.
+const MAX_URL_BYTES: u64 = 4_096;
 
 impl Default for PageLimits {
     fn default() -> PageLimits {
@@ -82,6 +91,8 @@ impl Default for PageLimits {
             max_line_bytes: limits.max_line_bytes,
             max_nesting: limits.max_nesting,
             max_milliseconds: u64::try_from(limits.max_work.as_millis()).unwrap_or(u64::MAX),
+            max_chunks: MAX_CHUNKS,
+            max_url_bytes: MAX_URL_BYTES,
         }
     }
 }
@@ -159,6 +170,8 @@ impl Parameters {
                 "longest work",
                 format!("{} s", self.limits.max_milliseconds as f64 / 1e3),
             ),
+            ("most chunks", self.limits.max_chunks.to_string()),
+            ("longest URL", binary_size(self.limits.max_url_bytes)),
         ]
     }
 
@@ -210,6 +223,25 @@ mod as_text {
     {
         let text = String::deserialize(deserializer)?;
         text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// A kind of chunk under its stored name: one that was cut in another way under the same name is another kind.
+mod stored_chunk {
+    use super::*;
+
+    pub(super) fn serialize<S: Serializer>(
+        kind: &ChunkKind,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(&kind.stored_name())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> std::result::Result<ChunkKind, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        ChunkKind::of_stored_name(&name).map_err(serde::de::Error::custom)
     }
 }
 

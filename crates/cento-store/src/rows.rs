@@ -12,14 +12,14 @@ use arrow_schema::ArrowError;
 use cento_print::{link_hash, text_hash};
 use cento_read::{Content, Decoded, Input, Page, Settings};
 use cento_text::content::{self, Selection};
-use cento_text::html::{Extractor, Options};
+use cento_text::html::{Extractor, LONGEST_PAGE, Options};
 use cento_text::url::{LinkResolver, PageUrl};
 use cento_text::{chunk, date, language, normal, plain, words};
 
 use crate::error::{Error, Result};
 use crate::manifest::{Counts, Tally};
-use crate::parameters::Parameters;
-use crate::part::{EncodedBatch, Encoder};
+use crate::parameters::{PageLimits, Parameters};
+use crate::part::{EncodedBatch, Encoder, RowGroup};
 use crate::schema::Table;
 use crate::task::Batch;
 use crate::work::Work;
@@ -28,6 +28,26 @@ use crate::work::Work;
 const LARGE: usize = 4 << 20;
 /// Room for text that a batch has before it is read: what it weighs, but no more than this.
 const MOST_RESERVED: usize = 16 << 20;
+/// Bytes of rows after which they are encoded as a row group of their own. What a batch weighs says little about its rows: a
+/// page may unpack to 250 times its size, and two bytes of text may be a chunk. It also keeps columns of strings far from the
+/// 2 GiB that Arrow can address, as long as one page has no more than [`LONGEST_TEXT`].
+const ROWS_BYTES: usize = 32 << 20;
+/// Bytes of rows, before they are encoded, that a batch may hold until its turn comes. Hardly any batch has more.
+const HELD_BYTES: usize = 4 * ROWS_BYTES;
+/// The longest text of a page. Positions in it have 32 bits, and a column of texts has no more than 2 GiB.
+const LONGEST_TEXT: usize = LONGEST_PAGE;
+/// The longest title, as [`Extractor`] has it, wherever the title is from.
+const LONGEST_TITLE: usize = 1_024;
+/// The longest of the short facts about a page: its type, its language, its address on the network.
+const LONGEST_FACT: usize = 255;
+/// Bytes of a row of the table of chunks.
+const CHUNK_ROW: usize = 36;
+/// Bytes of the numbers and hashes in a row of the table of pages, about.
+const PAGE_ROW: usize = 160;
+
+/// The URL of a page on which a worker panics, in tests.
+#[cfg(test)]
+pub(crate) const PANICKING: &str = "test:panic";
 
 /// A worker's tools; its buffers are kept from page to page.
 pub(crate) struct Worker<'run> {
@@ -41,6 +61,15 @@ pub(crate) struct Worker<'run> {
     normalised: String,
     link_domains: Vec<String>,
     link_hashes: Vec<u64>,
+    /// The chunks of the page at hand.
+    chunks: Vec<Chunk>,
+}
+
+/// A chunk of the page at hand.
+struct Chunk {
+    hash: [u8; 16],
+    begin: u32,
+    end: u32,
 }
 
 /// What a page says about itself, and what cento makes of it.
@@ -52,6 +81,8 @@ struct Facts {
     words: u32,
     /// How deep its elements stand within each other.
     depth: u32,
+    /// How long its text or HTML is.
+    bytes: usize,
 }
 
 impl<'run> Worker<'run> {
@@ -73,15 +104,23 @@ impl<'run> Worker<'run> {
             normalised: String::new(),
             link_domains: Vec::new(),
             link_hashes: Vec::new(),
+            chunks: Vec::new(),
         }
     }
 
-    /// Decodes, reads, cuts, hashes and encodes a batch.
-    pub(crate) fn process(&mut self, batch: Batch) -> Result<EncodedBatch> {
+    /// Decodes, reads, cuts, hashes and encodes a batch. What comes to more than can be held until its turn is given to `early` in
+    /// pieces, in order, before the rest is returned.
+    pub(crate) fn process(
+        &mut self,
+        batch: Batch,
+        mut early: impl FnMut(EncodedBatch) -> Result<()>,
+    ) -> Result<EncodedBatch> {
         let mut rows = Rows::new(batch.records.len(), batch.weight as usize);
+        let mut tables: [Vec<RowGroup>; 3] = Default::default();
         let mut counts = batch.counts;
         let mut first_page = None;
         let mut last_page = None;
+        let mut held = 0;
         for (position, record) in batch.records {
             let ordinal = u64::from(self.first_input) + position as u64;
             let page_id = ordinal << 32 | u64::from(record.place.ordinal);
@@ -97,24 +136,29 @@ impl<'run> Worker<'run> {
                     self.give_back();
                     first_page = first_page.or(Some(page_id));
                     last_page = Some(page_id);
+                    if rows.filled >= ROWS_BYTES {
+                        let full = std::mem::replace(&mut rows, Rows::new(0, 0));
+                        held += full.filled;
+                        self.encode(full, &mut tables)?;
+                    }
+                    if held >= HELD_BYTES {
+                        held = 0;
+                        early(EncodedBatch {
+                            tables: std::mem::take(&mut tables),
+                            counts: std::mem::take(&mut counts),
+                            first_page: first_page.take(),
+                            last_page: last_page.take(),
+                            weight: 0,
+                            next: None,
+                        })?;
+                    }
                 }
                 Err(skipped) => counts.damage(source.file, &skipped),
             }
         }
-        let [pages, text, chunks] = rows
-            .finish()
-            .map_err(|error| Error::parquet(std::path::Path::new("rows"), error.into()))?;
-        let text = if self.parameters.text {
-            self.encoder.encode(Table::Text, &text)?
-        } else {
-            None
-        };
+        self.encode(rows, &mut tables)?;
         Ok(EncodedBatch {
-            tables: [
-                self.encoder.encode(Table::Pages, &pages)?,
-                text,
-                self.encoder.encode(Table::Chunks, &chunks)?,
-            ],
+            tables,
             counts,
             first_page,
             last_page,
@@ -123,11 +167,28 @@ impl<'run> Worker<'run> {
         })
     }
 
+    /// Encodes rows as one more row group of each table that has any.
+    fn encode(&self, rows: Rows, tables: &mut [Vec<RowGroup>; 3]) -> Result<()> {
+        let batches = rows
+            .finish()
+            .map_err(|error| Error::parquet(std::path::Path::new("rows"), error.into()))?;
+        for (table, batch) in Table::ALL.into_iter().zip(batches) {
+            if table == Table::Text && !self.parameters.text {
+                continue;
+            }
+            tables[table as usize].extend(self.encoder.encode(table, &batch)?);
+        }
+        Ok(())
+    }
+
     fn give_back(&mut self) {
         if self.selected.capacity() > LARGE || self.normalised.capacity() > LARGE {
             self.extractor = Extractor::new();
             self.selected = String::new();
             self.normalised = String::new();
+        }
+        if self.chunks.capacity() > LARGE / size_of::<Chunk>() {
+            self.chunks = Vec::new();
         }
     }
 
@@ -140,15 +201,26 @@ impl<'run> Worker<'run> {
         rows: &mut Rows,
         counts: &mut Counts,
     ) {
-        let Decoded { page, reject } = decoded;
+        let Decoded { mut page, reject } = decoded;
+        #[cfg(test)]
+        assert_ne!(page.url, PANICKING, "a worker panics, as a test wants it");
         counts.pages += 1;
-        counts.payload_bytes += page.payload_bytes;
+        counts.payload_bytes = counts.payload_bytes.saturating_add(page.payload_bytes);
         self.link_domains.clear();
         self.link_hashes.clear();
         self.selected.clear();
+        self.chunks.clear();
 
-        let url = PageUrl::new(&page.url);
         let mut reject = reject.map(|reject| (reject.reason.name(), reject.detail));
+        let url_bytes = shorten(&mut page, &self.parameters.limits);
+        if reject.is_none()
+            && let Some(bytes) = url_bytes
+        {
+            let limit = self.parameters.limits.max_url_bytes;
+            let detail = format!("a URL of {bytes} bytes, the limit is {limit}");
+            reject = Some(("url-too-long", detail));
+        }
+        let url = PageUrl::new(&page.url);
         if reject.is_none()
             && let Some(recursion) = url.recursion_error(&self.parameters.recursion())
         {
@@ -160,6 +232,9 @@ impl<'run> Worker<'run> {
             reject = self.exceeded(&facts, work);
             if reject.is_none() && facts.words == 0 {
                 reject = Some(("empty", "no words in it".to_owned()));
+            }
+            if reject.is_none() {
+                reject = self.cut();
             }
             if reject.is_some() {
                 self.selected.clear();
@@ -176,12 +251,16 @@ impl<'run> Worker<'run> {
                 counts.kept += 1;
                 counts.text_bytes += self.selected.len() as u64;
                 counts.words += u64::from(facts.words);
-                let chunks = self.chunks(page_id, rows);
-                counts.chunks += u64::from(chunks);
-                rows.text(page_id, &self.selected);
-                chunks
+                counts.chunks += self.chunks.len() as u64;
+                rows.chunks_of(page_id, &self.chunks);
+                if self.parameters.text {
+                    rows.text(page_id, &self.selected);
+                }
+                self.chunks.len() as u32
             }
         };
+        rows.filled += PAGE_ROW + page.url.len() + 8 * self.link_hashes.len();
+        rows.filled += self.link_domains.iter().map(String::len).sum::<usize>();
         rows.page_id.append_value(page_id);
         rows.url.append_value(&page.url);
         rows.host.append_option(url.host());
@@ -235,6 +314,11 @@ impl<'run> Worker<'run> {
             let detail = format!("{depth} elements within each other, the limit is {limit}");
             return Some(("too-deep", detail));
         }
+        if facts.bytes > LONGEST_TEXT {
+            let bytes = facts.bytes;
+            let detail = format!("{bytes} bytes of text or HTML, the most is {LONGEST_TEXT}");
+            return Some(("too-large", detail));
+        }
         (!work.goes_on()).then(|| {
             let limit = self.settings.limits.max_work.as_secs_f64();
             ("too-slow", format!("more than {limit} seconds of work"))
@@ -249,6 +333,13 @@ impl<'run> Worker<'run> {
             language: page.language.clone(),
             ..Facts::default()
         };
+        facts.bytes = match &page.content {
+            Content::None => 0,
+            Content::Text(text) | Content::Html(text) => text.len(),
+        };
+        if facts.bytes > LONGEST_TEXT {
+            return facts;
+        }
         match &page.content {
             Content::None => {}
             Content::Text(text) => match plain::plain_text(text) {
@@ -307,33 +398,66 @@ impl<'run> Worker<'run> {
         facts
     }
 
-    fn chunks(&mut self, page_id: u64, rows: &mut Rows) -> u32 {
+    /// Cuts the page's text into chunks. Answers why it cannot be kept if there are too many of them.
+    fn cut(&mut self) -> Option<(&'static str, String)> {
         let Parameters {
             chunk: kind,
             normalisation,
             hash,
             ..
         } = *self.parameters;
-        let mut ordinal = 0;
-        let normalised = &mut self.normalised;
+        let limit = self.parameters.limits.max_chunks;
+        let (normalised, chunks) = (&mut self.normalised, &mut self.chunks);
+        let mut exceeded = false;
         chunk::chunks(&self.selected, kind, |range| {
             normalised.clear();
             normal::normalise(&self.selected[range.clone()], normalisation, normalised);
             if normalised.is_empty() {
                 return;
             }
-            append_bytes(
-                &mut rows.chunk_hash,
-                Some(&hash.hash128(normalised.as_bytes())),
-            );
-            rows.chunk_page.append_value(page_id);
-            rows.chunk_ordinal.append_value(ordinal);
-            rows.chunk_begin.append_value(range.start as u32);
-            rows.chunk_end.append_value(range.end as u32);
-            ordinal += 1;
+            if chunks.len() as u64 >= limit {
+                exceeded = true;
+                return;
+            }
+            chunks.push(Chunk {
+                hash: hash.hash128(normalised.as_bytes()),
+                begin: range.start as u32,
+                end: range.end as u32,
+            });
         });
-        ordinal
+        exceeded.then(|| {
+            let detail = format!("more than {limit} chunks, which is the limit");
+            ("too-many-chunks", detail)
+        })
     }
+}
+
+/// Cuts off what no page needs of the facts about it. Answers how long its URL was, if that was cut.
+///
+/// A table has these facts of every page, rejected ones too, and analyses keep them in memory: a page without text must not cost
+/// more than one with it.
+fn shorten(page: &mut Page, limits: &PageLimits) -> Option<usize> {
+    let most = usize::try_from(limits.max_url_bytes).unwrap_or(usize::MAX);
+    let cut = |text: &mut String, most: usize| {
+        let long = text.len() > most;
+        if long {
+            let fits = |&end: &usize| text.is_char_boundary(end);
+            text.truncate((0..=most).rev().find(fits).unwrap_or(0));
+        }
+        long
+    };
+    let facts = [
+        (&mut page.title, LONGEST_TITLE),
+        (&mut page.language, LONGEST_FACT),
+        (&mut page.ip, LONGEST_FACT),
+        (&mut page.mime, LONGEST_FACT),
+        (&mut page.revisit_of_url, most),
+    ];
+    for (fact, most) in facts {
+        fact.as_mut().map(|text| cut(text, most));
+    }
+    let bytes = page.url.len();
+    cut(&mut page.url, most).then_some(bytes)
 }
 
 /// Where a record stands in the input.
@@ -350,8 +474,10 @@ fn append_bytes(builder: &mut FixedSizeBinaryBuilder, bytes: Option<&[u8]>) {
     }
 }
 
-/// The rows of one batch, column by column.
+/// The rows of a row group, column by column.
 struct Rows {
+    /// About how many bytes they are.
+    filled: usize,
     page_id: UInt64Builder,
     url: StringBuilder,
     host: StringBuilder,
@@ -391,6 +517,7 @@ impl Rows {
     fn new(pages: usize, text_bytes: usize) -> Rows {
         let text = || StringBuilder::with_capacity(pages, pages * 16);
         Rows {
+            filled: 0,
             page_id: UInt64Builder::with_capacity(pages),
             url: StringBuilder::with_capacity(pages, pages * 64),
             host: text(),
@@ -427,7 +554,19 @@ impl Rows {
         }
     }
 
+    fn chunks_of(&mut self, page_id: u64, chunks: &[Chunk]) {
+        for (ordinal, chunk) in (0..).zip(chunks) {
+            append_bytes(&mut self.chunk_hash, Some(&chunk.hash));
+            self.chunk_page.append_value(page_id);
+            self.chunk_ordinal.append_value(ordinal);
+            self.chunk_begin.append_value(chunk.begin);
+            self.chunk_end.append_value(chunk.end);
+        }
+        self.filled += chunks.len() * CHUNK_ROW;
+    }
+
     fn text(&mut self, page_id: u64, text: &str) {
+        self.filled += text.len();
         self.text_page.append_value(page_id);
         self.text.append_value(text);
     }

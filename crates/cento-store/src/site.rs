@@ -10,7 +10,7 @@
 //! ```
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -80,19 +80,45 @@ impl Site {
         })
     }
 
-    /// Whether the corpus is complete, and was made from the same inputs in the same way.
+    /// Whether there is a corpus at `path`, and none of its runs is unfinished.
+    pub(crate) fn is_complete(path: &Path) -> Result<bool> {
+        Ok(path.join(MANIFEST).exists() && Manifest::load(path)?.complete())
+    }
+
+    /// Whether the corpus, which is complete, was made from the same inputs in the same way: by one run or by several.
     pub(crate) fn is_done(build: &Build<'_>) -> Result<bool> {
         let path = &build.corpus;
-        if !path.join(MANIFEST).exists() {
-            return Ok(false);
-        }
         let manifest = Manifest::load(path)?;
-        if !manifest.complete() {
-            return Ok(false);
-        }
         manifest.parameters.check_like(&build.parameters, path)?;
-        check_same_run(path, build, &manifest, &render_inputs(&build.inputs))?;
+        let other = |detail: String| Error::OtherInputs {
+            path: path.to_owned(),
+            detail,
+        };
+        let mut known: Vec<String> = Vec::new();
+        let reading = render_settings(&build.settings);
+        for run in &manifest.runs {
+            known.extend(input_lines(path, run)?);
+            check_reading(path, run, &reading)?;
+        }
+        let mut wanted = lines_of(&render_inputs(&build.inputs));
+        known.sort_unstable();
+        wanted.sort_unstable();
+        if known != wanted {
+            return Err(other(first_difference(&known, &wanted)));
+        }
         Ok(true)
+    }
+
+    /// The inputs of all runs over the corpus at `path` that have ended.
+    pub(crate) fn known_inputs(path: &Path) -> Result<KnownInputs> {
+        let mut known = KnownInputs::default();
+        if !path.join(MANIFEST).exists() {
+            return Ok(known);
+        }
+        for run in Manifest::load(path)?.runs.iter().filter(|run| run.complete) {
+            known.lines.extend(input_lines(path, run)?);
+        }
+        Ok(known)
     }
 
     fn create(build: &Build<'_>, tasks: usize, inputs: &[u8]) -> Result<Begun> {
@@ -124,18 +150,23 @@ impl Site {
     /// Takes the lock and makes sure that the folders are there.
     fn open(path: &Path) -> Result<Site> {
         let lock_path = path.join(".lock");
-        let lock = File::create(&lock_path).map_err(|error| Error::io(&lock_path, error))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(Error::Busy(path.to_owned())),
-            Err(TryLockError::Error(error)) => return Err(Error::io(&lock_path, error)),
-        }
+        let lock = cento_file::lock(&lock_path).map_err(|error| Error::io(&lock_path, error))?;
+        let Some(lock) = lock else {
+            return Err(Error::Busy(path.to_owned()));
+        };
         for folder in ["inputs", "tmp"]
             .into_iter()
             .chain(Table::ALL.map(Table::name))
         {
             let folder = path.join(folder);
             fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, error))?;
+            // What is in these folders is swept: a link in a corpus from a stranger could lead to anything.
+            if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+                return Err(Error::damaged(
+                    &folder,
+                    "it is a link, and should be a folder",
+                ));
+            }
         }
         Ok(Site {
             path: path.to_owned(),
@@ -155,7 +186,7 @@ impl Site {
         let name = format!("inputs/run-{number:05}.jsonl");
         let place = self.path.join(&name);
         let write = || -> std::io::Result<String> {
-            let mut file = File::create(&place)?;
+            let mut file = cento_file::replace(&place)?;
             file.write_all(inputs)?;
             file.sync_all()?;
             tail_hash(&place)
@@ -254,33 +285,89 @@ fn check_same_run(
             "its last run is unfinished and was begun {was}"
         )));
     }
-    let place = path.join(&run.inputs.file);
-    let known = fs::read(&place).map_err(|error| Error::io(&place, error))?;
-    if known != inputs {
-        return Err(other(first_difference(&known, inputs)));
+    let known = input_lines(path, run)?;
+    let wanted = lines_of(inputs);
+    if known != wanted {
+        return Err(other(first_difference(&known, &wanted)));
     }
-    let reading = render_settings(&build.settings);
-    if reading != run.reading {
-        return Err(other(format!(
-            "read with {:?}, now with {reading:?}",
-            run.reading
-        )));
-    }
+    check_reading(path, run, &render_settings(&build.settings))?;
     Ok(number)
+}
+
+/// Refuses inputs that are read in another way than those of `run` were.
+fn check_reading(path: &Path, run: &Run, reading: &BTreeMap<String, String>) -> Result<()> {
+    if *reading == run.reading {
+        return Ok(());
+    }
+    let shown = |reading: &BTreeMap<String, String>, name: &str| match reading.get(name) {
+        Some(value) => format!("{name} {value}"),
+        None => format!("no {name}"),
+    };
+    let names = run.reading.keys().chain(reading.keys());
+    let differing = names
+        .filter(|name| run.reading.get(*name) != reading.get(*name))
+        .map(|name| {
+            format!(
+                "{}, now {}",
+                shown(&run.reading, name),
+                shown(reading, name)
+            )
+        })
+        .next();
+    Err(Error::OtherInputs {
+        path: path.to_owned(),
+        detail: format!("they were read with {}", differing.unwrap_or_default()),
+    })
+}
+
+/// What is in a corpus already.
+#[derive(Default)]
+pub(crate) struct KnownInputs {
+    lines: HashSet<String>,
+}
+
+impl KnownInputs {
+    /// Whether an input is among them: by its name, its size, and what tells that it has changed. A stream is never known:
+    /// nothing tells what comes out of it.
+    pub(crate) fn has(&self, input: &Input) -> bool {
+        let told = |version: Option<&str>| {
+            let line = render_input(&input.name, input.bytes, version);
+            self.lines.contains(&line)
+        };
+        // A corpus from before versions of files were written down has names and sizes only.
+        input.bytes.is_some() && (told(input.version.as_deref()) || told(None))
+    }
+}
+
+/// The lines of the list of inputs of a run.
+fn input_lines(path: &Path, run: &Run) -> Result<Vec<String>> {
+    let place = path.join(&run.inputs.file);
+    let list = fs::read(&place).map_err(|error| Error::io(&place, error))?;
+    Ok(lines_of(&list))
+}
+
+fn lines_of(list: &[u8]) -> Vec<String> {
+    let list = String::from_utf8_lossy(list);
+    list.lines().map(str::to_owned).collect()
 }
 
 /// One line an input: what a resumed run compares.
 fn render_inputs(inputs: &[Input]) -> Vec<u8> {
     let mut lines = Vec::new();
     for input in inputs {
-        let mut line = serde_json::json!({ "name": input.name, "bytes": input.bytes });
-        if let Some(version) = &input.version {
-            line["version"] = version.as_str().into();
-        }
-        lines.extend_from_slice(line.to_string().as_bytes());
+        let line = render_input(&input.name, input.bytes, input.version.as_deref());
+        lines.extend_from_slice(line.as_bytes());
         lines.push(b'\n');
     }
     lines
+}
+
+fn render_input(name: &str, bytes: Option<u64>, version: Option<&str>) -> String {
+    let mut line = serde_json::json!({ "name": name, "bytes": bytes });
+    if let Some(version) = version {
+        line["version"] = version.into();
+    }
+    line.to_string()
 }
 
 /// How the inputs are read, as far as the user can choose it.
@@ -315,13 +402,13 @@ fn render_settings(settings: &Settings) -> BTreeMap<String, String> {
     reading
 }
 
-fn first_difference(known: &[u8], wanted: &[u8]) -> String {
-    let name = |line: Option<&[u8]>| match line {
-        None | Some([]) => "nothing more".to_owned(),
-        Some(line) => String::from_utf8_lossy(line).into_owned(),
+fn first_difference(known: &[String], wanted: &[String]) -> String {
+    let name = |line: Option<&String>| match line {
+        None => "nothing more".to_owned(),
+        Some(line) => line.clone(),
     };
-    let mut known = known.split(|&byte| byte == b'\n');
-    let mut wanted = wanted.split(|&byte| byte == b'\n');
+    let mut known = known.iter();
+    let mut wanted = wanted.iter();
     loop {
         let (old, new) = (known.next(), wanted.next());
         if old != new || old.is_none() {

@@ -17,6 +17,7 @@ fn build(folder: &Path, output: &Path, parameters: Parameters, threads: usize) -
         settings,
         parameters,
         add: false,
+        again: false,
         passing: false,
         threads,
         memory: 1 << 30,

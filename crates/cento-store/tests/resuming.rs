@@ -111,6 +111,7 @@ fn build(folder: &Path, output: &Path, progress: &Progress) -> Result<Built> {
             ..Parameters::default()
         },
         add: false,
+        again: false,
         passing: false,
         threads: 2,
         memory: 1 << 30,

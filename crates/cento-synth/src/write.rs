@@ -83,26 +83,31 @@ impl Synthesis<'_> {
         let next = AtomicU64::new(0);
         let failure: Mutex<Option<(u64, Error)>> = Mutex::new(None);
         let totals = Totals::default();
-        std::thread::scope(|scope| {
-            for _ in 0..self.threads.clamp(1, 256) {
-                scope.spawn(|| {
-                    loop {
-                        let task = next.fetch_add(1, Ordering::Relaxed);
-                        if task >= tasks || self.progress.is_cancelled() {
-                            break;
-                        }
-                        if let Err(error) = self.task(&layout, task, &totals) {
-                            // The failure of the lowest task is the one that is told, whoever was first.
-                            let mut failure =
-                                failure.lock().unwrap_or_else(PoisonError::into_inner);
-                            if failure.as_ref().is_none_or(|(known, _)| task < *known) {
-                                *failure = Some((task, error));
-                            }
-                            next.store(tasks, Ordering::Relaxed);
-                        }
+        let work = || {
+            loop {
+                let task = next.fetch_add(1, Ordering::Relaxed);
+                if task >= tasks || self.progress.is_cancelled() {
+                    break;
+                }
+                if let Err(error) = self.task(&layout, task, &totals) {
+                    // The failure of the lowest task is the one that is told, whoever was first.
+                    let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                    if failure.as_ref().is_none_or(|(known, _)| task < *known) {
+                        *failure = Some((task, error));
                     }
-                });
+                    next.store(tasks, Ordering::Relaxed);
+                }
             }
+        };
+        std::thread::scope(|scope| {
+            // Where the system starts no more threads, those that there are do all of it.
+            for _ in 1..self.threads.clamp(1, 256) {
+                let thread = std::thread::Builder::new();
+                if thread.spawn_scoped(scope, work).is_err() {
+                    break;
+                }
+            }
+            work();
         });
         if let Some((_, error)) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);

@@ -1,5 +1,6 @@
 //! Chunks: the pieces of a page that are hashed and compared.
 
+mod lines;
 mod sentence;
 
 use std::fmt;
@@ -12,8 +13,11 @@ pub enum ChunkKind {
     /// What stands between blank lines.
     #[default]
     Paragraph,
-    /// So many consecutive lines that are not blank.
+    /// So many consecutive lines that are not blank, as a person sees them: lines wider than 80 columns are wrapped between words.
     Lines(u32),
+    /// So many consecutive lines that are not blank, however long they are: a block of HTML is one. What `lines:N` was until lines were
+    /// wrapped; corpora and labels from then are still read as what they are.
+    UnwrappedLines(u32),
     /// So many consecutive sentences.
     Sentences(u32),
     /// So many consecutive words.
@@ -27,6 +31,7 @@ impl fmt::Display for ChunkKind {
         match self {
             ChunkKind::Paragraph => formatter.pad("paragraph"),
             ChunkKind::Lines(count) => formatter.pad(&format!("lines:{count}")),
+            ChunkKind::UnwrappedLines(count) => formatter.pad(&format!("unwrapped-lines:{count}")),
             ChunkKind::Sentences(count) => formatter.pad(&format!("sentences:{count}")),
             ChunkKind::Words(count) => formatter.pad(&format!("words:{count}")),
             ChunkKind::Document => formatter.pad("document"),
@@ -49,9 +54,33 @@ impl FromStr for ChunkKind {
             ("paragraph", 0) => Ok(ChunkKind::Paragraph),
             ("document", 0) => Ok(ChunkKind::Document),
             ("lines", 1..) => Ok(ChunkKind::Lines(count)),
+            ("unwrapped-lines", 1..) => Ok(ChunkKind::UnwrappedLines(count)),
             ("sentences", 1..) => Ok(ChunkKind::Sentences(count)),
             ("words", 1..) => Ok(ChunkKind::Words(count)),
             _ => Err(UnknownChunkKind::new(name)),
+        }
+    }
+}
+
+impl ChunkKind {
+    /// The name under which it is stored with what was cut so. It differs from the name that people use where the same name once
+    /// meant something else, so that chunks of then and now are never compared: `lines:4` was not wrapped, `lines:4@80` is.
+    pub fn stored_name(self) -> String {
+        match self {
+            ChunkKind::Lines(count) => format!("lines:{count}@{}", lines::COLUMNS),
+            ChunkKind::UnwrappedLines(count) => format!("lines:{count}"),
+            other => other.to_string(),
+        }
+    }
+
+    /// Reads a name that was stored.
+    pub fn of_stored_name(name: &str) -> Result<ChunkKind, UnknownChunkKind> {
+        let wrapped = name.strip_suffix(&format!("@{}", lines::COLUMNS));
+        match (wrapped.unwrap_or(name).parse()?, wrapped) {
+            (kind @ ChunkKind::Lines(_), Some(_)) => Ok(kind),
+            (ChunkKind::Lines(count), None) => Ok(ChunkKind::UnwrappedLines(count)),
+            (_, Some(_)) => Err(UnknownChunkKind::new(name)),
+            (kind, None) => Ok(kind),
         }
     }
 }
@@ -105,6 +134,15 @@ pub fn chunks(text: &str, kind: ChunkKind, mut visit: impl FnMut(Range<usize>)) 
             }
         }
         ChunkKind::Lines(count) => {
+            let mut group = Group::new(count, &mut visit);
+            lines(text, |line| {
+                if !line.is_empty() {
+                    lines::wrap(text, line, |row| group.push(row));
+                }
+            });
+            group.finish();
+        }
+        ChunkKind::UnwrappedLines(count) => {
             let mut group = Group::new(count, &mut visit);
             lines(text, |line| {
                 if !line.is_empty() {
@@ -235,7 +273,7 @@ mod tests {
         #[test]
         fn chunks_are_in_order_trimmed_and_lose_nothing_but_space(
             text in "([a-zéA-Z中文]{0,4}[.!? \\n\u{2029}-]{0,3}){0,30}",
-            kind in prop::sample::select(vec!["paragraph", "lines:1", "lines:3", "sentences:1", "sentences:2", "document"]),
+            kind in prop::sample::select(vec!["paragraph", "lines:1", "lines:3", "unwrapped-lines:2", "sentences:1", "sentences:2", "document"]),
         ) {
             let mut end = 0;
             let mut kept = String::new();
@@ -323,11 +361,14 @@ mod tests {
         for name in [
             "paragraph",
             "lines:4",
+            "unwrapped-lines:4",
             "sentences:1",
             "words:50",
             "document",
         ] {
-            assert_eq!(name.parse::<ChunkKind>().unwrap().to_string(), name);
+            let kind = name.parse::<ChunkKind>().unwrap();
+            assert_eq!(kind.to_string(), name);
+            assert_eq!(ChunkKind::of_stored_name(&kind.stored_name()), Ok(kind));
         }
         for name in [
             "",
@@ -348,6 +389,33 @@ mod tests {
     }
 
     #[test]
+    fn a_stored_name_from_before_lines_were_wrapped_means_what_it_meant() {
+        let old = ChunkKind::of_stored_name("lines:4").unwrap();
+        assert_eq!(old, ChunkKind::UnwrappedLines(4));
+        assert_eq!(
+            ChunkKind::of_stored_name("lines:4@80").unwrap(),
+            ChunkKind::Lines(4)
+        );
+        for name in ["lines:4@72", "paragraph@80", "lines@80", "@80"] {
+            assert!(ChunkKind::of_stored_name(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_changed_word_in_a_long_paragraph_changes_few_lines() {
+        let words: Vec<String> = (0..400)
+            .map(|word| format!("word{:03}", word * 7919 % 1000))
+            .collect();
+        let text = words.join(" ");
+        let changed = text.replacen(&words[200], "wordXYZ", 1);
+        let (before, after) = (cut(&text, "lines:1"), cut(&changed, "lines:1"));
+        assert!(before.len() > 30);
+        let same = before.iter().filter(|line| after.contains(line)).count();
+        assert_eq!(same, before.len() - 1);
+        assert_eq!(cut(&text, "unwrapped-lines:1").len(), 1);
+    }
+
+    #[test]
     fn hostile_text_takes_linear_time() {
         let begin = std::time::Instant::now();
         for text in [
@@ -356,8 +424,18 @@ mod tests {
             "é. 1 ".repeat(1 << 16),
             "é".repeat(1 << 18),
             "é.\n ".repeat(1 << 16),
+            "x".repeat(1 << 20),
+            "漢".repeat(1 << 17),
+            "\u{301}".repeat(1 << 18),
         ] {
-            for kind in ["paragraph", "lines:7", "sentences:3", "words:8", "document"] {
+            for kind in [
+                "paragraph",
+                "lines:7",
+                "unwrapped-lines:7",
+                "sentences:3",
+                "words:8",
+                "document",
+            ] {
                 cut(&text, kind);
             }
         }

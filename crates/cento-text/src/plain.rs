@@ -5,8 +5,9 @@ use std::borrow::Cow;
 /// `text` in the form that all text has here: lines that end with `\n` and not with space, at most one blank line in a row,
 /// no space at either end, no control characters but tabs, and no byte order marks.
 ///
-/// `\r\n`, `\r`, vertical tabs and U+0085 end a line; a form feed ends a paragraph, because a page break was one. Text that
-/// is like this already, as most is, is not copied.
+/// `\r\n`, `\r`, vertical tabs and U+0085 end a line; a form feed ends a paragraph, because a page break was one. The other
+/// controls from U+0080 to U+009F, which most often were punctuation in Windows-1252, and the separators U+001C to U+001F become
+/// spaces: the words around them are two. All other controls are dropped. Text that is like this already, as most is, is not copied.
 ///
 /// ```
 /// use cento_text::plain::plain_text;
@@ -27,7 +28,7 @@ fn is_plain(text: &str) -> bool {
     if has_suspect(text.as_bytes())
         && text
             .chars()
-            .any(|character| is_dropped(character) || breaks_oddly(character))
+            .any(|character| character == '\u{feff}' || is_odd_control(character))
     {
         return false;
     }
@@ -69,10 +70,26 @@ fn has_suspect(bytes: &[u8]) -> bool {
     })
 }
 
-/// Whether the character is left out.
-fn is_dropped(character: char) -> bool {
-    character == '\u{feff}'
-        || (character.is_control() && !matches!(character, '\n' | '\t') && !breaks_oddly(character))
+/// Whether the character is a control other than those that stay as they are.
+fn is_odd_control(character: char) -> bool {
+    character.is_control() && !matches!(character, '\n' | '\t')
+}
+
+/// Whether the character, which is on no line break, becomes a space: a control that stands between words rather than within
+/// one. Those from U+0080 on were dashes, quotes and dots before somebody took Windows-1252 for Latin-1.
+pub(crate) fn parts_words(character: char) -> bool {
+    matches!(character, '\u{1c}'..='\u{1f}' | '\u{80}'..='\u{9f}')
+}
+
+/// What is left of a character of a line.
+fn kept(character: char) -> Option<char> {
+    if parts_words(character) {
+        Some(' ')
+    } else if character == '\u{feff}' || is_odd_control(character) {
+        None
+    } else {
+        Some(character)
+    }
 }
 
 /// Whether the character ends a line, or more, other than as `\n` does.
@@ -153,7 +170,7 @@ fn add_odd_lines(out: &mut String, text: &str, blank: &mut bool) {
     loop {
         let end = rest.find(breaks_oddly);
         let (line, after) = rest.split_at(end.unwrap_or(rest.len()));
-        let kept: String = line.chars().filter(|&c| !is_dropped(c)).collect();
+        let kept: String = line.chars().filter_map(kept).collect();
         add_line(out, &kept, blank);
         let mut following = after.chars();
         match following.next() {
@@ -195,6 +212,13 @@ mod tests {
             .replace('\u{feff}', "");
         let text: String = text
             .chars()
+            .map(|character| {
+                if parts_words(character) {
+                    ' '
+                } else {
+                    character
+                }
+            })
             .filter(|&character| matches!(character, '\n' | '\t') || !character.is_control())
             .collect();
         let lines: Vec<&str> = text.split('\n').map(str::trim_end).collect();
@@ -208,7 +232,7 @@ mod tests {
     proptest! {
         #[test]
         fn text_becomes_plain_as_defined(
-            text in "([a-zé ]{0,3}\\n{0,2}[ \\t\\n\\r\\x0b\\x0c\\x00\\x1b\\x7f\u{85}\u{9f}\u{a0}\u{feff}\u{3000}]{0,3}){0,12}|\\PC{0,20}"
+            text in "([a-zé ]{0,3}\\n{0,2}[ \\t\\n\\r\\x0b\\x0c\\x00\\x1b\\x1e\\x7f\u{85}\u{97}\u{9f}\u{a0}\u{feff}\u{3000}]{0,3}){0,12}|\\PC{0,20}"
         ) {
             let plain = plain_text(&text).into_owned();
             prop_assert_eq!(&plain, &naive(&text));
@@ -229,6 +253,13 @@ mod tests {
     fn line_breaks_of_all_systems_are_one() {
         assert_eq!(plain_text("a\r\nb\rc\nd\u{85}e\u{b}f"), "a\nb\nc\nd\ne\nf");
         assert_eq!(plain_text("a\r\n\r\n\r\nb\r\rc"), "a\n\nb\n\nc");
+    }
+
+    #[test]
+    fn stray_characters_of_windows_1252_do_not_glue_words() {
+        assert_eq!(plain_text("one\u{97}two"), "one two");
+        assert_eq!(plain_text("\u{93}one\u{94}\nit\u{92}s"), "one\nit s");
+        assert_eq!(plain_text("a\u{1f}b\0c"), "a bc");
     }
 
     #[test]

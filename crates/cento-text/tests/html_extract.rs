@@ -118,9 +118,43 @@ fn references_become_characters() {
 
 #[test]
 fn control_characters_are_left_out() {
-    assert_eq!(text("a\0b\x01\x1B\x7Fc\u{85}\u{9C}d&#1;&#x81;e"), "abcde");
+    assert_eq!(text("a\0b\x01\x1B\x7Fc&#1;d"), "abcd");
     assert_eq!(text("<textarea>a\0b</textarea>"), "ab");
     assert_eq!(text("©\u{AD}®"), "©\u{AD}®");
+}
+
+#[test]
+fn stray_characters_of_windows_1252_do_not_glue_words() {
+    // Numbers are read as browsers read them; what stands in the text itself parts the words around it.
+    assert_eq!(text("one&#151;two it&#x92;s"), "one—two it’s");
+    assert_eq!(
+        text("one\u{97}two\u{85}\u{9C}three&#x81;four"),
+        "one two three four"
+    );
+    assert_eq!(text("<pre>one\u{97}two</pre>"), "one two");
+    assert_eq!(text("a\x1Fb"), "a b");
+}
+
+#[test]
+fn a_page_that_is_all_noscript_shows_it() {
+    let page = "<title>Forum</title><script>draw()</script><noscript><p>One post.</p>\
+        <a href=/2>Next</a><p>Another <b>post</b>.</noscript><img>";
+    assert_eq!(text(page), "One post.\n\nNext\n\nAnother post.");
+    assert_eq!(
+        text("<p>\u{A0}–<noscript>All of it</noscript>"),
+        "–All of it"
+    );
+    // Not where there is anything else to read, and not what stays hidden in any browser.
+    assert_eq!(text("Words<noscript>Switch it on</noscript>"), "Words");
+    assert_eq!(
+        text("<template><noscript>x</noscript></template><noscript></noscript>"),
+        ""
+    );
+    let mut extractor = Extractor::new();
+    let extract = extractor.extract(page, &Options { outline: true });
+    assert_eq!(extract.links().collect::<Vec<_>>(), ["/2"]);
+    assert_eq!(extract.title.as_deref(), Some("Forum"));
+    assert_eq!(extract.outline.blocks.len(), 3);
 }
 
 #[test]

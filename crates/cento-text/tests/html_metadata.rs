@@ -109,7 +109,7 @@ fn what_is_no_date_is_none() {
         "<script>{\"datePublished\":\"2021\"}</script>",
         "<script type=application/ld+json>{\"datePublished\":2021}</script>",
         "<script type=application/ld+json>{\"datePublished\":\"2021",
-        "<noscript><meta name=date content=2021></noscript>",
+        "words<noscript><meta name=date content=2021></noscript>",
         "<p>\"datePublished\":\"2021\"",
     ] {
         assert_eq!(published(html), None, "{html}");

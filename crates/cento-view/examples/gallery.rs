@@ -1,6 +1,6 @@
 //! Draws every kind of figure that cento makes, with made-up data, and some that are meant to hurt.
 //!
-//! `cargo run -p cento-view --example gallery -- DIR` writes an SVG and a CSV for each, and `index.html` that shows all of them.
+//! `cargo run -p cento-view --example gallery -- DIR` writes an SVG, a PDF and a CSV for each, and `index.html` that shows all of them.
 
 use cento_view::{Axis, Figure, Format, Mark, Region, Rule, STYLE, Series};
 use std::fmt::Write as _;
@@ -40,6 +40,7 @@ fn main() -> std::io::Result<()> {
         println!("{name}: {} bytes", svg.len());
         std::fs::write(folder.join(format!("{name}.svg")), svg)?;
         std::fs::write(folder.join(format!("{name}.csv")), figure.csv())?;
+        std::fs::write(folder.join(format!("{name}.pdf")), figure.pdf())?;
         let _ = write!(page, "{}", figure.svg_for_page());
     }
     std::fs::write(folder.join("index.html"), page)
@@ -59,6 +60,13 @@ fn figures() -> Vec<(&'static str, Figure)> {
         ("10-badness-cumulative", badness_cumulative()),
         ("11-savings", savings()),
         ("12-kinds", kinds()),
+        ("13-cover-discs", cover_discs()),
+        ("14-site-errors", site_errors()),
+        ("15-gaps", gaps()),
+        ("16-pivot", pivot()),
+        ("17-mirrors", mirrors()),
+        ("18-roc", roc()),
+        ("19-bins", bins()),
         ("20-empty", empty()),
         ("21-one-point", one_point()),
         ("22-hostile", hostile()),
@@ -66,6 +74,7 @@ fn figures() -> Vec<(&'static str, Figure)> {
         ("24-extremes", extremes()),
         ("25-many", many()),
         ("26-crowded", crowded()),
+        ("27-mirrors-in-a-cloud", mirrors_in_a_cloud()),
     ]
 }
 
@@ -351,6 +360,156 @@ fn kinds() -> Figure {
         )
         .drawn_as(Mark::Stacked),
     )
+}
+
+fn cover_discs() -> Figure {
+    let mut chance = Chance(11);
+    let mut discs = Vec::new();
+    for popular in 30..=84u32 {
+        let mut left: f64 = 50.0;
+        let mut size = 1.0;
+        while left >= 1.0 {
+            let pages = (left * (0.2 + 0.5 * chance.share())).ceil();
+            left -= pages;
+            let foreign =
+                (0.4 + f64::from(popular) / 150.0 + 0.1 * chance.normal()).clamp(0.0, 1.0);
+            discs.push((f64::from(popular), size, pages, foreign));
+            size += 1.0 + (3.0 * chance.share()).floor();
+        }
+    }
+    Figure::new(
+        "How many pages cover the popular shingles of a page",
+        Axis::linear("Popular shingles of the page").format(Format::Count),
+        Axis::linear("Pages of the covering set").format(Format::Count),
+    )
+    .caption("Fifty pages for each number of popular shingles. If the inner disc fills the outer one, all is from other sites.")
+    .areas("pages", "share that is from other sites")
+    .series(Series::discs("covers", discs))
+}
+
+fn site_errors() -> Figure {
+    let mut chance = Chance(12);
+    let mut sites = Vec::new();
+    let mut names = Vec::new();
+    for index in 0..70 {
+        let mean = 30.0 + 45.0 * chance.share().powf(2.0);
+        let pages = (10.0 * 10f64.powf(3.0 * chance.share().powf(1.5))).round();
+        sites.push((mean, pages, 2.0 + 12.0 * chance.share()));
+        names.push(format!("site-{index}.example"));
+    }
+    sites.push((66.0, 1_070_000.0, 5.0));
+    names.push("spam.example".to_owned());
+    sites.reverse();
+    names.reverse();
+    names.iter_mut().skip(8).for_each(String::clear);
+    Figure::new(
+        "Sites by their popular shingles",
+        Axis::linear("Mean of popular shingles a page").covering(84.0),
+        Axis::log10("Pages").format(Format::Count),
+    )
+    .caption("A dot is a site of ten pages or more; the bar is its standard deviation. The largest sites are named.")
+    .series(Series::with_x_errors("sites", sites).named(names))
+}
+
+fn gaps() -> Figure {
+    let some = [0, 1, 2, 3, 4, 5, 7, 8, 12, 13, 14, 30, 31, 32, 60, 84];
+    let points = some.map(|n: u32| (f64::from(n), 0.4 * (-0.1 * f64::from(n)).exp()));
+    Figure::new(
+        "Popular shingles of a page",
+        Axis::linear("Popular shingles, of 84").format(Format::Count),
+        Axis::log10("Share of all pages").format(Format::Share),
+    )
+    .caption("Numbers that no page has are gaps.")
+    .series(Series::new("pages", Mark::Line, points).joined_within(1.0))
+    .rule(Rule::vertical(30.0, "covered: 30 or more"))
+}
+
+fn pivot() -> Figure {
+    let points = (2..=10).map(|k| (f64::from(k), (9e6 * (-0.3 * f64::from(k)).exp()).round()));
+    let points: Vec<_> = points.collect();
+    let at_pivot: Vec<_> = points.iter().copied().filter(|(k, _)| *k == 5.0).collect();
+    Figure::new(
+        "Quilted pages by k",
+        Axis::linear("k: words of a gram").format(Format::Count),
+        Axis::linear("Quilted pages")
+            .format(Format::Count)
+            .covering(0.0),
+    )
+    .caption("The pivot is the definition that the other sweeps share.")
+    .series(Series::new("quilts", Mark::Line, points))
+    .series(Series::new("pivot", Mark::Points, at_pivot))
+}
+
+fn shares() -> Figure {
+    let share = |label: &str| {
+        let axis = Axis::linear(label).format(Format::Share);
+        axis.covering(0.0).covering(1.0)
+    };
+    Figure::new(
+        "How much of two servers is in each other?",
+        share("Of the one that is more in the other"),
+        share("Of the other"),
+    )
+    .caption("A dot is a pair of servers. At the upper right are mirrors.")
+}
+
+fn mirrors() -> Figure {
+    let mut chance = Chance(13);
+    let mut pairs = vec![(1.0, 1.0); 20];
+    pairs.extend([(1.0, 0.0); 3]);
+    pairs.extend((0..30).map(|_| {
+        let larger = chance.share();
+        (larger, larger * chance.share())
+    }));
+    shares().series(Series::new("pairs", Mark::Points, pairs))
+}
+
+fn mirrors_in_a_cloud() -> Figure {
+    let mut chance = Chance(14);
+    let mut pairs = vec![(1.0, 1.0); 20];
+    pairs.extend((0..3_000).map(|_| {
+        let larger = chance.share().sqrt();
+        (larger, larger * chance.share())
+    }));
+    shares().series(Series::new("pairs", Mark::Points, pairs))
+}
+
+fn roc() -> Figure {
+    let curve = |power: f64| {
+        (0..=50).map(move |n| (f64::from(n) / 50.0, (f64::from(n) / 50.0).powf(power)))
+    };
+    let share = |label: &str| {
+        let axis = Axis::linear(label).format(Format::Share);
+        axis.covering(0.0).covering(1.0)
+    };
+    Figure::new(
+        "How well do scores tell copied neighbourhoods apart?",
+        share("Share of clean ones that are flagged"),
+        share("Share of copied ones that are flagged"),
+    )
+    .caption("The further a curve is above the diagonal, the better.")
+    .series(Series::new("mean of pages", Mark::Steps, curve(0.08)))
+    .series(Series::new("ratio of chunks", Mark::Steps, curve(0.2)))
+    .series(Series::new(
+        "by chance",
+        Mark::Line,
+        [(0.0, 0.0), (1.0, 1.0)],
+    ))
+}
+
+fn bins() -> Figure {
+    let mut bins = cento_view::Bins::new(20);
+    for whole in 1..=60u64 {
+        (0..=whole).for_each(|part| bins.add_many(part, whole, 1 + part % 3));
+    }
+    Figure::new(
+        "Patch fractions",
+        Axis::linear("Patch fraction").format(Format::Share),
+        Axis::linear("Pages").format(Format::Count),
+    )
+    .caption("Shares are sorted into bins by whole numbers.")
+    .series(bins.series("pages"))
+    .rule(Rule::vertical(0.5, "quilted from 0.5 up"))
 }
 
 fn empty() -> Figure {

@@ -1,9 +1,10 @@
 //! Axes: ticks, grid and labels that never touch.
 
-use crate::canvas::{Anchor, Area, Face, segment, text_area};
+use crate::canvas::{Anchor, Area, Face, Path, segment, text_area};
 use crate::figure::{Axis, Figure};
 use crate::scale::{Domain, Map, Tick, ticks};
 use crate::sheet::{EDGE, Sheet, WIDTH};
+use crate::style::{Looks, Tone};
 use crate::text::{clean, cut, width, wrap};
 
 /// How names are slanted: degrees, with their cosine and sine.
@@ -116,26 +117,23 @@ impl Sheet<'_> {
             };
             segment((plot.left, level), (plot.right, level))
         };
-        self.canvas.path(
-            "class=\"cf-axis\" stroke=\"#57606a\" stroke-width=\"1\" fill=\"none\"",
-            &base,
-        );
+        self.canvas.path(Looks::stroke(Tone::Muted, 1.0), base);
         bottom
     }
 
     fn draw_side(&mut self, side: &Side) {
-        let mut grid = String::new();
-        let mut small = String::new();
+        let mut grid = Path::default();
+        let mut small = Path::default();
         let numbers = self.y.slot().is_none();
         let mut last: Option<Area> = None;
         for tick in &side.ticks {
             let at = self.y.at(tick.at);
             if tick.label.is_empty() {
-                small.push_str(&segment((self.plot.left - 3.0, at), (self.plot.left, at)));
+                small.add(segment((self.plot.left - 3.0, at), (self.plot.left, at)));
                 continue;
             }
             if numbers {
-                grid.push_str(&segment((self.plot.left, at), (self.plot.right, at)));
+                grid.add(segment((self.plot.left, at), (self.plot.right, at)));
             }
             let area = text_area(
                 self.plot.left - 7.0,
@@ -162,14 +160,8 @@ impl Sheet<'_> {
                 last = Some(area);
             }
         }
-        self.canvas.path(
-            "class=\"cf-grid\" stroke=\"#e1e4e8\" stroke-width=\"1\" fill=\"none\"",
-            &grid,
-        );
-        self.canvas.path(
-            "class=\"cf-axis\" stroke=\"#57606a\" stroke-width=\"0.6\" fill=\"none\"",
-            &small,
-        );
+        self.canvas.path(Looks::stroke(Tone::Grid, 1.0), grid);
+        self.canvas.path(Looks::stroke(Tone::Muted, 0.6), small);
     }
 
     fn draw_ticks(&mut self) -> f64 {
@@ -189,17 +181,17 @@ impl Sheet<'_> {
                 break;
             }
         }
-        let mut grid = String::new();
-        let mut small = String::new();
+        let mut grid = Path::default();
+        let mut small = Path::default();
         let mut reach = f64::NEG_INFINITY;
         for (tick, area) in best {
             let at = self.x.at(tick.at);
             let Some(area) = area else {
-                small.push_str(&segment((at, bottom), (at, bottom + 3.0)));
+                small.add(segment((at, bottom), (at, bottom + 3.0)));
                 continue;
             };
-            grid.push_str(&segment((at, self.plot.top), (at, bottom)));
-            small.push_str(&segment((at, bottom), (at, bottom + 5.0)));
+            grid.add(segment((at, self.plot.top), (at, bottom)));
+            small.add(segment((at, bottom), (at, bottom + 5.0)));
             if area.left >= reach {
                 self.canvas.text(
                     area.left,
@@ -212,14 +204,8 @@ impl Sheet<'_> {
                 reach = area.right + 4.0;
             }
         }
-        self.canvas.path(
-            "class=\"cf-grid\" stroke=\"#e1e4e8\" stroke-width=\"1\" fill=\"none\"",
-            &grid,
-        );
-        self.canvas.path(
-            "class=\"cf-axis\" stroke=\"#57606a\" stroke-width=\"0.6\" fill=\"none\"",
-            &small,
-        );
+        self.canvas.path(Looks::stroke(Tone::Grid, 1.0), grid);
+        self.canvas.path(Looks::stroke(Tone::Muted, 0.6), small);
         baseline + 3.0
     }
 

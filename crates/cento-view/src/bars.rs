@@ -1,10 +1,11 @@
 //! Bars: side by side, on top of each other, and as histograms.
 
-use crate::canvas::{Anchor, Area, Face, hatch, rectangle, text_area};
+use crate::canvas::{Anchor, Area, Face, Path, hatch, rectangle, text_area};
 use crate::figure::{Figure, Mark, Series};
 use crate::number::value;
 use crate::scale::Map;
 use crate::sheet::Sheet;
+use crate::style::{Looks, Tone};
 use crate::survey::Survey;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -324,25 +325,15 @@ impl Sheet<'_> {
     }
 
     fn draw_areas(&mut self, index: usize, areas: &[Area], edges: bool) {
-        let steps: String = areas.iter().map(rectangle).collect();
-        let edge = if edges && areas.len() <= FEW {
-            " stroke=\"#fff\" stroke-width=\"1\""
-        } else {
-            ""
+        let looks = match edges && areas.len() <= FEW {
+            true => Self::fill(index).outlined(Tone::Paper, 1.0),
+            false => Self::fill(index),
         };
-        let looks = Self::fill(index);
-        let looks = if edge.is_empty() {
-            looks
-        } else {
-            looks.replacen("class=\"", "class=\"cf-edge ", 1) + edge
-        };
-        self.canvas.path(&looks, &steps);
+        self.canvas
+            .path(looks, areas.iter().map(rectangle).collect());
         if areas.len() * abreast(self.figure) <= FEW {
-            let steps: String = areas.iter().map(|area| hatch(index, area)).collect();
-            self.canvas.path(
-                "class=\"cf-hatch\" stroke=\"#fff\" stroke-width=\"1\" fill=\"none\"",
-                &steps,
-            );
+            let lines = areas.iter().map(|area| hatch(index, area)).collect();
+            self.canvas.path(Looks::stroke(Tone::Paper, 1.0), lines);
         }
         areas.iter().for_each(|area| self.ink.fill(area));
     }
@@ -383,7 +374,7 @@ impl Sheet<'_> {
                     *known = y;
                 }
             }
-            let mut steps = String::new();
+            let mut path = Path::default();
             for ((from, to), y) in columns.into_iter().take(2_000) {
                 let (from, to) = (from as f64 / 10.0, to as f64 / 10.0);
                 let gap = if to - from > 4.0 { 0.5 } else { 0.0 };
@@ -393,7 +384,7 @@ impl Sheet<'_> {
                     right: to - gap,
                     bottom: y.max(base),
                 };
-                steps.push_str(&rectangle(&area));
+                path.add(rectangle(&area));
                 self.ink.fill(&area);
             }
             let looks = if first {
@@ -401,7 +392,7 @@ impl Sheet<'_> {
             } else {
                 Self::stroke(index)
             };
-            self.canvas.path(&looks, &steps);
+            self.canvas.path(looks, path);
             first = false;
         }
     }

@@ -1,7 +1,8 @@
-//! What is written down: elements of SVG, with places rounded to tenths, and an account of where text stands.
+//! What is drawn: shapes and texts at their places, and an account of where text stands. Nothing here
+//! knows a file format; `svg` and `pdf` write what is here.
 
-use crate::text::{clean, escape, width};
-use std::fmt::Write as _;
+use crate::style::{Looks, Tone};
+use crate::text::width;
 
 /// A rectangle on the page.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,14 +52,28 @@ pub(crate) enum Face {
 }
 
 impl Face {
-    fn class(self) -> &'static str {
+    pub(crate) fn tone(self) -> Tone {
         match self {
-            Face::Title => "cf-title",
-            Face::Label => "cf-label",
-            Face::Caption => "cf-caption",
-            Face::Tick => "cf-tick",
-            Face::Note | Face::Name => "cf-note",
-            Face::Rule => "cf-note cf-rule-label",
+            Face::Title | Face::Note | Face::Name => Tone::Ink,
+            Face::Label | Face::Caption | Face::Tick => Tone::Muted,
+            Face::Rule => Tone::Rule,
+        }
+    }
+
+    /// Whether it stands over the data, and is set off from them.
+    pub(crate) fn has_halo(self) -> bool {
+        matches!(self, Face::Note | Face::Rule | Face::Name)
+    }
+
+    pub(crate) fn is_bold(self) -> bool {
+        self == Face::Title
+    }
+
+    /// The size of its font.
+    pub(crate) fn font_size(self) -> f64 {
+        match self {
+            Face::Title => 16.0,
+            _ => self.size(),
         }
     }
 
@@ -80,40 +95,65 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// The body of a picture while it is written.
+/// A step of a path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Step {
+    Move(f64, f64),
+    Line(f64, f64),
+    /// Across, to this x.
+    Across(f64),
+    /// Up or down, to this y.
+    Down(f64),
+    Close,
+    Rectangle(Area),
+    /// Its middle and its radius.
+    Disc(f64, f64, f64),
+}
+
+/// A shape, or several that look alike.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Path(pub(crate) Vec<Step>);
+
+impl Path {
+    pub(crate) fn add(&mut self, other: Path) {
+        self.0.extend(other.0);
+    }
+}
+
+impl FromIterator<Path> for Path {
+    fn from_iter<T: IntoIterator<Item = Path>>(paths: T) -> Path {
+        Path(paths.into_iter().flat_map(|path| path.0).collect())
+    }
+}
+
+/// Text at its place.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Text {
+    pub(crate) x: f64,
+    pub(crate) baseline: f64,
+    pub(crate) anchor: Anchor,
+    pub(crate) face: Face,
+    pub(crate) text: String,
+    /// What it was before it was cut.
+    pub(crate) whole: String,
+    /// How far it rises to the right, in degrees.
+    pub(crate) degrees: u32,
+}
+
+/// One thing that is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Shape {
+    Path(Looks, Path),
+    Text(Text),
+}
+
+/// The body of a picture.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Canvas {
-    pub(crate) out: String,
+    /// In the order in which they are drawn.
+    pub(crate) shapes: Vec<Shape>,
     /// Where text stands. Slanted text is not among them: it is spaced by who slants it.
     pub(crate) texts: Vec<Area>,
-}
-
-/// What appears when a reader points at a text that was cut: much more of it, and still not without bound.
-fn tooltip(text: &str) -> String {
-    const MOST: usize = 400;
-    let mut bytes = 0;
-    let fits = |letter: &char| {
-        bytes += escape(letter.encode_utf8(&mut [0; 4])).len();
-        bytes <= MOST
-    };
-    let kept: String = text.chars().take_while(fits).collect();
-    if kept.len() < text.len() {
-        kept + "…"
-    } else {
-        kept
-    }
-}
-
-/// A place in tenths: what eyes cannot see would only make files larger, and differ between machines.
-pub(crate) fn tenths(place: f64) -> String {
-    let tenths = (place.clamp(-1e6, 1e6) * 10.0).round() as i64;
-    let sign = if tenths < 0 { "-" } else { "" };
-    let (whole, rest) = (tenths.abs() / 10, tenths.abs() % 10);
-    if rest == 0 {
-        format!("{sign}{whole}")
-    } else {
-        format!("{sign}{whole}.{rest}")
-    }
 }
 
 /// Where a text would stand.
@@ -144,109 +184,67 @@ impl Canvas {
         whole: &str,
     ) {
         self.texts.push(text_area(x, baseline, anchor, face, text));
-        self.element(x, baseline, anchor, face, text, whole, "");
+        self.shapes.push(Shape::Text(Text {
+            x,
+            baseline,
+            anchor,
+            face,
+            text: text.to_owned(),
+            whole: whole.to_owned(),
+            degrees: 0,
+        }));
     }
 
     /// Writes a text that rises to the right and ends at its place.
     pub(crate) fn slanted(&mut self, x: f64, baseline: f64, degrees: u32, text: &str, whole: &str) {
-        let turn = format!(
-            " transform=\"rotate(-{degrees} {} {})\"",
-            tenths(x),
-            tenths(baseline)
-        );
-        self.element(x, baseline, Anchor::End, Face::Tick, text, whole, &turn);
+        self.shapes.push(Shape::Text(Text {
+            x,
+            baseline,
+            anchor: Anchor::End,
+            face: Face::Tick,
+            text: text.to_owned(),
+            whole: whole.to_owned(),
+            degrees,
+        }));
     }
 
-    #[expect(clippy::too_many_arguments, reason = "private, and called twice")]
-    fn element(
-        &mut self,
-        x: f64,
-        baseline: f64,
-        anchor: Anchor,
-        face: Face,
-        text: &str,
-        whole: &str,
-        more: &str,
-    ) {
-        let anchor = match anchor {
-            Anchor::Start => "",
-            Anchor::Middle => " text-anchor=\"middle\"",
-            Anchor::End => " text-anchor=\"end\"",
-        };
-        let (x, y, class) = (tenths(x), tenths(baseline), face.class());
-        let _ = write!(
-            self.out,
-            "<text class=\"{class}\" x=\"{x}\" y=\"{y}\"{anchor}{more}>"
-        );
-        if text != whole {
-            let _ = write!(
-                self.out,
-                "<title>{}</title>",
-                escape(&tooltip(&clean(whole)))
-            );
-        }
-        let _ = writeln!(self.out, "{}</text>", escape(text));
-    }
-
-    /// Writes a path. `looks` are attributes of ours, never of strangers.
-    pub(crate) fn path(&mut self, looks: &str, steps: &str) {
-        if !steps.is_empty() {
-            let _ = writeln!(self.out, "<path {looks} d=\"{steps}\"/>");
+    /// Draws a path, if there is something in it.
+    pub(crate) fn path(&mut self, looks: Looks, path: Path) {
+        if !path.0.is_empty() {
+            self.shapes.push(Shape::Path(looks, path));
         }
     }
 }
 
-/// A rectangle as steps of a path. Its ends are rounded and not its sides, so that neighbours meet.
-pub(crate) fn rectangle(area: &Area) -> String {
-    let round = |place: f64| (place * 10.0).round() / 10.0;
-    let (left, top) = (round(area.left), round(area.top));
-    let (wide, high) = (round(area.right) - left, round(area.bottom) - top);
-    format!(
-        "M{} {}h{}v{}h{}z",
-        tenths(left),
-        tenths(top),
-        tenths(wide),
-        tenths(high),
-        tenths(-wide)
-    )
+/// A rectangle.
+pub(crate) fn rectangle(area: &Area) -> Path {
+    Path(vec![Step::Rectangle(*area)])
 }
 
-/// A straight line as steps of a path.
-pub(crate) fn segment(from: (f64, f64), to: (f64, f64)) -> String {
-    format!(
-        "M{} {}L{} {}",
-        tenths(from.0),
-        tenths(from.1),
-        tenths(to.0),
-        tenths(to.1)
-    )
+/// A straight line.
+pub(crate) fn segment(from: (f64, f64), to: (f64, f64)) -> Path {
+    Path(vec![Step::Move(from.0, from.1), Step::Line(to.0, to.1)])
 }
 
 /// The mark of a series at a place: six shapes, so that colour is not the only difference.
-pub(crate) fn marker(series: usize, x: f64, y: f64, radius: f64) -> String {
+pub(crate) fn marker(series: usize, x: f64, y: f64, radius: f64) -> Path {
     let polygon = |corners: &[(f64, f64)]| {
-        let mut out = String::new();
-        for (index, (right, down)) in corners.iter().enumerate() {
-            let step = if index == 0 { 'M' } else { 'L' };
-            let _ = write!(
-                out,
-                "{step}{} {}",
-                tenths(x + right * radius),
-                tenths(y + down * radius)
-            );
-        }
-        out.push('z');
-        out
+        let mut steps: Vec<Step> = corners
+            .iter()
+            .enumerate()
+            .map(|(index, (right, down))| {
+                let (x, y) = (x + right * radius, y + down * radius);
+                match index {
+                    0 => Step::Move(x, y),
+                    _ => Step::Line(x, y),
+                }
+            })
+            .collect();
+        steps.push(Step::Close);
+        Path(steps)
     };
     match series % 6 {
-        0 => {
-            let (r, d) = (tenths(radius), tenths(2.0 * radius));
-            format!(
-                "M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0z",
-                tenths(x - radius),
-                tenths(y)
-            )
-        }
+        0 => Path(vec![Step::Disc(x, y, radius)]),
         1 => polygon(&[(0.0, -1.2), (1.15, 0.9), (-1.15, 0.9)]),
         2 => polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
         3 => polygon(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)]),
@@ -269,10 +267,10 @@ pub(crate) fn marker(series: usize, x: f64, y: f64, radius: f64) -> String {
 }
 
 /// Lines across a bar, by which it is known without colour; the first series has none.
-pub(crate) fn hatch(series: usize, area: &Area) -> String {
+pub(crate) fn hatch(series: usize, area: &Area) -> Path {
     const APART: f64 = 5.0;
     let (wide, high) = (area.width(), area.height());
-    let mut out = String::new();
+    let mut out = Path::default();
     let lines = |length: f64| {
         (1..)
             .map(|index| f64::from(index) * APART)
@@ -286,12 +284,12 @@ pub(crate) fn hatch(series: usize, area: &Area) -> String {
                 let (right, down) = (offset.max(0.0), (-offset).max(0.0));
                 let length = (wide - right).min(high - down);
                 let from = (area.left + right, area.top + down);
-                out.push_str(&segment(from, (from.0 + length, from.1 + length)));
+                out.add(segment(from, (from.0 + length, from.1 + length)));
             }
         }
         2 => {
             for at in lines(high) {
-                out.push_str(&segment(
+                out.add(segment(
                     (area.left, area.bottom - at),
                     (area.right, area.bottom - at),
                 ));
@@ -299,7 +297,7 @@ pub(crate) fn hatch(series: usize, area: &Area) -> String {
         }
         3 => {
             for at in lines(wide) {
-                out.push_str(&segment(
+                out.add(segment(
                     (area.left + at, area.top),
                     (area.left + at, area.bottom),
                 ));

@@ -1,10 +1,10 @@
 //! Discs: the area of each is proportional to a number, and an inner disc shows a part of it.
 
-use crate::canvas::{Anchor, Area, Canvas, Face, marker};
+use crate::canvas::{Anchor, Area, Canvas, Face, Path, marker};
 use crate::figure::{Figure, Mark, Point, Series};
 use crate::number::{grouped, value};
 use crate::sheet::{EDGE, Sheet};
-use crate::style::{colour, colour_number};
+use crate::style::{Looks, Tone};
 use crate::text::{clean, cut, width};
 use std::collections::BTreeMap;
 
@@ -93,6 +93,23 @@ fn merge(discs: &[Disc], cell: f64) -> Vec<Disc> {
     cells.into_values().collect()
 }
 
+/// The radius of the largest disc with which nine discs of ten touch no other.
+fn roomy(discs: &[Disc], most: f64) -> f64 {
+    let mut room: Vec<f64> = Vec::new();
+    for (index, one) in discs.iter().enumerate() {
+        let mut nearest = f64::INFINITY;
+        for (_, other) in discs.iter().enumerate().filter(|(at, _)| *at != index) {
+            let (right, down) = (one.x - other.x, one.y - other.y);
+            let distance = (right * right + down * down).sqrt();
+            let radii = (one.size / most).sqrt() + (other.size / most).sqrt();
+            nearest = nearest.min(distance / radii);
+        }
+        room.push(nearest);
+    }
+    room.sort_by(f64::total_cmp);
+    room.get(room.len() / 10).copied().unwrap_or(LARGEST)
+}
+
 impl Sheet<'_> {
     /// Draws discs, and keeps how they were measured for the legend.
     pub(crate) fn draw_discs(&mut self) {
@@ -111,11 +128,14 @@ impl Sheet<'_> {
         let Some(most) = sizes().reduce(f64::max) else {
             return;
         };
-        // The discs together cover about a third of the plot, unless they would be too large.
-        let together: f64 = sizes().map(|size| size / most).sum();
-        let share = 0.3 * self.plot.width() * self.plot.height() / together.max(1.0);
-        let radius = (share / std::f64::consts::PI).sqrt().clamp(4.0, LARGEST);
-        let measure = Measure { most, radius };
+        let all: Vec<Disc> = drawn
+            .iter()
+            .flat_map(|(.., discs)| discs.iter().copied())
+            .collect();
+        let measure = Measure {
+            most,
+            radius: roomy(&all, most).clamp(3.0, LARGEST),
+        };
         self.enlarged = sizes().filter(|size| measure.is_too_small(*size)).count();
         let asked: usize = self
             .series_of(&[Mark::Discs])
@@ -124,13 +144,13 @@ impl Sheet<'_> {
             .sum();
         self.merged = asked - sizes().count();
         for (index, with_parts, discs) in drawn {
-            let (mut outer, mut inner) = (String::new(), String::new());
+            let (mut outer, mut inner) = (Path::default(), Path::default());
             for disc in &discs {
                 let radius = measure.radius(disc.size);
-                outer.push_str(&marker(0, disc.x, disc.y, radius));
+                outer.add(marker(0, disc.x, disc.y, radius));
                 let within = radius * disc.part.sqrt();
                 if with_parts && within >= 0.05 {
-                    inner.push_str(&marker(0, disc.x, disc.y, within));
+                    inner.add(marker(0, disc.x, disc.y, within));
                 }
                 // The square that is inside of it.
                 let half = radius * 0.7;
@@ -141,8 +161,8 @@ impl Sheet<'_> {
                     bottom: disc.y + half,
                 });
             }
-            self.canvas.path(&outer_looks(index, with_parts), &outer);
-            self.canvas.path(&Self::fill(index), &inner);
+            self.canvas.path(outer_looks(index, with_parts), outer);
+            self.canvas.path(Self::fill(index), inner);
         }
         self.discs = Some(measure);
     }
@@ -191,13 +211,10 @@ fn has_parts(series: &Series) -> bool {
     series.points.iter().any(|point| point.part > 0.0)
 }
 
-fn outer_looks(index: usize, with_parts: bool) -> String {
-    let (number, colour) = (colour_number(index), colour(index));
-    let opacity = if with_parts { "0.25" } else { "0.55" };
-    format!(
-        "class=\"cf-fill-{number} cf-line-{number}\" fill=\"{colour}\" fill-opacity=\"{opacity}\" \
-         stroke=\"{colour}\" stroke-width=\"0.8\""
-    )
+fn outer_looks(index: usize, with_parts: bool) -> Looks {
+    let opacity = if with_parts { 25 } else { 55 };
+    let fill = Looks::fill(Tone::Series(index)).opacity(opacity);
+    fill.outlined(Tone::Series(index), 0.8)
 }
 
 /// Writes what the areas of discs mean.
@@ -227,10 +244,7 @@ pub(crate) fn draw_legend(canvas: &mut Canvas, figure: &Figure, measure: Measure
     for size in measure.examples() {
         let radius = measure.radius(size);
         x += 12.0 + radius;
-        canvas.path(
-            &outer_looks(index, with_parts),
-            &marker(0, x, middle, radius),
-        );
+        canvas.path(outer_looks(index, with_parts), marker(0, x, middle, radius));
         x += radius + 5.0;
         let text = match size.fract() == 0.0 && size < 1e15 {
             true => grouped(size, 0),
@@ -241,8 +255,8 @@ pub(crate) fn draw_legend(canvas: &mut Canvas, figure: &Figure, measure: Measure
     let part = clean(&figure.part);
     if with_parts && !part.is_empty() {
         x += 24.0;
-        canvas.path(&outer_looks(index, true), &marker(0, x, middle, 7.0));
-        canvas.path(&Sheet::fill(index), &marker(0, x, middle, 5.0));
+        canvas.path(outer_looks(index, true), marker(0, x, middle, 7.0));
+        canvas.path(Sheet::fill(index), marker(0, x, middle, 5.0));
         x += 12.0;
         let room = crate::sheet::WIDTH - EDGE - x;
         write(

@@ -2,7 +2,7 @@
 
 use crate::axes::{axis_label, side};
 use crate::bars::{abreast, widest_label};
-use crate::canvas::{Anchor, Area, Canvas, Face, rectangle, tenths};
+use crate::canvas::{Anchor, Area, Canvas, Face, rectangle};
 use crate::discs;
 use crate::figure::{Axis, Figure, Mark};
 use crate::legend;
@@ -10,9 +10,9 @@ use crate::number::{grouped, value};
 use crate::points::dense;
 use crate::scale::{Domain, Map};
 use crate::sheet::{EDGE, Sheet, WIDTH};
-use crate::style::STYLE;
+use crate::style::{Looks, Tone};
 use crate::survey::Survey;
-use crate::text::{clean, cut, escape, wrap};
+use crate::text::{clean, cut, wrap};
 
 /// The height of a plot, unless its rows ask for another.
 const HEIGHT: f64 = 300.0;
@@ -27,26 +27,9 @@ const SHADES: f64 = 18.0;
 pub(crate) struct Page {
     pub(crate) canvas: Canvas,
     pub(crate) height: f64,
+    pub(crate) title: String,
     /// The picture in words, for those who do not see it.
-    description: String,
-}
-
-pub(crate) fn svg(figure: &Figure, styled: bool) -> String {
-    let page = compose(figure);
-    let height = tenths(page.height);
-    let style = if styled {
-        format!("<style>{STYLE}</style>\n")
-    } else {
-        String::new()
-    };
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"cento-figure\" role=\"img\" viewBox=\"0 0 {WIDTH} {height}\" \
-         width=\"{WIDTH}\" height=\"{height}\">\n<title>{}</title>\n<desc>{}</desc>\n{style}\
-         <rect class=\"cf-paper\" width=\"{WIDTH}\" height=\"{height}\" fill=\"#fff\"/>\n{}</svg>\n",
-        escape(&clean(&figure.title)),
-        escape(&page.description),
-        page.canvas.out
-    )
+    pub(crate) description: String,
 }
 
 /// Lays the figure out and draws it.
@@ -104,6 +87,7 @@ pub(crate) fn compose(figure: &Figure) -> Page {
     Page {
         canvas: sheet.canvas,
         height: (height + 14.0).ceil(),
+        title: clean(&figure.title),
         description,
     }
 }
@@ -145,8 +129,11 @@ fn told(figure: &Figure, sheet: &Sheet<'_>) -> Vec<String> {
             sheet.every
         ));
     }
-    if !sheet.together.is_empty() {
-        add("A larger dot stands for several points at one place; the number beside it counts them.".to_owned());
+    if let Some(most) = sheet.together.iter().map(|mark| mark.0).max() {
+        add(format!(
+            "A larger dot stands for several points at one place, up to {}; a number beside a dot counts them.",
+            number(most)
+        ));
     }
     for (count, what) in [
         (
@@ -240,10 +227,8 @@ fn empty<'a>(figure: &'a Figure, survey: &'a Survey, canvas: Canvas, top: f64) -
         to: plot.top,
     };
     let mut sheet = Sheet::new(figure, survey, canvas, plot, (x, y));
-    sheet.canvas.path(
-        "class=\"cf-grid\" stroke=\"#e1e4e8\" stroke-dasharray=\"4 4\" fill=\"none\"",
-        &rectangle(&plot),
-    );
+    let looks = Looks::stroke(Tone::Grid, 1.0).dashed("4 4");
+    sheet.canvas.path(looks, rectangle(&plot));
     sheet.canvas.text(
         WIDTH / 2.0,
         top + 64.0,
@@ -330,6 +315,7 @@ fn plot<'a>(
         legend::draw_shades(&mut sheet.canvas, first, shading, explained_at);
         explained_at += SHADES;
     }
+    sheet.draw_rules();
     sheet.draw_discs();
     if let Some(measure) = sheet.discs {
         discs::draw_legend(&mut sheet.canvas, figure, measure, explained_at);
@@ -341,7 +327,7 @@ fn plot<'a>(
         sheet.draw_names_at_ends(&ends);
     }
     sheet.draw_region_labels();
-    sheet.draw_rules();
+    sheet.draw_rule_labels();
     sheet.draw_notes();
     sheet.draw_numbers();
     sheet.draw_names_of_points();
@@ -366,19 +352,19 @@ mod tests {
         for (index, text) in page.canvas.texts.iter().enumerate() {
             prop_assert!(
                 frame.holds(text),
-                "{:?} leaves {:?}:\n{}",
+                "{:?} leaves {:?}:\n{:?}",
                 text,
                 frame,
-                page.canvas.out
+                page.canvas.shapes
             );
             for other in page.canvas.texts.iter().skip(index + 1) {
                 let apart = text.width() <= 0.0 || other.width() <= 0.0 || !text.meets(other);
                 prop_assert!(
                     apart,
-                    "{:?} touches {:?}:\n{}",
+                    "{:?} touches {:?}:\n{:?}",
                     text,
                     other,
-                    page.canvas.out
+                    page.canvas.shapes
                 );
             }
         }

@@ -1,10 +1,11 @@
 //! Who is who: names at the ends of lines where they fit, and a legend where not.
 
 use crate::canvas::{Anchor, Area, Canvas, Face, hatch, marker, rectangle, segment};
-use crate::figure::{Figure, Mark, Series};
+use crate::figure::{Figure, Mark, Point, Series};
 use crate::number::grouped;
 use crate::points::{Shading, cell_swatch};
 use crate::sheet::{EDGE, Sheet, WIDTH};
+use crate::style::{Looks, Tone, dashes};
 use crate::text::{clean, cut, width};
 
 /// The height of a row of the legend, and of a name at the end of a line.
@@ -29,7 +30,7 @@ pub(crate) fn direct(figure: &Figure) -> Option<f64> {
         .series
         .iter()
         .all(|series| matches!(series.mark, Mark::Line | Mark::Steps));
-    if !lines || !(2..=8).contains(&figure.series.len()) {
+    if !lines || !(2..=8).contains(&figure.series.len()) || !ends_differ(figure) {
         return None;
     }
     let wide = figure
@@ -39,6 +40,25 @@ pub(crate) fn direct(figure: &Figure) -> Option<f64> {
         .map(|(index, series)| width(&name(series, index), Face::Name.size()));
     let widest = wide.fold(0.0, f64::max);
     (widest <= BROADEST).then_some(widest)
+}
+
+/// Whether no two lines end at the same point, as curves from one corner to another do: their names
+/// would be at the same place too.
+fn ends_differ(figure: &Figure) -> bool {
+    let mut ends: Vec<(u64, u64)> = figure
+        .series
+        .iter()
+        .filter_map(|series| {
+            let finite = |point: &&Point| point.x.is_finite() && point.y.is_finite();
+            let points = series.points.iter().filter(finite);
+            points.max_by(|one, other| one.x.total_cmp(&other.x))
+        })
+        .map(|point| (point.x.to_bits(), point.y.to_bits()))
+        .collect();
+    let all = ends.len();
+    ends.sort_unstable();
+    ends.dedup();
+    ends.len() == all
 }
 
 /// Writes the legend, and says how far down it reaches.
@@ -74,25 +94,24 @@ fn swatch(canvas: &mut Canvas, index: usize, series: &Series, dense: bool, x: f6
         bottom: middle + 6.0,
     };
     match series.mark {
-        Mark::Points if dense => canvas.path(&Sheet::fill(index), &cell_swatch(x + 9.0, middle)),
-        Mark::Points => canvas.path(&Sheet::fill(index), &marker(index, x + 13.0, middle, 4.0)),
-        Mark::Discs => canvas.path(&Sheet::fill(index), &marker(0, x + 13.0, middle, 5.0)),
+        Mark::Points if dense => canvas.path(Sheet::fill(index), cell_swatch(x + 9.0, middle)),
+        Mark::Points => canvas.path(Sheet::fill(index), marker(index, x + 13.0, middle, 4.0)),
+        Mark::Discs => canvas.path(Sheet::fill(index), marker(0, x + 13.0, middle, 5.0)),
         Mark::Line | Mark::Steps => {
             canvas.path(
-                &Sheet::stroke(index),
-                &segment((x, middle), (x + 26.0, middle)),
+                Sheet::stroke(index),
+                segment((x, middle), (x + 26.0, middle)),
             );
             if series.mark == Mark::Line {
-                canvas.path(&Sheet::fill(index), &marker(index, x + 13.0, middle, 3.2));
+                canvas.path(Sheet::fill(index), marker(index, x + 13.0, middle, 3.2));
             }
         }
         Mark::Bars | Mark::Stacked => {
-            canvas.path(&Sheet::fill(index), &rectangle(&bar));
-            let looks = "class=\"cf-hatch\" stroke=\"#fff\" stroke-width=\"1\" fill=\"none\"";
-            canvas.path(looks, &hatch(index, &bar));
+            canvas.path(Sheet::fill(index), rectangle(&bar));
+            canvas.path(Looks::stroke(Tone::Paper, 1.0), hatch(index, &bar));
         }
-        Mark::Histogram if index == 0 => canvas.path(&Sheet::fill(index), &rectangle(&bar)),
-        Mark::Histogram => canvas.path(&Sheet::stroke(index), &rectangle(&bar)),
+        Mark::Histogram if index == 0 => canvas.path(Sheet::fill(index), rectangle(&bar)),
+        Mark::Histogram => canvas.path(Sheet::stroke(index), rectangle(&bar)),
     }
 }
 
@@ -107,14 +126,10 @@ pub(crate) fn draw_shades(canvas: &mut Canvas, index: usize, shading: Shading, t
         let last = bounds
             .get(shade + 1)
             .map_or(shading.most(), |next| next - 1);
-        let looks = format!(
-            "{} fill-opacity=\"{}\"",
-            Sheet::fill(index),
-            Shading::opacity(shade, bounds.len())
-        );
+        let looks = Sheet::fill(index).opacity(Shading::opacity(shade, bounds.len()));
         canvas.path(
-            &looks,
-            &rectangle(&Area {
+            looks,
+            rectangle(&Area {
                 left: x,
                 top: baseline - 9.0,
                 right: x + 11.0,
@@ -155,11 +170,10 @@ impl Sheet<'_> {
             };
             let text = name(series, index);
             let left = self.plot.right + 14.0;
-            let looks = Sheet::stroke(index).replace(
-                "stroke-width=\"2\"",
-                "stroke-width=\"1\" stroke-opacity=\"0.7\"",
-            );
-            self.draw(&looks, (x + 5.0, y), (left - 3.0, place));
+            let looks = Looks::stroke(Tone::Series(index), 1.0)
+                .dashed(dashes(index))
+                .opacity(70);
+            self.draw(looks, (x + 5.0, y), (left - 3.0, place));
             self.canvas
                 .text(left, place + 4.0, Anchor::Start, Face::Name, &text, &text);
         }

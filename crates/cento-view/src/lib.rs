@@ -1,13 +1,13 @@
-//! Figures of what was found: one SVG for light and dark, and the numbers beside it.
+//! Figures of what was found: SVG for light and dark, PDF, and the numbers beside them.
 //!
 //! # Brief overview
 //!
 //! A [`Figure`] is data with the words that explain it: a title, a caption that says how to read it, two [`Axis`], and
-//! [`Series`] of points. It is a plain value that knows no pixel. Two things can be made of it:
+//! [`Series`] of points. It is a plain value that knows no pixel. Three things can be made of it:
 //!
 //! ```text
 //!            ┌─► svg()            a picture by itself; svg_for_page() and STYLE for a page that holds many
-//! Figure ────┤
+//! Figure ────┼─► pdf()            the same picture on paper
 //!            └─► csv()            every number in it, also those that the picture leaves out
 //! ```
 //!
@@ -26,8 +26,11 @@
 //! - **Everybody can read it.** Series differ by shape, dash or hatch and not by colour alone, text stays text, and what
 //!   was cut appears when a reader points at it.
 //!
-//! SVG is written by hand rather than by a plotting library because of the first promise and of the style sheet: one file looks
-//! right in light and dark, and takes the colours of a page around it.
+//! - **Any program draws it.** Colours and fonts are plain attributes of each element; the style sheet on top of them,
+//!   for dark pages and for the colours of a page around it, is skipped by programs that know no CSS variables.
+//!
+//! SVG and PDF are written by hand rather than by a plotting library because of the first promise and of the style
+//! sheet, and because libraries that draw text need fonts, which a server may not have, and minutes to compile.
 //!
 //! # Example
 //!
@@ -57,16 +60,19 @@ mod csv;
 mod discs;
 mod draw;
 mod figure;
+mod glyphs;
 mod ink;
 mod legend;
 mod lines;
 mod number;
+mod pdf;
 mod points;
 mod scale;
 mod sheet;
 mod signs;
 mod style;
 mod survey;
+mod svg;
 mod text;
 
 pub use bins::Bins;
@@ -76,12 +82,18 @@ pub use style::STYLE;
 impl Figure {
     /// The picture as a file of its own. It is 720 units wide and scales to any size.
     pub fn svg(&self) -> String {
-        draw::svg(self, true)
+        svg::svg(&draw::compose(self), true)
     }
 
     /// The picture as an element of a page that has [`STYLE`] in its own style sheet.
     pub fn svg_for_page(&self) -> String {
-        draw::svg(self, false)
+        svg::svg(&draw::compose(self), false)
+    }
+
+    /// The picture as a PDF of one page, in light colours. Letters that no standard font of PDF has, those of most
+    /// scripts but Latin and Greek, are boxes in it, and a line below the picture says so.
+    pub fn pdf(&self) -> Vec<u8> {
+        pdf::pdf(&draw::compose(self))
     }
 
     /// All data, one row a point, as RFC 4180 wants it: `series,x,y`, or `series,x,x_end,y` where there are histograms.

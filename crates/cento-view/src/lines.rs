@@ -1,9 +1,8 @@
 //! Lines and steps.
 
-use crate::canvas::{marker, tenths};
+use crate::canvas::{Path, Step, marker};
 use crate::figure::{Mark, Series};
 use crate::sheet::Sheet;
-use std::fmt::Write as _;
 
 /// A line of no more points shows each of them.
 const MARKED: usize = 40;
@@ -20,16 +19,17 @@ impl Sheet<'_> {
             };
             let runs = self.runs(series);
             let count: usize = runs.iter().map(Vec::len).sum();
-            let mut path = String::new();
-            let mut markers = String::new();
+            let mut path = Path::default();
+            let mut markers = Path::default();
             for run in &runs {
                 self.trace(run, steps, &mut path);
                 if (count <= MARKED && !steps) || run.len() == 1 {
-                    markers.extend(run.iter().map(|(x, y)| marker(index, *x, *y, 3.2)));
+                    run.iter()
+                        .for_each(|(x, y)| markers.add(marker(index, *x, *y, 3.2)));
                 }
             }
-            self.canvas.path(&Self::stroke(index), &path);
-            self.canvas.path(&Self::fill(index), &markers);
+            self.canvas.path(Self::stroke(index), path);
+            self.canvas.path(Self::fill(index), markers);
             ends.extend(
                 runs.last()
                     .and_then(|run| run.last())
@@ -39,20 +39,18 @@ impl Sheet<'_> {
         ends
     }
 
-    fn trace(&mut self, run: &[(f64, f64)], steps: bool, path: &mut String) {
+    fn trace(&mut self, run: &[(f64, f64)], steps: bool, path: &mut Path) {
         let mut before: Option<(f64, f64)> = None;
         for (x, y) in run {
             match before {
-                None => {
-                    let _ = write!(path, "M{} {}", tenths(*x), tenths(*y));
-                }
+                None => path.0.push(Step::Move(*x, *y)),
                 Some(last) if steps => {
-                    let _ = write!(path, "H{}V{}", tenths(*x), tenths(*y));
+                    path.0.extend([Step::Across(*x), Step::Down(*y)]);
                     self.ink.line(last, (*x, last.1));
                     self.ink.line((*x, last.1), (*x, *y));
                 }
                 Some(last) => {
-                    let _ = write!(path, "L{} {}", tenths(*x), tenths(*y));
+                    path.0.push(Step::Line(*x, *y));
                     self.ink.line(last, (*x, *y));
                 }
             }

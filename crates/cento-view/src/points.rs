@@ -1,10 +1,11 @@
 //! Points, one by one or, where there are too many, as cells that are shaded by how many they hold.
 
-use crate::canvas::{Anchor, Area, Face, marker, rectangle, segment};
+use crate::canvas::{Anchor, Area, Face, Path, marker, rectangle, segment};
 use crate::figure::{Figure, Format, Mark, Point, Series};
 use crate::number::grouped;
 use crate::scale::{Domain, Map};
 use crate::sheet::Sheet;
+use crate::style::{Looks, Tone};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many points together are still seen one by one.
@@ -34,8 +35,8 @@ fn around(x: f64, y: f64, radius: f64) -> Area {
     }
 }
 
-/// Shades of a cell, from one point to the most.
-pub(crate) const SHADES: [&str; 5] = ["0.35", "0.5", "0.66", "0.83", "1"];
+/// Shades of a cell, from one point to the most, in hundredths.
+pub(crate) const SHADES: [u8; 5] = [35, 50, 66, 83, 100];
 
 /// The shade of each number of points: by ratios, since nothing else shows both one and a million.
 #[derive(Clone, Copy, Debug)]
@@ -69,11 +70,11 @@ impl Shading {
     }
 
     /// The opacity of the n-th of some shades: the last is always full.
-    pub(crate) fn opacity(shade: usize, shades: usize) -> &'static str {
+    pub(crate) fn opacity(shade: usize, shades: usize) -> u8 {
         SHADES
             .get((shade + SHADES.len()).saturating_sub(shades))
             .copied()
-            .unwrap_or("1")
+            .unwrap_or(100)
     }
 }
 
@@ -208,7 +209,7 @@ impl Sheet<'_> {
         let dense = dense(self.figure);
         // A few points over a line are there to be noticed, and a line has marks of its own.
         let over_lines = self.figure.drawn().any(|series| series.mark == Mark::Line);
-        let usual = if over_lines { 4.6 } else { 3.2 };
+        let usual = if over_lines { 5.5 } else { 3.2 };
         let mut together = Vec::new();
         for (index, series) in self.figure.drawn().enumerate() {
             if series.mark != Mark::Points {
@@ -230,11 +231,11 @@ impl Sheet<'_> {
                 *places.entry((tenth(x), tenth(y))).or_default() += 1;
                 bars.extend(self.error_bars(point));
             }
-            let mut steps = String::new();
+            let mut path = Path::default();
             for bar in &bars {
                 let [from_x, from_y, to_x, to_y] = bar.map(|place| place as f64 / 10.0);
                 let (from, to) = ((from_x, from_y), (to_x, to_y));
-                steps.push_str(&segment(from, to));
+                path.add(segment(from, to));
                 self.ink.line(from, to);
                 let cap = if from_y == to_y {
                     (0.0, 2.5)
@@ -243,44 +244,38 @@ impl Sheet<'_> {
                 };
                 for (x, y) in [from, to].into_iter().filter(|_| bars.len() <= FEW) {
                     let (left, top) = ((x - cap.0).max(0.0), (y - cap.1).max(0.0));
-                    steps.push_str(&segment((left, top), (x + cap.0, y + cap.1)));
+                    path.add(segment((left, top), (x + cap.0, y + cap.1)));
                 }
             }
-            let looks = Self::stroke(index).replace(
-                "stroke-width=\"2\"",
-                "stroke-width=\"1.2\" stroke-opacity=\"0.6\"",
-            );
-            self.canvas.path(
-                looks.split(" stroke-dasharray").next().unwrap_or(&looks),
-                &steps,
-            );
-            let mut steps = String::new();
+            let looks = Looks::stroke(Tone::Series(index), 1.2).opacity(60);
+            self.canvas.path(looks, path);
+            let mut path = Path::default();
             for (&(across, down), &count) in &places {
                 let (x, y) = (across as f64 / 10.0, down as f64 / 10.0);
                 let radius = (usual * (count as f64).sqrt()).min(LARGEST.max(usual));
-                steps.push_str(&marker(index, x, y, radius));
+                path.add(marker(index, x, y, radius));
                 self.ink
                     .fill(&around(x, y, if count > 1 { radius } else { 0.0 }));
                 if count > 1 {
                     together.push((count, x, y, radius));
                 }
             }
-            let looks = Self::fill(index).replacen("class=\"", "class=\"cf-edge ", 1);
-            self.canvas.path(
-                &format!("{looks} fill-opacity=\"0.85\" stroke=\"#fff\" stroke-width=\"0.6\""),
-                &steps,
-            );
+            let looks = Self::fill(index).opacity(85).outlined(Tone::Paper, 0.6);
+            self.canvas.path(looks, path);
         }
         self.together = together;
     }
 
-    /// Writes how many points are at one place, the most first; needs all that is drawn to be there.
+    /// Writes how many points are at one place, the most first and only where they are many; needs all that is drawn to be there.
     pub(crate) fn draw_numbers(&mut self) {
         let mut together = self.together.clone();
         together.sort_by(|one, other| {
             let place = |of: &(usize, f64, f64, f64)| (tenth(of.2), tenth(of.1));
             other.0.cmp(&one.0).then(place(one).cmp(&place(other)))
         });
+        // Small numbers among large ones would be clutter where dots are close together.
+        let least = together.first().map_or(2, |largest| largest.0.div_ceil(4));
+        together.retain(|mark| mark.0 >= least);
         for (count, x, y, radius) in together.into_iter().take(NUMBERED) {
             let text = grouped(count as f64, 0);
             let off = radius + 4.0;
@@ -351,7 +346,7 @@ impl Sheet<'_> {
         for shade in 0..shades {
             let from = bounds.get(shade).copied().unwrap_or(1);
             let until = bounds.get(shade + 1).copied().unwrap_or(usize::MAX);
-            let mut steps = String::new();
+            let mut path = Path::default();
             for ((row, column), _) in cells
                 .iter()
                 .filter(|(_, count)| (from..until).contains(count))
@@ -364,7 +359,7 @@ impl Sheet<'_> {
                     right,
                     bottom,
                 };
-                steps.push_str(&rectangle(&area));
+                path.add(rectangle(&area));
                 self.ink.fill(&Area {
                     right: right - 0.1,
                     bottom: bottom - 0.1,
@@ -373,17 +368,14 @@ impl Sheet<'_> {
             }
             // Crisp, because cells that meet would show seams.
             let opacity = Shading::opacity(shade, shades);
-            let looks = format!(
-                "{} fill-opacity=\"{opacity}\" shape-rendering=\"crispEdges\"",
-                Self::fill(index)
-            );
-            self.canvas.path(&looks, &steps);
+            let looks = Self::fill(index).opacity(opacity).crisp();
+            self.canvas.path(looks, path);
         }
     }
 }
 
 /// The swatch of dense points in the legend.
-pub(crate) fn cell_swatch(left: f64, middle: f64) -> String {
+pub(crate) fn cell_swatch(left: f64, middle: f64) -> Path {
     rectangle(&Area {
         left,
         top: middle - 4.0,

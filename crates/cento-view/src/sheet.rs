@@ -4,7 +4,7 @@ use crate::canvas::{Anchor, Area, Canvas, Face, segment, text_area};
 use crate::figure::{Figure, Mark};
 use crate::ink::Ink;
 use crate::scale::Map;
-use crate::style::{colour, colour_number, dashes};
+use crate::style::{Looks, Tone, dashes};
 use crate::survey::Survey;
 
 /// The width of every picture, in its own units; it scales to any other.
@@ -75,26 +75,14 @@ impl<'a> Sheet<'a> {
 }
 
 impl Sheet<'_> {
-    /// Attributes of a filled mark.
-    pub(crate) fn fill(series: usize) -> String {
-        format!(
-            "class=\"cf-fill-{}\" fill=\"{}\"",
-            colour_number(series),
-            colour(series)
-        )
+    /// A filled mark.
+    pub(crate) fn fill(series: usize) -> Looks {
+        Looks::fill(Tone::Series(series))
     }
 
-    /// Attributes of a line.
-    pub(crate) fn stroke(series: usize) -> String {
-        let dashes = match dashes(series) {
-            "" => String::new(),
-            dashes => format!(" stroke-dasharray=\"{dashes}\""),
-        };
-        format!(
-            "class=\"cf-line-{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\" stroke-linejoin=\"round\"{dashes}",
-            colour_number(series),
-            colour(series)
-        )
+    /// A line.
+    pub(crate) fn stroke(series: usize) -> Looks {
+        Looks::stroke(Tone::Series(series), 2.0).dashed(dashes(series))
     }
 
     /// Writes a label as [`Sheet::try_label`] does, and counts it if there was no room.
@@ -154,8 +142,8 @@ impl Sheet<'_> {
         !self.canvas.texts.iter().any(|text| text.meets(&roomy))
     }
 
-    pub(crate) fn draw(&mut self, looks: &str, from: (f64, f64), to: (f64, f64)) {
-        self.canvas.path(looks, &segment(from, to));
+    pub(crate) fn draw(&mut self, looks: Looks, from: (f64, f64), to: (f64, f64)) {
+        self.canvas.path(looks, segment(from, to));
     }
 
     /// The series that are drawn in one of some ways, with their numbers.

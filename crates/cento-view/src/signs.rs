@@ -1,23 +1,23 @@
 //! What is drawn over the data to explain it: regions, rules and notes.
 
-use crate::canvas::{Anchor, Area, Face, rectangle, segment};
-use crate::figure::{Direction, Figure, Mark};
+use crate::canvas::{Anchor, Area, Face, marker, rectangle};
+use crate::figure::{Direction, Figure, Mark, Rule};
 use crate::sheet::Sheet;
+use crate::style::{Looks, Tone};
 use crate::text::{clean, cut};
-
-const RING: &str = "class=\"cf-ring\" stroke=\"#1c2128\" stroke-width=\"1.2\" fill=\"none\"";
 
 /// The broadest label inside a picture.
 const BROADEST: f64 = 260.0;
+
+/// Both ends of a line.
+type Line = ((f64, f64), (f64, f64));
 
 impl Sheet<'_> {
     /// Shades the regions; their labels come later, when the data are drawn.
     pub(crate) fn draw_regions(&mut self) {
         for area in self.regions().into_iter().map(|(area, _)| area) {
-            self.canvas.path(
-                "class=\"cf-region\" fill=\"#b3261e\" fill-opacity=\"0.1\"",
-                &rectangle(&area),
-            );
+            self.canvas
+                .path(Looks::fill(Tone::Rule).opacity(10), rectangle(&area));
         }
     }
 
@@ -56,8 +56,8 @@ impl Sheet<'_> {
 
     pub(crate) fn draw_region_labels(&mut self) {
         for (area, whole) in self.regions() {
-            let outline = "class=\"cf-rule\" stroke=\"#b3261e\" stroke-width=\"1\" stroke-dasharray=\"5 3\" fill=\"none\"";
-            self.canvas.path(outline, &rectangle(&area));
+            let outline = Looks::stroke(Tone::Rule, 1.0).dashed("5 3");
+            self.canvas.path(outline, rectangle(&area));
             let text = cut(&whole, Face::Rule.size(), (area.width() - 12.0).max(60.0));
             if text.is_empty() {
                 continue;
@@ -76,13 +76,10 @@ impl Sheet<'_> {
         }
     }
 
-    pub(crate) fn draw_rules(&mut self) {
-        const LOOKS: &str = "class=\"cf-rule\" stroke=\"#b3261e\" stroke-width=\"1.5\" stroke-dasharray=\"5 3\" fill=\"none\"";
+    /// The rules that have a place, each with the ends of its line.
+    fn rules(&self) -> Vec<(Rule, Line)> {
         let plot = self.plot;
-        let rules: Vec<_> = self.figure.rules.iter().take(Figure::MOST_MARKS).collect();
-        // All lines first: a label must not stand on the line of another rule.
-        let mut lines = Vec::new();
-        for rule in rules {
+        let with_line = |rule: &Rule| {
             let (fits, line) = match rule.direction {
                 Direction::Vertical => {
                     let x = self.x.at(rule.at);
@@ -99,16 +96,25 @@ impl Sheet<'_> {
                     )
                 }
             };
-            if fits {
-                // Paper beneath, so that it is seen over bars of any colour.
-                let halo = "class=\"cf-hatch\" stroke=\"#fff\" stroke-width=\"3.5\" stroke-opacity=\"0.75\" fill=\"none\"";
-                self.canvas.path(halo, &segment(line.0, line.1));
-                self.canvas.path(LOOKS, &segment(line.0, line.1));
-                self.ink.line(line.0, line.1);
-                lines.push((rule, line));
-            }
+            fits.then(|| (rule.clone(), line))
+        };
+        let rules = self.figure.rules.iter().take(Figure::MOST_MARKS);
+        rules.filter_map(with_line).collect()
+    }
+
+    /// Draws the lines of rules: over bars and clouds, and under points, which they must not hide.
+    pub(crate) fn draw_rules(&mut self) {
+        for (_, (from, to)) in self.rules() {
+            // Paper beneath, so that it is seen over bars of any colour.
+            self.draw(Looks::stroke(Tone::Paper, 3.5).opacity(75), from, to);
+            self.draw(Looks::stroke(Tone::Rule, 1.5).dashed("5 3"), from, to);
+            self.ink.line(from, to);
         }
-        for (rule, (from, to)) in lines {
+    }
+
+    pub(crate) fn draw_rule_labels(&mut self) {
+        let plot = self.plot;
+        for (rule, (from, to)) in self.rules() {
             let whole = clean(&rule.label);
             if whole.is_empty() {
                 continue;
@@ -147,7 +153,8 @@ impl Sheet<'_> {
             .filter(|note| self.survey.fits_x(note.x) && self.survey.fits_y(note.y))
         {
             let (x, y) = (self.x.at(note.x), self.y.at(note.y));
-            self.canvas.path(RING, &crate::canvas::marker(0, x, y, 5.5));
+            self.canvas
+                .path(Looks::stroke(Tone::Ink, 1.2), marker(0, x, y, 5.5));
             self.ink.fill(&Area {
                 left: x - 5.0,
                 top: y - 5.0,
@@ -227,7 +234,7 @@ impl Sheet<'_> {
         if distance > radius + 7.5 {
             let share = radius / distance;
             let from = (x + right * share, y + down * share);
-            self.draw(&RING.replace("1.2", "0.8"), from, near);
+            self.draw(Looks::stroke(Tone::Ink, 0.8), from, near);
         }
         true
     }

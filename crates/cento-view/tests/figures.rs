@@ -78,7 +78,7 @@ fn check(figure: &Figure) -> String {
         );
         for attribute in node.attributes() {
             let known = "class role viewBox width height fill fill-opacity stroke stroke-width stroke-opacity stroke-dasharray \
-                         stroke-linejoin shape-rendering d x y text-anchor transform";
+                         stroke-linejoin shape-rendering d x y text-anchor transform font-size font-weight font-family";
             assert!(
                 known
                     .split_whitespace()
@@ -87,6 +87,7 @@ fn check(figure: &Figure) -> String {
                 attribute.name()
             );
         }
+        assert_colours_are_plain(&node);
         let place = |name: &str| {
             node.attribute(name)
                 .map(|value| value.parse::<f64>().unwrap())
@@ -108,6 +109,99 @@ fn check(figure: &Figure) -> String {
     assert!(svg.len() < 300_000, "{} bytes", svg.len());
     assert_eq!(svg, figure.svg());
     svg
+}
+
+/// What is drawn has its colours as attributes: not every program knows CSS variables, or any CSS.
+fn assert_colours_are_plain(node: &Node<'_, '_>) {
+    let plain = |colour: &str| {
+        colour.len() == 7
+            && colour.starts_with('#')
+            && colour[1..].chars().all(|digit| digit.is_ascii_hexdigit())
+    };
+    let colour = |name: &str| node.attribute(name).filter(|colour| *colour != "none");
+    if ["rect", "path", "text"].contains(&node.tag_name().name()) {
+        let colours: Vec<&str> = ["fill", "stroke"].into_iter().filter_map(colour).collect();
+        assert!(
+            !colours.is_empty() && colours.into_iter().all(plain),
+            "{node:?}"
+        );
+        // Without a fill of its own a shape would be black.
+        assert!(node.has_attribute("fill"), "{node:?}");
+    }
+    if node.tag_name().name() == "text" {
+        assert!(node.has_attribute("font-size"), "{node:?}");
+    }
+}
+
+#[test]
+fn a_variable_in_the_style_sheet_has_a_fallback_and_only_programs_that_know_variables_see_it() {
+    let style = cento_view::STYLE;
+    let variables: Vec<&str> = style.split("var(").skip(1).collect();
+    assert!(variables.len() > 20);
+    for variable in variables {
+        let inside = variable.split(')').next().unwrap();
+        let (name, fallback) = inside.split_once(',').unwrap_or_else(|| panic!("{inside}"));
+        assert!(name.starts_with("--") && !fallback.is_empty(), "{inside}");
+    }
+    assert!(style.starts_with("@supports (fill:var("));
+    // The block of @supports ends where the sheet ends, so all of it is inside.
+    let mut open = 0i32;
+    for (at, letter) in style.trim_end().char_indices() {
+        open += i32::from(letter == '{') - i32::from(letter == '}');
+        assert!(open > 0 || at < style.find('{').unwrap() || at + 1 == style.trim_end().len());
+    }
+    assert_eq!(open, 0);
+}
+
+/// How long the first two lines of a PDF are. The second is not text; all behind it is.
+const HEAD: usize = 15;
+
+/// Everything that must hold of every PDF: objects are where the table says, and so long as they say.
+fn check_pdf(figure: &Figure) -> String {
+    let file = figure.pdf();
+    assert_eq!(file, figure.pdf());
+    assert!(file.starts_with(b"%PDF-1.4\n%"));
+    let all = String::from_utf8(file[HEAD..].to_vec()).unwrap();
+    assert!(all.is_ascii());
+    let from = |at: usize| &all[at - HEAD..];
+    let table: usize = all
+        .rsplit("startxref\n")
+        .next()
+        .unwrap()
+        .lines()
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    let rows = from(table);
+    assert!(rows.starts_with("xref\n0 6\n"));
+    for (number, row) in rows.lines().skip(3).take(5).enumerate() {
+        let begin: usize = row[..10].parse().unwrap();
+        assert!(
+            from(begin).starts_with(&format!("{} 0 obj\n", number + 1)),
+            "{row}"
+        );
+    }
+    let length: usize = all
+        .split("/Length ")
+        .nth(1)
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    let stream = all.split("stream\n").nth(1).unwrap();
+    assert_eq!(stream.strip_suffix("end").unwrap().len(), length);
+    assert!(!stream.contains("NaN") && !stream.contains("inf"));
+    for name in stream
+        .split_whitespace()
+        .filter(|word| word.starts_with("/G"))
+    {
+        assert!(all.contains(&format!("{name} << /ca")), "{name}");
+    }
+    assert!(file.len() < 1_000_000, "{}", file.len());
+    all
 }
 
 fn any_number() -> impl Strategy<Value = f64> {
@@ -211,6 +305,7 @@ proptest! {
     #[test]
     fn any_data_give_a_picture_that_is_well_formed_and_stays_on_its_page(figure in any_figure()) {
         check(&figure);
+        check_pdf(&figure);
         figure.csv();
     }
 
@@ -315,6 +410,7 @@ fn any_number_of_points_is_a_small_picture() {
         let mut figure = Figure::new("t", Axis::linear("x"), Axis::linear("y"));
         figure = figure.series(Series::of_points("s", mark, points));
         check(&figure);
+        check_pdf(&figure);
     }
     // And many of many, with holes.
     for mark in MARKS {
@@ -403,7 +499,7 @@ fn a_line_breaks_where_a_value_is_missing() {
         let svg = check(&figure);
         let path = svg
             .lines()
-            .find(|line| line.contains("cf-line-1\"") && line.starts_with("<path"))
+            .find(|line| line.contains("\"cf-line-1\"") && line.starts_with("<path"))
             .unwrap()
             .to_owned();
         path.matches('M').count()
@@ -435,7 +531,7 @@ fn no_line_goes_through_values_that_do_not_exist() {
         Figure::new("", Axis::linear("").format(Format::Count), Axis::log10("")).series(series)
     };
     let all = Series::new("", Mark::Line, points);
-    let lines = |series: Series| pieces(&check(&figure(series)), "stroke-linejoin");
+    let lines = |series: Series| pieces(&check(&figure(series)), "\"cf-line-1\"");
     assert_eq!(lines(all.clone()).len(), 1);
     let with_gaps = all.joined_within(1.0);
     let runs = lines(with_gaps.clone());
@@ -457,7 +553,10 @@ fn a_point_on_a_line_is_drawn_over_the_line() {
     );
     let body = svg.split("</style>").nth(1).unwrap();
     let at = |text: &str| body.rfind(text).unwrap();
-    assert!(at("cf-edge cf-fill-1") > at("cf-line-2") && at("cf-edge cf-fill-1") > at("cf-fill-2"));
+    assert!(
+        at("cf-fill-1 cf-line-paper") > at("cf-line-2")
+            && at("cf-fill-1 cf-line-paper") > at("cf-fill-2")
+    );
 }
 
 #[test]
@@ -478,7 +577,7 @@ fn points_at_one_place_are_counted() {
         )))
     };
     let svg = pairs(20);
-    assert_eq!(pieces(&svg, "cf-edge").len(), 3);
+    assert_eq!(pieces(&svg, "cf-line-paper").len(), 3);
     assert!(svg.contains(">20</text>") && svg.contains("A larger dot stands for several points"));
     assert!(!pairs(1).contains("A larger dot"));
     // In a cloud they are a cell, which is no sliver at the edge of the plot.
@@ -556,7 +655,7 @@ fn error_bars_reach_as_far_as_they_say_and_points_have_names() {
     // The bar and its two caps.
     assert_eq!(bars.len(), 3, "{bars:?}");
     let middle = (bars[0][0] + bars[0][2]) / 2.0;
-    let dots = pieces(&svg, "cf-edge");
+    let dots = pieces(&svg, "cf-line-paper");
     assert!(
         dots.iter()
             .any(|dot| (numbers(dot)[0] + 3.2 - middle).abs() < 0.11),
@@ -605,6 +704,28 @@ fn a_page_brings_the_style_sheet_itself() {
     assert!(!figure.svg_for_page().contains("<style"));
     let style = format!("<style>{}</style>\n", cento_view::STYLE);
     assert_eq!(figure.svg().replace(&style, ""), figure.svg_for_page());
+}
+
+#[test]
+fn a_pdf_says_where_letters_are_missing() {
+    let figure = |name: &str| {
+        Figure::new(
+            "Pages ≥ 10⁵, θ = −0.5",
+            Axis::linear("x"),
+            Axis::of_categories("", [name]),
+        )
+        .series(Series::rows("", [1.0]))
+    };
+    assert!(!check_pdf(&figure("café.example")).contains("/F4 12 Tf"));
+    let hex = |text: &str| {
+        text.bytes()
+            .map(|byte| format!("{byte:02X}"))
+            .collect::<String>()
+    };
+    let note = hex("A box stands for a letter");
+    assert!(!check_pdf(&figure("café.example")).contains(&note));
+    let file = check_pdf(&figure("新闻.example"));
+    assert!(file.contains(&note) && file.contains("/F4 11 Tf 0 Ts <6F6F> Tj"));
 }
 
 #[test]

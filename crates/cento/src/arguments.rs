@@ -8,6 +8,7 @@ use std::time::Duration;
 use cento_print::ChunkHash;
 use cento_read::Format;
 use cento_text::chunk::ChunkKind;
+use cento_text::content::Selection;
 use cento_text::normal::Normalisation;
 use clap::{Args, Parser, Subcommand};
 
@@ -85,9 +86,12 @@ pub(crate) struct IndexArguments {
     /// The corpus to make or to add to
     #[arg(short, long, value_name = "NAME.cento")]
     pub(crate) output: PathBuf,
-    /// Add the inputs to a corpus that is there, made with the same parameters
+    /// Add the inputs to a corpus that is there, made with the same parameters. Inputs that are in it already are skipped
     #[arg(long)]
     pub(crate) add: bool,
+    /// Add inputs that are in the corpus already once more
+    #[arg(long, requires = "add")]
+    pub(crate) again: bool,
 
     #[command(flatten)]
     pub(crate) reading: ReadingArguments,
@@ -120,6 +124,9 @@ pub(crate) struct ReadingArguments {
     /// several times; `a.b` reaches into nested objects
     #[arg(long = "field", value_name = "ROLE=NAME", help_heading = "Reading")]
     pub(crate) fields: Vec<String>,
+    /// Follow symbolic links that lead out of the folders that are read; otherwise they are skipped
+    #[arg(long, help_heading = "Reading")]
+    pub(crate) follow: bool,
     /// Keep pages whatever their HTTP status; otherwise those outside 200–299 are rejected
     #[arg(long, help_heading = "Reading")]
     pub(crate) any_status: bool,
@@ -152,10 +159,14 @@ pub(crate) struct ReadingArguments {
     #[arg(long, help_heading = "Other machines")]
     pub(crate) anonymous: bool,
 
-    /// Keep the main content of HTML pages only, without navigation and other boilerplate
-    #[arg(long, help_heading = "Text and chunks")]
+    /// Which text of HTML pages is kept: all; main, the main content without navigation and other boilerplate; or slope, the
+    /// flattest window of the document slope curve, as Seo & Croft (2008) did [default: all]
+    #[arg(long, value_name = "WHICH", help_heading = "Text and chunks")]
+    pub(crate) content: Option<Selection>,
+    /// The same as --content main
+    #[arg(long, conflicts_with = "content", help_heading = "Text and chunks")]
     pub(crate) main: bool,
-    /// What a chunk is: paragraph, lines:N, sentences:N, words:N or document [default: paragraph]
+    /// What a chunk is: paragraph, lines:N (wrapped at 80 columns), sentences:N, words:N or document [default: paragraph]
     #[arg(long, value_name = "KIND", help_heading = "Text and chunks")]
     pub(crate) chunk: Option<ChunkKind>,
     /// What is evened out before a chunk is hashed: none, space or space+case [default: space+case]
@@ -181,33 +192,11 @@ pub(crate) struct ReadingArguments {
     pub(crate) recursion_cycles: Option<u32>,
 }
 
-impl ReadingArguments {
-    /// An option that was given and says what a corpus is made of.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        let given = [
-            ("--format", self.format.is_some()),
-            ("--base-url", self.base_url.is_some()),
-            ("--field", !self.fields.is_empty()),
-            ("--any-status", self.any_status),
-            ("--main", self.main),
-            ("--chunk", self.chunk.is_some()),
-            ("--normalise", self.normalise.is_some()),
-            ("--hash", self.hash.is_some()),
-            ("--no-text", self.no_text),
-            ("--private-suffixes", self.private_suffixes),
-        ];
-        given
-            .iter()
-            .find(|(_, given)| *given)
-            .map(|(name, _)| *name)
-    }
-}
-
 /// What one page may cost. What exceeds a limit is counted by the reason that each names.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArguments {
-    /// The largest page, as stored and again without its content coding: else too-large [default: 64M]
+    /// The largest page, as stored and again without its content coding: else too-large [default: 64M; at most 512M]
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_page: Option<Size>,
     /// How many times its coded size a page may be, once it is over 1M: else too-large; and a compressed member of an input,
@@ -230,6 +219,12 @@ pub(crate) struct LimitArguments {
     /// [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) max_seconds: Option<Duration>,
+    /// The most chunks of a page: else too-many-chunks [default: 1000000]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_chunks: Option<u64>,
+    /// The longest URL of a page: else url-too-long [default: 4K]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) max_url: Option<Size>,
 }
 
 /// What a command may use of the machine: the same everywhere.
@@ -331,7 +326,12 @@ pub(crate) struct SynthArguments {
     #[arg(long, value_name = "CORPUS", group = "what")]
     pub(crate) check: Option<PathBuf>,
     /// With --check: where the truth is [default: beside the folder of the archives]
-    #[arg(long, value_name = "FILE", requires = "check")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "check",
+        conflicts_with = "output"
+    )]
     pub(crate) truth: Option<PathBuf>,
     /// How many pages
     #[arg(
@@ -478,6 +478,7 @@ in one with _id behind the name (page_id, of_id, source_id):
   copies    pairs      page, of [, resemblance]   a page and what it copies; params: resemblance
             near_pairs page, of [, resemblance]   beside it: pages that resemble each other
   overlap   pairs      page, of                   pages that share chunks; params: chunk, threshold
+  overlap-servers  servers  server, of            hosts or domains that share chunks
   reuse     pairs      page, of                   pages that share text
   passages  passages   page, source, begin, end, source_begin, source_end      in bytes
   quilts    patches    page, source [, share] [, attributed]                   params: min_share
@@ -488,6 +489,9 @@ in one with _id behind the name (page_id, of_id, source_id):
             neighbourhoods  site [, flagged]      prefixes: the folder of the bad pages among them
   bad-sites sites      site [, flagged]           hosts, domains, addresses or URL prefixes
   aliases   aliases    alias, of                  URLs, or hosts
+
+Of several runs of one analysis, each line has the parameters that they differ in. A table that
+is not what its run wrote is refused.
 
 Reuse that is known and that an analysis does not look for (pages of one template, spam among
 quilts) counts as `known`, neither right nor wrong; what follows from the truth (two copies of one

@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 
 use crate::arguments::CatArguments;
 use crate::failure::Failure;
-use crate::output::{clean, clean_lines, print};
+use crate::output::{clean, clean_lines, print, say};
 
 pub(crate) fn run(arguments: &CatArguments) -> Result<ExitCode, Failure> {
-    let corpus = Corpus::open(&arguments.corpus)?;
+    let corpus = Corpus::open_partial(&arguments.corpus)?;
     let page_id = match (&arguments.url, arguments.id) {
         (Some(url), _) => find(&corpus, url, arguments)?,
         (None, Some(id)) => id,
@@ -73,11 +73,11 @@ fn find(corpus: &Corpus, url: &str, arguments: &CatArguments) -> Result<u64, Fai
             .take(20)
             .map(|id| format!("--id {id}"))
             .collect();
-        eprintln!(
+        say(&format!(
             "the first of {} captures; the others: {}",
             found.len(),
             ids.join(", ")
-        );
+        ));
     }
     Ok(first)
 }

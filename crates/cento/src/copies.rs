@@ -1,12 +1,12 @@
 //! `cento copies`.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use cento_file::{Output, is_standard_output};
 use cento_find::copies::{
     CopiesParams, CopiesScheme, CopiesSummary, Keep, filter, write_skip_list,
 };
@@ -14,15 +14,18 @@ use cento_find::{Findings, Source, read_table, row_values};
 use cento_read::Rewritten;
 use cento_scan::Analysis;
 use cento_scan::analyses::copies::{Copies, classes, mirrors};
-use cento_store::{MANIFEST, Parameters};
+use cento_store::Parameters;
 use cento_text::chunk::ChunkKind;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::analysis::AnalysisArguments;
+use crate::analysis::{
+    AnalysisArguments, cannot_write, check_no_input, check_writable, open_source,
+};
 use crate::failure::Failure;
 use crate::originals::{OriginalArguments, Originals};
-use crate::output::{Lines, Shown, clean, number, print, size, strongest};
+use crate::output::{Lines, Shown, clean, number, print, say, size, strongest};
+use crate::words::{is_corpus, refuse, refuse_all};
 
 /// Classes and mirrors that are shown.
 const TOP: usize = 5;
@@ -30,15 +33,23 @@ const TOP: usize = 5;
 /// Find copies and near-copies of pages, and which to keep
 ///
 /// Exact copies are pages with the same payload or the same text. Near-copies are pages whose sets of word k-grams resemble
-/// each other: what they share of what either has is at least --resemblance. Candidates are found by sketches, and every one
-/// is verified by its grams. A page is dropped only for a page that is kept and that it itself resembles.
+/// each other: what they share of what either has is at least --resemblance. In the order of --keep, a page is removed if a
+/// kept page resembles it, and kept otherwise. Candidates are found by sketches, and each is verified by its grams, so no page
+/// is removed by chance; at the default of 0.8 a pair of just that resemblance is missed with a probability of 0.2 %, and one of
+/// 0.85 of less than 0.01 %. Pages are those with text; revisits and rejected pages are counted separately.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Findings are tables in CORPUS/findings/copies: pairs (each dropped page, the page it goes for, how alike they
-are and why there are two), near_pairs (every verified pair of near-copies), classes, mirrors (hosts), prefixes.
+Findings are tables in CORPUS/findings/copies: pairs (each removed page and the page that is kept
+in its place), near_pairs (every verified pair of near-copies), classes, mirrors (hosts), prefixes.
+In pairs:
 
-  kind    bytes (same payload), revisit (a record that refers to it), text (same text), near
-  cause   url-alias (same host), server-alias (hosts of one address, or with the same paths), replica
+  kind      how the two are alike: bytes (same payload), revisit (a record that refers to it),
+            text, near
+  repeats   the strongest way in which the page repeats any page before it
+  cause     recapture (same URL), url-alias (same host), server-alias (two names of one server),
+            replica
+  earlier   page, of, same or unknown: by publication date, else by fetch date
+  rejected  why the page has no text: revisits and rejected pages that repeat a payload
 
 Inputs that are no corpus are read for this command alone. What it finds in them is kept by --out,
 --filter, --emit, --skip-list or --findings, and else only shown.
@@ -68,8 +79,9 @@ pub(crate) struct CopiesArguments {
     /// agree; not verified; transitive)
     #[arg(long, value_name = "SCHEME", default_value_t = CopiesScheme::Resemblance)]
     pub(crate) scheme: CopiesScheme,
-    /// Which page of several is kept: first, longest, earliest (published, else fetched) or shortest-url
-    #[arg(long, value_name = "WHICH", default_value_t = Keep::First)]
+    /// Which page of several is kept: earliest (by publication date, else fetch date; undated pages last; then a URL without
+    /// tracking parameters; then the order of the corpus), first (in the order of the corpus), longest or shortest-url
+    #[arg(long, value_name = "WHICH", default_value_t = Keep::Earliest)]
     pub(crate) keep: Keep,
     /// Print the addresses of the pages that are kept or dropped, or of all with what becomes of each
     #[arg(
@@ -83,7 +95,7 @@ pub(crate) struct CopiesArguments {
     /// (a copy of the same bytes becomes a revisit record in WARC) and single files. Without INPUT, all inputs
     #[arg(long, value_name = "INPUT", num_args = 0.., requires = "output", help_heading = "Output")]
     pub(crate) filter: Option<Vec<String>>,
-    /// The folder for --filter
+    /// The folder for --filter. It must hold no inputs and lie in none; a file that is there already is not replaced
     #[arg(
         short,
         long,
@@ -92,7 +104,11 @@ pub(crate) struct CopiesArguments {
         help_heading = "Output"
     )]
     pub(crate) output: Option<PathBuf>,
-    /// Write what a crawler should skip: prefixes that mirror others, and single addresses
+    /// With --filter: replace what is in the folder already
+    #[arg(long, requires = "filter", help_heading = "Output")]
+    pub(crate) overwrite: bool,
+    /// Write what a crawler should skip: prefixes under which at least 90 % of the pages are copies of the page at the same path under
+    /// another prefix, the exceptions that it should fetch all the same, and single addresses. A page of every class is fetched
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) skip_list: Option<PathBuf>,
     #[command(flatten)]
@@ -121,6 +137,14 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
         against: arguments.against.is_some(),
     };
     params.check()?;
+    check_options(arguments)?;
+    // Found out before the work, not after it.
+    if let Some(output) = &arguments.output {
+        check_folder(&arguments.inputs, output)?;
+        if let Some(named) = &arguments.filter {
+            check_folder(named, output)?;
+        }
+    }
     // Kept until the end: a corpus that was made for this command goes with it.
     let read = match arguments.inputs.as_slice() {
         [only] if is_corpus(only) => None,
@@ -140,34 +164,41 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
         .chain([&corpus])
         .map(PathBuf::as_path)
         .collect();
-    let source = Arc::new(Source::open(&paths)?);
+    let source = Arc::new(open_source(&paths, arguments.analysis.partial)?);
+    if let Some(list) = &arguments.skip_list {
+        check_writable(list)?;
+        check_no_input(list, &source)?;
+    }
     let findings = arguments.analysis.run(&corpus, |workplace| {
         Copies.run(&source, &json!(params), workplace)
     })?;
     if let Some(path) = &arguments.skip_list {
-        let file = File::create(path).map_err(|error| {
-            Failure::missing(
-                format!("{}: {error}", path.display()),
-                "choose a place that you may write to".to_owned(),
-            )
-        })?;
-        let mut file = BufWriter::new(file);
+        let failed = |error: std::io::Error| cannot_write(path, &error);
+        let mut file = BufWriter::new(Output::create(path).map_err(failed)?);
         let (prefixes, urls) = write_skip_list(&findings, &source, &mut file)?;
-        file.flush()?;
-        eprintln!(
+        let file = file
+            .into_inner()
+            .map_err(|error| failed(error.into_error()))?;
+        file.finish().map_err(failed)?;
+        say(&format!(
             "{}: {} prefixes and {} single addresses to skip",
-            path.display(),
+            clean(&path.display().to_string()),
             number(prefixes),
             number(urls)
-        );
+        ));
     }
     if let (Some(inputs), Some(output)) = (&arguments.filter, &arguments.output) {
-        write_filtered(&source, &findings, inputs, output)?;
+        write_filtered(arguments, &source, &findings, inputs, output)?;
     }
     let printed = arguments.analysis.give(&findings.table("pairs"))?;
     match arguments.emit {
         Some(emit) => list(&source, &findings, emit)?,
         None if printed => {}
+        // The list is there already.
+        None if arguments
+            .skip_list
+            .as_deref()
+            .is_some_and(is_standard_output) => {}
         None => {
             let kept = read.is_none() || arguments.analysis.findings.is_some();
             print(&summary(arguments, &findings, kept)?)?;
@@ -176,10 +207,49 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether something is a corpus, or is called like one and should be.
-fn is_corpus(input: &str) -> bool {
-    let path = Path::new(input);
-    path.join(MANIFEST).is_file() || path.extension().is_some_and(|ending| ending == "cento")
+/// Fails if an option was typed that has no effect beside the others.
+fn check_options(arguments: &CopiesArguments) -> Result<(), Failure> {
+    if arguments.scheme == CopiesScheme::Megashingle {
+        let because = "megashingles of the paper's scheme agree or not, whatever the resemblance";
+        refuse(&["resemblance"], because)?;
+    } else if arguments.resemblance >= 1.0 {
+        let because = "with --resemblance 1 only exact copies are found, and no grams are made";
+        refuse(&["k", "scheme"], because)?;
+    }
+    match arguments.inputs.as_slice() {
+        [only] if is_corpus(only) => {
+            let because = "the corpus says how its inputs were read";
+            refuse_all::<OriginalArguments>(because)?;
+        }
+        _ if arguments.analysis.findings.is_none() => {
+            let because = "what is found in inputs is kept only where --findings says";
+            refuse(&["again"], because)?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Fails if the folder of outputs lies in a folder of inputs: the next run would read them.
+fn check_folder(inputs: &[String], output: &Path) -> Result<(), Failure> {
+    // The folder need not be there: then what is above it tells.
+    let above = output.ancestors().find_map(|folder| {
+        let folder = match folder.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => folder,
+        };
+        folder.canonicalize().ok()
+    });
+    let Some(above) = above else {
+        return Ok(());
+    };
+    for input in inputs {
+        let folder = Path::new(input).canonicalize().ok();
+        if folder.is_some_and(|folder| folder.is_dir() && above.starts_with(&folder)) {
+            return Err(cento_find::Error::OverItself(input.clone()).into());
+        }
+    }
+    Ok(())
 }
 
 /// Makes a corpus for this command alone. Nobody asks it for chunks, so a page is one.
@@ -205,6 +275,7 @@ fn read_inputs(arguments: &CopiesArguments, inputs: &[String]) -> Result<Origina
 
 /// Writes inputs without the pages that go, and tells of each.
 fn write_filtered(
+    arguments: &CopiesArguments,
     source: &Source,
     findings: &Findings,
     inputs: &[String],
@@ -214,7 +285,8 @@ fn write_filtered(
         return Ok(());
     };
     let (mut files, mut total) = (0, Rewritten::default());
-    filter(corpus, findings, inputs, output, |filtered| {
+    let overwrite = arguments.overwrite;
+    filter(corpus, findings, inputs, output, overwrite, |filtered| {
         files += 1;
         total.dropped += filtered.rewritten.dropped;
         total.revisits += filtered.rewritten.revisits;
@@ -236,7 +308,7 @@ fn write_filtered(
             number(total.lost)
         ));
     }
-    eprintln!("{}", clean(&line));
+    say(&clean(&line));
     Ok(())
 }
 
@@ -250,7 +322,10 @@ fn list(source: &Source, findings: &Findings, emit: Emit) -> Result<(), Failure>
             if facts.corpus != last {
                 return Ok(());
             }
-            let pair = dropped.take(facts.page_id)?;
+            // Records without text are neither kept nor removed.
+            let pair = dropped
+                .take(facts.page_id)?
+                .filter(|_| facts.reject.is_none());
             let url = clean(facts.url);
             match (emit, pair) {
                 (Emit::Keep, None) if facts.reject.is_none() => lines.push_str(&format!("{url}\n")),
@@ -334,25 +409,22 @@ fn summary(
     kept: bool,
 ) -> Result<String, Failure> {
     let counted: CopiesSummary = findings.summary()?;
-    let dropped = counted.dropped();
+    let removed = counted.removed();
     let mut text = format!(
-        "{} of {} pages are copies{}\n",
-        number(dropped),
-        number(counted.pages.max(dropped)),
+        "{} of {} pages with text are copies{}\n",
+        number(removed),
+        number(counted.pages),
         match &arguments.against {
             Some(other) => format!(" of pages in {}", clean(&other.display().to_string())),
             None => String::new(),
         }
     );
     let mut lines = Lines::default();
-    lines.add_with("same bytes", number(counted.bytes), "");
-    if counted.revisit > 0 {
-        lines.add_with(
-            "revisits",
-            number(counted.revisit),
-            "records that refer to a payload",
-        );
-    }
+    lines.add_with(
+        "same bytes",
+        number(counted.bytes),
+        "as an earlier page in the order of --keep",
+    );
     lines.add_with("same text", number(counted.text), "in other bytes");
     if counted.without_text {
         lines.add_with("near-copies", "–", "the corpus keeps no text to compare");
@@ -367,7 +439,7 @@ fn summary(
             "near-copies",
             number(counted.near),
             format!(
-                "resemblance of {}-grams at least {}; {} candidates verified",
+                "resemblance of {}-grams at least {}; candidates compared: {}",
                 arguments.k,
                 arguments.resemblance,
                 number(counted.candidates)
@@ -376,8 +448,9 @@ fn summary(
     }
     lines.add_with("bytes saved", size(counted.saved_bytes), "");
     text.push_str(&lines.render());
-    if dropped > 0 {
+    if removed > 0 {
         let mut lines = Lines::default();
+        lines.add_with("recaptures", number(counted.recapture), "same URL");
         lines.add_with("url aliases", number(counted.url_alias), "same host");
         lines.add_with(
             "server aliases",
@@ -389,25 +462,28 @@ fn summary(
         text.push_str(&lines.render());
         text.push_str(&largest(findings)?);
     }
-    if counted.buckets_split > 0 {
+    if counted.repeated_records > 0 {
         text.push_str(&format!(
-            "{} buckets of pages with much in common were split{}\n",
-            number(counted.buckets_split),
-            if counted.pages_beyond > 0 {
-                format!(
-                    "; {} times a page in one was compared with some of its like only",
-                    number(counted.pages_beyond)
-                )
-            } else {
-                String::new()
-            }
+            "{} of {} records without text repeat the payload of another page or record; {} of these are revisits\n",
+            number(counted.repeated_records),
+            number(counted.records),
+            number(counted.repeated_revisits)
+        ));
+    }
+    if counted.pages_crowded > 0 {
+        text.push_str(&format!(
+            "{} kept pages resemble so many others that they were compared with the most similar ones only\n",
+            number(counted.pages_crowded)
         ));
     }
     if kept {
         let place = findings.path.display().to_string();
         let before = if findings.known { "found before, " } else { "" };
         text.push_str(&format!("{before}in {}\n", clean(&place)));
-    } else {
+    } else if arguments.filter.is_none()
+        && arguments.skip_list.is_none()
+        && arguments.analysis.out.is_none()
+    {
         text.push_str("Nothing of this is kept: --out and --filter write it, `cento index` makes a corpus that keeps it.\n");
     }
     if findings.known {

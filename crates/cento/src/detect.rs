@@ -18,28 +18,40 @@ use cento_scan::analyses::detect::Detect;
 use cento_scan::rows::first;
 use clap::Args;
 
-use crate::analysis::{AnalysisArguments, write_figures};
-use crate::discover::{check_output, stop_list};
+use crate::analysis::{AnalysisArguments, FigureArguments, open_source};
+use crate::discover::{check_output, sampled, stop_list};
 use crate::failure::Failure;
 use crate::originals::{OriginalArguments, Originals};
-use crate::output::{Lines, number, print, shortened, table};
+use crate::output::{Lines, number, print, say, shortened, table};
 
 /// Find where it is copied: pages, sites and folders that have labels
 ///
 /// After Ardi & Heidemann 2014. A page contains labels by the share of its chunks that are labels, stop chunks aside. A neighbourhood,
-/// all pages under a host or a folder, is scored by the mean of its pages and by the share of all of its chunks, and is bad if
-/// either is above its threshold: by default the mean of all neighbourhoods plus one standard deviation.
+/// all pages under a host or a folder, is scored by the mean of its pages and by the share of all of its chunks, and is flagged
+/// (the paper's "bad neighbourhood") if either is above its threshold: by default the mean of all neighbourhoods plus one standard
+/// deviation. Scores are compared as whole numbers, so that rounding decides nothing. What was found says that text is in two
+/// places, and not who copied it.
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["labels", "against"]))]
 #[command(after_help = "\
 Findings are tables in CORPUS/findings/detect: sites (the main one) and neighbourhoods (pages,
 matched chunks, mean, ratio, flagged), pages (contains, target), matches (page, original, shares of
 both), copied (site, original), chunks (which label where), labels (found how often), fuzzy,
-thresholds and histogram. With --grams they are in CORPUS/findings/contamination: items (the main
-one: the share of each that was found) and places (page, share, where in its text).
+thresholds, histogram and levels. With --grams they are in CORPUS/findings/contamination: items (the
+main one: the share of each that was found) and places (page, share, where in its text).
 
 What is ranked is ranked by the number of matched chunks. Labels must have been made as the corpus
 was: the same chunks, normalisation and hash.
+
+A chunk that several originals have is attributed to the one that has most of its page's matched
+chunks. One that more than 256 originals have is attributed to an original only if other chunks of
+the page are, and counted apart else.
+
+With --fuzzy a word of a label is found in a chunk if it stands there in the same run of 4 words;
+the share is that of the label's words. A part of a label counts too, if 80% of the chunk's words
+are the label's, and 8 words at least. Runs that more than 64 labels have are ignored, in what is
+found and in what is looked for. With --grams, runs that more than 64 different items have are
+ignored in the same way.
 
 Examples:
   cento detect crawl.cento --labels wikipedia.labels --own wikipedia.org --depth 1
@@ -57,16 +69,21 @@ pub(crate) struct DetectArguments {
     #[arg(long, value_name = "INPUT", num_args = 1..)]
     pub(crate) against: Vec<String>,
     /// With --against: look for overlapping runs of K words instead of chunks
-    #[arg(short = 'k', long, value_name = "K", requires = "against", conflicts_with_all = ["fuzzy", "no_stop", "stop", "stop_proposed", "own", "depth", "threshold", "page_threshold", "mean_threshold", "ratio_threshold", "figures"])]
+    #[arg(short = 'k', long, value_name = "K", conflicts_with_all = ["labels", "fuzzy", "no_stop", "stop", "stop_proposed", "own", "depth", "threshold", "page_threshold", "mean_threshold", "ratio_threshold", "figures", "min_length", "sample", "seed"])]
     pub(crate) grams: Option<u32>,
-    /// With --grams: list pages that have at least this share of an item
-    #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
-    pub(crate) min_share: f64,
-    /// With --against: look for chunks of at least this many bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 100)]
-    pub(crate) min_length: u64,
-    /// Look for chunks that resemble a label as well, by at least this much; they count for no score
-    #[arg(long, value_name = "RESEMBLANCE", num_args = 0..=1, default_missing_value = "0.5")]
+    /// With --grams: list pages that have at least this share of an item's runs [default: 0.5]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        requires = "grams",
+        conflicts_with = "labels"
+    )]
+    pub(crate) min_share: Option<f64>,
+    /// With --against: look for chunks of at least this many bytes [default: 100]
+    #[arg(long, value_name = "BYTES", conflicts_with = "labels")]
+    pub(crate) min_length: Option<u64>,
+    /// Look for edited chunks too: those that have at least this share of a label's words, in runs of 4; they count for no score
+    #[arg(long, value_name = "SHARE", num_args = 0..=1, require_equals = true, default_missing_value = "0.4")]
     pub(crate) fuzzy: Option<f64>,
     /// Leave out pages of this domain or host: the owner's own. May be given several times
     #[arg(long, value_name = "DOMAIN")]
@@ -95,12 +112,12 @@ pub(crate) struct DetectArguments {
     #[arg(
         long,
         value_name = "FILE",
-        requires = "against",
+        conflicts_with = "labels",
         help_heading = "Stop chunks"
     )]
     pub(crate) stop: Vec<PathBuf>,
     /// With --against: stop what looks like an idiom or a template of the originals, too
-    #[arg(long, requires = "against", help_heading = "Stop chunks")]
+    #[arg(long, conflicts_with = "labels", help_heading = "Stop chunks")]
     pub(crate) stop_proposed: bool,
 
     #[command(flatten)]
@@ -110,17 +127,34 @@ pub(crate) struct DetectArguments {
         short,
         long,
         value_name = "NAME.labels",
-        requires = "against",
-        conflicts_with = "grams",
+        conflicts_with_all = ["labels", "grams"],
         help_heading = "Output"
     )]
     pub(crate) output: Option<PathBuf>,
     /// Write the paper's figures to a folder, as SVG and as CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
+    /// Print so many of the flagged neighbourhoods, drawn at random, to be classified as in the paper's Tables 5 and 6
+    #[arg(long, value_name = "N", conflicts_with_all = ["json", "out"], help_heading = "Output")]
+    pub(crate) sample: Option<usize>,
+    /// With --sample: draw others
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        requires = "sample",
+        help_heading = "Output"
+    )]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) figure_format: FigureArguments,
     #[command(flatten)]
     pub(crate) analysis: AnalysisArguments,
 }
+
+/// The least length of a chunk of originals that is looked for.
+pub(crate) const MIN_LENGTH: u64 = 100;
+/// The least share of an item on a page that is listed.
+const MIN_SHARE: f64 = 0.5;
 
 pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, Failure> {
     let params = DetectParams {
@@ -133,7 +167,13 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, Failure> {
         fuzzy: arguments.fuzzy,
     };
     params.check()?;
-    let source = Arc::new(Source::open(&[&arguments.corpus])?);
+    if arguments.labels.is_some() {
+        arguments.originals.check_unused("with --labels")?;
+    }
+    let source = Arc::new(open_source(
+        &[&arguments.corpus],
+        arguments.analysis.partial,
+    )?);
     if let Some(k) = arguments.grams {
         return contamination(arguments, &source, k);
     }
@@ -145,7 +185,15 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, Failure> {
         detect(&source, &set, &params, workplace)
     })?;
     if let Some(folder) = &arguments.figures {
-        write_figures(folder, &Detect.figures(&findings)?)?;
+        arguments
+            .figure_format
+            .write(folder, &Detect.figures(&findings)?)?;
+    }
+    if let Some(size) = arguments.sample {
+        let seed = arguments.seed.unwrap_or(0);
+        return sampled(&findings, "neighbourhoods", "site", size, seed, |row| {
+            row.holds("flagged")
+        });
     }
     if !arguments.analysis.give(&findings.table("sites"))? {
         print(&summary(arguments, &set, &findings)?)?;
@@ -179,9 +227,14 @@ fn against(arguments: &DetectArguments, source: &Source) -> Result<LabelSet, Fai
     // Stops travel with the labels; whether they are used, detecting says.
     let list: StopList = stop_list(&arguments.stop, false)?;
     let originals = open_originals(arguments, source)?;
+    originals.check_outputs(arguments.output.iter().chain(&arguments.analysis.out))?;
     let parameters = source.corpora().first().map(|corpus| corpus.parameters());
     let recipe = recipe_of(&parameters.cloned().unwrap_or_default(), LabelKind::Chunks);
-    let params = DiscoverParams::new(How::Informed(arguments.min_length), recipe, &list);
+    let params = DiscoverParams::new(
+        How::Informed(arguments.min_length.unwrap_or(MIN_LENGTH)),
+        recipe,
+        &list,
+    );
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
         discover(&originals.source, &params, workplace)
     })?;
@@ -192,10 +245,10 @@ fn against(arguments: &DetectArguments, source: &Source) -> Result<LabelSet, Fai
     if arguments.stop_proposed {
         stop_labels(output, output, |row| row.proposed.is_some())?;
     } else if counted.proposed > 0 {
-        eprintln!(
+        say(&format!(
             "{} chunks of the originals look like idioms or like their template; --stop-proposed leaves them aside",
             number(counted.proposed)
-        );
+        ));
     }
     Ok(LabelSet::open(output)?)
 }
@@ -207,10 +260,11 @@ fn contamination(
 ) -> Result<ExitCode, Failure> {
     let params = GramsParams {
         k,
-        min_share: arguments.min_share,
+        min_share: arguments.min_share.unwrap_or(MIN_SHARE),
     };
     params.check()?;
     let items = open_originals(arguments, source)?;
+    items.check_outputs(&arguments.analysis.out)?;
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
         grams(source, &items.source, &params, workplace)
     })?;
@@ -222,10 +276,11 @@ fn contamination(
 
 fn contamination_summary(params: &GramsParams, findings: &Findings) -> Result<String, Failure> {
     let counted: GramsSummary = findings.summary()?;
+    let looked_for = counted.items.saturating_sub(counted.short + counted.common);
     let mut text = format!(
-        "{} of {} items are on some page to {:.0}% at least\n",
+        "{} of {} items that were looked for are on some page to {:.0}% at least\n",
         number(counted.listed),
-        number(counted.items),
+        number(looked_for),
         100.0 * params.min_share
     );
     let mut lines = Lines::default();
@@ -243,6 +298,10 @@ fn contamination_summary(params: &GramsParams, findings: &Findings) -> Result<St
         let remark = format!("fewer than {} words: not looked for", params.k);
         lines.add_with("too short", number(counted.short), remark);
     }
+    if counted.common > 0 {
+        let remark = "every run is in more than 64 items: not looked for";
+        lines.add_with("nothing of their own", number(counted.common), remark);
+    }
     text.push_str(&lines.render());
     let places = first(findings, "places", 10)?;
     if !places.is_empty() {
@@ -258,14 +317,14 @@ fn contamination_summary(params: &GramsParams, findings: &Findings) -> Result<St
             })
             .collect();
         text.push_str(&table(&["items found", "share", "page", "bytes"], &cells));
-    } else if counted.items == counted.short {
+    } else if counted.items == counted.short && counted.items > 0 {
         text.push_str("All items are shorter than a run of words: try a smaller -k.\n");
     } else {
         text.push_str("No page has enough of an item. --min-share lists pages that have less, a smaller -k finds shorter runs.\n");
     }
     if counted.crowded > 0 {
         text.push_str(&format!(
-            "{} runs of words are in more than 64 items: they count as found, and are no places.\n",
+            "{} distinct runs of words are in more than 64 different items each: ignored, in what is found and in what is looked for.\n",
             number(counted.crowded)
         ));
     }
@@ -318,7 +377,7 @@ fn summary(
         above(limit("page"), given(arguments.page_threshold)),
     );
     lines.add_with(
-        "bad sites",
+        "flagged sites",
         number(counted.flagged_sites),
         format!(
             "of {}, {} of them with labels",
@@ -327,7 +386,7 @@ fn summary(
         ),
     );
     lines.add_with(
-        "bad neighbourhoods",
+        "flagged neighbourhoods",
         number(counted.flagged),
         format!("of {}", number(counted.neighbourhoods)),
     );
@@ -341,13 +400,45 @@ fn summary(
         "",
         above(limit("ratio"), given(arguments.ratio_threshold)),
     );
+    if counted.common_chunks > 0 {
+        lines.add_with(
+            "  on > 256 originals",
+            number(counted.common_chunks),
+            format!(
+                "{} of them attributed to none",
+                number(counted.common_chunks - counted.attributed_common_chunks)
+            ),
+        );
+    }
     if let Some(least) = arguments.fuzzy {
         lines.add_with(
             "edited chunks",
             number(counted.fuzzy),
             format!(
-                "on {} pages, resemblance {least} at least; in no score",
-                number(counted.fuzzy_pages)
+                "on {} pages, with {:.0}% of a label's words, or parts of one; in no score",
+                number(counted.fuzzy_pages),
+                100.0 * least
+            ),
+        );
+        let mut remarks = Vec::new();
+        if counted.crowded_runs > 0 {
+            let runs = number(counted.crowded_runs);
+            remarks.push(format!(
+                "{runs} runs of words that more than 64 have ignored"
+            ));
+        }
+        if counted.cut_labels > 0 {
+            let cut = number(counted.cut_labels);
+            remarks.push(format!("of {cut} the first 256 KiB"));
+        }
+        lines.add_with(
+            "  labels compared",
+            number(counted.compared_labels),
+            format!(
+                "of {}{}{}",
+                number(set.used().count),
+                if remarks.is_empty() { "" } else { "; " },
+                remarks.join("; ")
             ),
         );
     }
@@ -376,7 +467,7 @@ fn site_table(findings: &Findings, originals: bool) -> Result<String, Failure> {
                 number(row.count("pages")),
                 format!("{:.3}", row.real("mean")),
                 format!("{:.3}", row.real("ratio")),
-                if flagged { "bad" } else { "" }.to_owned(),
+                if flagged { "flagged" } else { "" }.to_owned(),
             ];
             if originals {
                 cells.insert(2, number(row.count("originals")));

@@ -15,10 +15,11 @@ use cento_scan::analyses::discover::Discover;
 use cento_store::Parameters;
 use clap::Args;
 
-use crate::analysis::{AnalysisArguments, write_figures};
+use crate::analysis::{AnalysisArguments, FigureArguments, open_source};
+use crate::detect::MIN_LENGTH;
 use crate::failure::Failure;
-use crate::labels::most_frequent;
-use crate::originals::{OriginalArguments, Originals, RecipeArguments};
+use crate::labels::{most_frequent, tell};
+use crate::originals::{OriginalArguments, Originals, RecipeArguments, private_folder};
 use crate::output::{Lines, clean, number, print, table};
 
 /// Find what is copied: labels for `cento detect`
@@ -33,9 +34,10 @@ Writes the labels (NAME.labels, for `cento detect` and for crawlers), a table of
 says and where it comes from (NAME.labels.parquet) and, with --from, one of the originals. The same
 tables, and how many objects occur how often, are findings in CORPUS/findings/discover.
 
-Stop chunks are what everybody says: `cento labels stops` prints the list. What else looks like it
-(short, without words, on many domains evenly, on many originals) is proposed, with the reason:
-`cento labels review NAME.labels`.
+Stop chunks are idioms: `cento labels stops` prints the list. What else looks like one (short,
+without words, below 100 bytes and on many domains evenly, on many originals) is proposed, with the
+reason: `cento labels review NAME.labels`. A chunk of 100 bytes or more is no idiom for being on
+many domains: that is what is looked for.
 
 Lengths are in bytes, so that a Chinese character counts as much as three letters.
 
@@ -64,9 +66,9 @@ pub(crate) struct DiscoverArguments {
     /// Label what occurs most often, so many of them
     #[arg(long, value_name = "N")]
     pub(crate) top: Option<u64>,
-    /// With --from: label chunks of at least this many bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 100)]
-    pub(crate) min_length: u64,
+    /// With --from: label chunks of at least this many bytes [default: 100]
+    #[arg(long, value_name = "BYTES", requires = "from")]
+    pub(crate) min_length: Option<u64>,
 
     /// Stop what is on this list too: text, as `cento labels stops` prints it
     #[arg(long, value_name = "FILE", help_heading = "Stop chunks")]
@@ -85,15 +87,31 @@ pub(crate) struct DiscoverArguments {
     /// Write the paper's figure of frequencies to a folder, as SVG and as CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
+    /// Print so many of the labels, drawn at random, to be classified as in the paper's Tables 2 and 4
+    #[arg(long, value_name = "N", conflicts_with_all = ["json", "out"], help_heading = "Output")]
+    pub(crate) sample: Option<usize>,
+    /// With --sample: draw others
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        requires = "sample",
+        help_heading = "Output"
+    )]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) figure_format: FigureArguments,
     #[command(flatten)]
     pub(crate) analysis: AnalysisArguments,
 }
 
 pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, Failure> {
+    if arguments.from.is_empty() {
+        arguments.originals.check_unused("without --from")?;
+    }
     let list = stop_list(&arguments.stop, arguments.no_stop)?;
     check_output(&arguments.output)?;
     let corpus = match &arguments.corpus {
-        Some(path) => Some(Source::open(&[path])?),
+        Some(path) => Some(open_source(&[path], arguments.analysis.partial)?),
         None => None,
     };
     let parameters = match &corpus {
@@ -114,6 +132,9 @@ pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, Failure> {
             &arguments.analysis.machine,
         )?),
     };
+    if let Some(originals) = &originals {
+        originals.check_outputs(arguments.analysis.out.iter().chain([&arguments.output]))?;
+    }
     let (source, parameters) = match (&originals, corpus) {
         // Originals that are a corpus already were cut as they were, if nobody says otherwise.
         (Some(originals), None) => {
@@ -132,7 +153,7 @@ pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, Failure> {
         }
     };
     let how = if originals.is_some() {
-        How::Informed(arguments.min_length)
+        How::Informed(arguments.min_length.unwrap_or(MIN_LENGTH))
     } else if let Some(top) = arguments.top {
         How::Top(top)
     } else {
@@ -142,13 +163,13 @@ pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, Failure> {
     let params = DiscoverParams::new(how, recipe_of(&parameters, arguments.of), &list);
     params.check()?;
     // Without a corpus there is no place for findings but the labels themselves.
-    let passing = std::env::temp_dir().join(format!("cento-discover-{}", std::process::id()));
-    let place = arguments.corpus.as_deref().unwrap_or(&passing);
-    let outcome = finish(arguments, &source, &params, place);
-    if arguments.corpus.is_none() {
-        let _ = std::fs::remove_dir_all(&passing);
+    match &arguments.corpus {
+        Some(corpus) => finish(arguments, &source, &params, corpus),
+        None => {
+            let folder = private_folder(arguments.analysis.temp.as_deref())?;
+            finish(arguments, &source, &params, folder.path())
+        }
     }
-    outcome
 }
 
 fn finish(
@@ -168,10 +189,34 @@ fn finish(
         stopped = Some(cento_find::labelling::stop_labels(output, output, accept)?.1);
     }
     if let Some(folder) = &arguments.figures {
-        write_figures(folder, &Discover.figures(&findings)?)?;
+        arguments
+            .figure_format
+            .write(folder, &Discover.figures(&findings)?)?;
+    }
+    if let Some(size) = arguments.sample {
+        let seed = arguments.seed.unwrap_or(0);
+        return sampled(&findings, "labels", "hash", size, seed, |_| true);
     }
     if !arguments.analysis.give(&findings.table("labels"))? {
-        print(&summary(arguments, params, &findings, stopped)?)?;
+        tell(
+            &arguments.output,
+            &summary(arguments, params, &findings, stopped)?,
+        )?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints rows of a table, drawn at random: the same ones for the same seed, in whatever order the table is.
+pub(crate) fn sampled(
+    findings: &Findings,
+    table: &str,
+    key: &str,
+    size: usize,
+    seed: u64,
+    wanted: impl Fn(&cento_scan::rows::Row) -> bool,
+) -> Result<ExitCode, Failure> {
+    for row in cento_scan::rows::sample(findings, table, key, size, seed, wanted)? {
+        print(&format!("{}\n", row.json()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

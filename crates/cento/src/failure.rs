@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::output::clean;
+use crate::output::{clean, say};
 
 /// Why a command could not do what was asked.
 #[derive(Debug)]
@@ -38,9 +38,9 @@ impl Failure {
 
     /// Says it and gives the exit status.
     pub(crate) fn report(&self) -> ExitCode {
-        eprintln!("error: {}", clean(&self.error.to_string()));
+        say(&format!("error: {}", clean(&self.error.to_string())));
         if let Some(hint) = &self.hint {
-            eprintln!("hint: {}", clean(hint));
+            say(&format!("hint: {}", clean(hint)));
         }
         ExitCode::from(self.status)
     }
@@ -88,7 +88,10 @@ impl From<cento_find::Error> for Failure {
             Error::Labels(error) => error.into(),
             error => Failure {
                 status: match error {
-                    Error::Parameter(_) | Error::OverItself(_) => USAGE,
+                    Error::Parameter(_)
+                    | Error::OverItself(_)
+                    | Error::OneOutput { .. }
+                    | Error::Exists(_) => USAGE,
                     _ => 1,
                 },
                 error: error.into(),

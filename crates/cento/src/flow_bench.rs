@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::arguments::FlowBenchArguments;
 use crate::failure::Failure;
+use crate::interrupt::on_interrupt;
 use crate::output::{print, size};
 
 pub(crate) fn run(arguments: &FlowBenchArguments) -> Result<ExitCode, Failure> {
@@ -24,9 +25,8 @@ pub(crate) fn run(arguments: &FlowBenchArguments) -> Result<ExitCode, Failure> {
     let prefilter = arguments.prefilter.map(|size| size.0);
     let flow = bench::flow(&arguments.file, prefilter, arguments.partitions)?;
     let progress = Progress::new();
-    let on_interrupt = Arc::clone(&progress);
-    // Without a handler Ctrl-C still ends the run, only less politely.
-    let _ = ctrlc::set_handler(move || on_interrupt.cancel());
+    let cancelled = Arc::clone(&progress);
+    let _stop = on_interrupt(move || cancelled.cancel());
     let watch = Watch::default();
     let outcome = std::thread::scope(|scope| {
         scope.spawn(|| watch.run());

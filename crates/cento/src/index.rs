@@ -12,13 +12,17 @@ use cento_text::content::Selection;
 use serde_json::json;
 
 use crate::arguments::{IndexArguments, LimitArguments, MachineArguments, ReadingArguments};
-use crate::failure::{Failure, INTERRUPTED};
+use crate::failure::Failure;
+use crate::interrupt::on_interrupt;
 use crate::machine::Size;
 use crate::meter::Meter;
 use crate::output::{Lines, clean, number, print, size};
 
 /// Done, but not all of the input was sound, and the user asked to hear of that.
 const STRICT: u8 = 3;
+
+/// What `--max-page` may be at most: a byte of a page becomes up to three bytes of text, and a table holds texts below 2 GiB.
+const LARGEST_PAGE: u64 = 512 << 20;
 
 /// What is read, how, and into which corpus.
 pub(crate) struct Index<'a> {
@@ -29,6 +33,7 @@ pub(crate) struct Index<'a> {
     pub(crate) machine: &'a MachineArguments,
     pub(crate) part_size: Option<Size>,
     pub(crate) add: bool,
+    pub(crate) again: bool,
 }
 
 /// Inputs that were found and can be read.
@@ -79,6 +84,7 @@ impl Index<'_> {
             settings: found.settings,
             parameters: found.parameters,
             add: self.add,
+            again: self.again,
             passing: false,
             threads: self.machine.threads(),
             memory: self.machine.memory(),
@@ -96,19 +102,13 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, Failure> {
         machine: &arguments.machine,
         part_size: arguments.part_size,
         add: arguments.add,
+        again: arguments.again,
     };
     let found = index.find()?;
     let (files, input_bytes) = (found.files(), found.bytes());
     let progress = Arc::new(Progress::default());
-    let on_interrupt = Arc::clone(&progress);
-    // If no handler can be set, Ctrl-C ends the process at once, which a corpus survives as well.
-    // Who presses it twice does not want to wait, say for a server that does not answer.
-    let _ = ctrlc::set_handler(move || {
-        if on_interrupt.is_cancelled() {
-            std::process::exit(INTERRUPTED.into());
-        }
-        on_interrupt.cancel();
-    });
+    let cancelled = Arc::clone(&progress);
+    let _stop = on_interrupt(move || cancelled.cancel());
     let begun = Instant::now();
     let meter = Meter::start(Arc::clone(&progress));
     let outcome = index.build(found, &progress).run();
@@ -148,13 +148,15 @@ fn unsound(built: &Built) -> u64 {
 }
 
 /// Rejections that mean that something is wrong with the input, rather than that it is no text.
-const UNSOUND: [&str; 6] = [
+const UNSOUND: [&str; 8] = [
     "undecodable",
     "too-large",
     "bad-http",
     "header-too-long",
     "too-deep",
     "too-slow",
+    "too-many-chunks",
+    "url-too-long",
 ];
 
 impl Index<'_> {
@@ -168,6 +170,7 @@ impl Index<'_> {
             fields,
             format: self.reading.format,
             keep_status: self.reading.any_status,
+            follow_links: self.reading.follow,
             limits: (&parameters.limits).into(),
             // As many as the store finds useful.
             helpers: 0,
@@ -196,7 +199,7 @@ impl Index<'_> {
     /// default otherwise.
     fn parameters(&self) -> Result<Parameters, Failure> {
         let mut parameters = if self.add {
-            match Corpus::open(self.corpus) {
+            match Corpus::open_partial(self.corpus) {
                 Ok(corpus) => corpus.parameters().clone(),
                 Err(Error::NotACorpus(path)) => return Err(Error::NothingToAddTo(path).into()),
                 Err(error) => return Err(error.into()),
@@ -204,9 +207,8 @@ impl Index<'_> {
         } else {
             Parameters::default()
         };
-        if self.reading.main {
-            parameters.content = Selection::Main;
-        }
+        let main = self.reading.main.then_some(Selection::Main);
+        parameters.content = self.reading.content.or(main).unwrap_or(parameters.content);
         parameters.chunk = self.reading.chunk.unwrap_or(parameters.chunk);
         parameters.normalisation = self.reading.normalise.unwrap_or(parameters.normalisation);
         parameters.hash = self.reading.hash.unwrap_or(parameters.hash);
@@ -226,6 +228,12 @@ impl Index<'_> {
             parameters.part_bytes = size.0;
         }
         set_limits(&mut parameters.limits, self.limits);
+        if parameters.limits.max_page_bytes > LARGEST_PAGE {
+            return Err(Failure::usage(
+                "--max-page is at most 512M".to_owned(),
+                "a text of 2 GB and more fits in no table; split the page before it is indexed",
+            ));
+        }
         Ok(parameters)
     }
 }
@@ -247,6 +255,8 @@ fn set_limits(limits: &mut PageLimits, typed: &LimitArguments) {
     }
     set(&mut limits.max_line_bytes, bytes(typed.max_line));
     set(&mut limits.max_nesting, typed.max_nesting);
+    set(&mut limits.max_chunks, typed.max_chunks);
+    set(&mut limits.max_url_bytes, bytes(typed.max_url));
     let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     set(
         &mut limits.max_milliseconds,
@@ -288,6 +298,16 @@ impl Summary<'_> {
                 "pages of the run that was broken off",
             );
         }
+        if let Some(already) = &self.built.already {
+            lines.add_with(
+                "already added",
+                number(already.count),
+                format!(
+                    "in the corpus and skipped, e.g. {}; --again adds what is there once more",
+                    clean(&already.example)
+                ),
+            );
+        }
         tallies(&mut lines, "rejected", &counts.rejected);
         tallies(&mut lines, "damaged records", &counts.damaged);
         tallies(&mut lines, "files passed over", &self.built.passed_over);
@@ -319,6 +339,7 @@ impl Summary<'_> {
             "counts": self.built.counts,
             "files_passed_over": self.built.passed_over,
             "resumed_pages": self.built.resumed_pages,
+            "inputs_already_added": self.built.already.as_ref().map_or(0, |already| already.count),
             "corpus_bytes": self.built.corpus_bytes,
             "seconds": self.seconds,
         });

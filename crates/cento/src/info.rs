@@ -6,13 +6,14 @@ use std::process::ExitCode;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
+use cento_find::{Error, FINDINGS, verify_findings};
 use cento_store::{Corpus, Table};
 use serde_json::json;
 
 use crate::arguments::InfoArguments;
 use crate::failure::Failure;
 use crate::index::tallies;
-use crate::output::{Lines, clean, number, print, size, table};
+use crate::output::{Lines, clean, number, print, say, size, table};
 
 /// What is counted for a site or a language.
 #[derive(Default, Clone, Copy)]
@@ -24,15 +25,17 @@ struct Share {
 
 pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitCode, Failure> {
     if arguments.verify {
-        let mut damaged = Corpus::verify(&arguments.corpus)?.into_iter();
+        let corpus = Corpus::verify(&arguments.corpus)?.into_iter();
+        let (_, findings) = verify_findings(&arguments.corpus.join(FINDINGS))?;
+        let mut damaged = corpus.map(Error::from).chain(findings);
         if let Some(first) = damaged.next() {
             for other in damaged {
-                eprintln!("error: {}", clean(&other.to_string()));
+                say(&format!("error: {}", clean(&other.to_string())));
             }
             return Err(first.into());
         }
     }
-    let corpus = Corpus::open(&arguments.corpus)?;
+    let corpus = Corpus::open_partial(&arguments.corpus)?;
     let census = Census::take(&corpus)?;
     let text = if arguments.json {
         census.json(&corpus, arguments)
@@ -74,7 +77,10 @@ impl Census {
                         column.value(row).to_owned()
                     }
                 };
-                count(&mut sites, value(domain), share);
+                // A page without a host is on no site.
+                if domain.is_valid(row) {
+                    count(&mut sites, domain.value(row).to_owned(), share);
+                }
                 count(&mut languages, value(language), share);
             }
         }
@@ -91,7 +97,7 @@ impl Census {
         text.push('\n');
         if !manifest.complete() {
             text.push_str(
-                "  unfinished: the last `cento index` was broken off; run it again to go on\n",
+                "  unfinished: the last `cento index` was interrupted; run it again to resume\n",
             );
         }
         let mut lines = Lines::default();

@@ -4,16 +4,18 @@ use std::collections::BinaryHeap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use cento_file::is_standard_output;
 use cento_find::labelling::{label_table, merge, stop_labels, subtract};
 use cento_find::provenance::{LabelRow, originals_of, read_labels, table_of};
 use cento_labels::{Header, Labels, StopList};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use crate::analysis::give_table;
+use crate::analysis::{give_table, write_file};
 use crate::discover::{check_output, stop_list};
 use crate::failure::Failure;
-use crate::output::{Lines, clean, number, print, size};
+use crate::output::{Lines, clean, number, print, say, size};
+use crate::words::refuse;
 
 /// Show, join and review files of labels
 #[derive(Debug, Args)]
@@ -77,7 +79,7 @@ pub(crate) enum LabelsVerb {
 
 /// Go through the labels that look like idioms, and stop those that are
 ///
-/// Shows what is proposed and why: short, wordless, spread over many domains, on many originals. What is accepted leaves the labels
+/// Shows what is proposed and why: short, wordless, below 100 bytes and spread over many domains, on many originals. What is accepted leaves the labels
 /// and joins their stops, so that it counts neither for nor against a page.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -95,7 +97,7 @@ pub(crate) struct ReviewArguments {
     #[arg(long, value_name = "WHAT")]
     pub(crate) accept: Vec<String>,
     /// But not these: labels by the beginning of their hashes
-    #[arg(long, value_name = "HASH", requires = "accept")]
+    #[arg(long, value_name = "HASH", requires = "accept", conflicts_with_all = ["list", "apply", "top"])]
     pub(crate) keep: Vec<String>,
     /// Write what is proposed to a stop list, to be edited
     #[arg(long, value_name = "FILE", conflicts_with_all = ["accept", "apply"])]
@@ -103,12 +105,12 @@ pub(crate) struct ReviewArguments {
     /// Stop what is on this list
     #[arg(long, value_name = "FILE", conflicts_with = "accept")]
     pub(crate) apply: Option<PathBuf>,
-    /// The file to write [default: the labels themselves]
-    #[arg(short, long, value_name = "NAME.labels")]
+    /// With --accept or --apply: the file to write [default: the labels themselves]
+    #[arg(short, long, value_name = "NAME.labels", conflicts_with_all = ["list", "top"])]
     pub(crate) output: Option<PathBuf>,
-    /// How many proposals to show
-    #[arg(long, value_name = "N", default_value_t = 40)]
-    pub(crate) top: usize,
+    /// How many proposals to show [default: 40]
+    #[arg(long, value_name = "N", conflicts_with_all = ["accept", "apply", "list"])]
+    pub(crate) top: Option<usize>,
 }
 
 pub(crate) fn run(arguments: &LabelsArguments) -> Result<ExitCode, Failure> {
@@ -120,7 +122,7 @@ pub(crate) fn run(arguments: &LabelsArguments) -> Result<ExitCode, Failure> {
         } => info(labels, *verify, *json)?,
         LabelsVerb::Merge { labels, output } => {
             check_output(output)?;
-            print(&made(&merge(labels, output)?, output))?;
+            tell(output, &made(&merge(labels, output)?, output))?;
         }
         LabelsVerb::Subtract {
             labels,
@@ -128,13 +130,22 @@ pub(crate) fn run(arguments: &LabelsArguments) -> Result<ExitCode, Failure> {
             output,
         } => {
             check_output(output)?;
-            print(&made(&subtract(labels, others, output)?, output))?;
+            tell(output, &made(&subtract(labels, others, output)?, output))?;
         }
         LabelsVerb::Export { labels, out } => export(labels, out.as_deref())?,
         LabelsVerb::Review(arguments) => review(arguments)?,
         LabelsVerb::Stops => print(StopList::built_in_text())?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what was done, unless what was done itself went to standard output.
+pub(crate) fn tell(output: &Path, text: &str) -> Result<(), Failure> {
+    match is_standard_output(output) {
+        true => say(text.trim_end()),
+        false => print(text)?,
+    }
+    Ok(())
 }
 
 fn made(header: &Header, output: &Path) -> String {
@@ -150,6 +161,7 @@ fn info(path: &Path, verify: bool, as_json: bool) -> Result<(), Failure> {
     let labels = Labels::open(path)?;
     if verify {
         labels.verify()?;
+        labels.verify_beside()?;
     }
     let header = labels.header();
     let bytes = header.filter.offset + header.filter.length;
@@ -182,6 +194,7 @@ fn info(path: &Path, verify: bool, as_json: bool) -> Result<(), Failure> {
 
 fn export(path: &Path, out: Option<&Path>) -> Result<(), Failure> {
     let labels = Labels::open(path)?;
+    labels.verify_beside()?;
     let table = table_of(path);
     if table.is_file() {
         return give_table(&table, out, out.is_none());
@@ -212,6 +225,12 @@ pub(crate) fn hexadecimal(hash: &[u8; 16]) -> String {
 }
 
 fn review(arguments: &ReviewArguments) -> Result<(), Failure> {
+    if arguments.accept.is_empty() && arguments.apply.is_none() {
+        refuse(
+            &["output"],
+            "without --accept or --apply no labels are written",
+        )?;
+    }
     let output = arguments.output.as_ref().unwrap_or(&arguments.labels);
     check_output(output)?;
     if let Some(list) = &arguments.apply {
@@ -265,7 +284,7 @@ fn stopped(
         number(count),
         made(&header, output)
     );
-    Ok(print(&text)?)
+    tell(output, &text)
 }
 
 fn write_list(labels: &Path, list: &Path) -> Result<(), Failure> {
@@ -284,7 +303,7 @@ fn write_list(labels: &Path, list: &Path) -> Result<(), Failure> {
             ));
         }
     }
-    std::fs::write(list, text)?;
+    write_file(list, text.as_bytes())?;
     let text = format!(
         "{} proposals in {}\n",
         number(count),
@@ -294,6 +313,7 @@ fn write_list(labels: &Path, list: &Path) -> Result<(), Failure> {
 }
 
 fn show(arguments: &ReviewArguments) -> Result<(), Failure> {
+    let top = arguments.top.unwrap_or(40);
     let mut proposed = 0;
     for row in label_table(&arguments.labels)? {
         proposed += u64::from(row?.proposed.is_some());
@@ -303,7 +323,7 @@ fn show(arguments: &ReviewArguments) -> Result<(), Failure> {
     }
     let mut text = format!("{} labels are proposed to be stopped\n", number(proposed));
     let table = table_of(&arguments.labels);
-    for row in largest(&table, arguments.top, |row| row.proposed.is_some())? {
+    for row in largest(&table, top, |row| row.proposed.is_some())? {
         let hash: String = hexadecimal(&row.hash).chars().take(8).collect();
         text.push_str(&format!(
             "  {hash}  {:>9} times  {}\n            {}\n",
@@ -312,8 +332,8 @@ fn show(arguments: &ReviewArguments) -> Result<(), Failure> {
             shown(&row, 90),
         ));
     }
-    if proposed > arguments.top as u64 {
-        let more = number(proposed - arguments.top as u64);
+    if proposed > top as u64 {
+        let more = number(proposed - top as u64);
         text.push_str(&format!("  … and {more} more: --top shows more of them\n"));
     }
     text.push_str("Stop them with --accept, or --list them to a file, edit it and --apply it.\n");

@@ -3,6 +3,8 @@
 //! This binary parses what was typed, resolves it to settings, calls the library that does the work, and
 //! prints. Logic lives in the crates that it calls.
 
+#![warn(clippy::print_stdout, clippy::print_stderr)] // They panic where nobody listens: see `output`.
+
 mod analysis;
 mod arguments;
 mod cat;
@@ -17,6 +19,8 @@ mod interrupt;
 mod labels;
 mod machine;
 mod meter;
+#[cfg(test)]
+mod options;
 mod originals;
 mod output;
 mod overlap;
@@ -28,16 +32,19 @@ mod report;
 mod scan;
 mod score;
 mod synth;
+mod words;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 
 use arguments::{Arguments, Verb};
 use failure::Failure;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    interrupt::listen();
+    let arguments = words::parse();
+    cento_flow::raise_file_limit();
     let outcome = match arguments.verb {
         Verb::Scan(arguments) => scan::run(&arguments),
         Verb::Index(arguments) => index::run(&arguments),

@@ -10,7 +10,7 @@ use cento_scan::{INDEX, Watch};
 use cento_store::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::output::{number, size};
+use crate::output::{number, say, size};
 
 /// How often a bar is drawn, and how often a line is logged where there is no terminal.
 const DRAW: Duration = Duration::from_millis(200);
@@ -48,7 +48,8 @@ impl Meter {
 
     fn show(read: impl Fn(Instant) -> Reading + Send + 'static) -> Meter {
         let (stop, stopped) = channel::<()>();
-        let thread = std::thread::spawn(move || {
+        // Where no thread can be started, nothing is shown, and the work goes on.
+        let thread = std::thread::Builder::new().spawn(move || {
             let terminal = std::io::stderr().is_terminal();
             let bar = terminal.then(new_bar);
             let begun = Instant::now();
@@ -56,7 +57,7 @@ impl Meter {
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 match &bar {
                     Some(bar) => draw(bar, &read(begun)),
-                    None => eprintln!("{}", read(begun).line),
+                    None => say(&read(begun).line),
                 }
             }
             if let Some(bar) = bar {
@@ -65,7 +66,7 @@ impl Meter {
         });
         Meter {
             stop: Some(stop),
-            thread: Some(thread),
+            thread: thread.ok(),
         }
     }
 }

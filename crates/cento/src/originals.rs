@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cento_file::PrivateFolder;
 use cento_find::Source;
 use cento_print::ChunkHash;
 use cento_read::{Input, Resolved, Settings};
@@ -12,6 +13,7 @@ use cento_text::content::Selection;
 use cento_text::normal::Normalisation;
 use clap::Args;
 
+use crate::analysis::check_not_input;
 use crate::arguments::MachineArguments;
 use crate::failure::Failure;
 use crate::interrupt::on_interrupt;
@@ -29,6 +31,23 @@ pub(crate) struct OriginalArguments {
     pub(crate) fields: Vec<String>,
 }
 
+impl OriginalArguments {
+    /// Fails if something was said of inputs that are not read; `without` is the option that makes it so.
+    pub(crate) fn check_unused(&self, without: &str) -> Result<(), Failure> {
+        let given = [
+            ("--base-url", self.base_url.is_some()),
+            ("--field", !self.fields.is_empty()),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((name, _)) => Err(Failure::usage(
+                format!("{name} has no effect {without}"),
+                "it says how inputs are read that are no corpus",
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
 /// How labels are made where no corpus says it.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Text and chunks, where no corpus says it")]
@@ -36,7 +55,7 @@ pub(crate) struct RecipeArguments {
     /// Keep the main content of HTML pages only
     #[arg(long, conflicts_with = "corpus")]
     pub(crate) main: bool,
-    /// What a chunk is: paragraph, lines:N, sentences:N, words:N or document [default: paragraph]
+    /// What a chunk is: paragraph, lines:N (wrapped at 80 columns), sentences:N, words:N or document [default: paragraph]
     #[arg(long, value_name = "KIND", conflicts_with = "corpus")]
     pub(crate) chunk: Option<ChunkKind>,
     /// What is evened out before a chunk is hashed: none, space or space+case [default: space+case]
@@ -60,17 +79,34 @@ impl RecipeArguments {
     }
 }
 
-/// Inputs that were opened, and the folder that goes with them if it was made for them.
+/// Inputs that were opened, and the folder with the corpus that was made of them, if one was.
 pub(crate) struct Originals {
     pub(crate) source: Arc<Source>,
-    folder: Option<PathBuf>,
+    made: Option<(PathBuf, PrivateFolder)>,
+}
+
+/// The corpus in a private folder.
+const CORPUS: &str = "inputs.cento";
+
+/// A folder for what this command alone needs. Others cannot read it: what is in it may be confidential.
+pub(crate) fn private_folder(temp: Option<&Path>) -> Result<PrivateFolder, Failure> {
+    let temp = temp.map_or_else(std::env::temp_dir, Path::to_owned);
+    PrivateFolder::create(&temp).map_err(|error| {
+        Failure::missing(
+            format!("{}: {error}", temp.display()),
+            "name another folder for temporary files with --temp".to_owned(),
+        )
+    })
 }
 
 /// How many times its size a packed input may grow to: beyond what texts do.
 const UNPACKED: u64 = 10;
+/// Text that any machine has room for in the memory that it uses for files.
+const SMALL: u64 = 1 << 30;
 
-/// Whether the texts of inputs surely fit in the memory that the system has for files, so that they need not be compressed.
-fn are_small(inputs: &[Input], memory: u64) -> bool {
+/// Whether the texts of inputs need not be compressed. This follows from the inputs alone and not from `--memory`: compressed or not, the
+/// tables have other checksums, and the same question must find its own findings again whatever the machine.
+fn are_small(inputs: &[Input]) -> bool {
     let sizes: Option<Vec<u64>> = inputs.iter().map(|input| input.bytes).collect();
     let plain = inputs.iter().all(|input| {
         let ending = input.name.rsplit('.').next().unwrap_or_default();
@@ -82,13 +118,26 @@ fn are_small(inputs: &[Input], memory: u64) -> bool {
     let sum: u64 = sizes.map_or(u64::MAX, |sizes| {
         sizes.iter().fold(0, |sum, size| size.saturating_add(sum))
     });
-    sum.saturating_mul(if plain { 1 } else { UNPACKED }) <= memory / 2
+    sum.saturating_mul(if plain { 1 } else { UNPACKED }) <= SMALL
 }
 
 impl Originals {
+    /// Fails if a file that is to be written is one of the inputs.
+    pub(crate) fn check_outputs<'o>(
+        &self,
+        outputs: impl IntoIterator<Item = &'o PathBuf>,
+    ) -> Result<(), Failure> {
+        for output in outputs {
+            for corpus in self.source.corpora() {
+                check_not_input(output, corpus)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The corpus that was made, if one was.
     pub(crate) fn made(&self) -> Option<&Path> {
-        self.folder.as_deref()
+        self.made.as_ref().map(|(corpus, _)| corpus.as_path())
     }
 
     /// Opens a corpus, or reads inputs into one that is gone when this is.
@@ -104,8 +153,17 @@ impl Originals {
         {
             return Ok(Originals {
                 source: Arc::new(Source::open(&[Path::new(only)])?),
-                folder: None,
+                made: None,
             });
+        }
+        if let Some(corpus) = inputs
+            .iter()
+            .find(|input| Path::new(input).join(MANIFEST).is_file())
+        {
+            return Err(Failure::usage(
+                format!("{corpus} is a corpus, and there are other inputs beside it"),
+                "name one corpus, or inputs that are none",
+            ));
         }
         let mut settings = Settings {
             base_url: arguments.base_url.clone(),
@@ -114,20 +172,18 @@ impl Originals {
         for field in &arguments.fields {
             settings.fields.assign(field.parse()?);
         }
-        let Resolved { inputs, .. } = cento_read::resolve(inputs, &settings)?;
-        let temp = temp.map_or_else(std::env::temp_dir, Path::to_owned);
-        let folder = temp.join(format!("cento-{}.cento", std::process::id()));
+        let Resolved { mut inputs, .. } = cento_read::resolve(inputs, &settings)?;
+        // Before they are read: `copies --filter` reads them once more.
+        inputs.iter_mut().for_each(Input::identify);
+        let folder = private_folder(temp)?;
+        let corpus = folder.path().join(CORPUS);
         let progress = Arc::new(Progress::default());
         let cancelled = Arc::clone(&progress);
-        on_interrupt(move || cancelled.cancel());
-        let mut originals = Originals {
-            source: Arc::new(Source::open(&[])?),
-            folder: Some(folder.clone()),
-        };
+        let _stop = on_interrupt(move || cancelled.cancel());
         let meter = Meter::start(Arc::clone(&progress));
-        let passing = are_small(&inputs, machine.memory());
+        let passing = are_small(&inputs);
         let built = Build {
-            corpus: folder.clone(),
+            corpus: corpus.clone(),
             inputs,
             passed_over: Default::default(),
             settings,
@@ -136,6 +192,7 @@ impl Originals {
                 ..parameters.clone()
             },
             add: false,
+            again: false,
             passing,
             threads: machine.threads(),
             memory: machine.memory(),
@@ -144,16 +201,9 @@ impl Originals {
         .run();
         drop(meter);
         built?;
-        originals.source = Arc::new(Source::open(&[&folder])?);
-        Ok(originals)
-    }
-}
-
-impl Drop for Originals {
-    fn drop(&mut self) {
-        if let Some(folder) = &self.folder {
-            // Whatever is left of it is in a folder of temporary files.
-            let _ = std::fs::remove_dir_all(folder);
-        }
+        Ok(Originals {
+            source: Arc::new(Source::open(&[&corpus])?),
+            made: Some((corpus, folder)),
+        })
     }
 }

@@ -22,6 +22,11 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     print_bytes(text.as_bytes())
 }
 
+/// Says something to people, on standard error. Nobody listens where that is closed or full, and the command goes on.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
 /// The first letters of a stranger's words, made harmless.
 pub(crate) fn shortened(text: &str, longest: usize) -> String {
     cento_scan::words::shortened(&clean(text), longest)
@@ -56,9 +61,14 @@ pub(crate) fn clean_lines(text: &str) -> Cow<'_, str> {
     )
 }
 
-/// Control characters, and the marks that turn the direction of all text after them.
+/// Control characters, the marks that turn the direction of text around or after them, and the separators that some terminals
+/// take for the end of a line.
 fn dangerous(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c.is_control()
+        || matches!(
+            c,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{206f}'
+        )
 }
 
 /// Lines of a name, a number and a remark, the numbers under each other.
@@ -232,6 +242,13 @@ mod tests {
     fn what_a_page_says_cannot_command_a_terminal() {
         assert_eq!(clean("a\u{1b}[31mred\nb"), "a\u{fffd}[31mred b");
         assert_eq!(clean("x\u{202e}cod.exe"), "x\u{fffd}cod.exe");
+        // Nor turn a line around, nor end it.
+        for mark in [
+            '\u{61c}', '\u{200e}', '\u{200f}', '\u{2028}', '\u{2029}', '\u{2067}',
+        ] {
+            let cleaned = clean(&format!("a{mark}b")).into_owned();
+            assert!(cleaned == "a\u{fffd}b" || cleaned == "a b", "{cleaned:?}");
+        }
         assert_eq!(clean("plain ünïcode 汉字"), "plain ünïcode 汉字");
     }
 }

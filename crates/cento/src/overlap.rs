@@ -5,17 +5,17 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_find::overlap::{
-    COMMON, MAX_PAGES, PAIRS, Params, REPLICAS, SERVERS, Summary, Unit, usual_threshold,
+    COMMON, PAIRS, Params, REPLICAS, SERVERS, Summary, Unit, usual_threshold,
 };
 use cento_find::{Findings, Source, read_table, row_values};
 use cento_scan::Analysis;
-use cento_scan::analyses::overlap::{Pages, Servers};
+use cento_scan::analyses::overlap::{Pages, Servers, ignored};
 use cento_scan::analyses::replication::Replication;
 use cento_text::chunk::ChunkKind;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use crate::analysis::{AnalysisArguments, write_figures};
+use crate::analysis::{AnalysisArguments, FigureArguments, open_source};
 use crate::failure::Failure;
 use crate::output::{Lines, clean, number, print};
 use crate::replication::text as replication_text;
@@ -23,18 +23,21 @@ use crate::replication::text as replication_text;
 /// Find pages or servers that share chunks
 ///
 /// Finds every pair of pages that has at least so many chunks in common, and says how much of each is in the other
-/// (Shivakumar & Garcia-Molina 1998). A page is the set of its chunks; pages with the same text count as one, the one of the lowest
-/// id. With --servers, every pair of servers, each of them the union of its pages: of a mirror nearly all is in the other. The
-/// result is exact, whatever the memory.
+/// (Shivakumar & Garcia-Molina 1998). A page is the set of its chunks; pages with the same text count as one, the earliest by
+/// date. With --servers, every pair of servers, each of them the union of its pages: of a mirror nearly all is in the other. The
+/// result is exact, whatever the memory; chunks that are ignored because they are on too many pages (--max-pages) are counted
+/// and reported.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Chunks are cut from the text anew; a corpus without text has those it was indexed with. Chunks of
-lines, sentences or words do not overlap. The usual threshold is what makes some 500 words: 15 of
+Chunks are cut from the text anew; a corpus without text has those it was indexed with. Lines are
+those that a reader sees: longer ones are wrapped at 80 columns, between words. Chunks of lines,
+sentences or words do not overlap. The usual threshold is what makes some 500 words: 15 of
 lines:4 and 25 of lines:2 as in the paper, 5 of paragraph, 25 of sentences:1, 500/N of words:N.
 
 Tables in CORPUS/findings/overlap/RUN, strongest pair first (--out and --json give the first one):
   pairs     page_id, page, of_id, of, chunks (shared), page_chunks, of_chunks, page_share (shared
-            chunks of all of the page), of_share, page_copies, of_copies (pages of the same text)
+            chunks of all of the page), of_share, page_copies, of_copies (pages of the same text);
+            of is the earlier by date, or the one of the lower id if dates do not tell
   common    chunk_hash, pages, page_id, page, text: chunks on more than --max-pages pages. They
             count neither as shared nor among the chunks of a page
 and in CORPUS/findings/overlap-servers/RUN:
@@ -42,8 +45,12 @@ and in CORPUS/findings/overlap-servers/RUN:
             of_pages; server is the one of which more is in the other
 and in CORPUS/findings/replication/RUN:
   replicas  notion (exact, lines:4, lines:2), from, to, pages, share: pages with so many replicas
-  savings   notion, pages, saved_pages, share, bytes, saved_bytes, share_of_bytes
-  collections  servers, pages, replicas, collection (a folder), page: what is on several servers
+  savings   notion, pages, saved_pages, share, bytes, saved_bytes, share_of_bytes: what a crawl saves
+            that visits earlier pages first and skips replicas of visited ones
+  collections  servers, pages, replicas, collection (its folder on the server that has most of
+            it), page: what the same servers hold together
+All chunks count for --replication, however many pages have them; it holds 32 bytes for each page
+in memory.
 
 Examples:
   cento overlap crawl.cento
@@ -56,7 +63,7 @@ pub(crate) struct OverlapArguments {
     #[arg(value_name = "CORPUS")]
     corpus: PathBuf,
     /// Compare servers instead of pages: by host, or by registered domain
-    #[arg(long, value_name = "BY", num_args = 0..=1, default_missing_value = "host")]
+    #[arg(long, value_name = "BY", num_args = 0..=1, require_equals = true, default_missing_value = "host")]
     servers: Option<ServerKind>,
     /// What a chunk is: paragraph, lines:N, sentences:N, words:N or document [default: as the corpus was indexed]
     #[arg(long, value_name = "KIND")]
@@ -64,24 +71,34 @@ pub(crate) struct OverlapArguments {
     /// How many chunks a pair must share at least [default: as many as make some 500 words, see below]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..))]
     threshold: Option<u32>,
-    /// Leave out chunks that are on more pages, or servers, than this: a chunk on p of them makes p²/2 pairs. 0 leaves out none
-    #[arg(long, value_name = "N", default_value_t = MAX_PAGES)]
-    max_pages: u32,
-    /// Tell how often pages are replicated and what a crawl without replicas would save: by the same text, by 15 chunks of four
+    /// Ignore chunks that are on more pages, or servers, than this: a chunk on p of them makes p²/2 pairs. 0 ignores none
+    /// [default: 1,000; more in a small corpus, where nothing need be ignored]
+    #[arg(long, value_name = "N")]
+    max_pages: Option<u32>,
+    /// Report how often pages are replicated and what a crawl without replicas would save: by the same text, by 15 chunks of four
     /// lines, by 25 of two
     #[arg(long, conflicts_with_all = ["servers", "chunk", "threshold", "max_pages"])]
     replication: bool,
     /// How many pairs to show
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10,
+        conflicts_with = "json",
+        help_heading = "Output"
+    )]
     top: usize,
     /// Draw the replication as figures: SVG, and CSV with the numbers
     #[arg(
         long,
         value_name = "FOLDER",
         requires = "replication",
+        conflicts_with_all = ["servers", "chunk", "threshold", "max_pages"],
         help_heading = "Output"
     )]
     figures: Option<PathBuf>,
+    #[command(flatten)]
+    figure_format: FigureArguments,
     #[command(flatten)]
     analysis: AnalysisArguments,
 }
@@ -111,7 +128,10 @@ impl OverlapArguments {
 }
 
 pub(crate) fn run(arguments: &OverlapArguments) -> Result<ExitCode, Failure> {
-    let source = Arc::new(Source::open(&[&arguments.corpus])?);
+    let source = Arc::new(open_source(
+        &[&arguments.corpus],
+        arguments.analysis.partial,
+    )?);
     if arguments.replication {
         return run_replication(arguments, &source);
     }
@@ -142,7 +162,9 @@ fn run_replication(
         Replication.run(source, &Value::Null, workplace)
     })?;
     if let Some(folder) = &arguments.figures {
-        write_figures(folder, &Replication.figures(&findings)?)?;
+        arguments
+            .figure_format
+            .write(folder, &Replication.figures(&findings)?)?;
     }
     if !arguments.analysis.give(&findings.table(REPLICAS))? {
         print(&replication_text(
@@ -173,12 +195,12 @@ fn text(
         lines.add_with(
             "copies",
             number(summary.copies),
-            "with the text of an earlier page, counted as one with it",
+            "with the text of another page, counted as one with the earliest",
         );
     } else {
         lines.add(many, number(summary.servers));
         if summary.without_server > 0 {
-            let remark = format!("without a {one}, left out");
+            let remark = format!("without a {one}, ignored");
             lines.add_with("pages", number(summary.without_server), remark);
         }
     }
@@ -187,8 +209,8 @@ fn text(
     lines.add_with("", number(summary.shared_chunks), several);
     if summary.common > 0 {
         let remark = format!(
-            "on more than {} {many}, left out: see the table {COMMON}",
-            number(u64::from(params.max_pages))
+            "on more than {} {many}, ignored: see the table {COMMON}",
+            number(summary.max_pages)
         );
         lines.add_with("", number(summary.common), remark);
     }
@@ -200,6 +222,12 @@ fn text(
         clean(&arguments.corpus.display().to_string()),
         lines.render()
     );
+    for sentence in ignored(&summary, params, one, many) {
+        text.push_str(&format!("\n  {sentence}"));
+    }
+    if summary.common > 0 {
+        text.push('\n');
+    }
     if summary.pairs == 0 {
         text.push_str(&why_none(&summary, params, one, many));
     } else {
@@ -236,6 +264,7 @@ fn why_none(summary: &Summary, params: &Params, one: &str, many: &str) -> String
         ),
         None if units == 0 => format!("there is no {one} with text"),
         None if units == 1 => format!("there is only one {one}, and it takes two to overlap"),
+        None if summary.common > 0 => format!("no two {many} share a chunk that is not ignored"),
         None => format!("no two {many} share a chunk"),
     };
     format!("\n{why}\n")

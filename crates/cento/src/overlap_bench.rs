@@ -44,7 +44,7 @@ pub(crate) struct OverlapBenchArguments {
 pub(crate) fn run(arguments: &OverlapBenchArguments) -> Result<ExitCode, Failure> {
     let params = Params {
         threshold: arguments.threshold,
-        max_pages: arguments.max_pages,
+        max_pages: Some(arguments.max_pages),
         ..Params::new(ChunkKind::default())
     };
     let workplace = Workplace {

@@ -5,18 +5,19 @@ use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use cento_find::Findings;
 use cento_find::copies::CopiesScheme;
 use cento_find::phrases::{ForeignBy, PhrasesParams, PhrasesSummary, SiteKind};
-use cento_find::{Findings, Source};
 use cento_scan::Analysis;
 use cento_scan::analyses::phrases::Phrases;
 use cento_scan::rows::{first, first_that};
 use clap::Args;
 use serde_json::json;
 
-use crate::analysis::{AnalysisArguments, write_figures};
+use crate::analysis::{AnalysisArguments, FigureArguments, open_source};
 use crate::failure::Failure;
 use crate::output::{Lines, number, print, shortened, table};
+use crate::words::refuse;
 
 /// Find popular phrases, and the pages and sites that are made of them
 ///
@@ -126,6 +127,8 @@ pub(crate) struct PhrasesArguments {
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) figure_format: FigureArguments,
+    #[command(flatten)]
     pub(crate) analysis: AnalysisArguments,
 }
 
@@ -163,34 +166,29 @@ pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, Failure> {
         candidates: arguments.candidates,
         foreign: arguments.foreign,
     };
-    check_covers(arguments)?;
+    if params.cover_pages == Some(0) {
+        refuse(
+            &["cover_from", "candidates", "foreign"],
+            "--cover-pages 0 covers no page",
+        )?;
+    }
     params.check()?;
-    let source = Arc::new(Source::open(&[&arguments.corpus])?);
+    let source = Arc::new(open_source(
+        &[&arguments.corpus],
+        arguments.analysis.partial,
+    )?);
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
         Phrases.run(&source, &json!(params), workplace)
     })?;
     if let Some(folder) = &arguments.figures {
-        write_figures(folder, &Phrases.figures(&findings)?)?;
+        arguments
+            .figure_format
+            .write(folder, &Phrases.figures(&findings)?)?;
     }
     if !arguments.analysis.give(&findings.table("sites"))? {
         print(&summary(&params, &findings)?)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// What only covers ask for has no effect without them.
-fn check_covers(arguments: &PhrasesArguments) -> Result<(), Failure> {
-    let usual = PhrasesParams::default();
-    if arguments.cover_pages.0 == Some(0)
-        && (arguments.candidates != usual.candidates || arguments.foreign != usual.foreign)
-    {
-        return Err(Failure::usage(
-            "--candidates and --foreign choose the pages of covers, and --cover-pages 0 makes none"
-                .to_owned(),
-            "leave them out, or cover some pages",
-        ));
-    }
-    Ok(())
 }
 
 fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, Failure> {

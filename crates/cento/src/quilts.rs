@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_find::quilts::{Foreign, QuiltsParams, QuiltsSummary, Sweep, sample};
-use cento_find::{Findings, Source, read_table, row_values};
+use cento_find::{Findings, read_table, row_values};
 use cento_scan::Analysis;
 use cento_scan::analyses::quilts::Quilts;
 use cento_scan::analyses::sweep::Sweeps;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::analysis::{AnalysisArguments, cannot_write, write_figures};
+use crate::analysis::{AnalysisArguments, FigureArguments, cannot_write, open_source};
 use crate::failure::Failure;
 use crate::output::{Lines, clean, number, print, table};
 
@@ -76,6 +76,8 @@ pub(crate) struct QuiltsArguments {
     /// Draw the sweeps, as DIR/NAME.svg with the numbers in DIR/NAME.csv
     #[arg(long, value_name = "DIR", requires = "sweep", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) figure_format: FigureArguments,
     /// Give so many quilts, drawn at random, with their patches: print them, or write them as --out and --json say
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub(crate) sample: Option<usize>,
@@ -104,7 +106,10 @@ pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, Failure> {
     };
     params.check()?;
     check_sample(arguments)?;
-    let source = Arc::new(Source::open(&[&arguments.corpus])?);
+    let source = Arc::new(open_source(
+        &[&arguments.corpus],
+        arguments.analysis.partial,
+    )?);
     let mut swept = None;
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
         let findings = Quilts.run(&source, &json!(params), workplace)?;
@@ -115,7 +120,9 @@ pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, Failure> {
         Ok(findings)
     })?;
     if let (Some(folder), Some(swept)) = (&arguments.figures, &swept) {
-        write_figures(folder, &Sweeps.figures(swept)?)?;
+        arguments
+            .figure_format
+            .write(folder, &Sweeps.figures(swept)?)?;
     }
     if let Some(count) = arguments.sample {
         let drawn = drawn(&findings, count, arguments.seed)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cento_find::overlap::{COLLECTIONS, ReplicationSummary};
 use cento_find::{Findings, read_table, row_values};
-use cento_scan::analyses::replication::{bar, by_notion, notion};
+use cento_scan::analyses::replication::{bar, bounded, by_notion, notion};
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
@@ -51,6 +51,9 @@ pub(crate) fn text(corpus: &Path, findings: &Findings, top: usize) -> Result<Str
         .collect();
     let heading = ["a crawl without replicas saves", "pages", "", "bytes", ""];
     text.push_str(&table(&heading, &rows));
+    if let Some(sentence) = bounded(&summary) {
+        text.push_str(&format!("\n  {sentence}\n"));
+    }
     if summary.collections > 0 {
         text.push('\n');
         let heading = ["on several servers", "servers", "pages", "replicas"];

@@ -1,16 +1,18 @@
 //! `cento report`.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use cento_find::{FINDINGS, Source};
+use cento_file::{Output, is_standard_output};
+use cento_find::FINDINGS;
 use cento_scan::{Profile, Report, analyses, known};
 use clap::Args;
 
-use crate::analysis::cannot_write;
+use crate::analysis::{FigureArguments, cannot_write, check_no_input, open_source};
 use crate::failure::Failure;
-use crate::output::{clean, number};
+use crate::output::{clean, print, say};
 
 /// The name of a report in its corpus.
 pub(crate) const REPORT: &str = "report.html";
@@ -33,24 +35,32 @@ pub(crate) struct ReportArguments {
     #[arg(value_name = "CORPUS")]
     corpus: PathBuf,
     /// The file to write [default: CORPUS/report.html]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Write each figure as a file too, as SVG and as CSV
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     figures: Option<PathBuf>,
+    #[command(flatten)]
+    figure_format: FigureArguments,
     /// How many rows the tables have
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
     /// Where the findings are [default: CORPUS/findings]
     #[arg(long, value_name = "FOLDER")]
     findings: Option<PathBuf>,
+    /// Report on a corpus whose last index was interrupted: the pages that are in it so far
+    #[arg(long)]
+    partial: bool,
     /// Open it in a browser
     #[arg(long)]
     open: bool,
 }
 
 pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
-    let source = Arc::new(Source::open(&[&arguments.corpus])?);
+    let source = Arc::new(open_source(&[&arguments.corpus], arguments.partial)?);
+    if let Some(output) = &arguments.output {
+        check_no_input(output, &source)?;
+    }
     let profile = Profile::of(&source)?;
     let corpus = arguments.corpus.display().to_string();
     let folder = arguments
@@ -69,57 +79,46 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
         ));
     }
     let report = Report::new(&source, &corpus, profile, &done, left_out, arguments.top)?;
-    let file = arguments
-        .output
-        .clone()
-        .unwrap_or_else(|| arguments.corpus.join(REPORT));
-    write(&report, &file)?;
+    let output = arguments.output.as_deref();
+    let file = report_file(&report, output, &arguments.corpus)?;
     if let Some(folder) = &arguments.figures {
-        write_figures(&report, folder)?;
+        arguments
+            .figure_format
+            .write_named(folder, report.drawings())?;
     }
-    println!("{}", clean(&file.display().to_string()));
+    // Where the page itself goes there, its name would be part of it.
+    if !is_standard_output(&file) {
+        print(&format!("{}\n", clean(&file.display().to_string())))?;
+    }
     if arguments.open {
         open(&file);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the page aside and renames it, so that a page that is there is whole.
-pub(crate) fn write(report: &Report, file: &Path) -> Result<(), Failure> {
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    if name.is_empty() {
-        return Err(Failure::usage(
-            format!("{} is no name of a file", file.display()),
-            "give a file to write, such as report.html",
-        ));
-    }
-    name.push(".new");
-    let aside = file.with_file_name(name);
-    let written =
-        std::fs::write(&aside, report.html()).and_then(|()| std::fs::rename(&aside, file));
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(&aside);
-        cannot_write(file, &error)
-    })
-}
-
-/// Writes the figures of all analyses.
-pub(crate) fn write_figures(report: &Report, folder: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-    let mut count = 0;
-    for (name, drawing) in report.drawings() {
-        for (ending, content) in [("svg", drawing.figure.svg()), ("csv", drawing.csv())] {
-            let path = folder.join(format!("{name}.{ending}"));
-            std::fs::write(&path, content).map_err(|error| cannot_write(&path, &error))?;
+/// Writes the page to the file that the user names, or else into the corpus; answers where it is.
+pub(crate) fn report_file(
+    report: &Report,
+    named: Option<&Path>,
+    corpus: &Path,
+) -> Result<PathBuf, Failure> {
+    let (file, output) = match named {
+        Some(file) => (file.to_owned(), Output::create(file)),
+        // A corpus may be from a stranger: nothing in it is followed.
+        None => {
+            let file = corpus.join(REPORT);
+            let output = Output::within(&file);
+            (file, output)
         }
-        count += 1;
-    }
-    eprintln!(
-        "{}: {} figures, as SVG and as CSV",
-        clean(&folder.display().to_string()),
-        number(count)
-    );
-    Ok(())
+    };
+    let write = |mut output: Output| {
+        output.write_all(report.html().as_bytes())?;
+        output.finish()
+    };
+    output
+        .and_then(write)
+        .map_err(|error| cannot_write(&file, &error))?;
+    Ok(file)
 }
 
 /// Opens a file as a desktop does. Where there is none, the file is there all the same.
@@ -131,9 +130,9 @@ pub(crate) fn open(file: &Path) {
     };
     let outcome = std::process::Command::new(opener).arg(file).status();
     if !outcome.is_ok_and(|status| status.success()) {
-        eprintln!(
+        say(&format!(
             "{opener} cannot open it: see {}",
             clean(&file.display().to_string())
-        );
+        ));
     }
 }

@@ -7,19 +7,23 @@ use std::time::{Duration, Instant};
 
 use cento_find::detect::{LabelSet, check_like};
 use cento_find::{FINDINGS, Source, Workplace};
+use cento_scan::analyses::detect::Detect;
 use cento_scan::{
-    Done, INDEX, INDEX_WEIGHT, LeftOut, Plan, Profile, Report, Unknown, Watch, analyses,
+    Analysis, Done, INDEX, INDEX_WEIGHT, LeftOut, Plan, Profile, Report, Unknown, Watch, analyses,
 };
 use cento_store::Corpus;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
+use crate::analysis::{FigureArguments, check_no_input, open_source};
 use crate::arguments::{LimitArguments, MachineArguments, ReadingArguments};
-use crate::failure::{Failure, INTERRUPTED};
+use crate::failure::Failure;
 use crate::index::Index;
+use crate::interrupt::on_interrupt;
 use crate::meter::Meter;
-use crate::output::{Shown, clean, print, strongest};
-use crate::report::{REPORT, open, write, write_figures};
+use crate::output::{Shown, clean, print, say, strongest};
+use crate::report::{open, report_file};
+use crate::words::{first_given, refuse};
 
 /// Letters of words in the tables on a terminal.
 const LONGEST: usize = 72;
@@ -59,6 +63,8 @@ pub(crate) struct ScanArguments {
     /// Write each figure as a file too, as SVG and as CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     figures: Option<PathBuf>,
+    #[command(flatten)]
+    figure_format: FigureArguments,
     /// How many rows the tables of the report have
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
     top: usize,
@@ -71,6 +77,9 @@ pub(crate) struct ScanArguments {
     /// Work anew, even if the same was found before
     #[arg(long, help_heading = "Output")]
     again: bool,
+    /// Scan a corpus whose last index was interrupted: the pages that are in it so far
+    #[arg(long, help_heading = "Output")]
+    partial: bool,
     /// Where temporary files go [default: beside the findings]
     #[arg(long, value_name = "FOLDER", help_heading = "Machine")]
     temp: Option<PathBuf>,
@@ -90,18 +99,19 @@ struct Made {
 }
 
 pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, Failure> {
+    if !arguments.only.is_empty() && !arguments.only.iter().any(|name| name == Detect.name()) {
+        refuse(
+            &["labels"],
+            "labels are for detect, and --only leaves it out",
+        )?;
+    }
     let watch = Watch::new();
-    let on_interrupt = Arc::clone(&watch);
-    // Without a handler Ctrl-C still ends the run, only less politely. Who presses it twice does not want to wait.
-    let _ = ctrlc::set_handler(move || {
-        if on_interrupt.is_cancelled() {
-            std::process::exit(INTERRUPTED.into());
-        }
-        on_interrupt.cancel();
-    });
+    let cancelled = Arc::clone(&watch);
+    let stop = on_interrupt(move || cancelled.cancel());
     let meter = Meter::over_scan(Arc::clone(&watch));
     let outcome = scan(arguments, &watch);
     drop(meter);
+    drop(stop);
     let (made, source, profile, plan, done) = outcome?;
     let corpus = made.corpus.display().to_string();
     if arguments.explain {
@@ -109,13 +119,11 @@ pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, Failure> {
     }
     let left_out: Vec<LeftOut> = plan.left_out;
     let report = Report::new(&source, &corpus, profile, &done, left_out, arguments.top)?;
-    let file = arguments
-        .report
-        .clone()
-        .unwrap_or_else(|| made.corpus.join(REPORT));
-    write(&report, &file)?;
+    let file = report_file(&report, arguments.report.as_deref(), &made.corpus)?;
     if let Some(folder) = &arguments.figures {
-        write_figures(&report, folder)?;
+        arguments
+            .figure_format
+            .write_named(folder, report.drawings())?;
     }
     print(&summary(&report, &file))?;
     if arguments.open {
@@ -144,7 +152,10 @@ fn scan(arguments: &ScanArguments, watch: &Arc<Watch>) -> Result<Scanned, Failur
         .map(LabelSet::open)
         .transpose()?;
     let made = make(arguments, watch)?;
-    let source = Arc::new(Source::open(&[&made.corpus])?);
+    let source = Arc::new(open_source(&[&made.corpus], arguments.partial)?);
+    if let Some(report) = &arguments.report {
+        check_no_input(report, &source)?;
+    }
     if let Some(labels) = &labels {
         check_like(&source, labels)?;
     }
@@ -183,9 +194,10 @@ fn make(arguments: &ScanArguments, watch: &Watch) -> Result<Made, Failure> {
         machine: &arguments.machine,
         part_size: None,
         add: false,
+        again: false,
     };
     let begun = Instant::now();
-    let build = index.build(index.find()?, &watch.index);
+    let mut build = index.build(index.find()?, &watch.index);
     if build.is_done()? {
         return Ok(Made { corpus, time: None });
     }
@@ -204,11 +216,11 @@ fn is_corpus(input: &str) -> bool {
 /// Takes a corpus that is there. What would say how to make one makes no sense then, and is not passed over in silence.
 fn take(arguments: &ScanArguments, corpus: &str) -> Result<Made, Failure> {
     let refused = if arguments.inputs.len() > 1 {
-        Some("other inputs")
+        Some("other inputs".to_owned())
     } else if arguments.output.is_some() {
-        Some("-o")
+        Some("-o".to_owned())
     } else {
-        arguments.reading.given()
+        first_given::<ReadingArguments>().or_else(first_given::<LimitArguments>)
     };
     if let Some(refused) = refused {
         return Err(Failure::usage(
@@ -216,7 +228,10 @@ fn take(arguments: &ScanArguments, corpus: &str) -> Result<Made, Failure> {
             "scan the corpus alone, or the inputs under a new name with -o",
         ));
     }
-    Corpus::open(Path::new(corpus))?;
+    match arguments.partial {
+        true => Corpus::open_partial(Path::new(corpus))?,
+        false => Corpus::open(Path::new(corpus))?,
+    };
     Ok(Made {
         corpus: PathBuf::from(corpus),
         time: None,
@@ -263,18 +278,19 @@ fn explain(made: &Made, done: &[Done]) {
     let steps = steps.chain(done.iter().map(|done| (done.analysis.name(), done.time)));
     let steps: Vec<(&str, Duration)> = steps.collect();
     let all: f64 = steps.iter().map(|(_, time)| time.as_secs_f64()).sum();
-    eprintln!("step             seconds  share");
+    say("step             seconds  share");
     for (name, time) in steps {
         let seconds = time.as_secs_f64();
         let share = 100.0 * seconds / all.max(1e-9);
-        eprintln!("{name:<15}  {seconds:>7.1}  {share:>4.0} %");
+        say(&format!("{name:<15}  {seconds:>7.1}  {share:>4.0} %"));
     }
     for done in done.iter().filter(|done| !done.findings.known) {
-        eprint!(
+        let report = done.findings.record.report.to_string();
+        say(&format!(
             "\n{}\n{}",
             done.analysis.name(),
-            done.findings.record.report
-        );
+            report.trim_end()
+        ));
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
-use cento_synth::Score;
+use cento_synth::{Line, Score};
 use serde_json::json;
 
 use crate::arguments::ScoreArguments;
 use crate::failure::Failure;
-use crate::output::{clean, number, print, table};
+use crate::output::{clean, number, print, say, table};
 
 pub(crate) fn run(arguments: &ScoreArguments) -> Result<ExitCode, Failure> {
     let scored = Score {
@@ -19,13 +19,13 @@ pub(crate) fn run(arguments: &ScoreArguments) -> Result<ExitCode, Failure> {
     }
     .run()?;
     for note in &scored.notes {
-        eprintln!("note: {}", clean(note));
+        say(&format!("note: {}", clean(note)));
     }
     let mut text = String::new();
     if arguments.json {
         for line in &scored.lines {
             let object = json!({
-                "analysis": line.analysis, "what": line.what, "right": line.right, "wrong": line.wrong,
+                "analysis": line.analysis, "what": line.what, "run": line.run, "parameters": line.parameters, "right": line.right, "wrong": line.wrong,
                 "templates": line.templates, "known": line.known, "expected": line.expected, "found": line.found,
                 "precision": line.precision(), "recall": line.recall(), "f1": line.f1(),
             });
@@ -38,7 +38,9 @@ pub(crate) fn run(arguments: &ScoreArguments) -> Result<ExitCode, Failure> {
             .lines
             .iter()
             .map(|line| {
-                let mut row = vec![format!("{} {}", clean(&line.analysis), line.what)];
+                let name = format!("{} {}", line.analysis, line.what);
+                let told = told_apart(line, &scored.lines);
+                let mut row = vec![clean(&format!("{name}{told}")).into_owned()];
                 row.extend(
                     [
                         line.right,
@@ -70,4 +72,31 @@ pub(crate) fn run(arguments: &ScoreArguments) -> Result<ExitCode, Failure> {
     }
     print(&text)?;
     Ok(ExitCode::from(u8::from(scored.lines.is_empty())))
+}
+
+/// What tells a run from others of the same analysis: the parameters that they differ in, or its name; nothing if there is no other.
+fn told_apart(line: &Line, lines: &[Line]) -> String {
+    let others: Vec<&Line> = lines
+        .iter()
+        .filter(|other| other.analysis == line.analysis && other.run != line.run)
+        .collect();
+    if others.is_empty() {
+        return String::new();
+    }
+    let parameters = line.parameters.iter();
+    let differing: Vec<String> = parameters
+        .filter(|(name, value)| {
+            let mut others = others.iter();
+            others.any(|other| other.parameters.get(*name) != Some(value))
+        })
+        .filter(|(_, value)| !value.is_object() && !value.is_array())
+        .map(|(name, value)| match value.as_str() {
+            Some(word) => format!("{name}={word}"),
+            None => format!("{name}={value}"),
+        })
+        .collect();
+    match differing.is_empty() {
+        true => format!(" ({})", line.run),
+        false => format!(" ({})", differing.join(", ")),
+    }
 }

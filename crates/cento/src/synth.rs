@@ -11,14 +11,14 @@ use serde_json::json;
 
 use crate::arguments::SynthArguments;
 use crate::failure::Failure;
+use crate::interrupt::on_interrupt;
 use crate::meter::Meter;
 use crate::output::{Lines, clean, number, print, size, table};
 
 pub(crate) fn run(arguments: &SynthArguments) -> Result<ExitCode, Failure> {
     let progress = Arc::new(Progress::default());
-    let on_interrupt = Arc::clone(&progress);
-    // If no handler can be set, Ctrl-C ends the process at once, which a crawl survives as well.
-    let _ = ctrlc::set_handler(move || on_interrupt.cancel());
+    let cancelled = Arc::clone(&progress);
+    let _stop = on_interrupt(move || cancelled.cancel());
     match (&arguments.output, &arguments.check) {
         (_, Some(corpus)) => check(arguments, corpus, &progress),
         (Some(folder), None) => make(arguments, folder, &progress),

@@ -99,6 +99,24 @@ fn figures_are_drawn_and_an_empty_result_says_why() {
             );
         }
     }
+    let pdf = ["--figures", "papers", "--figure-format", "pdf"];
+    let said = sandbox.run(&[&["phrases", "p.cento"][..], &pdf].concat());
+    assert!(
+        said.contains("papers: 5 figures, as SVG, as PDF and as CSV"),
+        "{said}"
+    );
+    for name in ["popularity", "pages", "covers", "sites", "originality"] {
+        let path = sandbox.path(&format!("papers/{name}.pdf"));
+        let begins = std::fs::read(&path).is_ok_and(|file| file.starts_with(b"%PDF-1.4"));
+        assert!(begins, "{name}");
+        assert!(path.with_extension("svg").exists() && path.with_extension("csv").exists());
+        assert!(!sandbox.path(&format!("figures/{name}.pdf")).exists());
+    }
+    let said = sandbox.run(&["phrases", "p.cento", "--figure-format", "pdf"]);
+    assert!(
+        said.starts_with("status: 2") && said.contains("--figures"),
+        "{said}"
+    );
     let said = sandbox.run(&["phrases", "p.cento", "--site", "ip"]);
     assert!(
         said.contains("The pages have no addresses of servers"),

@@ -401,3 +401,79 @@ fn help_is_what_the_reference_says() {
     assert_snapshot!(sandbox.run(&["synth", "--help"]));
     assert_snapshot!(sandbox.run(&["score", "--help"]));
 }
+
+#[test]
+fn the_findings_of_a_scan_are_scored_and_of_several_runs_each_is_told_apart() {
+    let sandbox = Sandbox::new();
+    let synth = [
+        "synth",
+        "-o",
+        "s",
+        "--pages",
+        "400",
+        "--languages",
+        "en",
+        "--seed",
+        "3",
+    ];
+    sandbox.succeed(&synth);
+    // Sweeps have a list for parameters, and replication nothing at all.
+    sandbox.succeed(&["scan", "s/crawl", "-o", "s.cento"]);
+    sandbox.succeed(&["overlap", "s.cento", "--servers", "--threshold", "1"]);
+    let score = ["score", "s.cento/findings", "--truth", "s/truth.jsonl"];
+    let scored = sandbox.succeed(&score);
+    assert!(
+        scored.contains("overlap-servers servers (threshold=1)"),
+        "{scored}"
+    );
+    assert!(scored.contains("copies exact  "), "{scored}");
+    sandbox.succeed(&["copies", "s.cento", "--resemblance", "0.95"]);
+    let scored = sandbox.succeed(&score);
+    assert!(
+        scored.contains("copies near (resemblance=0.95)"),
+        "{scored}"
+    );
+    assert!(scored.contains("copies near (resemblance=0.8)"), "{scored}");
+    for line in sandbox.succeed(&[&score[..], &["--json"]].concat()).lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(line["run"].as_str().unwrap().len(), 16, "{line}");
+        // One shared chunk is a notice that many sites show, or a mirror; those that share many are mirrors.
+        if line["analysis"] == "overlap-servers" {
+            let one = line["parameters"]["threshold"] == 1;
+            let measure = if one { "recall" } else { "precision" };
+            assert!(
+                line[measure].as_f64().is_none_or(|share| share > 0.9),
+                "{line}"
+            );
+        }
+    }
+    // What has no effect is refused, and what is damaged is not scored.
+    let (as_copies, none) = (["--as", "copies"], ["--resemblance", "0.5"]);
+    assert!(
+        sandbox
+            .run(&[&score[..], &as_copies].concat())
+            .contains("no effect")
+    );
+    let quilts = [
+        "score",
+        "s.cento/findings/quilts",
+        "--truth",
+        "s/truth.jsonl",
+    ];
+    assert!(
+        sandbox
+            .run(&[&quilts[..], &none].concat())
+            .contains("no effect")
+    );
+    let runs = fs::read_dir(sandbox.path("s.cento/findings/copies")).unwrap();
+    for run in runs {
+        let table = run.unwrap().path().join("pairs.parquet");
+        let mut bytes = fs::read(&table).unwrap();
+        bytes[100] ^= 1;
+        fs::write(&table, bytes).unwrap();
+    }
+    assert!(
+        sandbox.run(&score).contains("pairs.parquet"),
+        "damage is told"
+    );
+}

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use cento_flow::{Bitmap, Groups, Registry, StageError};
 
 use super::params::{CopiesParams, Keep};
-use super::rows::{Identity, PAYLOAD, Place, REVISIT, TEXT};
+use super::rows::{Dated, Identity, PAYLOAD, Place, REVISIT, TEXT};
 use crate::numbers::Numbers;
+use crate::precedence::Precedence;
 use crate::source::{PageFacts, Source};
 
 /// How a page is related to the page that it points at. In order of weakness: a chain is as weak as its weakest link.
@@ -48,23 +49,16 @@ impl Link {
     }
 }
 
-/// The rank of a page by policy, below 2³¹; pages of a corpus that others are compared with come before all others.
-pub(super) fn rank(params: &CopiesParams, facts: &PageFacts<'_>) -> u32 {
-    const HALF: u32 = 1 << 31;
-    let rank = match params.keep {
-        Keep::First => 0,
-        Keep::Longest => (HALF - 1).saturating_sub(facts.words),
-        Keep::ShortestUrl => u32::try_from(facts.url.len()).unwrap_or(HALF).min(HALF - 1),
-        Keep::Earliest => {
-            let date = facts.published_at.or(facts.fetched_at);
-            date.map_or(HALF - 1, |millis| {
-                let minutes = millis.div_euclid(60_000) + (1 << 30);
-                minutes.clamp(0, i64::from(HALF - 2)) as u32
-            })
-        }
-    };
-    let late = params.against && facts.corpus > 0;
-    rank + if late { HALF } else { 0 }
+/// Ranks are below this; pages of a corpus that is compared with another one have it added, and so come after all others.
+const LATE: u32 = 1 << 31;
+
+/// The rank of a page by a policy that needs no other page to tell it.
+fn rank(keep: Keep, facts: &PageFacts<'_>) -> u32 {
+    match keep {
+        Keep::First | Keep::Earliest => 0,
+        Keep::Longest => (LATE - 1).saturating_sub(facts.words),
+        Keep::ShortestUrl => u32::try_from(facts.url.len()).unwrap_or(LATE).min(LATE - 1),
+    }
 }
 
 /// Whether pages of these ranks may be compared: with a second corpus, only pages of one with pages of the other.
@@ -74,13 +68,49 @@ pub(super) fn comparable(params: &CopiesParams, of: Place, page: Place) -> bool 
 
 pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &CopiesParams) {
     let (pages, asked) = (Arc::clone(source), params.clone());
+    registry.map("dates", move |context| {
+        let ranks = context.state::<Numbers>("ranks")?;
+        let mut by_date = context.shuffle::<Dated>("by date")?;
+        pages.for_each_page(context.task()?, |facts| {
+            let late = asked.against && facts.corpus > 0;
+            if asked.keep == Keep::Earliest {
+                let precedence = Precedence::of(&facts);
+                by_date.push(Dated {
+                    date: precedence.date,
+                    page: facts.number,
+                    tracked: u16::from(precedence.tracked),
+                    late: u16::from(late),
+                })?;
+            } else {
+                let rank = rank(asked.keep, &facts) + if late { LATE } else { 0 };
+                ranks.set(facts.number, rank);
+            }
+            Ok::<_, StageError>(())
+        })
+    });
+    // Dates of ten thousand years in milliseconds do not fit in 31 bits, but their ranks do.
+    registry.reduce::<Dated, _>("rank", |context, groups| {
+        let ranks = context.state::<Numbers>("ranks")?;
+        let (mut rank, mut last) = (0u32, None);
+        while let Some(group) = groups.next_group()? {
+            for row in group {
+                let now = (row.date, row.tracked);
+                if last.is_some_and(|last| last != now) {
+                    rank = (rank + 1).min(LATE - 1);
+                }
+                last = Some(now);
+                ranks.set(row.page, rank + u32::from(row.late) * LATE);
+            }
+        }
+        Ok(())
+    });
+    let pages = Arc::clone(source);
     registry.map("facts", move |context| {
         let ranks = context.state::<Numbers>("ranks")?;
         let mut by_text = context.shuffle::<Identity>("by text")?;
         let mut by_payload = context.shuffle::<Identity>("by payload")?;
         pages.for_each_page(context.task()?, |facts| {
-            let rank = rank(&asked, &facts);
-            ranks.set(facts.number, rank);
+            let rank = ranks.get(facts.number);
             let place = Place {
                 rank,
                 page: facts.number,
@@ -122,13 +152,15 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &C
     });
     let asked = params.clone();
     registry.reduce::<Identity, _>("same payload", move |context, groups| {
+        let same_bytes = context.state::<Bitmap>("same bytes")?;
         let (kept_of, links) = (
             context.state::<Numbers>("kept of")?,
             context.state::<Numbers>("links")?,
         );
         leaders(&asked, groups, |leader, row| {
-            // Pages with text have met by their text already.
+            // Pages with text have met by their text already, but perhaps one with this text and other bytes.
             if row.sort & 3 == TEXT {
+                same_bytes.set(u64::from(row.place.page));
                 return;
             }
             let link = match row.sort & 3 {

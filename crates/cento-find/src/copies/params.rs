@@ -34,7 +34,7 @@ impl Default for CopiesParams {
             resemblance: 0.8,
             k: 5,
             scheme: CopiesScheme::Resemblance,
-            keep: Keep::First,
+            keep: Keep::Earliest,
             against: false,
         }
     }
@@ -58,7 +58,8 @@ pub enum Keep {
     First,
     /// The one with the most words.
     Longest,
-    /// The one published first, or fetched first where no date of publication is known; to the minute.
+    /// The earliest by [`Precedence`](crate::precedence::Precedence): by publication date, else by fetch date; pages without dates
+    /// last; of the same date, a URL without tracking parameters first.
     Earliest,
     /// The one with the shortest address.
     ShortestUrl,

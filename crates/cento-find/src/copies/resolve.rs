@@ -10,12 +10,28 @@ use std::sync::Arc;
 use cento_flow::{Bitmap, Registry, StageError};
 
 use super::exact::Link;
+use super::meet::{answer, answered};
 use super::rows::{Edge, Place};
 use crate::names::{NAMED, ROW};
 use crate::numbers::{Numbers, UNSET};
 use crate::source::Source;
 
 pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
+    registry.reduce::<Edge, _>("decide", |context, groups| {
+        let removed = context.state::<Numbers>("removed")?;
+        let mut known = context.shuffle::<Edge>("known edges")?;
+        while let Some(group) = groups.next_group()? {
+            let page = Place::of_key(group.key()).page;
+            let mut alike = false;
+            for edge in group {
+                // Edges lead from earlier pages to later ones, and earlier ones are decided.
+                alike |= !answered(&removed, edge.of.page);
+                known.push(edge)?;
+            }
+            answer(&removed, page, alike);
+        }
+        Ok(())
+    });
     registry.reduce::<Edge, _>("resolve", |context, groups| {
         let (kept_of, links) = (
             context.state::<Numbers>("kept of")?,
@@ -31,7 +47,6 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
                 named.set(u64::from(edge.of.page));
                 let (of, row) = (u64::from(edge.of.page), [page, edge.resemblance]);
                 near.push_numbered(of, ROW + u64::from(page), bytemuck::bytes_of(&row))?;
-                // Edges lead from earlier pages to later ones, and earlier ones are decided.
                 if kept_of.get(edge.of.page) == UNSET
                     && best.is_none_or(|best| edge.resemblance > best.resemblance)
                 {

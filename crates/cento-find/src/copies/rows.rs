@@ -26,6 +26,32 @@ impl Place {
     }
 }
 
+/// A page by its date, to rank all of them.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Dated {
+    /// As in [`Precedence`](crate::precedence::Precedence).
+    pub(super) date: u64,
+    pub(super) page: u32,
+    /// Whether its URL has tracking parameters.
+    pub(super) tracked: u16,
+    /// Whether it is of the corpus that is compared with another one.
+    pub(super) late: u16,
+}
+
+impl Row for Dated {
+    type Key = u64;
+    type Rest = (u16, u32);
+
+    fn key(&self) -> u64 {
+        self.date
+    }
+
+    fn rest(&self) -> (u16, u32) {
+        (self.tracked, self.page)
+    }
+}
+
 /// A page by the identity of its text or of its payload.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
@@ -99,18 +125,23 @@ impl Row for Sketched {
 /// Four bits of each minimum: enough to say in a few instructions whether two pages are worth a closer look.
 pub(super) type Signature = [u64; 6];
 
-/// The signature of a sketch.
-pub(super) fn signature(minima: &[u32; MINIMA as usize]) -> Signature {
+/// The signature of a sketch, its minima in this order: the first one in the highest bits, so that signatures sort as
+/// sequences do.
+pub(super) fn signature(
+    minima: &[u32; MINIMA as usize],
+    order: &[u8; MINIMA as usize],
+) -> Signature {
     let mut signature = Signature::default();
-    for (word, minima) in signature.iter_mut().zip(minima.chunks(16)) {
-        for (at, minimum) in minima.iter().enumerate() {
-            *word |= u64::from(minimum & 15) << (4 * at);
+    for (word, places) in signature.iter_mut().zip(order.chunks(16)) {
+        for (at, &place) in places.iter().enumerate() {
+            let minimum = minima.get(usize::from(place)).copied().unwrap_or(0);
+            *word |= u64::from(minimum & 15) << (60 - 4 * at);
         }
     }
     signature
 }
 
-/// In how many of the 84 places two signatures agree.
+/// In how many of the 84 places two signatures agree. Both must have the same order.
 #[inline]
 pub(super) fn agreement(one: &Signature, other: &Signature) -> u32 {
     let differing: u32 = one
@@ -125,35 +156,88 @@ pub(super) fn agreement(one: &Signature, other: &Signature) -> u32 {
     MINIMA - differing
 }
 
-/// A page in a bucket.
+/// How many places two signatures have in common before the first in which they differ.
+pub(super) fn common_prefix(one: &Signature, other: &Signature) -> u32 {
+    let mut common = 0;
+    for (one, other) in one.iter().zip(other) {
+        let agreeing = (one ^ other).leading_zeros() / 4;
+        common += agreeing;
+        if agreeing < 16 {
+            break;
+        }
+    }
+    common.min(MINIMA)
+}
+
+/// A page in a bucket. Within a bucket pages are sorted by their signatures, so that those most alike are neighbours.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct InBucket {
     pub(super) bucket: u64,
     pub(super) place: Place,
     pub(super) signature: Signature,
+    /// The round of comparisons that it is in, from 0; the same in all rows.
+    pub(super) round: u64,
 }
 
 impl Row for InBucket {
     type Key = u64;
-    type Rest = Place;
+    type Rest = (Signature, Place);
 
     fn key(&self) -> u64 {
         self.bucket
     }
 
-    fn rest(&self) -> Place {
-        self.place
+    fn rest(&self) -> (Signature, Place) {
+        (self.signature, self.place)
     }
 }
 
-/// Two pages that may resemble each other. It travels by the page that would stay, so that those of one neighbourhood are looked at
-/// together.
+/// What is known of two pages that met in a bucket. It travels by the later page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Possible {
+    pub(super) page: Place,
+    pub(super) of: Place,
+    /// In how many places their signatures agree.
+    pub(super) agreement: u32,
+    /// One of the constants below.
+    pub(super) state: u16,
+    /// The round in which this was said.
+    pub(super) round: u16,
+}
+
+/// They were compared, and resemble each other.
+pub(super) const ALIKE: u16 = 0;
+/// They were compared, and do not resemble each other enough.
+pub(super) const UNLIKE: u16 = 1;
+/// They are still to be compared.
+pub(super) const PENDING: u16 = 2;
+/// The page was not compared with all others of a bucket: there were too many. It names no other page.
+pub(super) const CROWDED: u16 = 3;
+
+impl Row for Possible {
+    type Key = u32;
+    type Rest = (Place, u16, u32, u16);
+
+    fn key(&self) -> u32 {
+        self.page.page
+    }
+
+    fn rest(&self) -> (Place, u16, u32, u16) {
+        (self.of, self.state, self.agreement, self.round)
+    }
+}
+
+/// Two pages whose resemblance is to be computed. It travels by the page that would be kept, so that those of one neighbourhood
+/// are looked at together.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Candidate {
     pub(super) page: Place,
     pub(super) of: Place,
+    pub(super) agreement: u32,
+    pub(super) round: u32,
 }
 
 impl Row for Candidate {
@@ -213,9 +297,13 @@ mod tests {
         #[test]
         fn agreement_counts_equal_quarters(one in prop::collection::vec(0u32..40, 84), other in prop::collection::vec(0u32..40, 84)) {
             let expected = one.iter().zip(&other).filter(|(one, other)| **one & 15 == **other & 15).count();
-            let [one, other] = [one, other].map(|minima| signature(&minima.try_into().unwrap()));
+            let order = std::array::from_fn(|at| (at * 5 % 84) as u8);
+            let prefix = order.iter().take_while(|&&at| one[usize::from(at)] & 15 == other[usize::from(at)] & 15).count();
+            let [one, other] = [one, other].map(|minima| signature(&minima.try_into().unwrap(), &order));
             prop_assert_eq!(agreement(&one, &other), expected as u32);
             prop_assert_eq!(agreement(&one, &one), 84);
+            prop_assert_eq!(common_prefix(&one, &other), prefix as u32);
+            prop_assert_eq!(common_prefix(&one, &one), 84);
         }
 
         #[test]

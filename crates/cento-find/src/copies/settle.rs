@@ -1,52 +1,62 @@
-//! From numbers to findings: who stays for whom, why there are two of them, and which hosts and prefixes mirror each other.
+//! From numbers to findings: who stays for whom, and why there are two of them.
 //!
 //! ```text
 //!   kept of ─ targets ─▶ named
-//!   pages ─ settle ─▶ by kept ─ classes ─┬─▶ by hosts ─ mirrors ─┐ verdict
-//!                        │               ├─▶ by verdict ◀────────┘ ─ causes ─▶ by id ─ pairs ─▶ pairs
-//!                        ▼               └─▶ by prefix ─ prefixes ─▶ prefixes
-//!                     classes
+//!   pages ─ settle ─▶ by kept ─ classes ─▶ by verdict ─ causes ─▶ by id ─ pairs ─▶ pairs
+//!                        ▼                    ▲
+//!                     classes              mirrors (two hosts: are they one server?)
 //! ```
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use cento_flow::{Bitmap, Registry, StageError, WideGroups, table_row};
+use cento_flow::{Bitmap, Registry, StageError, WideEmitter, WideGroups, table_row};
 use cento_print::{base32, word_hash};
 use serde::{Deserialize, Serialize};
 
 use super::exact::Link;
+use super::mirrors::verdict_key;
 use crate::names::{NAMED, PageName, ROW, name_of};
 use crate::numbers::{Numbers, UNSET};
+use crate::precedence::{Dates, Earlier, earlier};
 use crate::source::Source;
 
-/// Hosts are aliases if the pages that they share have the same paths, and are so much of the smaller one.
-const ALIAS_SHARE: f64 = 0.5;
-/// Fewer shared pages than this make no alias.
-const ALIAS_PAGES: u64 = 5;
 /// Hosts of a class that are counted: half a megabyte of them.
 const MOST_HOSTS: usize = 1 << 16;
-/// Fewer pages than this make no rule.
-pub(super) const RULE_PAGES: u64 = 5;
 
 table_row! {
-    /// A page that goes, and the page that it goes for.
+    /// A page that is removed, and the page that is kept in its place.
     pub struct PairRow {
-        /// The page that goes.
+        /// The page that is removed.
         pub page_id: u64,
         /// Its address.
         pub page: String,
-        /// The page that stays.
+        /// The page that is kept.
         pub of_id: u64,
         /// Its address.
         pub of: String,
-        /// How they are alike: bytes, revisit, text or near.
+        /// How the two are alike: bytes, revisit, text or near.
         pub kind: String,
+        /// The strongest way in which the page repeats any page before it, whichever it was removed for: bytes, revisit, text or near.
+        pub repeats: String,
         /// How much; nothing if it was not verified.
         pub resemblance: Option<f64>,
-        /// Why there are two: url-alias, server-alias or replica.
+        /// Why there are two: recapture (the same URL again), url-alias, server-alias or replica.
         pub cause: String,
-        /// The bytes of the page that goes.
+        /// Why the page takes no part in analyses of text, if it does not: `revisit`, `not-text` and so on. Pages of which this is
+        /// said are not among the pages that a summary counts.
+        pub rejected: Option<String>,
+        /// Which of the two is earlier by date: page, of, same, or unknown where one has no date.
+        pub earlier: String,
+        /// The date that the page is judged by: when it was published, else when it was fetched.
+        pub page_date: Option<String>,
+        /// Which of the two that is: published or fetched.
+        pub page_dated_by: Option<String>,
+        /// The date that the kept page is judged by.
+        pub of_date: Option<String>,
+        /// Which of the two that is.
+        pub of_dated_by: Option<String>,
+        /// The bytes of the page that is removed.
         pub bytes: u64,
         /// The digest of its payload, in base 32 as archives have it.
         pub payload_sha1: Option<String>,
@@ -72,54 +82,22 @@ table_row! {
 }
 
 table_row! {
-    /// A page that stays, and how many go for it.
+    /// A page that is kept, and how many are removed in its favour.
     pub struct ClassRow {
-        /// The page that stays.
+        /// The page that is kept.
         pub kept_id: u64,
         /// Its address.
         pub kept: String,
-        /// How many pages are alike, this one among them.
+        /// How many pages with text are alike, this one among them if it has text.
         pub pages: u64,
         /// How many of them are exact copies of it.
         pub exact: u64,
+        /// How many records without text (revisits, rejected pages) repeat its payload.
+        pub records: u64,
         /// How many hosts they are on; beyond 65,536 they are not counted.
         pub hosts: u64,
-        /// The bytes of those that go.
+        /// The bytes of the pages that are removed.
         pub saved_bytes: u64,
-    }
-}
-
-table_row! {
-    /// Two hosts of which one has copies of the other's pages.
-    pub struct MirrorRow {
-        /// The host whose pages go.
-        pub host: String,
-        /// The host whose pages stay.
-        pub of_host: String,
-        /// How many of its pages go for a page there.
-        pub pages: u64,
-        /// How many of these have the same path.
-        pub same_paths: u64,
-        /// All pages of the host.
-        pub host_pages: u64,
-        /// All pages of the other one.
-        pub of_host_pages: u64,
-        /// Whether they were served from one address.
-        pub shared_ip: bool,
-        /// Whether they are two names of one server.
-        pub alias: bool,
-    }
-}
-
-table_row! {
-    /// Two prefixes of addresses under which the same paths lead to copies.
-    pub struct PrefixRow {
-        /// The prefix of pages that go.
-        pub prefix: String,
-        /// The prefix of the pages that stay.
-        pub of_prefix: String,
-        /// How many.
-        pub pages: u64,
     }
 }
 
@@ -128,21 +106,21 @@ table_row! {
 struct Gone {
     page: PageName,
     link: u32,
+    repeats: u32,
+    rejected: Option<String>,
     payload: Option<String>,
 }
 
 /// What travels about a pair.
 #[derive(Serialize, Deserialize)]
 struct Pair {
-    page: PageName,
+    gone: Gone,
     of: PageName,
-    link: u32,
     cause: String,
-    payload: Option<String>,
 }
 
 /// The page for which a page goes in the end, and how it is related to it.
-fn follow(page: u32, kept_of: &Numbers, links: &Numbers) -> Option<(u32, Link)> {
+pub(super) fn follow(page: u32, kept_of: &Numbers, links: &Numbers) -> Option<(u32, Link)> {
     let (mut kept, mut weakest) = (page, Link::Bytes);
     // A reference leads to a payload, a payload to a text, a text to a text that it resembles.
     for _ in 0..4 {
@@ -154,36 +132,6 @@ fn follow(page: u32, kept_of: &Numbers, links: &Numbers) -> Option<(u32, Link)> 
         kept = next;
     }
     (kept != page).then_some((kept, weakest))
-}
-
-/// An address without its scheme, cut behind its host.
-fn host_and_path(url: &str) -> (&str, &str) {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    rest.find('/').map_or((rest, ""), |at| rest.split_at(at))
-}
-
-/// What stands before the path components at the end that two addresses share: at least one, and not the whole path of both hosts.
-pub(super) fn prefixes(one: &str, other: &str) -> Option<(String, String)> {
-    let parts = |url: &str| -> Vec<String> {
-        let (host, path) = host_and_path(url);
-        let mut parts = vec![host.to_ascii_lowercase()];
-        parts.extend(path.split('/').skip(1).map(str::to_owned));
-        parts
-    };
-    let (one, other) = (parts(one), parts(other));
-    let shared = one
-        .iter()
-        .skip(1)
-        .rev()
-        .zip(other.iter().skip(1).rev())
-        .take_while(|(one, other)| one == other)
-        .count();
-    let before = |parts: &[String]| {
-        let before = parts.get(..parts.len() - shared).unwrap_or_default();
-        format!("{}/", before.join("/"))
-    };
-    let (one, other) = (before(&one), before(&other));
-    (shared > 0 && one != other).then_some((one, other))
 }
 
 /// Registers the joins by which verified pairs get their names.
@@ -223,6 +171,31 @@ pub(super) fn register_near(registry: &mut Registry) {
     });
 }
 
+/// Hosts that a task counts pages of before it passes the counts on.
+const COUNTED_HOSTS: usize = 1 << 13;
+
+/// How many pages of each host a task has seen. Counts of a host are added up later, so they can be passed on at any time.
+#[derive(Default)]
+struct HostCounts(HashMap<String, u64>);
+
+impl HostCounts {
+    fn add(&mut self, host: &str) {
+        match self.0.get_mut(host) {
+            Some(count) => *count += 1,
+            None => drop(self.0.insert(host.to_owned(), 1)),
+        }
+    }
+
+    fn pass_on(&mut self, shuffles: &mut [&mut WideEmitter]) -> cento_flow::Result<()> {
+        for (host, count) in self.0.drain() {
+            for shuffle in &mut *shuffles {
+                shuffle.push(host.as_bytes(), 0, &count.to_le_bytes())?;
+            }
+        }
+        Ok(())
+    }
+}
+
 pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
     registry.map("targets", |context| {
         let (kept_of, links) = (
@@ -248,13 +221,15 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
         let mut by_kept = context.wide_shuffle("by kept")?;
         let mut hosts = context.wide_shuffle("hosts")?;
         let mut of_hosts = context.wide_shuffle("of hosts")?;
-        let mut counts = std::collections::HashMap::<String, u64>::new();
+        let duplicate = context.state::<Bitmap>("duplicate")?;
+        let same_bytes = context.state::<Bitmap>("same bytes")?;
+        let mut counts = HostCounts::default();
         pages.for_each_page(context.task()?, |facts| {
             let number = facts.number;
             if let (Some(host), None) = (facts.host, facts.reject) {
-                match counts.get_mut(host) {
-                    Some(count) => *count += 1,
-                    None => drop(counts.insert(host.to_owned(), 1)),
+                counts.add(host);
+                if counts.0.len() >= COUNTED_HOSTS {
+                    counts.pass_on(&mut [&mut hosts, &mut of_hosts])?;
                 }
             }
             if named.get(u64::from(number)) {
@@ -262,35 +237,44 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
                 by_kept.push_numbered(u64::from(number), 0, &name)?;
             }
             if let Some((kept, link)) = follow(number, &kept_of, &links) {
+                // What is true of the page does not depend on which page it is removed for.
+                let at = u64::from(number);
+                let repeats = match (facts.reject, duplicate.get(at), same_bytes.get(at)) {
+                    (None, true, true) => Link::Bytes,
+                    (None, true, false) => Link::Text,
+                    (None, ..) => link,
+                    // Records without text have met by their payload.
+                    (Some(_), ..) if facts.revisit => Link::Revisit,
+                    (Some(_), ..) => Link::Bytes,
+                };
                 let gone = serde_json::to_vec(&Gone {
                     page: facts.into(),
                     link: link.number(),
+                    repeats: repeats.number(),
+                    rejected: facts.reject.map(str::to_owned),
                     payload: facts.payload_sha1.map(base32),
                 })?;
                 by_kept.push_numbered(u64::from(kept), ROW + u64::from(number), &gone)?;
             }
             Ok::<_, StageError>(())
         })?;
-        let mut counts: Vec<(String, u64)> = counts.into_iter().collect();
-        counts.sort_unstable();
-        for (host, count) in counts {
-            hosts.push(host.as_bytes(), 0, &count.to_le_bytes())?;
-            of_hosts.push(host.as_bytes(), 0, &count.to_le_bytes())?;
-        }
-        Ok(())
+        Ok(counts.pass_on(&mut [&mut hosts, &mut of_hosts])?)
     });
-    classes(registry);
-    mirrors(registry);
+    classes(registry, source);
     registry.reduce("causes", |context, groups| {
         let mut by_id = context.wide_shuffle("by id")?;
         let mut groups = WideGroups::new(groups);
-        while let Some(mut group) = groups.next_group()? {
-            let verdict = group.next().filter(|record| record.order == 0);
-            let alias = verdict.is_some_and(|record| record.value == [1]);
+        while let Some(group) = groups.next_group()? {
+            // There is no verdict on hosts that share records without text alone.
+            let mut alias = false;
             for record in group {
+                if record.order == 0 {
+                    alias = record.value == [1];
+                    continue;
+                }
                 let mut pair: Pair = serde_json::from_slice(&record.value)?;
                 pair.cause = if alias { "server-alias" } else { "replica" }.to_owned();
-                by_id.push_numbered(pair.page.page_id, ROW, &serde_json::to_vec(&pair)?)?;
+                by_id.push_numbered(pair.gone.page.page_id, ROW, &serde_json::to_vec(&pair)?)?;
             }
         }
         Ok(())
@@ -300,51 +284,54 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             for record in group {
-                let Pair {
-                    page,
-                    of,
-                    link,
-                    cause,
-                    payload,
-                } = serde_json::from_slice(&record.value)?;
-                let link = Link::of_number(link);
-                context.count(kind(link), 1);
-                context.count("saved bytes", page.bytes);
-                context.count(&cause, 1);
+                let Pair { gone, of, cause } = serde_json::from_slice(&record.value)?;
+                let (page, link) = (gone.page, Link::of_number(gone.link));
+                let repeats = kind(Link::of_number(gone.repeats));
+                if gone.rejected.is_none() {
+                    context.count(repeats, 1);
+                    context.count("saved bytes", page.bytes);
+                    context.count(&cause, 1);
+                } else {
+                    context.count("repeated records", 1);
+                    let revisit = Link::of_number(gone.repeats) == Link::Revisit;
+                    context.count("repeated revisits", u64::from(revisit));
+                }
+                let dates = [&page, &of].map(Dates::from);
+                let date = |dates: Dates| {
+                    dates
+                        .decisive()
+                        .map(|(date, _)| cento_text::date::render(date))
+                };
+                let dated_by = |dates: Dates| dates.decisive().map(|(_, by)| by.name().to_owned());
+                let [page_dates, of_dates] = dates;
                 pairs.push(PairRow {
                     page_id: page.page_id,
                     page: page.url,
                     of_id: of.page_id,
                     of: of.url,
                     kind: kind(link).to_owned(),
+                    repeats: repeats.to_owned(),
                     resemblance: match link {
                         Link::Near(0) => None,
                         Link::Near(bits) => Some(rounded(f32::from_bits(bits))),
                         _ => Some(1.0),
                     },
                     cause,
+                    rejected: gone.rejected,
+                    earlier: match earlier(page_dates, of_dates) {
+                        Earlier::First => "page",
+                        Earlier::Second => "of",
+                        Earlier::Same => "same",
+                        Earlier::Unknown => "unknown",
+                    }
+                    .to_owned(),
+                    page_date: date(page_dates),
+                    page_dated_by: dated_by(page_dates),
+                    of_date: date(of_dates),
+                    of_dated_by: dated_by(of_dates),
                     bytes: page.bytes,
-                    payload_sha1: payload,
+                    payload_sha1: gone.payload,
                     of_fetched_at: of.fetched_at.map(cento_text::date::render),
-                })?;
-            }
-        }
-        Ok(())
-    });
-    registry.reduce("prefixes", |context, groups| {
-        let mut table = context.table::<PrefixRow>("prefixes")?;
-        let mut groups = WideGroups::new(groups);
-        while let Some(mut group) = groups.next_group()? {
-            let Some(first) = group.next() else {
-                continue;
-            };
-            let pages = 1 + group.count() as u64;
-            if pages >= RULE_PAGES {
-                let (prefix, of_prefix): (String, String) = serde_json::from_slice(&first.key)?;
-                table.push(PrefixRow {
-                    prefix,
-                    of_prefix,
-                    pages,
                 })?;
             }
         }
@@ -366,233 +353,88 @@ fn kind(link: Link) -> &'static str {
     }
 }
 
-fn classes(registry: &mut Registry) {
-    registry.reduce("classes", |context, groups| {
+fn classes(registry: &mut Registry, source: &Arc<Source>) {
+    // Pages with text have the lowest numbers.
+    let with_text = u64::from(source.kept());
+    registry.reduce("classes", move |context, groups| {
         let mut classes = context.table::<ClassRow>("classes")?;
-        let mut by_hosts = context.wide_shuffle("by hosts")?;
         let mut by_verdict = context.wide_shuffle("by verdict")?;
         let mut by_id = context.wide_shuffle("by id")?;
-        let mut by_prefix = context.wide_shuffle("by prefix")?;
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
+            let has_text = group.number() < with_text;
             let of = name_of(&mut group)?;
             let mut class = ClassRow {
                 kept_id: of.page_id,
                 kept: of.url.clone(),
-                pages: 1,
+                pages: u64::from(has_text),
                 exact: 0,
+                records: 0,
                 hosts: 0,
                 saved_bytes: 0,
             };
             let mut hosts: HashSet<u64> = of.host.iter().map(|host| word_hash(host)).collect();
             for record in group {
-                let Gone {
-                    page,
-                    link,
-                    payload,
-                } = serde_json::from_slice(&record.value)?;
-                class.pages += 1;
-                class.exact += u64::from(!matches!(Link::of_number(link), Link::Near(_)));
-                class.saved_bytes += page.bytes;
-                if let Some(host) = &page.host
-                    && hosts.len() < MOST_HOSTS
-                {
-                    hosts.insert(word_hash(host));
-                }
-                if let Some(pair) = prefixes(&page.url, &of.url) {
-                    by_prefix.push(&serde_json::to_vec(&pair)?, 0, &[])?;
+                let gone: Gone = serde_json::from_slice(&record.value)?;
+                let page = &gone.page;
+                if gone.rejected.is_none() {
+                    class.pages += 1;
+                    class.exact += u64::from(!matches!(Link::of_number(gone.link), Link::Near(_)));
+                    class.saved_bytes += page.bytes;
+                    if let Some(host) = &page.host
+                        && hosts.len() < MOST_HOSTS
+                    {
+                        hosts.insert(word_hash(host));
+                    }
+                } else {
+                    class.records += 1;
                 }
                 let mut pair = Pair {
-                    page,
+                    gone,
                     of: of.clone(),
-                    link,
                     cause: String::new(),
-                    payload,
                 };
-                match (&pair.page.host, &pair.of.host) {
+                match (&pair.gone.page.host, &pair.of.host) {
+                    _ if pair.gone.page.url == pair.of.url => {
+                        pair.cause = "recapture".to_owned();
+                        by_id.push_numbered(
+                            pair.gone.page.page_id,
+                            ROW,
+                            &serde_json::to_vec(&pair)?,
+                        )?;
+                    }
                     (Some(host), Some(of_host)) if host != of_host => {
-                        let hosts = serde_json::to_vec(&(host, of_host))?;
-                        let same_path =
-                            host_and_path(&pair.page.url).1 == host_and_path(&pair.of.url).1;
-                        let same_ip = pair.page.ip.is_some() && pair.page.ip == pair.of.ip;
-                        by_hosts.push(&hosts, 1, &[u8::from(same_path), u8::from(same_ip)])?;
+                        let hosts = verdict_key(host, of_host)?;
                         by_verdict.push(&hosts, 1, &serde_json::to_vec(&pair)?)?;
                     }
                     // Files that have no host are copies of each other, and no names of one page.
                     (None, None) => {
                         pair.cause = "replica".to_owned();
-                        by_id.push_numbered(pair.page.page_id, ROW, &serde_json::to_vec(&pair)?)?;
+                        by_id.push_numbered(
+                            pair.gone.page.page_id,
+                            ROW,
+                            &serde_json::to_vec(&pair)?,
+                        )?;
                     }
                     _ => {
                         pair.cause = "url-alias".to_owned();
-                        by_id.push_numbered(pair.page.page_id, ROW, &serde_json::to_vec(&pair)?)?;
+                        by_id.push_numbered(
+                            pair.gone.page.page_id,
+                            ROW,
+                            &serde_json::to_vec(&pair)?,
+                        )?;
                     }
                 }
             }
             // Pages are named for other reasons too.
             if class.pages > 1 {
+                context.count("classes of pages", 1);
+            }
+            if class.pages + class.records > 1 {
                 class.hosts = hosts.len() as u64;
                 classes.push(class)?;
             }
         }
         Ok(())
     });
-}
-
-/// What is counted of two hosts.
-#[derive(Default, Serialize, Deserialize)]
-struct Shared {
-    pages: u64,
-    same_paths: u64,
-    shared_ip: bool,
-    host_pages: u64,
-}
-
-fn mirrors(registry: &mut Registry) {
-    registry.reduce("shared hosts", |context, groups| {
-        let mut hosts = context.wide_shuffle("hosts")?;
-        let mut groups = WideGroups::new(groups);
-        while let Some(group) = groups.next_group()? {
-            let mut shared = Shared::default();
-            let mut key = Vec::new();
-            for record in group {
-                shared.pages += 1;
-                shared.same_paths += u64::from(record.value.first() == Some(&1));
-                shared.shared_ip |= record.value.get(1) == Some(&1);
-                key = record.key;
-            }
-            let (host, of_host): (String, String) = serde_json::from_slice(&key)?;
-            let value = serde_json::to_vec(&(of_host, shared))?;
-            hosts.push(host.as_bytes(), 1, &value)?;
-        }
-        Ok(())
-    });
-    // The number of pages of the one host is joined, then that of the other.
-    registry.reduce("host pages", |context, groups| {
-        let mut of_hosts = context.wide_shuffle("of hosts")?;
-        let mut groups = WideGroups::new(groups);
-        while let Some(group) = groups.next_group()? {
-            let mut all = 0;
-            for record in group {
-                if record.order == 0 {
-                    all += count_of(&record.value);
-                    continue;
-                }
-                let host = String::from_utf8_lossy(&record.key);
-                let (of_host, mut shared): (String, Shared) =
-                    serde_json::from_slice(&record.value)?;
-                shared.host_pages = all;
-                of_hosts.push(of_host.as_bytes(), 1, &serde_json::to_vec(&(host, shared))?)?;
-            }
-        }
-        Ok(())
-    });
-    registry.reduce("mirrors", |context, groups| {
-        let mut mirrors = context.table::<MirrorRow>("mirrors")?;
-        let mut by_verdict = context.wide_shuffle("by verdict")?;
-        let mut groups = WideGroups::new(groups);
-        while let Some(group) = groups.next_group()? {
-            let mut all = 0;
-            for record in group {
-                if record.order == 0 {
-                    all += count_of(&record.value);
-                    continue;
-                }
-                let of_host = String::from_utf8_lossy(&record.key).into_owned();
-                let (host, shared): (String, Shared) = serde_json::from_slice(&record.value)?;
-                let alias = shared.is_alias(all);
-                let hosts = serde_json::to_vec(&(&host, &of_host))?;
-                by_verdict.push(&hosts, 0, &[u8::from(alias)])?;
-                mirrors.push(MirrorRow {
-                    host,
-                    of_host,
-                    pages: shared.pages,
-                    same_paths: shared.same_paths,
-                    host_pages: shared.host_pages,
-                    of_host_pages: all,
-                    shared_ip: shared.shared_ip,
-                    alias,
-                })?;
-            }
-        }
-        Ok(())
-    });
-}
-
-impl Shared {
-    /// Whether two hosts that share so much are two names of one server: they have one address, or most of the smaller one is
-    /// found at the same paths of the other.
-    fn is_alias(&self, of_host_pages: u64) -> bool {
-        let smaller = self.host_pages.min(of_host_pages).max(1);
-        let share = self.same_paths as f64 / smaller as f64;
-        (self.shared_ip && self.same_paths > 0)
-            || (self.same_paths >= ALIAS_PAGES && share >= ALIAS_SHARE)
-    }
-}
-
-fn count_of(value: &[u8]) -> u64 {
-    value.try_into().map_or(0, u64::from_le_bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn prefixes_are_what_stands_before_the_same_path() {
-        let found = |one, other| prefixes(one, other);
-        let pair = |one: &str, other: &str| Some((one.to_owned(), other.to_owned()));
-        assert_eq!(
-            found(
-                "http://a.org/mirror/ubuntu/x/y.html",
-                "https://B.org/pub/ubuntu/x/y.html"
-            ),
-            pair("a.org/mirror/", "b.org/pub/")
-        );
-        assert_eq!(
-            found("http://a.org/x", "http://b.org/x"),
-            pair("a.org/", "b.org/")
-        );
-        assert_eq!(found("http://a.org/x", "http://a.org/x"), None);
-        assert_eq!(found("http://a.org/x", "http://b.org/y"), None);
-        assert_eq!(found("http://a.org", "http://b.org"), None);
-        assert_eq!(
-            found("http://a.org/a/b", "http://a.org/b"),
-            pair("a.org/a/", "a.org/")
-        );
-    }
-
-    #[test]
-    fn hosts_of_one_address_or_of_the_same_paths_are_aliases() {
-        let shared = Shared {
-            pages: 10,
-            same_paths: 10,
-            shared_ip: false,
-            host_pages: 15,
-        };
-        assert!(shared.is_alias(1000));
-        assert!(
-            !Shared {
-                same_paths: 4,
-                pages: 4,
-                host_pages: 4,
-                ..shared
-            }
-            .is_alias(1000)
-        );
-        let shared = Shared {
-            pages: 10,
-            same_paths: 1,
-            shared_ip: true,
-            host_pages: 500,
-        };
-        assert!(shared.is_alias(400));
-        assert!(
-            !Shared {
-                same_paths: 0,
-                ..shared
-            }
-            .is_alias(400)
-        );
-    }
 }

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use cento_flow::{Context, Groups, Registry, StageError};
 
+use super::meet::{CHANGES, PAGES_CROWDED, last_round};
 use super::params::CopiesParams;
-use super::rows::{Candidate, Edge};
+use super::rows::{Candidate, Edge, Possible};
 use crate::source::Source;
 use crate::words::{WordHasher, resemblance};
 
@@ -50,13 +51,6 @@ impl Verifier<'_> {
         let mut batch: Vec<Candidate> = Vec::new();
         while let Some(group) = groups.next_group()? {
             for candidate in group {
-                // Pages that meet in several buckets are several times candidates, one after the other.
-                if batch
-                    .last()
-                    .is_some_and(|last| (last.page, last.of) == (candidate.page, candidate.of))
-                {
-                    continue;
-                }
                 if batch.len() >= BATCH {
                     self.verify(context, &batch)?;
                     batch.clear();
@@ -70,6 +64,7 @@ impl Verifier<'_> {
     /// Verifies candidates, as many at a time as fit.
     fn verify(&mut self, context: &Context<'_>, mut batch: &[Candidate]) -> Result<(), StageError> {
         let mut edges = context.shuffle::<Edge>("edges")?;
+        let mut tried = context.shuffle::<Possible>("tried")?;
         while !batch.is_empty() {
             let (now, later) = batch.split_at(self.size.clamp(1, batch.len()));
             if !self.load(context, now)? {
@@ -80,9 +75,17 @@ impl Verifier<'_> {
                 let set = |page: u32| self.sets.get(&page).map_or(&[][..], Vec::as_slice);
                 let (page, of) = (set(candidate.page.page), set(candidate.of.page));
                 let resemblance = resemblance(page, of);
-                if resemblance >= self.params.resemblance {
+                let alike = resemblance >= self.params.resemblance;
+                tried.push(Possible::known(candidate, alike))?;
+                if alike {
                     edges.push(Edge::new(candidate.page, candidate.of, resemblance as f32))?;
                     context.count("verified", 1);
+                    let left = if last_round(candidate.round as u16) {
+                        PAGES_CROWDED
+                    } else {
+                        CHANGES
+                    };
+                    context.count(left, 1);
                 }
                 context.check()?;
             }

@@ -6,20 +6,23 @@
 //!   item rows ─ items ─▶ items, places
 //! ```
 //!
-//! An item is found by its overlapping runs of k words. How much of it is anywhere in the corpus is exact. Where it is, is listed for
-//! grams of at most [`CROWD`] items, on at most [`PAGES`] pages each: a phrase that every question has, or every page, is no place.
+//! An item is found by its overlapping runs of k words. A run that more than [`CROWD`] different items have, such as a prompt that
+//! they all begin with, says nothing about which of them is there: it is ignored, in what is found of an item and in what there is of
+//! it, and counted. Items of the same words count as one here, up to [`MOST`] of them. All pages are listed that have enough of an item.
+//!
+//! Nothing is held of a text but the last k words: what occurs twice is found out where grams meet.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
 use cento_flow::{Bitmap, Flow, Registry, Row, Stage, StageError, WideGroups, table_row};
-use cento_print::{grams as roll, word_hash};
+use cento_print::{GramHasher, word_hash};
 use cento_text::words::WordScanner;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::moments::{real, share};
+use super::moments::{real, share, typed};
 use crate::error::{Error, Result};
 use crate::names::{self, NAMED, PageName, ROW, name_of, with_named};
 use crate::run::{Findings, Workplace};
@@ -27,10 +30,12 @@ use crate::source::Source;
 
 /// The name of the analysis.
 pub const GRAMS: &str = "contamination";
-/// Items of a gram beyond which it is no place.
+/// Different items of a gram beyond which it is ignored.
 const CROWD: usize = 64;
-/// Pages of a gram that are places.
-const PAGES: usize = 1000;
+/// Items of a gram, of the same words or not, beyond which it is ignored.
+const MOST: usize = 4096;
+/// Places of one gram on one page that are looked at.
+const REPEATS: u32 = 256;
 
 /// The parameters of a search for items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,11 +72,13 @@ pub struct GramsSummary {
     pub items: u64,
     /// Those that are shorter than a gram, and were not looked for.
     pub short: u64,
+    /// Those that have no run of words of their own: each is in too many items, and they were not looked for.
+    pub common: u64,
     /// Those of which anything was found.
     pub found: u64,
     /// Those of which a page has enough to be listed.
     pub listed: u64,
-    /// Grams that too many items have to be a place.
+    /// Distinct grams that too many items have: ignored.
     pub crowded: u64,
 }
 
@@ -85,13 +92,15 @@ table_row! {
         pub item: String,
         /// Its distinct grams.
         pub grams: u64,
-        /// How many of these are in the corpus.
+        /// How many of these too many items have: they are ignored, and the others are its own.
+        pub common: u64,
+        /// How many of its own are in the corpus.
         pub found: u64,
-        /// What share that is.
+        /// What share of its own that is.
         pub share: f64,
         /// On how many pages there is enough of it to be listed.
         pub pages: u64,
-        /// The largest share of it that is on one page.
+        /// The largest share of its own grams that is on one page.
         pub most: f64,
     }
 }
@@ -108,9 +117,9 @@ table_row! {
         pub page_id: u64,
         /// Its address.
         pub page: String,
-        /// How many of the item's grams the page has.
+        /// How many of the item's own grams the page has.
         pub grams: u64,
-        /// What share that is.
+        /// What share of them that is.
         pub share: f64,
         /// Where the longest stretch of them begins in the text, in bytes.
         pub begin: u32,
@@ -126,7 +135,9 @@ struct Gram {
     hash: u64,
     kind: u32,
     of: u32,
+    /// Where it begins on a page; of an item, half of the hash of all its words.
     begin: u32,
+    /// Where it ends; of an item, the other half.
     end: u32,
 }
 
@@ -155,25 +166,29 @@ struct AboutItem {
     page: u32,
     begin: u32,
     end: u32,
+    /// Whether it is the first place of its gram on its page: grams are counted once.
+    first: u32,
 }
 
-/// How many grams it has, as `page`.
-const TOTAL: u32 = 0;
-/// One of them is somewhere.
-const FOUND: u32 = 1;
-/// One of them is at a place.
-const PLACE: u32 = 2;
+/// It is there.
+const EXISTS: u32 = 0;
+/// It has a gram of its own; `page` tells whether it is somewhere.
+const OWN: u32 = 1;
+/// It has a gram that too many have.
+const COMMON: u32 = 2;
+/// One of its own is at a place.
+const PLACE: u32 = 3;
 
 impl Row for AboutItem {
     type Key = u32;
-    type Rest = (u32, u32, u32, u32);
+    type Rest = (u32, u32, u32, u32, u32);
 
     fn key(&self) -> u32 {
         self.item
     }
 
-    fn rest(&self) -> (u32, u32, u32, u32) {
-        (self.kind, self.page, self.begin, self.end)
+    fn rest(&self) -> (u32, u32, u32, u32, u32) {
+        (self.kind, self.page, self.begin, self.end, self.first)
     }
 }
 
@@ -215,6 +230,7 @@ pub fn grams(
             Ok(json!(GramsSummary {
                 items: u64::from(items.kept()),
                 short: counted("short"),
+                common: counted("common"),
                 found: counted("found"),
                 listed: counted("listed"),
                 crowded: counted("crowded"),
@@ -281,42 +297,60 @@ fn registry(source: &Arc<Source>, items: &Arc<Source>, params: &GramsParams) -> 
     registry
 }
 
-/// The words of a text with their places, and their grams.
-#[derive(Default)]
+/// Finds the grams of texts, one after the other.
 struct Cut {
     scanner: WordScanner,
-    hashes: Vec<u64>,
-    ranges: Vec<(u32, u32)>,
-    seen: HashSet<u64>,
+    hasher: GramHasher,
+    /// Where the last k words begin.
+    begins: VecDeque<u32>,
+    k: usize,
 }
 
 impl Cut {
-    /// Calls `each` with every distinct gram of a text and where it stands first. Answers how many there are.
+    fn new(k: usize) -> Cut {
+        Cut {
+            scanner: WordScanner::default(),
+            hasher: GramHasher::new(k),
+            begins: VecDeque::with_capacity(k),
+            k,
+        }
+    }
+
+    /// Calls `each` with every gram of a text and where it stands, in order.
     fn grams(
         &mut self,
         text: &str,
-        k: usize,
-        mut each: impl FnMut(u64, u32, u32) -> std::result::Result<(), StageError>,
-    ) -> std::result::Result<u32, StageError> {
-        self.hashes.clear();
-        self.ranges.clear();
-        self.seen.clear();
-        let (hashes, ranges) = (&mut self.hashes, &mut self.ranges);
-        self.scanner.scan(text, |word| {
-            hashes.push(word_hash(word.normal));
-            ranges.push((word.range.start as u32, word.range.end as u32));
-        });
-        let (ranges, seen) = (&self.ranges, &mut self.seen);
+        mut each: impl FnMut(u64, u32, u32) -> cento_flow::Result<()>,
+    ) -> std::result::Result<(), StageError> {
+        self.hasher.reset();
+        self.begins.clear();
+        let (hasher, begins, k) = (&mut self.hasher, &mut self.begins, self.k);
         let mut outcome = Ok(());
-        roll(&self.hashes, k, |gram, at| {
-            if outcome.is_ok() && seen.insert(gram) {
-                let begin = ranges.get(at).map_or(0, |range| range.0);
-                let end = ranges.get(at + k - 1).map_or(begin, |range| range.1);
-                outcome = each(gram, begin, end);
+        self.scanner.scan(text, |word| {
+            if outcome.is_err() {
+                return;
+            }
+            if begins.len() == k {
+                begins.pop_front();
+            }
+            begins.push_back(word.range.start as u32);
+            if let Some(gram) = hasher.push(word_hash(word.normal)) {
+                let begin = begins.front().copied().unwrap_or(0);
+                outcome = each(gram, begin, word.range.end as u32);
             }
         });
-        outcome?;
-        Ok(seen.len() as u32)
+        Ok(outcome?)
+    }
+
+    /// A hash of all words of a text.
+    fn fingerprint(&mut self, text: &str) -> u64 {
+        let mut hash = 0u64;
+        self.scanner.scan(text, |word| {
+            hash = (hash ^ word_hash(word.normal))
+                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                .rotate_left(23);
+        });
+        hash
     }
 }
 
@@ -326,27 +360,30 @@ fn gather(registry: &mut Registry, source: &Arc<Source>, items: &Arc<Source>, k:
         let all = context.state::<Bitmap>("grams")?;
         let mut by_gram = context.shuffle::<Gram>("by gram")?;
         let mut by_item = context.shuffle::<AboutItem>("by item")?;
-        let mut cut = Cut::default();
+        let mut cut = Cut::new(k);
         texts.for_each_text(&context.task()?, |item, text| {
             context.check()?;
-            let total = cut.grams(text, k, |hash, begin, end| {
+            let fingerprint = cut.fingerprint(text);
+            let mut any = false;
+            cut.grams(text, |hash, _, _| {
+                any = true;
                 all.set(hash);
                 by_gram.push(Gram {
                     hash,
                     kind: ITEM,
                     of: item,
-                    begin,
-                    end,
-                })?;
-                Ok(())
+                    begin: (fingerprint >> 32) as u32,
+                    end: fingerprint as u32,
+                })
             })?;
-            context.count("short", u64::from(total == 0));
+            context.count("short", u64::from(!any));
             by_item.push(AboutItem {
                 item,
-                kind: TOTAL,
-                page: total,
+                kind: EXISTS,
+                page: 0,
                 begin: 0,
                 end: 0,
+                first: 0,
             })?;
             Ok::<_, StageError>(())
         })
@@ -355,111 +392,152 @@ fn gather(registry: &mut Registry, source: &Arc<Source>, items: &Arc<Source>, k:
     registry.map("page grams", move |context| {
         let all = context.state::<Bitmap>("grams")?;
         let mut by_gram = context.shuffle::<Gram>("by gram")?;
-        let mut cut = Cut::default();
+        let mut cut = Cut::new(k);
         texts.for_each_text(&context.task()?, |page, text| {
             context.check()?;
-            cut.grams(text, k, |hash, begin, end| {
-                if all.get(hash) {
-                    by_gram.push(Gram {
-                        hash,
-                        kind: PAGE,
-                        of: page,
-                        begin,
-                        end,
-                    })?;
+            cut.grams(text, |hash, begin, end| {
+                if !all.get(hash) {
+                    return Ok(());
                 }
-                Ok(())
-            })?;
-            Ok::<_, StageError>(())
+                by_gram.push(Gram {
+                    hash,
+                    kind: PAGE,
+                    of: page,
+                    begin,
+                    end,
+                })
+            })
         })
     });
     registry.reduce::<Gram, _>("meet", |context, groups| {
         let mut by_item = context.shuffle::<AboutItem>("by item")?;
-        let mut items: Vec<u32> = Vec::new();
+        let (mut items, mut different) = (Vec::<u32>::new(), Vec::<(u32, u32)>::new());
         while let Some(group) = groups.next_group()? {
             items.clear();
-            let mut pages = 0;
+            different.clear();
+            let about = |item: u32, kind: u32, page: u32| AboutItem {
+                item,
+                kind,
+                page,
+                begin: 0,
+                end: 0,
+                first: 0,
+            };
+            let (mut crowded, mut found) = (false, false);
+            let (mut last_item, mut last_page, mut repeats) = (None, None, 0);
             for row in group {
                 if row.kind == ITEM {
-                    items.push(row.of);
+                    if last_item.replace(row.of) == Some(row.of) {
+                        continue;
+                    }
+                    let words = (row.begin, row.end);
+                    if !crowded && !different.contains(&words) {
+                        different.push(words);
+                    }
+                    if !crowded && different.len() <= CROWD && items.len() < MOST {
+                        items.push(row.of);
+                        continue;
+                    }
+                    crowded = true;
+                    for item in items.drain(..) {
+                        by_item.push(about(item, COMMON, 0))?;
+                    }
+                    by_item.push(about(row.of, COMMON, 0))?;
                     continue;
                 }
                 if items.is_empty() {
                     break;
                 }
-                let about = |item: u32, kind: u32| AboutItem {
-                    item,
-                    kind,
-                    page: row.of,
-                    begin: row.begin,
-                    end: row.end,
-                };
-                if pages == 0 {
-                    for &item in &items {
-                        by_item.push(AboutItem {
-                            page: 0,
-                            begin: 0,
-                            end: 0,
-                            ..about(item, FOUND)
-                        })?;
-                    }
-                    context.count("crowded", u64::from(items.len() > CROWD));
-                }
-                pages += 1;
-                if items.len() > CROWD || pages > PAGES {
-                    break;
+                found = true;
+                let first = last_page.replace(row.of) != Some(row.of);
+                repeats = if first { 0 } else { repeats + 1 };
+                if repeats >= REPEATS {
+                    continue;
                 }
                 for &item in &items {
-                    by_item.push(about(item, PLACE))?;
+                    by_item.push(AboutItem {
+                        begin: row.begin,
+                        end: row.end,
+                        first: u32::from(first),
+                        ..about(item, PLACE, row.of)
+                    })?;
                 }
+            }
+            context.count("crowded", u64::from(crowded));
+            for &item in &items {
+                by_item.push(about(item, OWN, u32::from(found)))?;
             }
         }
         Ok(())
     });
 }
 
+/// What a page has of an item.
+#[derive(Default)]
+struct OnPage {
+    page: u32,
+    grams: u64,
+    stretch: Stretch,
+}
+
 fn weigh(registry: &mut Registry, least: f64) {
+    let least = typed(least);
     registry.reduce::<AboutItem, _>("weigh", move |context, groups| {
         let named = context.state::<Bitmap>(NAMED)?;
         let mut by_page = context.wide_shuffle("by page")?;
         let mut rows = context.wide_shuffle("item rows")?;
         while let Some(group) = groups.next_group()? {
             let item = group.key();
-            let (mut total, mut found) = (0u64, 0u64);
-            let mut pages: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
-            for row in group {
-                match row.kind {
-                    TOTAL => total += u64::from(row.page),
-                    FOUND => found += 1,
-                    _ => pages
-                        .entry(row.page)
-                        .or_default()
-                        .push((row.begin, row.end)),
-                }
-            }
+            let (mut own, mut common, mut found) = (0u64, 0u64, 0u64);
             let (mut listed, mut most) = (0u64, 0);
-            for (page, places) in pages {
-                let part = share(places.len() as u64, total);
+            let mut current: Option<OnPage> = None;
+            let mut flush = |on: Option<OnPage>, own: u64| {
+                let Some(on) = on else {
+                    return Ok(());
+                };
+                let part = share(on.grams, own);
                 most = part.max(most);
-                if real(part) < least {
-                    continue;
+                if part < least {
+                    return Ok(());
                 }
                 listed += 1;
-                named.set(u64::from(page));
-                let (begin, end) = longest(&places);
+                named.set(u64::from(on.page));
+                let (begin, end) = on.stretch.longest;
                 let row = serde_json::to_vec(&Placed {
                     item,
-                    grams: places.len() as u64,
+                    grams: on.grams,
                     share: part,
                     begin,
                     end,
                     page: None,
                 })?;
-                by_page.push_numbered(u64::from(page), ROW, &row)?;
+                by_page.push_numbered(u64::from(on.page), ROW, &row)?;
+                Ok::<_, StageError>(())
+            };
+            for row in group {
+                match row.kind {
+                    EXISTS => {}
+                    OWN => {
+                        own += 1;
+                        found += u64::from(row.page);
+                    }
+                    COMMON => common += 1,
+                    _ => {
+                        if current.as_ref().is_none_or(|on| on.page != row.page) {
+                            flush(current.take(), own)?;
+                        }
+                        let on = current.get_or_insert_default();
+                        on.page = row.page;
+                        on.grams += u64::from(row.first);
+                        on.stretch.add(row.begin, row.end);
+                    }
+                }
             }
+            flush(current.take(), own)?;
+            context.count("common", u64::from(own == 0 && common > 0));
             context.count("found", u64::from(found > 0));
             context.count("listed", u64::from(listed > 0));
-            let row = serde_json::to_vec(&(total, found, listed, most))?;
+            let row = serde_json::to_vec(&(own, common, found, listed, most))?;
             rows.push_numbered(u64::from(item), ROW, &row)?;
         }
         Ok(())
@@ -467,25 +545,25 @@ fn weigh(registry: &mut Registry, least: f64) {
 }
 
 /// The longest stretch of places that touch or overlap; they come by where they begin.
-fn longest(places: &[(u32, u32)]) -> (u32, u32) {
-    // One space, or one mark and a space, between two words belongs to what they are part of.
-    const GAP: u32 = 4;
-    let mut best = (0, 0);
-    let mut current: Option<(u32, u32)> = None;
-    for &(begin, end) in places {
-        current = match current {
-            Some((first, last)) if begin <= last.saturating_add(GAP) => {
-                Some((first, last.max(end)))
-            }
-            _ => Some((begin, end)),
+#[derive(Debug, Default)]
+struct Stretch {
+    longest: (u32, u32),
+    current: Option<(u32, u32)>,
+}
+
+impl Stretch {
+    fn add(&mut self, begin: u32, end: u32) {
+        // One space, or one mark and a space, between two words belongs to what they are part of.
+        const GAP: u32 = 4;
+        let (first, last) = match self.current {
+            Some((first, last)) if begin <= last.saturating_add(GAP) => (first, last.max(end)),
+            _ => (begin, end),
         };
-        if let Some((first, last)) = current
-            && last - first > best.1 - best.0
-        {
-            best = (first, last);
+        self.current = Some((first, last));
+        if last - first > self.longest.1 - self.longest.0 {
+            self.longest = (first, last);
         }
     }
-    best
 }
 
 fn settle(registry: &mut Registry, items: &Arc<Source>) {
@@ -525,14 +603,15 @@ fn settle(registry: &mut Registry, items: &Arc<Source>) {
             let Some(record) = group.next() else {
                 continue;
             };
-            let (grams, found, pages, most): (u64, u64, u64, u64) =
+            let (own, common, found, pages, most): (u64, u64, u64, u64, u64) =
                 serde_json::from_slice(&record.value)?;
             table.push(ItemRow {
                 item_id: name.page_id,
                 item: name.url.clone(),
-                grams,
+                grams: own + common,
+                common,
                 found,
-                share: real(share(found, grams)),
+                share: real(share(found, own)),
                 pages,
                 most: real(most),
             })?;
@@ -561,6 +640,13 @@ mod tests {
 
     #[test]
     fn the_longest_stretch_is_where_an_item_stands() {
+        let longest = |places: &[(u32, u32)]| {
+            let mut stretch = Stretch::default();
+            places
+                .iter()
+                .for_each(|&(begin, end)| stretch.add(begin, end));
+            stretch.longest
+        };
         assert_eq!(
             longest(&[(0, 10), (5, 20), (40, 50), (52, 70), (60, 90)]),
             (40, 90)

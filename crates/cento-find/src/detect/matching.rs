@@ -2,11 +2,14 @@
 //!
 //! ```text
 //!   pages ─ own ─▶ own
-//!   chunks ─ match ─▶ by page, by label, matched      provenance ─ origins ─▶ by label, label rows
+//!   chunks ─ match ─▶ by page, by label, places, matched   provenance ─ origins ─▶ by label, label rows, asked
 //!   by label ─ attribute ─▶ by page, label rows ─ label table ─▶ labels
 //! ```
 //!
 //! Labels are mapped, not shuffled: asking them costs less than moving every chunk to where its label is.
+//!
+//! A label that many originals have would multiply every chunk that is it. So one that more than [`CROWD`] have travels alone,
+//! and is asked about when the originals of the page are known (see [`score`](super::score)).
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,11 +19,14 @@ use cento_labels::Labels;
 use serde::{Deserialize, Serialize};
 
 use super::params::{DetectParams, LabelSet};
-use super::rows::{AboutLabel, AboutPage, COUNTS, HIT, MATCH, NOWHERE, ORIGIN};
+use super::rows::{AboutLabel, AboutPage, Asked, CHUNK, COMMON, COUNTS, HIT, MATCH, ORIGIN};
 use crate::error::Error;
 use crate::provenance::label_rows;
 use crate::source::{ChunkTask, Source};
 use crate::tables::open_groups;
+
+/// Originals of a label by which a chunk is multiplied.
+pub(super) const CROWD: usize = 256;
 
 table_row! {
     /// A label that is on some page.
@@ -97,6 +103,7 @@ struct Counter<'c, 'f> {
     matched: Arc<Bitmap>,
     by_page: std::cell::RefMut<'c, cento_flow::Emitter<AboutPage>>,
     by_label: std::cell::RefMut<'c, cento_flow::Emitter<AboutLabel>>,
+    places: std::cell::RefMut<'c, cento_flow::Emitter<AboutPage>>,
     page: u32,
     counts: [u32; 3],
 }
@@ -121,13 +128,16 @@ impl Counter<'_, '_> {
         } else if let Some(label) = self.labels.find(hash) {
             *matched += 1;
             self.matched.set(label);
+            let label = u32::try_from(label)?;
             self.by_label.push(AboutLabel {
-                label: u32::try_from(label)?,
+                label,
                 kind: MATCH,
                 page,
-                ordinal,
-                begin,
-                end,
+            })?;
+            self.places.push(AboutPage {
+                page,
+                kind: CHUNK,
+                numbers: [ordinal, label, begin, end],
             })?;
         }
         Ok(())
@@ -136,7 +146,7 @@ impl Counter<'_, '_> {
     fn flush(&mut self) -> Result<(), StageError> {
         let [chunks, stopped, matched] = std::mem::take(&mut self.counts);
         if chunks > 0 {
-            let numbers = [chunks, stopped, matched, 0, 0];
+            let numbers = [chunks, stopped, matched, 0];
             self.by_page.push(AboutPage {
                 page: self.page,
                 kind: COUNTS,
@@ -172,6 +182,7 @@ fn match_objects(
         matched: context.state::<Bitmap>("matched")?,
         by_page: context.shuffle::<AboutPage>("by page")?,
         by_label: context.shuffle::<AboutLabel>("by label")?,
+        places: context.shuffle::<AboutPage>("places")?,
         page: u32::MAX,
         counts: [0; 3],
     };
@@ -203,6 +214,7 @@ fn origins(registry: &mut Registry, set: &LabelSet) {
         let task: GroupTask = context.task()?;
         let matched = context.state::<Bitmap>("matched")?;
         let mut by_label = context.shuffle::<AboutLabel>("by label")?;
+        let mut asked = context.shuffle::<Asked>("asked")?;
         let mut rows = context.wide_shuffle("label rows")?;
         let foreign =
             || Error::Parameter(format!("{} belongs to other labels", task.file.display()));
@@ -214,15 +226,29 @@ fn origins(registry: &mut Registry, set: &LabelSet) {
                     return Err(foreign().into());
                 }
                 if matched.get(label) {
-                    for original in row.originals {
+                    let number = u32::try_from(label)?;
+                    let mut origin = |page: u32| {
                         by_label.push(AboutLabel {
-                            label: u32::try_from(label)?,
+                            label: number,
                             kind: ORIGIN,
-                            page: original,
-                            ordinal: 0,
-                            begin: 0,
-                            end: 0,
-                        })?;
+                            page,
+                        })
+                    };
+                    if row.originals.len() <= CROWD {
+                        row.originals.iter().try_for_each(|&page| origin(page))?;
+                    } else {
+                        origin(COMMON)?;
+                        context.count("common labels", 1);
+                        for original in row.originals {
+                            asked.push(Asked {
+                                label: number,
+                                original,
+                                kind: ORIGIN,
+                                page: 0,
+                                rank: 0,
+                                chunks: 0,
+                            })?;
+                        }
                     }
                     let said = Said {
                         text: row.text,
@@ -245,30 +271,37 @@ fn attribute(registry: &mut Registry, set: &LabelSet) {
         while let Some(group) = groups.next_group()? {
             let label = group.key();
             originals.clear();
-            let (mut found, mut pages, mut last) = (0u64, 0u64, None);
+            let (mut found, mut pages) = (0u64, 0u64);
+            // Rows come by page: as many as a page has chunks that are this label become one row for each original.
+            let mut run: Option<(u32, u32)> = None;
+            let mut flush = |run: Option<(u32, u32)>, originals: &[u32]| {
+                let Some((page, chunks)) = run else {
+                    return Ok(());
+                };
+                originals.iter().try_for_each(|&original| {
+                    by_page.push(AboutPage {
+                        page,
+                        kind: HIT,
+                        numbers: [label, original, chunks, 0],
+                    })
+                })
+            };
             for row in group {
                 if row.kind == ORIGIN {
                     originals.push(row.page);
                     continue;
                 }
                 found += 1;
-                if last != Some(row.page) {
-                    pages += 1;
-                    last = Some(row.page);
-                }
-                let nowhere = [NOWHERE];
-                let from = match originals.as_slice() {
-                    [] => &nowhere[..],
-                    some => some,
-                };
-                for &original in from {
-                    by_page.push(AboutPage {
-                        page: row.page,
-                        kind: HIT,
-                        numbers: [row.ordinal, label, original, row.begin, row.end],
-                    })?;
+                match &mut run {
+                    Some((page, chunks)) if *page == row.page => *chunks += 1,
+                    _ => {
+                        flush(run.take(), &originals)?;
+                        pages += 1;
+                        run = Some((row.page, 1));
+                    }
                 }
             }
+            flush(run.take(), &originals)?;
             if found > 0 {
                 let counted = serde_json::to_vec(&(found, pages))?;
                 rows.push_numbered(u64::from(label), 1, &counted)?;

@@ -35,8 +35,8 @@ pub use grams::{GRAMS, GramsParams, GramsSummary, ItemRow, PlaceRow, grams};
 pub use matching::FoundRow;
 pub use moments::{HistogramRow, ThresholdRow};
 pub use params::{DetectParams, LabelSet, LabelsUsed};
-pub use read::{histograms, thresholds};
-pub use settle::{ChunkMatchRow, CopiedRow, MatchRow, NeighbourhoodRow, PageRow};
+pub use read::{histograms, levels, thresholds};
+pub use settle::{ChunkMatchRow, CopiedRow, LevelRow, MatchRow, NeighbourhoodRow, PageRow};
 
 use crate::discover::recipe_of;
 use crate::error::{Error, Result};
@@ -83,10 +83,22 @@ pub struct DetectSummary {
     pub neighbourhoods: u64,
     /// Those that are flagged.
     pub flagged: u64,
+    /// Labels that more originals have than can be told apart by them, and that were found.
+    pub common_labels: u64,
+    /// Chunks that are such labels.
+    pub common_chunks: u64,
+    /// Those of them that are attributed to an original, because other chunks of their page are.
+    pub attributed_common_chunks: u64,
     /// Chunks that are edited labels.
     pub fuzzy: u64,
     /// Pages that have such.
     pub fuzzy_pages: u64,
+    /// Labels that were compared with edited chunks: those that have a run of words that not too many labels have.
+    pub compared_labels: u64,
+    /// Runs of words that too many labels have to be compared by.
+    pub crowded_runs: u64,
+    /// Labels of which only the beginning is known and was compared.
+    pub cut_labels: u64,
 }
 
 /// What is written down of a run.
@@ -107,6 +119,24 @@ pub fn check_like(source: &Source, set: &LabelSet) -> Result<()> {
     Ok(())
 }
 
+/// Fails if what is held of pages and labels does not fit in half of the memory: two bits of a page, a bit of a label, and with
+/// edited chunks four bytes of a label and a filter. All else is shuffled, and spills.
+fn check_memory(source: &Source, set: &LabelSet, params: &DetectParams, memory: u64) -> Result<()> {
+    let (pages, labels) = (u64::from(source.all()), set.used().count);
+    let mut needed = pages / 4 + labels / 8;
+    if params.fuzzy.is_some() {
+        needed += labels * 4 + labels / 8 + memory / 8;
+    }
+    match needed > memory / 2 {
+        false => Ok(()),
+        true => Err(Error::Flow(cento_flow::Error::TooLittleMemory {
+            limit: memory,
+            needed: 2 * needed,
+            reason: format!(" for {pages} pages and {labels} labels"),
+        })),
+    }
+}
+
 /// Looks for labels in a corpus.
 pub fn detect(
     source: &Arc<Source>,
@@ -125,6 +155,7 @@ pub fn detect(
     if params.fuzzy.is_some() {
         fuzzy::check(source, set)?;
     }
+    check_memory(source, set, params, workplace.memory)?;
     let asked = Asked {
         params,
         labels: set.used(),
@@ -157,8 +188,14 @@ pub fn detect(
                 flagged_sites: counted("flagged sites"),
                 neighbourhoods: counted("neighbourhoods"),
                 flagged: counted("flagged"),
+                common_labels: counted("common labels"),
+                common_chunks: counted("common chunks"),
+                attributed_common_chunks: counted("attributed common chunks"),
                 fuzzy: rows("fuzzy"),
                 fuzzy_pages: counted("fuzzy pages"),
+                compared_labels: counted("compared labels"),
+                crowded_runs: counted("crowded runs"),
+                cut_labels: counted("cut labels"),
             }))
         },
     )
@@ -199,7 +236,6 @@ fn flow(source: &Source, set: &LabelSet, params: &DetectParams, memory: u64) -> 
     let labels = set.used().count;
     let label_bits = (64 - labels.leading_zeros()).max(1);
     let bitmap = |count: u64| json!({ "bytes": count.div_ceil(8).max(8) });
-    let pages = json!({ "pages": source.all() });
     let tasks = match set.used().recipe.of {
         LabelKind::Files => {
             let tasks = 0..source.page_tasks().len();
@@ -226,12 +262,14 @@ fn flow(source: &Source, set: &LabelSet, params: &DetectParams, memory: u64) -> 
         .state("matched", "bitmap", bitmap(labels))
         // By remainder: an original that is not wanted may be named as well, and is then left out.
         .state("known originals", "bitmap", bitmap(count.max(1 << 13)))
-        .state("left", "numbers", pages.clone())
-        .state("hits", "numbers", pages)
         .state("page moments", "tally", json!(null))
         .state("moments", "tally", json!(null))
         .shuffle_of_numbers("by page", bits)
         .shuffle_of_numbers("by label", label_bits)
+        .shuffle_of_numbers("places", bits)
+        .shuffle_of_numbers("asked", label_bits)
+        .shuffle_of_numbers("answers", bits)
+        .shuffle_of_numbers("scored", bits)
         .shuffle_of_numbers("label rows", label_bits)
         .shuffle_of_numbers("by original", 32)
         .shuffle_of_numbers("page rows", bits)
@@ -251,6 +289,7 @@ fn flow(source: &Source, set: &LabelSet, params: &DetectParams, memory: u64) -> 
         "copied",
         "thresholds",
         "histogram",
+        "levels",
     ] {
         flow = flow.table(table);
     }
@@ -258,7 +297,8 @@ fn flow(source: &Source, set: &LabelSet, params: &DetectParams, memory: u64) -> 
         .with(json!({ "source": source.identity(), "params": params, "labels": set.used() }))
         .writes("matched")
         .writes("by page")
-        .writes("by label");
+        .writes("by label")
+        .writes("places");
     if !params.own.is_empty() {
         flow = flow
             .state("own", "bitmap", bitmap(u64::from(source.all())))
@@ -275,6 +315,7 @@ fn flow(source: &Source, set: &LabelSet, params: &DetectParams, memory: u64) -> 
             Stage::map("origins", table)
                 .reads("matched")
                 .writes("by label")
+                .writes("asked")
                 .writes("label rows"),
         )
         .stage(
@@ -286,13 +327,21 @@ fn flow(source: &Source, set: &LabelSet, params: &DetectParams, memory: u64) -> 
         .stage(
             Stage::reduce("score", "by page")
                 .writes(NAMED)
-                .writes("left")
-                .writes("hits")
                 .writes("known originals")
                 .writes("page moments")
                 .writes("page rows")
-                .writes("by original"),
+                .writes("by original")
+                .writes("places")
+                .writes("asked")
+                .writes("scored"),
         )
+        .stage(Stage::reduce("common", "asked").writes("answers"))
+        .stage(
+            Stage::reduce("attribute common", "answers")
+                .writes("by original")
+                .writes("places"),
+        )
+        .stage(Stage::reduce("place", "places").writes("page rows"))
         .stage(
             Stage::map("original names", originals)
                 .reads("known originals")
@@ -300,11 +349,11 @@ fn flow(source: &Source, set: &LabelSet, params: &DetectParams, memory: u64) -> 
         )
         .stage(Stage::reduce("taken", "by original").writes("page rows"))
         .stage(
-            Stage::map("neighbours", source.page_tasks())
-                .reads("left")
-                .reads("hits")
-                .writes("by prefix"),
+            Stage::map("prefixes of pages", source.page_tasks())
+                .with(json!(params.depth))
+                .writes("scored"),
         )
+        .stage(Stage::reduce("neighbours", "scored").writes("by prefix"))
         .stage(
             Stage::reduce("gather", "by prefix")
                 .writes(NAMED)
@@ -350,7 +399,8 @@ fn flow(source: &Source, set: &LabelSet, params: &DetectParams, memory: u64) -> 
                 .reads("page moments")
                 .reads("moments")
                 .writes("thresholds")
-                .writes("histogram"),
+                .writes("histogram")
+                .writes("levels"),
         );
     if params.fuzzy.is_some() {
         flow = flow.stage(Stage::reduce("fuzzy table", fuzzy::ROWS).writes("fuzzy"));

@@ -1,13 +1,27 @@
-//! Means, deviations and histograms of scores, from whole numbers: sums that no order of adding changes.
+//! Means, deviations, histograms and verdicts of scores, in whole numbers.
+//!
+//! A score is a whole number of 2⁻⁶⁰, rounded to the nearest. Sums and squares of such numbers are exact, so they do not
+//! depend on the order of adding, and "is it above the mean plus one deviation?" is decided without rounding:
+//!
+//! ```text
+//!   x > S/n + √(nQ − S²)/n    ⇔    nx > S  and  (nx − S)² > nQ − S²       S = Σx, Q = Σx²
+//! ```
+//!
+//! So where all scores are equal none is above their mean, whatever they are.
+
+use std::cmp::Ordering;
 
 use cento_flow::table_row;
 
 use crate::tally::{Counts, Tally};
 
-/// A score of 1. Its square fits 64 bits.
-pub(super) const ONE: u64 = 1 << 31;
+/// A score of 1: finer than a number of type `f64`, so that people read the share and not how it was rounded.
+pub(super) const ONE: u64 = 1 << BITS;
+const BITS: u32 = 60;
 /// Bins of a histogram.
 pub(super) const BINS: u64 = 100;
+/// Further bits of the shares that are added up to the mean of a neighbourhood.
+const FINER: u32 = 30;
 
 /// Which score it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +53,9 @@ impl Kind {
         }
     }
 }
+
+/// Behind the key of a kind come its bins, and at this distance its squares.
+const SQUARES: u64 = 500;
 
 table_row! {
     /// What the scores of one kind are, all together.
@@ -72,22 +89,114 @@ table_row! {
     }
 }
 
-/// A share as a whole number.
+/// A share as a whole number of 2⁻⁶⁰, rounded to the nearest, so that a half is a half.
 pub(super) fn share(part: u64, whole: u64) -> u64 {
     let whole = u128::from(whole.max(1));
-    // Rounded to the nearest, so that a half is a half.
     ((u128::from(part) * u128::from(ONE) + whole / 2) / whole) as u64
 }
 
-/// A score as people read it, to nine digits.
+/// A share that somebody typed: the decimal number and not its binary neighbour, so that 3 of 10 are not above 0.3.
+pub(super) fn typed(share: f64) -> u64 {
+    // Digits beyond these are below what a score can tell.
+    const DIGITS: usize = 20;
+    // The shortest text that means this number is what was typed.
+    let text = share.clamp(0.0, 1.0).to_string();
+    let (whole, part) = text.split_once('.').unwrap_or((text.as_str(), ""));
+    let (mut number, mut scale) = (u128::from(whole == "1"), 1u128);
+    for digit in part.bytes().take(DIGITS) {
+        number = number * 10 + u128::from(digit.saturating_sub(b'0'));
+        scale *= 10;
+    }
+    // Twenty digits and 60 bits are 127 bits.
+    ((number * u128::from(ONE) + scale / 2) / scale) as u64
+}
+
+/// A score as people read it.
 pub(super) fn real(score: u64) -> f64 {
-    (score as f64 / ONE as f64 * 1e9).round() / 1e9
+    score as f64 / ONE as f64
+}
+
+/// The mean of many shares, as exact as a score can be.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Mean {
+    sum: u128,
+    count: u64,
+}
+
+impl Mean {
+    /// Adds a share. Both numbers have 32 bits.
+    pub(super) fn add(&mut self, part: u32, whole: u32) {
+        // Rounded down, at 2⁻⁹⁰: four thousand million of them fit, and are not off by one unit of a score.
+        self.sum += (u128::from(part) << (BITS + FINER)) / u128::from(whole.max(1));
+        self.count += 1;
+    }
+
+    /// The mean as a score.
+    pub(super) fn score(self) -> u64 {
+        let mean = self.sum / u128::from(self.count.max(1));
+        ((mean + (1 << (FINER - 1))) >> FINER) as u64
+    }
+}
+
+/// A number of 256 bits: as much as the square of a sum of scores needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) struct Wide {
+    high: u128,
+    low: u128,
+}
+
+impl Wide {
+    fn product(one: u128, other: u128) -> Wide {
+        const HALF: u128 = (1 << 64) - 1;
+        let (a, b) = (one >> 64, one & HALF);
+        let (c, d) = (other >> 64, other & HALF);
+        let (low, mid, cross) = (b * d, a * d, b * c);
+        let carry = (low >> 64) + (mid & HALF) + (cross & HALF);
+        Wide {
+            high: a * c + (mid >> 64) + (cross >> 64) + (carry >> 64),
+            low: (carry << 64) | (low & HALF),
+        }
+    }
+
+    fn plus(self, other: Wide) -> Wide {
+        let (low, carry) = self.low.overflowing_add(other.low);
+        let high = self.high.wrapping_add(other.high);
+        Wide {
+            high: high.wrapping_add(u128::from(carry)),
+            low,
+        }
+    }
+
+    fn minus(self, other: Wide) -> Wide {
+        let (low, borrow) = self.low.overflowing_sub(other.low);
+        let high = self.high.wrapping_sub(other.high);
+        Wide {
+            high: high.wrapping_sub(u128::from(borrow)),
+            low,
+        }
+    }
+
+    fn times(self, factor: u64) -> Wide {
+        let low = Wide::product(self.low, u128::from(factor));
+        Wide {
+            high: low
+                .high
+                .wrapping_add(self.high.wrapping_mul(u128::from(factor))),
+            low: low.low,
+        }
+    }
+
+    fn real(self) -> f64 {
+        self.high as f64 * 2f64.powi(128) + self.low as f64
+    }
 }
 
 /// The sums of one task.
 pub(super) struct Moments {
     kind: Kind,
-    counts: Counts,
+    sums: Counts,
+    /// The sum of squares, by 32 bits of them.
+    squares: Counts,
     bins: Vec<u64>,
 }
 
@@ -95,28 +204,31 @@ impl Moments {
     pub(super) fn new(kind: Kind) -> Moments {
         Moments {
             kind,
-            counts: [0; 4],
+            sums: [0; 4],
+            squares: [0; 4],
             bins: vec![0; BINS as usize],
         }
     }
 
     pub(super) fn add(&mut self, score: u64) {
         let score = score.min(ONE);
-        let square = score * score;
-        let [count, sum, high, low] = &mut self.counts;
+        let square = u128::from(score) * u128::from(score);
+        let [count, low, high, _] = &mut self.sums;
         *count += 1;
-        *sum += score;
-        *high += square >> 32;
-        *low += square & 0xffff_ffff;
-        let bin = (u128::from(score) * u128::from(BINS) / u128::from(ONE)) as u64;
-        if let Some(bin) = self.bins.get_mut(bin.min(BINS - 1) as usize) {
+        *low += score & 0xffff_ffff;
+        *high += score >> 32;
+        for (at, sum) in self.squares.iter_mut().enumerate() {
+            *sum += (square >> (32 * at)) as u64 & 0xffff_ffff;
+        }
+        if let Some(bin) = self.bins.get_mut(bin_of(score)) {
             *bin += 1;
         }
     }
 
     /// Says what the task has counted.
     pub(super) fn note(&self, tally: &Tally, task: usize) {
-        tally.note(task, self.kind.key(), self.counts);
+        tally.note(task, self.kind.key(), self.sums);
+        tally.note(task, self.kind.key() + SQUARES, self.squares);
         for (bin, &count) in (1..).zip(&self.bins) {
             if count > 0 {
                 tally.note(task, self.kind.key() + bin, [count, 0, 0, 0]);
@@ -125,17 +237,90 @@ impl Moments {
     }
 }
 
+/// The bin of a score. A score that is the nearest to k hundredths is in the bin that begins there, however it was rounded.
+fn bin_of(score: u64) -> usize {
+    let hundred = u128::from(score) * u128::from(BINS);
+    let nearest = ((hundred + u128::from(ONE / 2)) / u128::from(ONE)) as u64;
+    let bin = if share(nearest, BINS) == score {
+        nearest
+    } else {
+        (hundred / u128::from(ONE)) as u64
+    };
+    bin.min(BINS - 1) as usize
+}
+
+/// What a score must exceed.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Limit {
+    /// What was given.
+    Given(u64),
+    /// The mean of all scores plus their deviation: how many there are, their sum, and n²σ².
+    Deviation {
+        count: u64,
+        sum: u128,
+        variance: Wide,
+    },
+}
+
+impl Limit {
+    /// The limit of a kind of score.
+    pub(super) fn of(tally: &Tally, kind: Kind, given: Option<f64>) -> Limit {
+        match given {
+            Some(given) => Limit::Given(typed(given)),
+            None => {
+                let (count, sum, variance) = moments(tally, kind);
+                Limit::Deviation {
+                    count,
+                    sum,
+                    variance,
+                }
+            }
+        }
+    }
+
+    /// Whether a score is above it.
+    pub(super) fn is_below(&self, score: u64) -> bool {
+        match *self {
+            Limit::Given(given) => score > given,
+            Limit::Deviation {
+                count,
+                sum,
+                variance,
+            } => {
+                let above = u128::from(count) * u128::from(score);
+                let distance = match above.cmp(&sum) {
+                    Ordering::Greater => above - sum,
+                    _ => return false,
+                };
+                Wide::product(distance, distance) > variance
+            }
+        }
+    }
+}
+
+/// How many scores there are, their sum, and n²σ² = nΣx² − (Σx)².
+fn moments(tally: &Tally, kind: Kind) -> (u64, u128, Wide) {
+    let sums = tally.sums();
+    let [count, low, high, _] = sums.get(&kind.key()).copied().unwrap_or_default();
+    let limbs = sums
+        .get(&(kind.key() + SQUARES))
+        .copied()
+        .unwrap_or_default();
+    let sum = (u128::from(high) << 32) + u128::from(low);
+    let mut squares = Wide::default();
+    for (at, limb) in limbs.into_iter().enumerate() {
+        squares = squares.plus(Wide::product(u128::from(limb), 1 << (32 * at)));
+    }
+    let variance = squares.times(count).minus(Wide::product(sum, sum));
+    (count, sum, variance)
+}
+
 /// Mean, deviation and threshold of a kind of score.
 pub(super) fn threshold(tally: &Tally, kind: Kind, given: Option<f64>) -> ThresholdRow {
-    let sums = tally.sums();
-    let [count, sum, high, low] = sums.get(&kind.key()).copied().unwrap_or_default();
-    let squares = (u128::from(high) << 32) + u128::from(low);
-    let (n, s) = (u128::from(count), u128::from(sum));
-    // n²σ² = nΣs² − (Σs)², exactly.
-    let variance = (n * squares).saturating_sub(s * s);
-    let whole = count.max(1) as f64 * ONE as f64;
-    let mean = sum as f64 / whole;
-    let deviation = (variance as f64).sqrt() / whole;
+    let (count, sum, variance) = moments(tally, kind);
+    let n = u128::from(count.max(1));
+    let mean = ((sum / n) as f64 + (sum % n) as f64 / n as f64) / ONE as f64;
+    let deviation = variance.real().sqrt() / n as f64 / ONE as f64;
     ThresholdRow {
         score: kind.name().to_owned(),
         objects: count,
@@ -166,26 +351,69 @@ mod tests {
 
     use super::*;
 
+    fn tallied(scores: &[(u64, u64)]) -> Tally {
+        let tally = Tally::default();
+        for (task, some) in scores.chunks(7).enumerate() {
+            let mut moments = Moments::new(Kind::Mean);
+            some.iter()
+                .for_each(|&(part, whole)| moments.add(share(part, whole)));
+            moments.note(&tally, task);
+            moments.note(&tally, task);
+        }
+        tally
+    }
+
     proptest! {
         #[test]
         fn sums_agree_with_the_textbook(scores in proptest::collection::vec((0u64..50, 1u64..50), 1..60)) {
-            let scores: Vec<f64> = scores.iter().map(|&(part, more)| part as f64 / (part + more) as f64).collect();
-            let tally = Tally::default();
-            for (task, some) in scores.chunks(7).enumerate() {
-                let mut moments = Moments::new(Kind::Mean);
-                some.iter().for_each(|&score| moments.add((score * ONE as f64).round() as u64));
-                moments.note(&tally, task);
-                moments.note(&tally, task);
-            }
-            let count = scores.len() as f64;
-            let mean = scores.iter().sum::<f64>() / count;
-            let variance = scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / count;
+            let scores: Vec<(u64, u64)> = scores.iter().map(|&(part, more)| (part, part + more)).collect();
+            let tally = tallied(&scores);
+            let reals: Vec<f64> = scores.iter().map(|&(part, whole)| part as f64 / whole as f64).collect();
+            let count = reals.len() as f64;
+            let mean = reals.iter().sum::<f64>() / count;
+            let variance = reals.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / count;
             let found = threshold(&tally, Kind::Mean, None);
             prop_assert_eq!(found.objects as usize, scores.len());
-            prop_assert!((found.mean - mean).abs() < 1e-8);
-            prop_assert!((found.deviation - variance.sqrt()).abs() < 1e-8);
+            prop_assert!((found.mean - mean).abs() < 1e-12);
+            prop_assert!((found.deviation - variance.sqrt()).abs() < 1e-7);
             prop_assert_eq!(histogram(&tally, Kind::Mean).iter().map(|row| row.objects).sum::<u64>(), found.objects);
             prop_assert_eq!(threshold(&tally, Kind::Page, Some(0.5)).threshold, 0.5);
+            // The verdict is that of real numbers, wherever these can tell.
+            let limit = Limit::of(&tally, Kind::Mean, None);
+            for (&(part, whole), &score) in scores.iter().zip(&reals) {
+                let above = score - (mean + variance.sqrt());
+                prop_assert!(above.abs() < 1e-7 || limit.is_below(share(part, whole)) == (above > 0.0));
+            }
+        }
+
+        /// Scores are equal, or one half of them is and the other half is: nobody is above the mean plus one deviation.
+        #[test]
+        fn rounding_decides_no_verdict(one in (0u64..40, 1u64..40), other in (0u64..40, 1u64..40), times in 1usize..30) {
+            let one = (one.0, one.0 + one.1);
+            let other = (other.0, other.0 + other.1);
+            let mut scores = vec![one; times];
+            let all_equal = Limit::of(&tallied(&scores), Kind::Mean, None);
+            prop_assert!(!all_equal.is_below(share(one.0, one.1)));
+            scores.extend(vec![other; times]);
+            let halves = Limit::of(&tallied(&scores), Kind::Mean, None);
+            prop_assert!(!halves.is_below(share(one.0, one.1)) && !halves.is_below(share(other.0, other.1)));
+        }
+
+        #[test]
+        fn a_typed_share_is_the_decimal_number(part in 0u64..1000, times in 1u64..50) {
+            let limit = Limit::Given(typed(part as f64 / 1000.0));
+            prop_assert!(!limit.is_below(share(part * times, 1000 * times)));
+            prop_assert!(limit.is_below(share(part * times + 1, 1000 * times)));
+        }
+
+        #[test]
+        fn wide_numbers_multiply(one: u64, other: u64, more: u128) {
+            prop_assert_eq!(Wide::product(one.into(), other.into()), Wide { high: 0, low: u128::from(one) * u128::from(other) });
+            // (2¹²⁸ − 1)·a = a·2¹²⁸ − a.
+            let product = Wide::product(u128::MAX, more);
+            prop_assert_eq!(product.plus(Wide { high: 0, low: more }), Wide { high: more, low: 0 });
+            prop_assert_eq!(Wide { high: more, low: 0 }.minus(Wide { high: 0, low: more }), product);
+            prop_assert_eq!(Wide { high: 1, low: more }.times(other), Wide::product(more, other.into()).plus(Wide { high: other.into(), low: 0 }));
         }
     }
 
@@ -202,8 +430,27 @@ mod tests {
         assert!((found.mean - 0.04).abs() < 1e-12);
         assert!((found.deviation - 0.0384f64.sqrt()).abs() < 1e-12);
         assert_eq!(found.threshold, found.mean + found.deviation);
+        let limit = Limit::of(&tally, Kind::Ratio, None);
+        assert!(limit.is_below(ONE) && !limit.is_below(0));
         let bins = histogram(&tally, Kind::Ratio);
         assert_eq!((bins[0].objects, bins[99].objects), (24, 1));
+    }
+
+    #[test]
+    fn every_hundredth_begins_its_own_bin() {
+        for hundredth in 0..100 {
+            assert_eq!(bin_of(share(hundredth, 100)), hundredth as usize);
+            assert_eq!(bin_of(share(3 * hundredth, 300)), hundredth as usize);
+            assert_eq!(bin_of(share(hundredth, 100) + 2), hundredth as usize);
+            if hundredth > 0 {
+                assert_eq!(bin_of(share(hundredth, 100) - 2), hundredth as usize - 1);
+            }
+        }
+        assert_eq!(bin_of(ONE), 99);
+        let mut mean = Mean::default();
+        mean.add(1, 10);
+        mean.add(1, 2);
+        assert_eq!(bin_of(mean.score()), 30);
     }
 
     #[test]
@@ -211,6 +458,11 @@ mod tests {
         assert_eq!(share(1, 2), ONE / 2);
         assert_eq!(share(3, 3), ONE);
         assert_eq!(share(0, 0), 0);
-        assert_eq!(real(share(1, 3)), 0.333333333);
+        assert_eq!(real(share(2, 3)), 2.0 / 3.0);
+        assert_eq!(typed(0.3), share(3, 10));
+        let mut thirds = Mean::default();
+        thirds.add(1, 3);
+        thirds.add(2, 3);
+        assert_eq!(thirds.score(), ONE / 2);
     }
 }

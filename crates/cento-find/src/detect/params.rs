@@ -3,14 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use cento_file::Checksum;
 use cento_labels::{Labels, Recipe};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::provenance::{originals_of, table_of};
-
-/// Bytes at the end of a table that tell it from others: its footer has the places and sizes of all columns.
-const TAIL: u64 = 64 << 10;
+use crate::provenance::{ORIGINALS, TABLE, originals_of, table_of};
 
 /// The parameters of `detect`. What is not given of the thresholds is the mean of all scores of its kind, plus their deviation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -27,7 +25,7 @@ pub struct DetectParams {
     pub own: Vec<String>,
     /// How many levels of neighbourhoods there are; all if not given, sites alone if 1.
     pub depth: Option<u32>,
-    /// The least resemblance of an edited chunk to a label; none are looked for if not given.
+    /// The least share of a label's words that an edited chunk has in the same runs; none are looked for if not given.
     pub fuzzy: Option<f64>,
 }
 
@@ -50,7 +48,7 @@ impl DetectParams {
             && !(0.2..=1.0).contains(&least)
         {
             return Err(Error::Parameter(format!(
-                "a resemblance of {least} is not between 0.2 and 1"
+                "a share of {least} is not between 0.2 and 1"
             )));
         }
         if self.depth == Some(0) {
@@ -96,19 +94,30 @@ pub struct LabelsUsed {
 }
 
 impl LabelSet {
-    /// Opens labels, reads every byte of them once, and looks for the tables beside them.
+    /// Opens labels and the tables beside them, and reads every byte of all of them once.
     pub fn open(path: &Path) -> Result<LabelSet> {
         let labels = Labels::open(path)?;
         labels.verify()?;
+        labels.verify_beside()?;
         let header = labels.header();
         let mut hasher = blake3::Hasher::new();
         hasher.update(header.hashes.blake3.as_bytes());
         hasher.update(header.stop_hashes.blake3.as_bytes());
         let (table, originals) = (table_of(path), originals_of(path));
-        for table in [&table, &originals] {
-            if table.is_file() {
-                hasher.update(&tail(table)?);
+        // Whatever is in them is part of what is looked for: the names of originals, and texts to compare with.
+        for (ending, table) in [(TABLE, &table), (ORIGINALS, &originals)] {
+            if !table.is_file() {
+                continue;
             }
+            hasher.update(ending.as_bytes());
+            let blake3 = match header.beside.iter().find(|file| file.ending == ending) {
+                Some(known) => known.blake3.clone(),
+                None => {
+                    let found = Checksum::of(table).map_err(|error| Error::io(table, error))?;
+                    found.blake3
+                }
+            };
+            hasher.update(blake3.as_bytes());
         }
         Ok(LabelSet {
             identity: LabelsUsed {
@@ -136,20 +145,6 @@ impl LabelSet {
     pub fn has_originals(&self) -> bool {
         self.table && self.originals
     }
-}
-
-/// The length of a file and its last bytes.
-fn tail(path: &Path) -> Result<Vec<u8>> {
-    use std::io::{Read, Seek, SeekFrom};
-    let read = || -> std::io::Result<Vec<u8>> {
-        let mut file = std::fs::File::open(path)?;
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
-        let mut bytes = length.to_le_bytes().to_vec();
-        file.take(TAIL).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    read().map_err(|error| Error::io(path, error))
 }
 
 #[cfg(test)]

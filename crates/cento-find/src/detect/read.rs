@@ -1,11 +1,12 @@
-//! What a run has measured, from its tables: thresholds, and the numbers of the paper's figures 12 and 13.
+//! What a run has measured, from its tables: thresholds, and the numbers of the paper's figures 12, 13 and 14.
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, UInt64Type};
+use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Float64Array, StringArray, UInt64Array};
 
 use super::moments::{HistogramRow, ThresholdRow};
+use super::settle::LevelRow;
 use crate::error::{Error, Result};
 use crate::run::Findings;
 use crate::tables::read_table;
@@ -67,6 +68,25 @@ pub fn histograms(findings: &Findings) -> Result<Vec<HistogramRow>> {
                 begin: begin.value(row),
                 end: end.value(row),
                 objects: objects.value(row),
+            });
+        }
+    }
+    Ok(rows)
+}
+
+/// How many neighbourhoods there are at each level.
+pub fn levels(findings: &Findings) -> Result<Vec<LevelRow>> {
+    let mut rows = Vec::new();
+    for batch in read_table(&findings.table("levels"))? {
+        let batch = batch?;
+        let depth = batch.column_by_name("depth");
+        let depth = depth.and_then(|column| column.as_primitive_opt::<UInt32Type>());
+        let depth = depth.ok_or_else(|| missing("depth"))?;
+        let neighbourhoods = count(&batch, "neighbourhoods")?;
+        for row in 0..batch.num_rows() {
+            rows.push(LevelRow {
+                depth: depth.value(row),
+                neighbourhoods: neighbourhoods.value(row),
             });
         }
     }

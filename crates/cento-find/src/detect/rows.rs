@@ -3,21 +3,18 @@
 use bytemuck::{Pod, Zeroable};
 use cento_flow::Row;
 
-/// No original is known.
-pub(super) const NOWHERE: u32 = u32::MAX;
+/// The label is on more originals than its occurrences are multiplied by.
+pub(super) const COMMON: u32 = u32::MAX - 1;
 
-/// What is said about a label: an original that has it, or a chunk that is it.
+/// What is said about a label: an original that has it, or a page with a chunk that is it.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct AboutLabel {
     pub(super) label: u32,
-    /// 0 for an original, 1 for a chunk.
+    /// [`ORIGIN`] or [`MATCH`].
     pub(super) kind: u32,
     /// The original, or the page.
     pub(super) page: u32,
-    pub(super) ordinal: u32,
-    pub(super) begin: u32,
-    pub(super) end: u32,
 }
 
 /// An original that has the label.
@@ -27,6 +24,65 @@ pub(super) const MATCH: u32 = 1;
 
 impl Row for AboutLabel {
     type Key = u32;
+    type Rest = (u32, u32);
+
+    fn key(&self) -> u32 {
+        self.label
+    }
+
+    fn rest(&self) -> (u32, u32) {
+        (self.kind, self.page)
+    }
+}
+
+/// What is said about a page.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct AboutPage {
+    pub(super) page: u32,
+    pub(super) kind: u32,
+    pub(super) numbers: [u32; 4],
+}
+
+/// In `by page`: chunks, those that are stopped, those that are labels.
+pub(super) const COUNTS: u32 = 0;
+/// In `by page`: a label, an original that has it (or [`COMMON`]), and how many chunks of the page are this label.
+pub(super) const HIT: u32 = 1;
+/// In `places`: a label, and the original that the page's chunks of this label are attributed to.
+pub(super) const ASSIGNED: u32 = 0;
+/// In `places`: a chunk that is a label: its ordinal, the label, begin and end.
+pub(super) const CHUNK: u32 = 1;
+
+impl Row for AboutPage {
+    type Key = u32;
+    type Rest = (u32, [u32; 4]);
+
+    fn key(&self) -> u32 {
+        self.page
+    }
+
+    fn rest(&self) -> (u32, [u32; 4]) {
+        (self.kind, self.numbers)
+    }
+}
+
+/// About a common label: an original that has it, or a page that asks whether an original has it.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Asked {
+    pub(super) label: u32,
+    pub(super) original: u32,
+    /// [`ORIGIN`] or [`MATCH`].
+    pub(super) kind: u32,
+    pub(super) page: u32,
+    /// The place of the original among those of the page.
+    pub(super) rank: u32,
+    /// How many chunks of the page are this label.
+    pub(super) chunks: u32,
+}
+
+impl Row for Asked {
+    type Key = u32;
     type Rest = (u32, u32, u32);
 
     fn key(&self) -> u32 {
@@ -34,34 +90,56 @@ impl Row for AboutLabel {
     }
 
     fn rest(&self) -> (u32, u32, u32) {
-        (self.kind, self.page, self.ordinal)
+        (self.original, self.kind, self.page)
     }
 }
 
-/// What is said about a page: how many chunks it has, or one of them that is a label.
+/// The answer: an original of the page that has one of its common labels.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct AboutPage {
+pub(super) struct Answer {
     pub(super) page: u32,
-    pub(super) kind: u32,
-    pub(super) numbers: [u32; 5],
+    pub(super) label: u32,
+    pub(super) rank: u32,
+    pub(super) original: u32,
+    pub(super) chunks: u32,
 }
 
-/// Chunks, those that are stopped, those that are labels.
-pub(super) const COUNTS: u32 = 0;
-/// A chunk that is a label: its ordinal, label, an original, begin and end.
-pub(super) const HIT: u32 = 1;
-
-impl Row for AboutPage {
+impl Row for Answer {
     type Key = u32;
-    type Rest = (u32, [u32; 5]);
+    type Rest = (u32, u32);
 
     fn key(&self) -> u32 {
         self.page
     }
 
-    fn rest(&self) -> (u32, [u32; 5]) {
-        (self.kind, self.numbers)
+    fn rest(&self) -> (u32, u32) {
+        (self.label, self.rank)
+    }
+}
+
+/// The score of a page, or one of its prefixes.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct PagePrefix {
+    pub(super) hash: [u64; 2],
+    pub(super) page: u32,
+    /// 0 for the score, else the level of the prefix.
+    pub(super) level: u32,
+    pub(super) matched: u32,
+    pub(super) left: u32,
+}
+
+impl Row for PagePrefix {
+    type Key = u32;
+    type Rest = u32;
+
+    fn key(&self) -> u32 {
+        self.page
+    }
+
+    fn rest(&self) -> u32 {
+        self.level
     }
 }
 

@@ -6,17 +6,15 @@
 //!             └─▶ by site ─ sites ─▶ ranked sites ─ list sites ─▶ sites, copied
 //! ```
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cento_flow::{Registry, WideGroups, table_row};
+use cento_flow::{Registry, StageError, WideGroups, table_row};
 use cento_text::url::PageUrl;
 use serde::{Deserialize, Serialize};
 
-use super::moments::{HistogramRow, Kind, ThresholdRow, histogram, real, share, threshold};
+use super::moments::{HistogramRow, Kind, Limit, ThresholdRow, histogram, real, share, threshold};
 use super::params::{DetectParams, LabelSet};
-use super::rows::NOWHERE;
-use super::score::{Gathered, Scored, TookNamed};
+use super::score::{BLOCKS, Chunk, Gathered, LEVELS, Scored, TookNamed};
 use crate::names::{ROW, name_of};
 use crate::sites::name_hash;
 use crate::tally::Tally;
@@ -134,13 +132,24 @@ table_row! {
     }
 }
 
+table_row! {
+    /// How many neighbourhoods there are at a level: the paper's figure 14.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct LevelRow {
+        /// The level: 1 for hosts, 2 for their folders, and so on.
+        pub depth: u32,
+        /// How many neighbourhoods.
+        pub neighbourhoods: u64,
+    }
+}
+
 /// What one page took from one original, on its way to its site.
 #[derive(Serialize, Deserialize)]
 struct FromSite {
     page: String,
     original: String,
     chunks: u64,
-    of_original: f64,
+    of_original: u64,
 }
 
 /// A neighbourhood with its name and flags.
@@ -195,6 +204,13 @@ pub(super) fn register(registry: &mut Registry, set: &LabelSet, params: &DetectP
         let places = context.state::<Tally>("moments")?;
         let mut table = context.table::<ThresholdRow>("thresholds")?;
         let mut bins = context.table::<HistogramRow>("histogram")?;
+        let mut levels = context.table::<LevelRow>("levels")?;
+        for (key, counts) in places.sums().range(LEVELS..) {
+            levels.push(LevelRow {
+                depth: u32::try_from(key - LEVELS)?,
+                neighbourhoods: counts[0],
+            })?;
+        }
         for kind in Kind::ALL {
             let tally = if kind == Kind::Page { &pages } else { &places };
             table.push(threshold(tally, kind, given(&asked, kind)))?;
@@ -219,7 +235,7 @@ fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
     let with_originals = set.has_originals();
     registry.reduce("pages", move |context, groups| {
         let tally = context.state::<Tally>("page moments")?;
-        let limit = threshold(&tally, Kind::Page, asked.page_threshold).threshold;
+        let limit = Limit::of(&tally, Kind::Page, asked.page_threshold);
         let mut ranked = context.wide_shuffle("ranked pages")?;
         let mut by_site = context.wide_shuffle("by site")?;
         let mut chunks = context.table::<ChunkMatchRow>("chunks")?;
@@ -233,24 +249,29 @@ fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
                 continue;
             };
             let scored: Scored = serde_json::from_slice(&record.value)?;
-            for hit in &scored.hits {
-                chunks.push(ChunkMatchRow {
-                    page_id: name.page_id,
-                    ordinal: hit.ordinal,
-                    begin: hit.begin,
-                    end: hit.end,
-                    hash: labels.get(u64::from(hit.label)).unwrap_or_default(),
-                    original: (hit.original != NOWHERE).then_some(hit.original),
-                })?;
-            }
             let rest = u64::from(scored.chunks.saturating_sub(scored.stopped));
             let url = PageUrl::new(&name.url);
             let site = url.prefixes().next().map(str::to_owned);
             let mut originals = 0;
             for record in group {
+                if record.order >= BLOCKS {
+                    for block in record.value.chunks_exact(size_of::<Chunk>()) {
+                        let [ordinal, begin, end, label, original] =
+                            bytemuck::pod_read_unaligned::<Chunk>(block);
+                        chunks.push(ChunkMatchRow {
+                            page_id: name.page_id,
+                            ordinal,
+                            begin,
+                            end,
+                            hash: labels.get(u64::from(label)).unwrap_or_default(),
+                            original: original.checked_sub(1),
+                        })?;
+                    }
+                    continue;
+                }
                 let took: TookNamed = serde_json::from_slice(&record.value)?;
                 originals += 1;
-                let of_original = real(share(u64::from(took.labels), took.of_labels));
+                let of_original = share(u64::from(took.labels), took.of_labels);
                 if let Some(site) = &site {
                     let row = serde_json::to_vec(&FromSite {
                         page: name.url.clone(),
@@ -267,11 +288,11 @@ fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
                     chunks: u64::from(took.chunks),
                     labels: u64::from(took.labels),
                     of_page: real(share(u64::from(took.chunks), rest)),
-                    of_original,
+                    of_original: real(of_original),
                 })?;
             }
-            let contains = real(share(u64::from(scored.matched), rest));
-            let target = contains > limit;
+            let contains = share(u64::from(scored.matched), rest);
+            let target = limit.is_below(contains);
             context.count("targets", u64::from(target));
             let row = serde_json::to_vec(&(
                 (name.page_id, &name.url, &name.host),
@@ -286,7 +307,7 @@ fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
         type Ranked = (
             (u64, String, Option<String>),
             (u32, u32, u32),
-            (f64, Option<u32>, bool),
+            (u64, Option<u32>, bool),
         );
         let mut table = context.table::<PageRow>("pages")?;
         let mut groups = WideGroups::new(groups);
@@ -304,7 +325,7 @@ fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
                     chunks: u64::from(chunks),
                     stopped: u64::from(stopped),
                     matched: u64::from(matched),
-                    contains,
+                    contains: real(contains),
                     originals,
                     target,
                 })?;
@@ -318,7 +339,7 @@ fn prefixes(registry: &mut Registry, params: &DetectParams) {
     let asked = params.clone();
     registry.reduce("prefixes", move |context, groups| {
         let tally = context.state::<Tally>("moments")?;
-        let limit = |kind| threshold(&tally, kind, given(&asked, kind)).threshold;
+        let limit = |kind| Limit::of(&tally, kind, given(&asked, kind));
         let (mean, ratio) = (limit(Kind::Mean), limit(Kind::Ratio));
         let mut ranked = context.wide_shuffle("ranked prefixes")?;
         let mut by_site = context.wide_shuffle("by site")?;
@@ -333,7 +354,7 @@ fn prefixes(registry: &mut Registry, params: &DetectParams) {
                     .prefixes()
                     .nth(level)
                     .ok_or("a prefix is not that of its page")?;
-                let flags = [real(found.mean) > mean, real(found.ratio) > ratio];
+                let flags = [mean.is_below(found.mean), ratio.is_below(found.ratio)];
                 let flagged = flags.contains(&true);
                 context.count("flagged", u64::from(flagged));
                 context.count("flagged sites", u64::from(flagged && found.depth == 1));
@@ -371,13 +392,22 @@ fn prefixes(registry: &mut Registry, params: &DetectParams) {
     });
 }
 
-/// What a site took, by original.
-#[derive(Default, Serialize, Deserialize)]
-struct Sum {
+/// What a site took from one original.
+#[derive(Serialize, Deserialize)]
+struct Copied {
+    site: String,
+    original: String,
     pages: u64,
     chunks: u64,
-    most: f64,
+    most: u64,
     page: String,
+}
+
+/// The order of what is said about a site among sites of one rank: first the site, then what it took, by original. Sites whose
+/// names agree in these bits may be mixed up in the order of rows, and in nothing else.
+fn order_of(site: &str, at: u64) -> u64 {
+    const BITS: u32 = 24;
+    (name_hash(site)[0] >> BITS << BITS) | at.min((1 << BITS) - 1)
 }
 
 fn sites(registry: &mut Registry, set: &LabelSet) {
@@ -390,21 +420,48 @@ fn sites(registry: &mut Registry, set: &LabelSet) {
                 continue;
             };
             let named: Named = serde_json::from_slice(&first.value)?;
-            let mut copied: BTreeMap<String, Sum> = BTreeMap::new();
+            let rank = rank(named.gathered.matched);
+            let mut originals = 0u64;
+            // What is said of one original stands together.
+            let mut sum: Option<(u64, Copied)> = None;
+            let mut flush = |sum: Option<(u64, Copied)>| {
+                if let Some((_, copied)) = sum {
+                    originals += 1;
+                    let row = serde_json::to_vec(&(Option::<(Named, u64)>::None, Some(&copied)))?;
+                    ranked.push_numbered(rank, order_of(&copied.site, originals), &row)?;
+                }
+                Ok::<_, StageError>(())
+            };
             for record in group {
                 let from: FromSite = serde_json::from_slice(&record.value)?;
-                let sum = copied.entry(from.original).or_default();
-                sum.pages += 1;
-                sum.chunks += from.chunks;
-                let better = from.of_original > sum.most
-                    || (from.of_original == sum.most && from.page < sum.page);
-                if sum.pages == 1 || better {
-                    (sum.most, sum.page) = (from.of_original, from.page);
+                match &mut sum {
+                    Some((order, sum)) if *order == record.order => {
+                        sum.pages += 1;
+                        sum.chunks += from.chunks;
+                        if (from.of_original, &sum.page) > (sum.most, &from.page) {
+                            (sum.most, sum.page) = (from.of_original, from.page);
+                        }
+                    }
+                    _ => {
+                        flush(sum.take())?;
+                        sum = Some((
+                            record.order,
+                            Copied {
+                                site: named.site.clone(),
+                                original: from.original,
+                                pages: 1,
+                                chunks: from.chunks,
+                                most: from.of_original,
+                                page: from.page,
+                            },
+                        ));
+                    }
                 }
             }
-            let (matched, order) = (named.gathered.matched, name_hash(&named.site)[0]);
-            let row = serde_json::to_vec(&(named, copied))?;
-            ranked.push_numbered(rank(matched), order, &row)?;
+            flush(sum.take())?;
+            let order = order_of(&named.site, 0);
+            let row = serde_json::to_vec(&(Some((named, originals)), Option::<Copied>::None))?;
+            ranked.push_numbered(rank, order, &row)?;
         }
         Ok(())
     });
@@ -414,18 +471,19 @@ fn sites(registry: &mut Registry, set: &LabelSet) {
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             for record in group {
-                let (named, copied): (Named, BTreeMap<String, Sum>) =
+                let (site, copied): (Option<(Named, u64)>, Option<Copied>) =
                     serde_json::from_slice(&record.value)?;
-                let site = named.site.clone();
-                table.push(named.row(with_originals.then_some(copied.len() as u64)))?;
-                for (original, sum) in copied {
+                if let Some((named, originals)) = site {
+                    table.push(named.row(with_originals.then_some(originals)))?;
+                }
+                if let Some(copied) = copied {
                     all.push(CopiedRow {
-                        site: site.clone(),
-                        original,
-                        pages: sum.pages,
-                        chunks: sum.chunks,
-                        page: sum.page,
-                        of_original: sum.most,
+                        site: copied.site,
+                        original: copied.original,
+                        pages: copied.pages,
+                        chunks: copied.chunks,
+                        page: copied.page,
+                        of_original: real(copied.most),
                     })?;
                 }
             }

@@ -25,9 +25,6 @@ use crate::sites::DOMAINS;
 use crate::source::{ChunkTask, Source, TextTask};
 use crate::tally::Tally;
 
-/// Originals that are kept of one label.
-const ORIGINALS: usize = 32;
-
 /// Where objects come from.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -278,9 +275,9 @@ fn count(registry: &mut Registry, params: &DiscoverParams) {
                     if informed.is_some() {
                         holders.push(row.page);
                     }
-                    // A page of no domain is one by itself.
+                    // A page without a domain adds none to the count, and is compared with no other.
                     if row.site == UNSET || last_site != Some(row.site) {
-                        all.sites += 1;
+                        all.sites += u32::from(row.site != UNSET);
                         last_site = Some(row.site);
                         of_site = 0;
                     }
@@ -305,8 +302,7 @@ fn count(registry: &mut Registry, params: &DiscoverParams) {
                     for &page in &holders {
                         by_original.push(Owned { page })?;
                     }
-                    let originals = holders.iter().copied().take(ORIGINALS).collect();
-                    push_example(examples, &all, originals)?;
+                    push_example(examples, &all, holders.clone())?;
                 }
             } else if let Some(candidates) = &mut candidates {
                 let enough = match asked.how {

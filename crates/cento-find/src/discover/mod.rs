@@ -23,6 +23,7 @@ mod settle;
 use std::path::Path;
 use std::sync::Arc;
 
+use cento_file::{Output, is_stream};
 use cento_flow::{Flow, Registry, Stage, table_row};
 use cento_labels::{Header, LabelKind, LabelsWriter, Recipe};
 use cento_store::Parameters;
@@ -34,7 +35,7 @@ pub use params::{DiscoverParams, How, StopsUsed, default_threshold};
 
 use crate::error::{Error, Result};
 use crate::names::{self, NAMED, with_named};
-use crate::provenance::{originals_of, read_labels, table_of};
+use crate::provenance::{ORIGINALS, TABLE, originals_of, read_labels, table_of};
 use crate::run::{Findings, Workplace};
 use crate::sites::{self, DOMAINS, SITES, with_domains};
 use crate::source::Source;
@@ -246,19 +247,39 @@ fn flow(source: &Source, params: &DiscoverParams, memory: u64, tasks: Vec<Value>
 /// Writes the labels of a run to a file, with the tables beside it that tell where they come from.
 pub fn write_labels(findings: &Findings, params: &DiscoverParams, path: &Path) -> Result<Header> {
     let counted: DiscoverSummary = findings.summary()?;
+    // Findings lie in a corpus, which may be from a stranger: no link in it is followed.
+    if path.starts_with(&findings.path) {
+        for place in [path.to_owned(), table_of(path), originals_of(path)] {
+            if place
+                .symlink_metadata()
+                .is_ok_and(|found| found.is_symlink())
+            {
+                std::fs::remove_file(&place).map_err(|error| Error::io(&place, error))?;
+            }
+        }
+    }
     let mut writer = LabelsWriter::create(path, params.recipe, counted.labels)?;
     for row in read_labels(&findings.table("labels"))? {
         writer.push(row?.hash)?;
     }
     let copy = |name: &str, to: &Path| {
-        std::fs::copy(findings.table(name), to)
-            .map(|_| ())
-            .map_err(|error| Error::io(to, error))
+        let copy = || -> std::io::Result<()> {
+            let mut table = std::fs::File::open(findings.table(name))?;
+            let mut output = Output::create(to)?;
+            std::io::copy(&mut table, &mut output)?;
+            output.finish_synced()
+        };
+        copy().map_err(|error| Error::io(to, error))
     };
-    copy("labels", &table_of(path))?;
     let originals = originals_of(path);
-    if params.informed() {
+    // There is no place beside standard output.
+    if !is_stream(path) {
+        copy("labels", &table_of(path))?;
+        writer.note_beside(TABLE)?;
+    }
+    if params.informed() && !is_stream(path) {
         copy("originals", &originals)?;
+        writer.note_beside(ORIGINALS)?;
     } else {
         // Those of labels that had this name before.
         let _ = std::fs::remove_file(&originals);

@@ -4,6 +4,9 @@
 const SHORT: u64 = 25;
 /// Files below this many bytes are.
 const SHORT_FILE: u64 = 64;
+/// A chunk of so many bytes says something: that it is on many sites makes it no idiom, but what is looked for. A post that was
+/// copied to every sixth site (Ardi & Heidemann §5.2) is spread as evenly as an idiom is.
+const LONG: u64 = 100;
 /// What is on so many domains at least, and on one in ten of all, is spread.
 const SITES: u64 = 10;
 const SHARE: u64 = 10;
@@ -44,6 +47,9 @@ pub(super) fn propose(sight: &Sight<'_>) -> Option<String> {
     if let Some((originals, all)) = sight.originals {
         return (originals >= ORIGINALS && originals * ORIGINALS_SHARE >= all)
             .then(|| format!("template: it is on {originals} of {all} originals"));
+    }
+    if !sight.file && sight.bytes >= LONG {
+        return None;
     }
     // Half of it in one domain is what that domain says of itself, and worth a look.
     let evenly = 2 * sight.largest <= sight.count;
@@ -90,6 +96,14 @@ mod tests {
             ..sight(long)
         };
         assert!(begins(&even, "spread"));
+        let post = "A paragraph of a post that somebody has copied to every sixth site of a crawl, which is what the search is for.";
+        assert_eq!(
+            propose(&Sight {
+                largest: 1,
+                ..sight(post)
+            }),
+            None
+        );
         let few = Sight {
             all_sites: 1000,
             ..even

@@ -22,8 +22,8 @@ use crate::tally::Tally;
 
 /// Labels whose texts are looked for together.
 const BATCH: usize = 4096;
-/// Bytes of text that are kept of a label.
-const LONGEST: usize = 16 << 10;
+/// Bytes of text that are kept of a label: beyond any paragraph. `detect --fuzzy` compares no more than this, and says so.
+const LONGEST: usize = 256 << 10;
 
 /// A label with its text.
 #[derive(Serialize, Deserialize)]
@@ -59,14 +59,11 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &D
                 .map(|sum| sum[0])
                 .sum(),
         };
-        // A page of no domain was counted as one by itself; there are no more domains than are known.
-        let most = u32::try_from(sites).unwrap_or(u32::MAX);
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
             let name = name_of(&mut group)?;
             for record in group {
-                let mut worded: Worded = serde_json::from_slice(&record.value)?;
-                worded.example.sites = worded.example.sites.min(most);
+                let worded: Worded = serde_json::from_slice(&record.value)?;
                 let example = &worded.example;
                 let proposed = propose(&Sight {
                     text: worded.text.as_deref(),
@@ -125,38 +122,49 @@ fn texts(registry: &mut Registry, source: &Arc<Source>, params: &DiscoverParams)
     let readable = source.has_text() && !params.of_files();
     registry.reduce("texts", move |context, groups| {
         let mut worded = context.wide_shuffle("worded")?;
+        let mut push = |page: u32, example: Example, text: Option<&str>| {
+            let begin = example.begin as usize;
+            let chunk = text.and_then(|text| text.get(begin..begin + example.bytes as usize));
+            let row = serde_json::to_vec(&Worded {
+                text: chunk.map(shortened),
+                example,
+            })?;
+            worded.push_numbered(u64::from(page), ROW, &row)?;
+            Ok::<_, StageError>(())
+        };
         let mut wanted: BTreeMap<u32, Vec<Example>> = BTreeMap::new();
         let mut size = 0;
         let mut groups = WideGroups::new(groups);
         loop {
             let group = groups.next_group()?;
             let done = group.is_none();
-            if let Some(group) = group {
+            // The labels of a page that has too many to wait for other pages.
+            let mut rest = None;
+            if let Some(mut group) = group {
                 let page = u32::try_from(group.number())?;
-                for record in group {
-                    wanted
-                        .entry(page)
-                        .or_default()
-                        .push(serde_json::from_slice(&record.value)?);
+                let waiting = wanted.entry(page).or_default();
+                for record in group.by_ref().take(BATCH) {
+                    waiting.push(serde_json::from_slice(&record.value)?);
                     size += 1;
+                }
+                if waiting.len() == BATCH {
+                    rest = Some((page, group));
                 }
             }
             if !done && size < BATCH {
                 continue;
             }
-            let mut push = |page: u32, example: Example, text: Option<String>| {
-                let row = serde_json::to_vec(&Worded { example, text })?;
-                worded.push_numbered(u64::from(page), ROW, &row)?;
-                Ok::<_, StageError>(())
-            };
+            let last = rest.as_ref().map(|(page, _)| *page);
+            let mut text_of_last: Option<String> = None;
             if readable {
                 let numbers: Vec<u32> = wanted.keys().copied().collect();
                 pages.texts(&numbers, |page, text| {
                     context.check()?;
                     for example in wanted.remove(&page).unwrap_or_default() {
-                        let begin = example.begin as usize;
-                        let chunk = text.get(begin..begin + example.bytes as usize);
-                        push(page, example, chunk.map(shortened))?;
+                        push(page, example, Some(text))?;
+                    }
+                    if last == Some(page) {
+                        text_of_last = Some(text.to_owned());
                     }
                     Ok::<_, StageError>(())
                 })?;
@@ -164,6 +172,12 @@ fn texts(registry: &mut Registry, source: &Arc<Source>, params: &DiscoverParams)
             for (page, examples) in std::mem::take(&mut wanted) {
                 for example in examples {
                     push(page, example, None)?;
+                }
+            }
+            if let Some((page, group)) = rest {
+                for record in group {
+                    let example = serde_json::from_slice(&record.value)?;
+                    push(page, example, text_of_last.as_deref())?;
                 }
             }
             size = 0;

@@ -20,7 +20,7 @@ pub fn run(
 ) -> Result<RunReport> {
     let mut registry = Registry::new();
     stages::register_rows(&mut registry);
-    stages::register_counting(&mut registry);
+    stages::register_counting(&mut registry, output);
     numbers::register(&mut registry);
     let plan = plan_for(rows, pages as u32, params, workplace);
     let flow = counting(Flow::new("overlap of rows"), plan)

@@ -1,9 +1,9 @@
 //! Who overlaps with whom: pairs of pages, or of servers, that share at least so many chunks.
 //!
 //! After Shivakumar & Garcia-Molina, *Finding near-replicas of documents on the web* (1998). A page is the set of its chunks; pages with
-//! the same text count as one, the one of the lowest id. A server is the union of its pages. The result is exact: a pair
-//! is in it if and only if it shares the threshold or more, whatever the memory; chunks on more than
-//! [`Params::max_pages`] pages do not count, neither for a pair nor for the size of a page.
+//! the same text count as one, the earliest by date ([`crate::precedence`]). A server is the union of its pages. The result is
+//! exact: a pair is in it if and only if it shares the threshold or more, whatever the memory; chunks on more than
+//! [`Params::max_pages`] pages are ignored, for a pair and for the size of a page, and the summary says on how many pages.
 //!
 //! The paper counts pairs coarsely in one large array. Here pairs are first brought together by their left page (`stages`), and
 //! then counted coarsely page by page in the cache (`strip`).
@@ -11,8 +11,10 @@
 #[doc(hidden)]
 pub mod bench;
 mod cut;
+mod lists;
 mod naming;
 mod numbers;
+mod order;
 mod params;
 mod replication;
 mod rows;
@@ -21,7 +23,7 @@ mod strip;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -37,10 +39,11 @@ use crate::source::{PageFacts, Source};
 use crate::tables::read_table;
 use naming::{COMMON_RANKED, COMMON_TABLE, LARGEST_TABLE, OF, PAGE, RANK_BITS, RANKED};
 pub use naming::{CommonRow, LargestRow, PairRow, ServerRow};
-pub use params::{MAX_PAGES, Params, Unit, usual_threshold};
+use order::Order;
+pub use params::{MAX_PAGES, Params, Unit, usual_max_pages, usual_threshold};
 pub use replication::{
-    COLLECTIONS, CollectionRow, REPLICAS, REPLICATION, ReplicasRow, ReplicationSummary, SAVINGS,
-    SavingsRow, replication,
+    COLLECTIONS, CollectionRow, PAGE_BYTES, REPLICAS, REPLICATION, ReplicasRow, ReplicationSummary,
+    SAVINGS, SavingsRow, replication,
 };
 use rows::Reserve;
 use stages::{Attribution, Plan, bits};
@@ -71,8 +74,18 @@ pub struct Summary {
     pub chunks: u64,
     /// Chunks among them that several pages have.
     pub shared_chunks: u64,
-    /// Chunks that were left out, because too many pages have them.
+    /// The number of pages (or servers) beyond which a chunk was ignored; zero if none was.
+    pub max_pages: u64,
+    /// Chunks that were ignored, because too many pages have them. They count neither as shared nor among the chunks of a page.
     pub common: u64,
+    /// The chunks of all pages (or servers) together, each once a page.
+    pub page_chunks: u64,
+    /// Those among them that were ignored.
+    pub common_page_chunks: u64,
+    /// Pages (or servers) that have some of the ignored chunks.
+    pub common_pages: u64,
+    /// Those among them that have the threshold or more of them: with these, they may share enough to be a pair.
+    pub common_only: u64,
     /// Pairs that share enough.
     pub pairs: u64,
     /// The pair that shares most, if none shares enough.
@@ -101,8 +114,12 @@ pub fn run(source: &Arc<Source>, params: &Params, workplace: &Workplace) -> Resu
         source,
         || {
             let mut registry = Registry::new();
-            stages::register_reading(&mut registry, source, params);
-            stages::register_counting(&mut registry);
+            let order = match params.unit {
+                Unit::Pages => Order::of(source)?,
+                Unit::Host | Unit::Domain => Order::default(),
+            };
+            stages::register_reading(&mut registry, source, params, &Arc::new(order));
+            stages::register_counting(&mut registry, &temp(workplace)?);
             naming::register_sums(&mut registry);
             naming::register_naming(&mut registry, source, params);
             names::register(&mut registry, source);
@@ -113,20 +130,28 @@ pub fn run(source: &Arc<Source>, params: &Params, workplace: &Workplace) -> Resu
     )
 }
 
+/// The folder of temporary files, which is there.
+fn temp(workplace: &Workplace) -> Result<PathBuf> {
+    let folder = workplace.temp.as_ref().unwrap_or(&workplace.findings);
+    std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
+    Ok(folder.clone())
+}
+
 fn check(params: &Params) -> Result<()> {
     if params.threshold == 0 {
         let none = "a threshold of 0 chunks would be shared by all: the least is 1";
         return Err(Error::Parameter(none.to_owned()));
     }
-    if params.max_pages == 1 {
+    if params.max_pages == Some(1) {
         let none = "every shared chunk is on two pages: at most 1 would leave out all";
         return Err(Error::Parameter(none.to_owned()));
     }
     Ok(())
 }
 
-fn plan(source: &Source, params: &Params, workplace: &Workplace) -> Plan {
-    let rows: u64 = source
+/// About how many chunks all pages have together.
+fn chunk_rows(source: &Source, params: &Params) -> u64 {
+    source
         .corpora()
         .iter()
         .map(|corpus| {
@@ -137,8 +162,21 @@ fn plan(source: &Source, params: &Params, workplace: &Workplace) -> Plan {
                 counts.text_bytes / params::usual_bytes(params.chunk)
             }
         })
-        .sum();
-    plan_for(rows, source.kept(), params, workplace)
+        .sum()
+}
+
+/// Beyond how many pages a chunk is ignored.
+fn max_pages(source: &Source, params: &Params) -> u32 {
+    let usual = || usual_max_pages(params.threshold, chunk_rows(source, params));
+    params.max_pages.unwrap_or_else(usual)
+}
+
+fn plan(source: &Source, params: &Params, workplace: &Workplace) -> Plan {
+    let params = &Params {
+        max_pages: Some(max_pages(source, params)),
+        ..params.clone()
+    };
+    plan_for(chunk_rows(source, params), source.kept(), params, workplace)
 }
 
 fn plan_for(rows: u64, width: u32, params: &Params, workplace: &Workplace) -> Plan {
@@ -148,11 +186,11 @@ fn plan_for(rows: u64, width: u32, params: &Params, workplace: &Workplace) -> Pl
     let strip_bytes = reserve / threads;
     // A row takes 28 bytes at most, and half of a strip may be empty; more strips than threads even out what they have to do.
     let needed = (rows * 56).div_ceil(strip_bytes.max(1));
-    let strips = needed.clamp(2 * threads, 2 * threads.max(needed));
+    let strips = needed.clamp(2 * threads, stages::STRIPS_A_THREAD * threads);
     Plan {
         threshold: params.threshold,
-        max_pages: params.max_pages,
-        strips: strips.min(u64::from(stages::MOST_STRIPS)) as u32,
+        max_pages: params.max_pages.unwrap_or(MAX_PAGES),
+        strips: strips as u32,
         strip_bytes,
         reserve,
         width,
@@ -258,6 +296,7 @@ fn flow(source: &Source, params: &Params, plan: Plan) -> Result<Flow> {
         .stage(Stage::reduce("show common", "common noted").writes("common named"))
         .stage(
             Stage::reduce("add up", stages::FACTS)
+                .with(json!(plan.threshold))
                 .reads(names::NAMED)
                 .writes(OF)
                 .writes(PAGE),
@@ -282,7 +321,12 @@ fn summary(source: &Source, params: &Params, folder: &Path, report: &RunReport) 
         without_server: counted("pages without a server"),
         chunks: counted("distinct chunks"),
         shared_chunks: counted("chunks of several pages"),
+        max_pages: u64::from(max_pages(source, params)),
         common: rows(COMMON_TABLE),
+        page_chunks: counted("chunks of pages"),
+        common_page_chunks: counted("common chunks of pages"),
+        common_pages: counted("pages with common chunks"),
+        common_only: counted("pages with enough common chunks"),
         pairs,
         largest: if pairs == 0 {
             largest(source, params, folder)?

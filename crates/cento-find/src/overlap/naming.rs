@@ -18,6 +18,7 @@ use super::rows::{Common, Contender, Fact, Pair};
 use super::stages::{LARGEST, for_each_sum, larger};
 use crate::error::{Error, Result};
 use crate::names::{NAMED, PageName, name_of};
+use crate::precedence::{Dates, Earlier, earlier};
 use crate::source::Source;
 
 pub(super) const OF: &str = "of";
@@ -40,11 +41,11 @@ const LOOKUP: usize = 256;
 table_row! {
     /// Two pages that share chunks.
     pub struct PairRow {
-        /// The page of the higher id.
+        /// The page that is later by date; of the higher id, if dates do not tell.
         pub page_id: u64,
         /// Its address.
         pub page: String,
-        /// The page of the lower id.
+        /// The page that is earlier by date; of the lower id, if dates do not tell.
         pub of_id: u64,
         /// Its address.
         pub of: String,
@@ -198,17 +199,27 @@ pub(super) fn register_sums(registry: &mut Registry) {
         Ok(())
     });
     registry.reduce::<Fact, _>("add up", |context, groups| {
+        let threshold: u32 = context.parameters()?;
         let named = context.state::<Bitmap>(NAMED)?;
         let (mut of, mut page) = (context.wide_shuffle(OF)?, context.wide_shuffle(PAGE)?);
         while let Some(group) = groups.next_group()? {
             let number = u64::from(group.key());
+            let sum = group.fold(Fact::default(), |sum, fact| Fact {
+                page: fact.page,
+                chunks: sum.chunks + fact.chunks,
+                pages: sum.pages + fact.pages,
+                common: sum.common + fact.common,
+            });
+            if sum.common > 0 {
+                context.count("pages with common chunks", 1);
+            }
+            if sum.common >= threshold {
+                context.count("pages with enough common chunks", 1);
+            }
             if !named.get(number) {
                 continue;
             }
-            let sum = group.fold((0u32, 0u32), |(chunks, pages), fact| {
-                (chunks + fact.chunks, pages + fact.pages)
-            });
-            let value = serde_json::to_vec(&sum)?;
+            let value = serde_json::to_vec(&(sum.chunks, sum.pages))?;
             of.push_numbered(number, FACT, &value)?;
             page.push_numbered(number, FACT, &value)?;
         }
@@ -275,6 +286,11 @@ pub(super) fn register_naming(registry: &mut Registry, source: &Arc<Source>, par
 }
 
 fn pair_row(chunks: u32, page: Side, of: Side) -> PairRow {
+    let dates = (Dates::from(&page.name), Dates::from(&of.name));
+    let (page, of) = match earlier(dates.0, dates.1) {
+        Earlier::First => (of, page),
+        Earlier::Second | Earlier::Same | Earlier::Unknown => (page, of),
+    };
     PairRow {
         page_share: page.share(chunks),
         of_share: of.share(chunks),

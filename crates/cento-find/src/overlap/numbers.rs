@@ -1,21 +1,13 @@
-//! Overlaps by number alone, for who counts pairs and shows none: with many pairs, most of the time of an overlap goes into their names.
-
-use std::sync::Arc;
+//! Overlaps by number alone, for measuring: with many pairs, most of the time of an overlap goes into their names.
 
 use cento_flow::{Flow, Registry, Stage, table_row};
 use serde_json::json;
 
-use super::params::Params;
 use super::rows::Pair;
-use super::stages::{self, Attribution, for_each_sum};
-use super::{PAIRS, Summary, check, counting, counting_stages, cut, opening, plan};
-use crate::error::Result;
+use super::stages::{self, for_each_sum};
+use super::{PAIRS, opening};
 use crate::names;
-use crate::run::{Findings, Workplace};
 use crate::source::Source;
-
-/// The name of these findings.
-pub(super) const NUMBERS: &str = "overlap-numbers";
 
 table_row! {
     /// Two pages by number and the chunks that they share.
@@ -53,45 +45,6 @@ pub(super) fn with_sums(flow: Flow, threshold: u32) -> Flow {
         Stage::reduce("sum numbers", stages::PAIRS)
             .with(json!(threshold))
             .writes(PAIRS),
-    )
-}
-
-/// Finds the overlaps of the pages of a corpus.
-pub(super) fn run(
-    source: &Arc<Source>,
-    params: &Params,
-    workplace: &Workplace,
-) -> Result<Findings> {
-    check(params)?;
-    workplace.run(
-        NUMBERS,
-        params,
-        source,
-        || {
-            let mut registry = Registry::new();
-            stages::register_reading(&mut registry, source, params);
-            stages::register_counting(&mut registry);
-            register(&mut registry);
-            names::register(&mut registry, source);
-            let plan = plan(source, params, workplace);
-            let flow = names::with_named(counting(Flow::new(NUMBERS), plan), source).table(PAIRS);
-            let flow = with_originals(flow, source).stage(
-                Stage::map("cut", cut::tasks(source, params.chunk)?)
-                    .with(json!(Attribution::Originals))
-                    .reads(stages::COPIES)
-                    .writes(stages::BY_CHUNK),
-            );
-            let flow = with_sums(counting_stages(flow, plan), plan.threshold);
-            Ok((registry, flow))
-        },
-        |_, report| {
-            let table = report.tables.iter().find(|table| table.name == PAIRS);
-            Ok(json!(Summary {
-                pages: u64::from(source.kept()),
-                pairs: table.map_or(0, |table| table.rows),
-                ..Summary::default()
-            }))
-        },
     )
 }
 

@@ -78,6 +78,29 @@ impl Row for Posting {
     }
 }
 
+/// A chunk that a page has, by number.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C, packed(4))]
+pub(super) struct Held {
+    pub(super) chunk: u64,
+    pub(super) page: u32,
+}
+
+impl Row for Held {
+    type Key = u32;
+    type Rest = u64;
+
+    #[inline(always)]
+    fn key(&self) -> u32 {
+        self.page
+    }
+
+    #[inline(always)]
+    fn rest(&self) -> u64 {
+        self.chunk
+    }
+}
+
 /// Two pages and how many chunks they share, or some of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
@@ -127,18 +150,20 @@ pub(super) struct Fact {
     pub(super) chunks: u32,
     /// Pages that have the same text, or that are on the same server.
     pub(super) pages: u32,
+    /// Chunks that are ignored because too many pages have them.
+    pub(super) common: u32,
 }
 
 impl Row for Fact {
     type Key = u32;
-    type Rest = (u32, u32);
+    type Rest = (u32, u32, u32);
 
     fn key(&self) -> u32 {
         self.page
     }
 
-    fn rest(&self) -> (u32, u32) {
-        (self.chunks, self.pages)
+    fn rest(&self) -> (u32, u32, u32) {
+        (self.chunks, self.pages, self.common)
     }
 }
 

@@ -9,16 +9,19 @@
 //! ```
 //!
 //! *Spread* sends the pages of a chunk to every *strip* that has one of them as a left page; strips take pages in turn, so that each has as
-//! much to do. There are as many strips as let each fit in the memory of a thread: one or two for a small corpus, so that
-//! nothing is sent twice. A strip that does not fit after all is counted in batches, whose counts are added up in *sum*.
+//! much to do. There are few of them, for a chunk on many pages is sent to each. A strip that does not fit in the memory of its
+//! thread goes to a file (`lists`), which is read once for each part of its left pages: what is counted is always whole.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
-use cento_flow::{Bitmap, Context, Groups, Registry, Row, StageError};
+use cento_flow::{Bitmap, Context, Emitter, Groups, Registry, Row, StageError};
 use serde::{Deserialize, Serialize};
 
 use super::cut::{CutTask, Cutter, read_rows};
+use super::lists::Lists;
+use super::order::Order;
 use super::params::{Params, Unit};
 use super::rows::{Common, Contender, Fact, HashPage, Pair, Posting, Reserve};
 use super::strip::{Effort, Strip};
@@ -36,8 +39,8 @@ pub(super) const COMMON: &str = "common chunks";
 pub(super) const COPIES: &str = "copies";
 pub(super) const SERVERS: &str = "numbers of servers";
 pub(super) const RESERVE: &str = "reserve";
-/// The most strips there can be.
-pub(super) const MOST_STRIPS: u32 = 256;
+/// The most strips that a thread has to do.
+pub(super) const STRIPS_A_THREAD: u64 = 4;
 /// Facts that a task adds up before it passes them on.
 const FACTS_HELD: usize = 1 << 16;
 
@@ -62,39 +65,46 @@ pub(super) enum Attribution {
     Originals,
     /// To servers.
     Servers,
-    /// As the rows say.
-    Given,
+    /// To the ranks of pages that are no copies of earlier ones.
+    Ranks,
 }
 
-pub(super) fn register_reading(registry: &mut Registry, source: &Arc<Source>, params: &Params) {
+pub(super) fn register_reading(
+    registry: &mut Registry,
+    source: &Arc<Source>,
+    params: &Params,
+    order: &Arc<Order>,
+) {
     registry.state::<Numbers>("numbers");
     let (unit, kind) = (params.unit, params.chunk);
-    let pages = Arc::clone(source);
+    let (pages, ranks) = (Arc::clone(source), Arc::clone(order));
+    // Pages of one text come together in the order of their ranks, so that the earliest of them stands for all.
     registry.map("texts", move |context| {
         let mut rows = context.shuffle::<HashPage>(BY_TEXT)?;
         pages.for_each_page::<StageError>(context.task()?, |facts| {
             let hash = facts.text_hash.filter(|_| facts.reject.is_none());
             match hash.and_then(|hash| hash.try_into().ok()) {
-                Some(hash) => Ok(rows.push(HashPage::new(hash, facts.number))?),
+                Some(hash) => Ok(rows.push(HashPage::new(hash, ranks.rank(facts.number)))?),
                 None => Ok(()),
             }
         })
     });
-    registry.reduce::<HashPage, _>("collapse", |context, groups| {
+    let ranks = Arc::clone(order);
+    registry.reduce::<HashPage, _>("collapse", move |context, groups| {
         let copies = context.state::<Bitmap>(COPIES)?;
         let mut facts = context.shuffle::<Fact>(FACTS)?;
         while let Some(mut group) = groups.next_group()? {
             let Some(first) = group.next() else { continue };
             let mut pages = 1;
             for copy in group {
-                copies.set(u64::from(copy.page));
+                copies.set(u64::from(ranks.page(copy.page)));
                 pages += 1;
             }
             context.count("copies", u64::from(pages) - 1);
             facts.push(Fact {
-                page: first.page,
-                chunks: 0,
+                page: ranks.page(first.page),
                 pages,
+                ..Fact::default()
             })?;
         }
         Ok(())
@@ -132,13 +142,13 @@ pub(super) fn register_reading(registry: &mut Registry, source: &Arc<Source>, pa
             context.count("servers", 1);
             facts.push(Fact {
                 page: first.page,
-                chunks: 0,
                 pages,
+                ..Fact::default()
             })?;
         }
         Ok(())
     });
-    let source = Arc::clone(source);
+    let (source, ranks) = (Arc::clone(source), Arc::clone(order));
     registry.map("cut", move |context| {
         let mut rows = context.shuffle::<HashPage>(BY_CHUNK)?;
         let attribution: Attribution = context.parameters()?;
@@ -151,7 +161,13 @@ pub(super) fn register_reading(registry: &mut Registry, source: &Arc<Source>, pa
                 let servers = context.state::<Numbers>(SERVERS)?;
                 Box::new(move |page| Some(servers.get(page)).filter(|&first| first != UNSET))
             }
-            Attribution::Given => Box::new(Some),
+            Attribution::Ranks => {
+                let (copies, ranks) = (context.state::<Bitmap>(COPIES)?, Arc::clone(&ranks));
+                Box::new(move |page| {
+                    let rank = ranks.rank(page);
+                    (!copies.get(u64::from(rank))).then_some(rank)
+                })
+            }
         };
         match context.task()? {
             CutTask::Text(task) => {
@@ -192,23 +208,27 @@ pub(super) fn register_rows(registry: &mut Registry) {
     });
 }
 
-pub(super) fn register_counting(registry: &mut Registry) {
+pub(super) fn register_counting(registry: &mut Registry, temp: &Path) {
     registry.state::<Reserve>(Reserve::KIND);
     registry.reduce::<HashPage, _>("spread", spread);
-    registry.reduce::<Posting, _>("count", count);
+    let temp = temp.to_owned();
+    registry.reduce::<Posting, _>("count", move |context, groups| {
+        count(context, groups, &temp)
+    });
 }
 
 /// Chunks of each page, added up before they are passed on.
 struct Sizes<'c, 'a> {
     context: &'c Context<'a>,
-    held: HashMap<u32, u32>,
+    held: HashMap<u32, Fact>,
 }
 
 impl Sizes<'_, '_> {
-    fn add(&mut self, pages: &[u32]) -> cento_flow::Result<()> {
-        for &page in pages {
-            *self.held.entry(page).or_default() += 1;
-        }
+    fn add(&mut self, page: u32, add: impl FnOnce(&mut Fact)) -> cento_flow::Result<()> {
+        add(self.held.entry(page).or_insert(Fact {
+            page,
+            ..Fact::default()
+        }));
         if self.held.len() > FACTS_HELD {
             self.pass_on()?;
         }
@@ -217,11 +237,54 @@ impl Sizes<'_, '_> {
 
     fn pass_on(&mut self) -> cento_flow::Result<()> {
         let mut facts = self.context.shuffle::<Fact>(FACTS)?;
-        facts.extend(self.held.drain().map(|(page, chunks)| Fact {
-            page,
-            chunks,
-            pages: 0,
-        }))
+        facts.extend(self.held.drain().map(|(_, fact)| fact))
+    }
+}
+
+/// Sends the pages of a chunk to every strip that has one of them as a left page.
+pub(super) struct Spreader {
+    strips: u32,
+    width: u128,
+    chunk: u64,
+    sent: Vec<bool>,
+}
+
+impl Spreader {
+    /// For one task: chunks are numbered within the range of keys of a strip, first by the task that found them.
+    pub(super) fn new(strips: u32, task: usize) -> Spreader {
+        let strips = strips.max(1);
+        Spreader {
+            strips,
+            width: (1u128 << 64) / u128::from(strips) + 1,
+            chunk: (task as u64) << 40,
+            sent: vec![false; strips as usize],
+        }
+    }
+
+    /// Sends the pages of one chunk, which ascend.
+    pub(super) fn spread(
+        &mut self,
+        pages: &[u32],
+        out: &mut Emitter<Posting>,
+    ) -> cento_flow::Result<()> {
+        self.chunk += 1;
+        let lefts = pages.len().saturating_sub(1);
+        for (at, left) in pages.iter().take(lefts).enumerate() {
+            let strip = left % self.strips;
+            match self.sent.get_mut(strip as usize) {
+                Some(sent) if !*sent => *sent = true,
+                _ => continue,
+            }
+            let key = (u128::from(strip) * self.width) as u64 + self.chunk;
+            let behind = pages.iter().skip(at);
+            out.extend(behind.map(|&page| Posting { key, page }))?;
+        }
+        for left in pages.iter().take(lefts) {
+            if let Some(sent) = self.sent.get_mut((left % self.strips) as usize) {
+                *sent = false;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -233,91 +296,128 @@ fn spread(context: &Context<'_>, groups: &mut Groups<'_, HashPage>) -> Result<()
         context,
         held: HashMap::new(),
     };
-    // Partitions are ranges of keys; chunks are numbered within a range, first by the task that found them.
-    let width = (1u128 << 64) / u128::from(plan.strips.max(1)) + 1;
-    let mut chunk = (context.task_number() as u64) << 40;
+    let mut spreader = Spreader::new(plan.strips, context.task_number());
+    let limit = match plan.max_pages {
+        0 => usize::MAX,
+        most => most as usize,
+    };
     let mut pages: Vec<u32> = Vec::new();
-    let mut sent = vec![false; plan.strips as usize];
-    let (mut distinct, mut repeated) = (0u64, 0u64);
+    let (mut distinct, mut repeated, mut in_all, mut ignored) = (0u64, 0u64, 0u64, 0u64);
     while let Some(group) = groups.next_group()? {
         let hash = group.key();
         pages.clear();
+        // Pages beyond the limit are counted and not held.
+        let (mut last, mut count) = (None, 0);
         for row in group {
-            if pages.last() != Some(&row.page) {
+            if last == Some(row.page) {
+                continue;
+            }
+            last = Some(row.page);
+            count += 1;
+            if pages.len() <= limit {
                 pages.push(row.page);
+            } else {
+                sizes.add(row.page, |fact| fact.common += 1)?;
             }
         }
         distinct += 1;
-        let limit = plan.max_pages as usize;
-        if limit > 0 && pages.len() > limit {
+        in_all += u64::from(count);
+        if pages.len() > limit {
+            for &page in &pages {
+                sizes.add(page, |fact| fact.common += 1)?;
+            }
+            ignored += u64::from(count);
             common.push(Common {
                 chunk: hash.to_be_bytes(),
                 page: pages.first().copied().unwrap_or_default(),
-                pages: pages.len() as u32,
+                pages: count,
             })?;
             continue;
         }
-        sizes.add(&pages)?;
-        if pages.len() < 2 {
-            continue;
+        for &page in &pages {
+            sizes.add(page, |fact| fact.chunks += 1)?;
         }
-        repeated += 1;
-        chunk += 1;
-        let lefts = pages.len() - 1;
-        for (at, left) in pages.iter().take(lefts).enumerate() {
-            let strip = left % plan.strips;
-            match sent.get_mut(strip as usize) {
-                Some(sent) if !*sent => *sent = true,
-                _ => continue,
-            }
-            let key = (u128::from(strip) * width) as u64 + chunk;
-            let behind = pages.iter().skip(at);
-            strips.extend(behind.map(|&page| Posting { key, page }))?;
-        }
-        for left in pages.iter().take(lefts) {
-            if let Some(sent) = sent.get_mut((left % plan.strips) as usize) {
-                *sent = false;
-            }
+        if pages.len() > 1 {
+            repeated += 1;
+            spreader.spread(&pages, &mut strips)?;
         }
     }
     sizes.pass_on()?;
     context.count("distinct chunks", distinct);
     context.count("chunks of several pages", repeated);
+    context.count("chunks of pages", in_all);
+    context.count("common chunks of pages", ignored);
     Ok(())
 }
 
-fn count(context: &Context<'_>, groups: &mut Groups<'_, Posting>) -> Result<(), StageError> {
+fn count(
+    context: &Context<'_>,
+    groups: &mut Groups<'_, Posting>,
+    temp: &Path,
+) -> Result<(), StageError> {
     let plan: Plan = context.parameters()?;
-    let mut pairs = context.shuffle::<Pair>(PAIRS)?;
-    let mut strip = Strip::new(context.task_number() as u32, plan.strips, plan.width);
-    let mut batches = 0;
-    let mut pages: Vec<u32> = Vec::new();
-    let mut total = Effort::default();
-    let mut add_up = |effort: Effort| {
-        total.joined += effort.joined;
-        total.candidates += effort.candidates;
-        total.in_vain += effort.in_vain;
-    };
-    while let Some(group) = groups.next_group()? {
-        pages.clear();
-        pages.extend(group.map(|row| row.page));
-        if strip.weight() > plan.strip_bytes || !strip.has_place(pages.len()) {
-            batches += 1;
-            add_up(strip.count(1, &mut None, |pair| pairs.push(pair))?);
-        }
-        strip.add(&pages);
-    }
     let mut largest = None;
-    if batches == 0 {
-        add_up(strip.count(plan.threshold, &mut largest, |pair| pairs.push(pair))?);
-    } else {
-        add_up(strip.count(1, &mut None, |pair| pairs.push(pair))?);
-        context.count("batches", batches + 1);
-    }
+    count_strip(
+        context,
+        groups,
+        temp,
+        |_| plan.threshold,
+        Some(&mut largest),
+    )?;
     if let Some(pair) = largest {
         context
             .shuffle::<Contender>(LARGEST)?
             .push(Contender(pair))?;
+    }
+    Ok(())
+}
+
+/// Counts one strip. Pairs go out that share what `least` says of their left page. A strip that does not fit in its memory goes to a
+/// file in `temp`, which is read once for each part of the left pages.
+pub(super) fn count_strip(
+    context: &Context<'_>,
+    groups: &mut Groups<'_, Posting>,
+    temp: &Path,
+    least: impl Fn(u32) -> u32,
+    largest: Option<&mut Option<Pair>>,
+) -> Result<(), StageError> {
+    let plan: Plan = context.parameters()?;
+    let mut pairs = context.shuffle::<Pair>(PAIRS)?;
+    let mut strip = Strip::new(context.task_number() as u32, plan.strips, plan.width);
+    let mut lists: Option<Lists> = None;
+    let mut pages: Vec<u32> = Vec::new();
+    let mut total = Effort::default();
+    let mut unasked = None;
+    let largest = largest.unwrap_or(&mut unasked);
+    // Half of the memory is for vectors while they grow.
+    let room = plan.strip_bytes / 2;
+    while let Some(group) = groups.next_group()? {
+        pages.clear();
+        pages.extend(group.map(|row| row.page));
+        if lists.is_none() && (strip.weight() > room || !strip.has_place(pages.len())) {
+            let mut spilled = Lists::create(temp)?;
+            let whole = Strip::new(context.task_number() as u32, plan.strips, 0);
+            strip.drain(|list| spilled.push(list, |page| whole.has_left(page)))?;
+            lists = Some(spilled);
+        }
+        match &mut lists {
+            Some(lists) => lists.push(&pages, |page| strip.has_left(page))?,
+            None => strip.add(&pages),
+        }
+    }
+    let parts = lists.as_ref().map_or(1, |lists| lists.parts(room));
+    for part in 0..parts {
+        context.check()?;
+        if let Some(lists) = &mut lists {
+            lists.for_each(|pages| strip.add_part(pages, part, parts))?;
+        }
+        let effort = strip.count(&least, largest, |pair| pairs.push(pair))?;
+        total.joined += effort.joined;
+        total.candidates += effort.candidates;
+        total.in_vain += effort.in_vain;
+    }
+    if parts > 1 {
+        context.count("parts of strips", u64::from(parts));
     }
     context.count("pairs joined", total.joined);
     context.count("candidates", total.candidates);
@@ -325,7 +425,7 @@ fn count(context: &Context<'_>, groups: &mut Groups<'_, Posting>) -> Result<(), 
     Ok(())
 }
 
-/// Calls `each` with every pair and what all batches have counted of it.
+/// Calls `each` with every pair and what was counted of it.
 pub(super) fn for_each_sum(
     groups: &mut Groups<'_, Pair>,
     mut each: impl FnMut(Pair) -> Result<(), StageError>,

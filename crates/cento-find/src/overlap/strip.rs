@@ -39,6 +39,8 @@ pub(super) struct Strip {
     strips: u32,
     number: u32,
     pages: Vec<u32>,
+    /// Where the pages of each chunk end.
+    ends: Vec<u32>,
     tails: Vec<Tail>,
     counts: Counts,
 }
@@ -64,33 +66,64 @@ impl Strip {
             strips: strips.max(1),
             number,
             pages: Vec::new(),
+            ends: Vec::new(),
             tails: Vec::new(),
             counts: Counts::new(width),
         }
     }
 
-    /// Takes the pages of a chunk, in order, the first of them left.
+    /// Whether it counts what stands behind a page.
+    pub(super) fn has_left(&self, page: u32) -> bool {
+        page % self.strips == self.number
+    }
+
+    /// Takes the pages of a chunk, in order.
     pub(super) fn add(&mut self, pages: &[u32]) {
+        self.add_part(pages, 0, 1);
+    }
+
+    /// The same for one of several parts of the left pages. What stands before the first of them is not needed.
+    pub(super) fn add_part(&mut self, pages: &[u32], part: u32, parts: u32) {
+        let (strips, number) = (self.strips, self.number);
+        let left = |&page: &u32| page % strips == number && page / strips % parts == part;
+        let Some(first) = pages.iter().position(left) else {
+            return;
+        };
+        let pages = pages.get(first..).unwrap_or_default();
         let begin = self.pages.len() as u32;
         let end = begin + pages.len() as u32;
-        let mut place = begin;
-        for &page in pages {
-            place += 1;
-            if place < end && page % self.strips == self.number {
+        for (place, page) in (begin + 1..end).zip(pages) {
+            if left(page) {
                 self.tails.push(Tail {
-                    left: page,
+                    left: *page,
                     begin: place,
                     end,
                 });
             }
         }
         self.pages.extend_from_slice(pages);
+        self.ends.push(end);
     }
 
-    /// Bytes that it holds, and that counting will take beside. A vector may be twice as large as what is in it.
+    /// Calls `each` with the pages of every chunk that was taken, and forgets these.
+    pub(super) fn drain<E>(
+        &mut self,
+        mut each: impl FnMut(&[u32]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut begin = 0;
+        for &end in &self.ends {
+            each(self.pages.get(begin..end as usize).unwrap_or_default())?;
+            begin = end as usize;
+        }
+        (self.pages, self.ends, self.tails) = Default::default();
+        Ok(())
+    }
+
+    /// Bytes that it holds. A vector may be twice as large as what is in it.
     pub(super) fn weight(&self) -> u64 {
-        let counted = 12 * self.pages.len() as u64;
-        counted + 4 * self.pages.capacity() as u64 + 12 * self.tails.capacity() as u64
+        4 * self.pages.capacity() as u64
+            + 4 * self.ends.capacity() as u64
+            + 12 * self.tails.capacity() as u64
     }
 
     /// Whether more pages of so many could be taken at all.
@@ -98,10 +131,10 @@ impl Strip {
         self.pages.len() + pages < u32::MAX as usize
     }
 
-    /// Gives every pair that shares at least `least` chunks of those that were added, and forgets these.
+    /// Gives every pair that shares as many chunks of those that were added as `least` asks of its left page, and forgets these.
     pub(super) fn count<E>(
         &mut self,
-        least: u32,
+        least: impl Fn(u32) -> u32,
         largest: &mut Largest,
         mut each: impl FnMut(Pair) -> Result<(), E>,
     ) -> Result<Effort, E> {
@@ -112,6 +145,7 @@ impl Strip {
             let Some(left) = tails.first().map(|tail| tail.left) else {
                 continue;
             };
+            let least = least(left);
             // Below the threshold only what is larger than all before is of interest.
             let most = largest.map_or(0, |pair: Pair| pair.chunks);
             let wanted = least.min(most.saturating_add(1));
@@ -138,6 +172,7 @@ impl Strip {
             }
         }
         self.pages.clear();
+        self.ends.clear();
         self.tails.clear();
         Ok(effort)
     }
@@ -158,14 +193,9 @@ struct Counts {
 
 impl Counts {
     fn new(width: u32) -> Counts {
-        let dense = if width as usize <= DENSE {
-            vec![0; width as usize]
-        } else {
-            Vec::new()
-        };
         Counts {
             width,
-            dense,
+            dense: Vec::new(),
             coarse: Vec::new(),
             heavy: Vec::new(),
             candidates: Vec::new(),
@@ -185,7 +215,9 @@ impl Counts {
         self.found.clear();
         let joined = lists.clone().map(|list| list.len() as u64).sum::<u64>();
         effort.joined += joined;
-        if self.width as usize <= DENSE {
+        // So many rights would need more memory to be counted coarsely than one counter for each page takes.
+        if self.width as usize <= DENSE || joined > u64::from(self.width) / 4 {
+            self.dense.resize(self.width as usize, 0);
             self.one_by_one(lists, wanted);
         } else {
             self.coarsely(lists, wanted, joined as usize, effort);
@@ -338,10 +370,14 @@ mod tests {
             chunks.iter().for_each(|pages| strip.add(pages));
             let mut own = None;
             strip
-                .count(least, &mut own, |pair| {
-                    found.push((pair.left, pair.right, pair.chunks));
-                    Ok::<_, ()>(())
-                })
+                .count(
+                    |_| least,
+                    &mut own,
+                    |pair| {
+                        found.push((pair.left, pair.right, pair.chunks));
+                        Ok::<_, ()>(())
+                    },
+                )
                 .unwrap();
             largest = largest.max(own.map(|pair: Pair| pair.chunks));
         }

@@ -13,22 +13,30 @@ use super::*;
 
 /// A page as a test gives it.
 #[derive(Debug, Clone)]
-struct Given {
-    url: String,
-    text: String,
+pub(super) struct Given {
+    pub(super) url: String,
+    pub(super) text: String,
+    /// When it was published, in days.
+    pub(super) date: Option<i64>,
 }
 
-fn given(host: usize, number: usize, text: &str) -> Given {
+pub(super) fn dated(page: Given, date: Option<i64>) -> Given {
+    Given { date, ..page }
+}
+
+pub(super) fn given(host: usize, number: usize, text: &str) -> Given {
     Given {
         url: format!("http://www.h{host}.example/{number}"),
         text: text.to_owned(),
+        date: None,
     }
 }
 
-fn corpus(folder: &Path, pages: &[Given], parameters: Parameters) -> Arc<Source> {
+pub(super) fn corpus(folder: &Path, pages: &[Given], parameters: Parameters) -> Arc<Source> {
     let input = folder.join("pages.jsonl");
     let lines = pages.iter().map(|page| {
-        let line = json!({ "url": page.url, "text": page.text });
+        let date = page.date.map(|day| format!("2001-01-{:02}", day + 1));
+        let line = json!({ "url": page.url, "text": page.text, "date": date });
         format!("{line}\n")
     });
     std::fs::write(&input, lines.collect::<String>()).unwrap();
@@ -42,6 +50,7 @@ fn corpus(folder: &Path, pages: &[Given], parameters: Parameters) -> Arc<Source>
         settings,
         parameters,
         add: false,
+        again: false,
         passing: false,
         threads: 1,
         memory: 1 << 30,
@@ -52,7 +61,7 @@ fn corpus(folder: &Path, pages: &[Given], parameters: Parameters) -> Arc<Source>
     Arc::new(Source::open(&[&path]).unwrap())
 }
 
-fn workplace(folder: &Path, threads: usize, memory: u64) -> Workplace {
+pub(super) fn workplace(folder: &Path, threads: usize, memory: u64) -> Workplace {
     Workplace {
         threads,
         memory,
@@ -64,7 +73,7 @@ fn workplace(folder: &Path, threads: usize, memory: u64) -> Workplace {
 }
 
 /// The chunks of a text as the definition has them, each once.
-fn chunk_set(text: &str, kind: ChunkKind) -> BTreeSet<String> {
+pub(super) fn chunk_set(text: &str, kind: ChunkKind) -> BTreeSet<String> {
     let mut set = BTreeSet::new();
     cento_text::chunk::chunks(text, kind, |range| {
         let mut normalised = String::new();
@@ -110,7 +119,7 @@ fn naive(pages: &[Given], params: &Params) -> (Vec<Found>, BTreeSet<(u32, String
     for chunk in sets.iter().flat_map(|(_, chunks)| chunks) {
         *counts.entry(chunk).or_default() += 1;
     }
-    let limit = params.max_pages;
+    let limit = params.max_pages.unwrap_or(u32::MAX);
     let common: BTreeSet<(u32, String)> = counts
         .iter()
         .filter(|&(_, &count)| limit > 0 && count > limit)
@@ -239,7 +248,7 @@ proptest! {
         stored in prop::sample::select(vec!["lines:1", "paragraph"]),
         unit in prop::sample::select(vec![Unit::Pages, Unit::Host, Unit::Domain]),
         threshold in 1u32..4,
-        max_pages in prop::sample::select(vec![0u32, 2, 4, 1000]),
+        max_pages in prop::sample::select(vec![None, Some(0u32), Some(2), Some(4), Some(1000)]),
         threads in 1usize..4,
     ) {
         let pages: Vec<Given> = pages.iter().enumerate()
@@ -378,7 +387,7 @@ fn thresholds_and_limits_that_mean_nothing_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let source = corpus(folder.path(), &[given(0, 0, "a")], Parameters::default());
     let place = workplace(folder.path(), 1, 64 << 20);
-    for (threshold, max_pages) in [(0, 10), (3, 1)] {
+    for (threshold, max_pages) in [(0, Some(10)), (3, Some(1))] {
         let params = Params {
             threshold,
             max_pages,

@@ -37,6 +37,16 @@ pub(crate) fn corpus_with(
     let input = folder.join(format!("{name}.jsonl"));
     let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
     std::fs::write(&input, lines).unwrap();
+    corpus_from(folder, name, &input, parameters)
+}
+
+/// Indexes a file as a corpus.
+pub(crate) fn corpus_from(
+    folder: &Path,
+    name: &str,
+    input: &Path,
+    parameters: Parameters,
+) -> PathBuf {
     let settings = cento_read::Settings::default();
     let resolved = cento_read::resolve(&[input.display().to_string()], &settings).unwrap();
     let path = folder.join(format!("{name}.cento"));
@@ -47,6 +57,7 @@ pub(crate) fn corpus_with(
         settings,
         parameters,
         add: false,
+        again: false,
         passing: false,
         threads: 2,
         memory: 1 << 30,

@@ -328,15 +328,20 @@ impl Stream {
         may
     }
 
-    /// Puts bytes that were taken back in front of the window, if they may be read again.
-    pub(crate) fn give_back(&mut self, bytes: Vec<u8>) {
-        if !self.may_reread(bytes.len() as u64) {
-            return;
-        }
-        let mut window = bytes;
-        window.extend_from_slice(self.window());
-        self.window = window;
+    /// Puts back bytes of which it was not known that they belong to what comes next.
+    pub(crate) fn put_back(&mut self, mut bytes: Vec<u8>) {
+        bytes.extend_from_slice(self.window());
+        self.window = bytes;
         self.start = 0;
+    }
+
+    /// Puts bytes that were taken back in front of the window, if they may be read again. Answers whether they are there.
+    pub(crate) fn give_back(&mut self, bytes: Vec<u8>) -> bool {
+        if !self.may_reread(bytes.len() as u64) {
+            return false;
+        }
+        self.put_back(bytes);
+        true
     }
 
     /// After damage: looks for the next place, after the beginning of the damaged member, at which a member begins that

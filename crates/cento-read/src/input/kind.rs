@@ -90,7 +90,7 @@ pub(super) fn by_front(front: &[u8], whole: bool) -> Guess {
 
 fn by_unpacked(front: &[u8], whole: bool) -> Guess {
     let begin = front.trim_ascii_start();
-    if begin.starts_with(header::BEGINNING) {
+    if header::begins(begin) {
         return Guess::Format(Format::Warc);
     }
     if begin.starts_with(b"PAR1") {
@@ -158,6 +158,7 @@ mod tests {
     fn the_first_bytes_tell_where_the_name_does_not() {
         for (front, guess) in [
             (b"WARC/1.0\r\n".as_slice(), Guess::Format(Format::Warc)),
+            (b"warc/1.0\r\n", Guess::Format(Format::Warc)),
             (b"PAR1\x15\x04", Guess::Format(Format::Parquet)),
             (
                 b"{\"text\": \"a\"}\n{\"text",

@@ -1,9 +1,11 @@
 //! From what the user typed to inputs.
 
+mod exact;
 mod kind;
 mod name;
 mod open;
 mod remote;
+mod version;
 mod walk;
 
 use std::collections::{BTreeMap, HashMap};
@@ -26,7 +28,8 @@ pub struct Input {
     pub name: String,
     /// How long it is as stored. Nothing for a stream.
     pub bytes: Option<u64>,
-    /// What tells that an object on another machine has changed: its `ETag`, or when it was last modified.
+    /// What tells that it has changed: of an object on another machine its `ETag`, or when it was last modified; of a file
+    /// what [`Input::identify`] found, once it was asked.
     pub version: Option<String>,
     /// What it holds. Nothing for a stream, whose first bytes tell when it is opened.
     pub format: Option<Format>,
@@ -81,6 +84,10 @@ pub enum IgnoredCause {
     Unreadable,
     /// It is no file: a socket, a device.
     Special,
+    /// It is a hole: it claims a thousand times what it takes on the disk.
+    Sparse,
+    /// It is a link out of the folder that is read, and links are not followed.
+    Link,
     /// A folder without any file that is read.
     EmptyFolder,
     /// A folder that cento itself made, such as the output of an earlier run within the folder that is read.
@@ -96,6 +103,8 @@ impl IgnoredCause {
             IgnoredCause::Unsupported => "unsupported",
             IgnoredCause::Unreadable => "unreadable",
             IgnoredCause::Special => "special",
+            IgnoredCause::Sparse => "sparse",
+            IgnoredCause::Link => "link",
             IgnoredCause::EmptyFolder => "empty-folder",
             IgnoredCause::Corpus => "corpus",
         }
@@ -109,6 +118,10 @@ impl IgnoredCause {
             IgnoredCause::Unsupported => "the file is in a format that is not read",
             IgnoredCause::Unreadable => "the file may not be read",
             IgnoredCause::Special => "it is not a file",
+            IgnoredCause::Sparse => "the file is sparse: nearly all of it is a hole",
+            IgnoredCause::Link => {
+                "the link leads out of the folder that is read; --follow follows it"
+            }
             IgnoredCause::EmptyFolder => "the folder holds nothing to read",
             IgnoredCause::Corpus => "the folder is a corpus that cento made",
         }
@@ -159,6 +172,8 @@ pub fn resolve(specs: &[String], settings: &Settings) -> Result<Resolved, Error>
         inputs: HashMap::new(),
         ignored: BTreeMap::new(),
         lists: Vec::new(),
+        lists_read: 0,
+        lines_read: 0,
         found: 0,
         unsupported: None,
         client: None,
@@ -178,6 +193,9 @@ struct Resolver<'a> {
     ignored: BTreeMap<IgnoredCause, IgnoredFiles>,
     /// The lists being read, to find one that contains itself.
     lists: Vec<PathBuf>,
+    /// How many lists, and lines of them, were read in all.
+    lists_read: u64,
+    lines_read: u64,
     /// How many files were to be read, the same one counted as often as it was found.
     found: u64,
     /// What the first file held that is known and not read.
@@ -190,6 +208,18 @@ struct Resolver<'a> {
 
 /// The longest list, packed or not.
 const MAX_LIST: usize = 256 << 20;
+/// How deep lists may name other lists.
+const MAX_LIST_DEPTH: usize = 16;
+/// How many lines of lists are followed in all: lists that name each other twice double with each level.
+const MAX_LIST_LINES: u64 = 100_000_000;
+/// How many lists are read in all. Each may be fetched from another machine.
+const MAX_LISTS: u64 = 10_000;
+/// A file this many times larger than what it takes on the disk is a hole: no file system compresses so well.
+#[cfg(unix)]
+const HOLE: u64 = 1_000;
+/// Smaller files may be holes: to read them takes no time.
+#[cfg(unix)]
+const SMALL: u64 = 1 << 30;
 
 impl Resolver<'_> {
     fn spec(&mut self, spec: &str) -> Result<(), Error> {
@@ -204,7 +234,7 @@ impl Resolver<'_> {
         if is_remote(spec) {
             return self.remote(spec);
         }
-        let path = Path::new(spec);
+        let path = &exact::path_of(spec);
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => self.folder(path, spec),
             Ok(_) => self.named(path, spec),
@@ -215,6 +245,16 @@ impl Resolver<'_> {
     }
 
     fn list(&mut self, list: &str) -> Result<(), Error> {
+        let too_many =
+            |problem: String| Error::from_io(&format!("@{list}"), io::Error::other(problem));
+        if self.lists.len() >= MAX_LIST_DEPTH {
+            let problem = format!("more than {MAX_LIST_DEPTH} lists that name each other");
+            return Err(too_many(problem));
+        }
+        self.lists_read += 1;
+        if self.lists_read > MAX_LISTS {
+            return Err(too_many(format!("more than {MAX_LISTS} lists in all")));
+        }
         // What the lines are relative to, if they are no paths.
         let mut base = self.settings.remote.list_base.clone();
         let bytes = if list == "-" {
@@ -243,6 +283,11 @@ impl Resolver<'_> {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
+            }
+            self.lines_read += 1;
+            if self.lines_read > MAX_LIST_LINES {
+                let problem = format!("more than {MAX_LIST_LINES} lines of lists in all");
+                return Err(too_many(problem));
             }
             // A list from elsewhere must not be able to name files here: what is no URL is below its base.
             match (&base, line.strip_prefix('@')) {
@@ -275,6 +320,10 @@ impl Resolver<'_> {
             match path {
                 Err(error) => self.ignore(IgnoredCause::Unreadable, &name::shown(error.path())),
                 Ok(path) if path.is_dir() => self.folder(&path, &name::shown(&path))?,
+                // A pipe that was not asked for by name may wait for a writer for ever.
+                Ok(path) if path.exists() && !path.is_file() => {
+                    self.ignore(IgnoredCause::Special, &name::shown(&path));
+                }
                 // A file that cannot be read was not asked for by name: it is counted, as in a folder.
                 Ok(path) => {
                     let shown = name::shown(&path);
@@ -302,6 +351,10 @@ impl Resolver<'_> {
         if !metadata.is_file() {
             let input = self.stream(&shown, Location::Pipe(path.into()));
             self.add(path.into(), input);
+            return Ok(());
+        }
+        if is_hole(&metadata) {
+            self.ignore(IgnoredCause::Sparse, &shown);
             return Ok(());
         }
         let file = File::open(path).map_err(failed)?;
@@ -475,6 +528,19 @@ fn describe(ignored: &[IgnoredFiles]) -> String {
         [] => "the folders hold nothing to read".into(),
         kinds => format!("nothing to read, only {}", kinds.join(", ")),
     }
+}
+
+/// Whether a file is all hole: to read it would take hours, and give zeros.
+#[cfg(unix)]
+fn is_hole(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let stored = metadata.blocks().saturating_mul(512);
+    metadata.len() > SMALL && stored.saturating_mul(HOLE) < metadata.len()
+}
+
+#[cfg(not(unix))]
+fn is_hole(_metadata: &fs::Metadata) -> bool {
+    false
 }
 
 /// What tells one file from another whatever path led to it: its real folder and its name. The file's own real path would

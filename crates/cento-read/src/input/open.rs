@@ -18,7 +18,7 @@ use crate::single::SingleReader;
 use crate::table::TableReader;
 use crate::wacz::WaczReader;
 use crate::warc::WarcReader;
-use crate::warc::header::BEGINNING;
+use crate::warc::header;
 use crate::{Error, Format, Packing, Reader, Settings, Start};
 
 impl Location {
@@ -176,7 +176,7 @@ impl Input {
     /// in a file damaged from the start, is its name believed.
     fn packing(&self, front: &[u8]) -> Packing {
         let begin = front.trim_ascii_start();
-        let shows = begin.starts_with(BEGINNING) || begin.starts_with(arc::BEGINNING);
+        let shows = header::begins(begin) || begin.starts_with(arc::BEGINNING);
         let is_archive = matches!(self.format, Some(Format::Warc | Format::Arc));
         let named = packing_named(&self.name).filter(|_| is_archive && !shows);
         packing_of(front).or(named).unwrap_or(Packing::Plain)

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::{IgnoredCause, Input, Location, Resolver, name};
+use super::{IgnoredCause, Input, Location, Resolver, is_hole, name};
 use crate::Error;
 use crate::bytes::Handle;
 
@@ -14,6 +14,7 @@ impl Resolver<'_> {
         let before = self.found;
         // A link may lead back up, or many links to one place. Each folder is read once.
         let mut seen = HashSet::new();
+        let top = root.canonicalize().ok();
         let mut waiting = vec![root.to_path_buf()];
         while let Some(folder) = waiting.pop() {
             let listed = folder
@@ -36,7 +37,14 @@ impl Resolver<'_> {
             let mut folders = Vec::new();
             for name in names {
                 let path = folder.join(&name);
+                if !self.settings.follow_links && leads_out(&path, top.as_deref()) {
+                    self.ignore(IgnoredCause::Link, &name::shown(&path));
+                    continue;
+                }
                 match fs::metadata(&path) {
+                    Ok(metadata) if metadata.is_file() && is_hole(&metadata) => {
+                        self.ignore(IgnoredCause::Sparse, &name::shown(&path));
+                    }
                     Ok(metadata) if metadata.is_dir() && is_corpus(&path) => {
                         self.ignore(IgnoredCause::Corpus, &name::shown(&path));
                     }
@@ -79,6 +87,18 @@ impl Resolver<'_> {
             }
         }
     }
+}
+
+/// Whether the path is a link to something that is not below the folder that is read. What is in that folder may be from
+/// others, and must not be able to name files of the one who reads it.
+fn leads_out(path: &Path, top: Option<&Path>) -> bool {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    is_link
+        && match (path.canonicalize(), top) {
+            (Ok(real), Some(top)) => !real.starts_with(top),
+            // A link to nothing leads nowhere: that is told where it is opened.
+            _ => false,
+        }
 }
 
 /// Whether a folder below the one that is read is a corpus: its tables are no pages, and an index that is written into the

@@ -112,6 +112,25 @@ proptest! {
 }
 
 #[test]
+fn a_byte_now_and_then_is_a_stall_too() {
+    let bytes = sample(20_000);
+    let server = Server::start([("/a", Resource::new(bytes.clone()))]);
+    let client = client();
+    let object = object(&client, &server.url("/a")).unwrap();
+    // Never silent for as long as counts as a stall; all of it would take more than a quarter of an hour.
+    let drip = Fault::Drip(Duration::from_millis(50));
+    server.put(
+        "/a",
+        Resource::new(bytes.clone()).with_faults(vec![drip.clone(); 2]),
+    );
+    assert!(read(&object, 0, None).unwrap() == bytes);
+    // One that never gets better is given up.
+    server.put("/a", Resource::new(bytes).with_faults(vec![drip; 100]));
+    let error = read(&object, 0, None).unwrap_err();
+    assert!(error.to_string().contains("bytes in"), "{error}");
+}
+
+#[test]
 fn a_cut_off_body_goes_on_at_the_byte_it_reached() {
     let bytes = sample(500_000);
     let server = Server::start([("/a", Resource::new(bytes.clone()))]);

@@ -3,7 +3,7 @@
 use std::error::Error as _;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ::bytes::Bytes;
 use http::header::{self, HeaderValue};
@@ -19,6 +19,10 @@ use super::{Address, Facts, retry};
 /// A try that brought this much was worth it: the tries are counted anew. A server that lets go of each connection after a
 /// few bytes must not keep us for ever.
 const PROGRESS: u64 = 64 << 10;
+
+/// Bytes a second that must come at least, over the time that counts as a stall: a server that sends one now and then is as good
+/// as one that sends none.
+const LEAST_RATE: f64 = 1024.0;
 
 /// A name that cannot be looked up is nearly always misspelt.
 const LOOKUPS: u32 = 3;
@@ -39,6 +43,10 @@ pub(super) struct Transfer {
     /// How many failures there were in a row, and how much came since the last of them.
     tries: u32,
     received: u64,
+    /// How long the server was waited for since its rate was last looked at, and how much came meanwhile. The time that the reader
+    /// takes, or a limit on the rate, does not count.
+    waited: Duration,
+    came: u64,
     ended: bool,
 }
 
@@ -79,6 +87,8 @@ impl Transfer {
             skip: 0,
             tries: 0,
             received: 0,
+            waited: Duration::ZERO,
+            came: 0,
             ended: false,
         }
     }
@@ -130,7 +140,9 @@ impl Transfer {
                 }
                 continue;
             };
+            let asked = Instant::now();
             let frame = timeout(stall, body.frame()).await;
+            self.waited += asked.elapsed();
             let mut bytes = match frame {
                 Err(_) => return Err(silence()),
                 Ok(Some(Err(error))) => return Err(explain(&error)),
@@ -152,6 +164,16 @@ impl Transfer {
                 }
             };
             self.received += bytes.len() as u64;
+            self.came += bytes.len() as u64;
+            if self.waited >= stall {
+                let (came, waited) = (self.came, self.waited.as_secs_f64());
+                (self.came, self.waited) = (0, Duration::ZERO);
+                if (came as f64) < LEAST_RATE * waited {
+                    return Err(Trouble::again(format!(
+                        "only {came} bytes in {waited:.1} s"
+                    )));
+                }
+            }
             if self.received >= PROGRESS {
                 self.tries = 0;
             }
@@ -177,6 +199,7 @@ impl Transfer {
         let answer = self.client.http().execute(request).await;
         let answer = answer.map_err(|error| explain(&error))?;
         self.received = 0;
+        (self.came, self.waited) = (0, Duration::ZERO);
         match judge(&answer, self.range.start, ranged, &self.facts) {
             Verdict::Body { skip, facts } => {
                 self.facts = facts;

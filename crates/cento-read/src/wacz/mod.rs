@@ -20,7 +20,7 @@ use crate::bytes::{FRONT, Handle, Origin, Source, Stream, packing_named, packing
 use crate::input::Location;
 use crate::reader::{Records, following};
 use crate::warc::WarcReader;
-use crate::warc::header::BEGINNING;
+use crate::warc::header;
 use crate::{Cause, Error, Item, Limits, Packing, Place, Skipped, Start};
 use zip::{Entry, Problem};
 
@@ -122,7 +122,7 @@ impl WaczReader {
         };
         source.ensure(FRONT)?;
         let front = source.available();
-        let named = packing_named(&entry.name).filter(|_| !front.starts_with(BEGINNING));
+        let named = packing_named(&entry.name).filter(|_| !header::begins(front));
         let packing = packing_of(front).or(named).unwrap_or(Packing::Plain);
         source.seek(from.offset)?;
         Ok(Open {

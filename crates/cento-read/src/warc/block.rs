@@ -4,6 +4,7 @@ use sha1::{Digest, Sha1};
 
 use super::header::{self, Header, Kind};
 use super::{ArchiveReader, Dialect, Failure, Follows};
+use crate::bytes::Trouble;
 use crate::record::{Body, Told};
 use crate::{Cause, Place, Record};
 
@@ -20,19 +21,27 @@ const LINE_ENDS: usize = 4;
 impl<D: Dialect> ArchiveReader<D> {
     /// Reads the block of a record that may hold a page.
     pub(super) fn read_page(&mut self, header: Header) -> Result<Record, Failure> {
-        let mut body = if header.length > self.limits.max_page_bytes {
-            self.read_large(&header)?
+        let read = if header.length > self.limits.max_page_bytes {
+            self.read_large(&header)
         } else {
             let length = usize::try_from(header.length).unwrap_or(usize::MAX);
             let mut block = Vec::with_capacity(length.min(TRUSTED_LENGTH) + LINE_ENDS);
-            self.read_block(&mut block, length, |block| {
-                whole_response(header.kind, block)
-            })?;
-            if is_http(&header, &block) {
-                Body::Http(block)
-            } else {
-                Body::Bytes(block)
+            self.read_block(&mut block, length).map(|()| {
+                if is_http(&header, &block) {
+                    Body::Http(block)
+                } else {
+                    Body::Bytes(block)
+                }
+            })
+        };
+        let mut body = match read {
+            Err(Failure::Block(cause, detail)) if header.kind == Kind::Response => {
+                match self.read_by_own_length()? {
+                    Some(block) => Body::Http(block),
+                    None => return Err(Failure::Block(cause, detail)),
+                }
             }
+            read => read?,
         };
         if header.kind == Kind::Revisit
             && let Body::Http(block) | Body::Bytes(block) | Body::TooLarge { head: block, .. } =
@@ -71,19 +80,13 @@ impl<D: Dialect> ArchiveReader<D> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         let length = usize::try_from(length).unwrap_or(usize::MAX);
-        let read = self.read_block(&mut scratch, length, |_| None);
+        let read = self.read_block(&mut scratch, length);
         self.scratch = scratch;
         read
     }
 
-    /// Reads a block of so many bytes. If there are fewer before its member or the input ends, it may still be `whole`: that
-    /// answers how much of what is there it is.
-    fn read_block(
-        &mut self,
-        block: &mut Vec<u8>,
-        length: usize,
-        whole: impl Fn(&[u8]) -> Option<usize>,
-    ) -> Result<(), Failure> {
+    /// Reads a block of so many bytes. If that is not its length, the stream is where it was.
+    fn read_block(&mut self, block: &mut Vec<u8>, length: usize) -> Result<(), Failure> {
         let mut passed = Vec::with_capacity(LINE_ENDS);
         let problem = loop {
             match self.stream.take(block, length) {
@@ -91,10 +94,6 @@ impl<D: Dialect> ArchiveReader<D> {
                 Ok(false) => {
                     let crossed = self.stream.cross(D::BEGINNING);
                     if !crossed.map_err(|trouble| self.failure(trouble))? {
-                        if let Some(end) = whole(block) {
-                            block.truncate(end);
-                            return Ok(());
-                        }
                         let problem = format!("only {} of {length} bytes are there", block.len());
                         break (Cause::Truncated, problem);
                     }
@@ -118,8 +117,64 @@ impl<D: Dialect> ArchiveReader<D> {
         };
         // The next record may well begin within what was taken for this one.
         block.append(&mut passed);
-        self.stream.give_back(std::mem::take(block));
-        Err(Failure::Record(problem.0, problem.1))
+        let returned = self.stream.give_back(std::mem::take(block));
+        Err(Failure::of_block(returned, problem.0, problem.1))
+    }
+
+    /// Reads a block of which the length is not the one that its header claims, if it is a response that is whole by its own
+    /// account. Otherwise the stream is where it was.
+    ///
+    /// Some writers count a header that they then change, or line ends that they do not write; in a damaged file a length may be
+    /// any number. What tells a wrong length from a response that was cut off is the response: all of its body is there, and
+    /// after it comes what comes after a record.
+    fn read_by_own_length(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+        let mut block = Vec::new();
+        let mut passed = Vec::with_capacity(LINE_ENDS);
+        let whole = self.read_response(&mut block, &mut passed);
+        match whole.map_err(|trouble| self.failure(trouble))? {
+            true => Ok(Some(block)),
+            false => {
+                block.append(&mut passed);
+                self.stream.give_back(block);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Takes a response of which the length stands in itself, and the line ends after it. Answers whether it is whole.
+    fn read_response(
+        &mut self,
+        block: &mut Vec<u8>,
+        passed: &mut Vec<u8>,
+    ) -> Result<bool, Trouble> {
+        /// What is looked at first: most heads end within it.
+        const GLANCE: usize = 4 << 10;
+        let mut wanted = GLANCE.min(self.limits.max_header_bytes);
+        let end = loop {
+            let more = self.stream.take(block, wanted)?;
+            if !block.starts_with(b"HTTP/") {
+                return Ok(false);
+            }
+            if let Some(head) = header::end(block) {
+                break own_length(&block[..head]).and_then(|length| head.checked_add(length));
+            }
+            if !more || wanted >= self.limits.max_header_bytes {
+                return Ok(false);
+            }
+            wanted = wanted.saturating_mul(2).min(self.limits.max_header_bytes);
+        };
+        let Some(end) = end.filter(|&end| end as u64 <= self.limits.max_page_bytes) else {
+            return Ok(false);
+        };
+        if end < block.len() {
+            let after = block.split_off(end);
+            self.stream.put_back(after);
+        } else if !self.stream.take(block, end)? {
+            return Ok(false);
+        }
+        let follows = self.at_end_of_record(passed)?;
+        Ok(follows == Follows::Record
+            && (!passed.is_empty() || !D::cuts_into(block, self.stream.window())))
     }
 
     /// Reads the block of a page that is too large to hold: its beginning, and its digest if the header has none.
@@ -137,8 +192,8 @@ impl<D: Dialect> ArchiveReader<D> {
             let crossed = self.stream.cross(D::BEGINNING);
             if !crossed.map_err(|trouble| self.failure(trouble))? {
                 let problem = format!("only {} of {} bytes are there", head.len(), header.length);
-                self.stream.give_back(head);
-                return Err(Failure::Record(Cause::Truncated, problem));
+                let returned = self.stream.give_back(head);
+                return Err(Failure::of_block(returned, Cause::Truncated, problem));
             }
         }
         let http = is_http(header, &head);
@@ -169,9 +224,9 @@ impl<D: Dialect> ArchiveReader<D> {
         head: Vec<u8>,
     ) -> Result<Vec<u8>, Failure> {
         if length > BELIEVED_LENGTH && !self.stream.returns() {
-            self.stream.give_back(head);
+            let returned = self.stream.give_back(head);
             let problem = format!("{length} bytes, more than is believed of a stream");
-            return Err(Failure::Record(Cause::BadLength, problem));
+            return Err(Failure::of_block(returned, Cause::BadLength, problem));
         }
         let begin = self.stream.border();
         let mut left = length;
@@ -197,35 +252,24 @@ impl<D: Dialect> ArchiveReader<D> {
         // Too much went by to have been kept, but a plain file can be read again; a stream, or a compressed member of such
         // size, is searched from here on, and what the record claimed is lost. What was there counts as read again, not what
         // was claimed: or one absurd length would spoil the search in all that follows.
+        let mut returned = false;
         if let Some(begin) = begin
             && self.stream.may_reread(passed)
         {
             self.stream
                 .seek(begin)
                 .map_err(|trouble| self.failure(trouble))?;
-            self.stream.give_back(head);
+            returned = self.stream.give_back(head);
         }
-        Err(Failure::Record(cause, problem.into()))
+        Err(Failure::of_block(returned, cause, problem.into()))
     }
 }
 
-/// How much of a block that ends too early is a response that is whole by its own account.
-///
-/// Some writers count a header that they then change, or line ends that they do not write. What tells a length that is
-/// wrong by a little from a response that was cut off is the response: all of its body is there, and nothing after it
-/// but line ends.
-fn whole_response(kind: Kind, block: &[u8]) -> Option<usize> {
-    if kind != Kind::Response || !block.starts_with(b"HTTP/") {
-        return None;
-    }
-    let head = header::end(block)?;
-    let (_, value) = header::Fields::after_first_line(&block[..head])
+/// The length that the head of a response claims for its body.
+fn own_length(head: &[u8]) -> Option<usize> {
+    let (_, value) = header::Fields::after_first_line(head)
         .find(|(name, _)| name.eq_ignore_ascii_case(b"Content-Length"))?;
-    let length: usize = header::text(&value).parse().ok()?;
-    let end = head.checked_add(length)?;
-    let after = block.get(end..)?;
-    let line_ends = after.iter().all(|byte| matches!(byte, b'\r' | b'\n'));
-    (after.len() <= LINE_ENDS && line_ends).then_some(end)
+    header::text(&value).parse().ok()
 }
 
 /// Whether a block is an HTTP response: said or seen to be.

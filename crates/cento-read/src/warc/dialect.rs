@@ -1,7 +1,5 @@
 //! What one kind of archive does unlike another.
 
-use memchr::memmem;
-
 use super::header::{self, BEGINNING, Header};
 use crate::bytes::Beginning;
 
@@ -59,13 +57,13 @@ pub(crate) struct Warc;
 impl Dialect for Warc {
     const BEGINNING: Beginning = Beginning {
         reach: BEGINNING.len(),
-        fits: |front| front == BEGINNING,
+        fits: header::begins,
     };
     const PASSED: usize = BEGINNING.len();
 
     fn may_begin(window: &[u8]) -> bool {
         let known = window.len().min(BEGINNING.len());
-        window[..known] == BEGINNING[..known]
+        window[..known].eq_ignore_ascii_case(&BEGINNING[..known])
     }
 
     fn header_end(bytes: &[u8]) -> Option<usize> {
@@ -79,7 +77,7 @@ impl Dialect for Warc {
     fn find(window: &[u8], at_line_start: bool) -> Result<usize, usize> {
         /// The longest part of such a line, and of what must come after it, that may be cut off by the window.
         const TAIL: usize = 24;
-        memmem::find_iter(window, BEGINNING)
+        header::beginnings(window)
             .find(|&at| {
                 let starts_line = match at.checked_sub(1) {
                     Some(before) => window[before] == b'\n',
@@ -94,7 +92,7 @@ impl Dialect for Warc {
 
     fn follows(line_ends: usize, window: &[u8]) -> Option<Follows> {
         (window.len() >= BEGINNING.len()).then(|| {
-            if window.starts_with(BEGINNING) {
+            if header::begins(window) {
                 Follows::Record
             } else {
                 unclear_after(line_ends)
@@ -111,7 +109,7 @@ impl Dialect for Warc {
     }
 
     fn holds_record(block: &[u8]) -> bool {
-        memmem::find_iter(block, BEGINNING).any(|at| {
+        header::beginnings(block).any(|at| {
             let rest = &block[at..];
             header::is_version_line(rest) && header::has_field(rest)
         })

@@ -5,6 +5,20 @@ use memchr::memchr;
 /// How every record begins, in every version of the format.
 pub(crate) const BEGINNING: &[u8] = b"WARC/";
 
+/// Whether a record may begin with `bytes`: with [`BEGINNING`], which some writers put in small letters.
+pub(crate) fn begins(bytes: &[u8]) -> bool {
+    bytes
+        .get(..BEGINNING.len())
+        .is_some_and(|front| front.eq_ignore_ascii_case(BEGINNING))
+}
+
+/// The places in `bytes` at which a record [may begin](begins).
+pub(crate) fn beginnings(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    memchr::memchr_iter(b'/', bytes)
+        .filter_map(|slash| slash.checked_sub(BEGINNING.len() - 1))
+        .filter(|&at| begins(&bytes[at..]))
+}
+
 /// What of a record's header matters here.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Header {
@@ -50,9 +64,10 @@ pub(crate) fn end(bytes: &[u8]) -> Option<usize> {
 
 /// Whether a line that is the first of a record begins with `bytes`: `WARC/1.0` and an end of line.
 pub(crate) fn is_version_line(bytes: &[u8]) -> bool {
-    let Some(version) = bytes.strip_prefix(BEGINNING) else {
+    if !begins(bytes) {
         return false;
-    };
+    }
+    let version = &bytes[BEGINNING.len()..];
     let digits = version
         .iter()
         .take_while(|byte| byte.is_ascii_digit() || **byte == b'.')
@@ -249,6 +264,14 @@ mod tests {
         assert_eq!(header.kind, Kind::Response);
         assert_eq!(header.length, 12);
         assert_eq!(header.url.as_deref(), Some("http://a/ b c"));
+    }
+
+    #[test]
+    fn a_version_line_in_small_letters_will_do() {
+        let header = parsed("warc/1.0\r\nWARC-Type: response\r\nContent-Length: 0\r\n\r\n");
+        assert_eq!(header.kind, Kind::Response);
+        let text = b"http://a/warc/1 WARC/1.0 warc/0.9";
+        assert_eq!(beginnings(text).collect::<Vec<_>>(), [9, 16, 25]);
     }
 
     #[test]

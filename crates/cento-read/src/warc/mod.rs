@@ -57,8 +57,21 @@ enum Failure {
     Fatal(Error),
     /// The record is damaged, and the stream has been moved to where the search for the next one is to begin.
     Record(Cause, String),
+    /// The block is not as long as its header claims, and the stream has been moved back to where it begins.
+    Block(Cause, String),
     /// The compressed member is damaged.
     Member(Cause, String),
+}
+
+impl Failure {
+    /// A block that is not as long as its header claims, `returned` to the stream or not.
+    fn of_block(returned: bool, cause: Cause, detail: String) -> Failure {
+        if returned {
+            Failure::Block(cause, detail)
+        } else {
+            Failure::Record(cause, detail)
+        }
+    }
 }
 
 impl<D: Dialect> ArchiveReader<D> {
@@ -159,7 +172,7 @@ impl<D: Dialect> ArchiveReader<D> {
     fn damaged(&mut self, offset: u64, failure: Failure) -> Result<Item, Error> {
         let (cause, detail) = match failure {
             Failure::Fatal(error) => return Err(error),
-            Failure::Record(cause, detail) => {
+            Failure::Record(cause, detail) | Failure::Block(cause, detail) => {
                 if let Err(trouble) = self.find_beginning() {
                     self.find_member(trouble)?;
                 }

@@ -24,6 +24,8 @@ pub(crate) enum Fault {
     Cut(usize),
     /// Nothing more is sent after this many bytes of the body.
     Stall(usize),
+    /// The body comes a byte at a time, with this pause between two of them.
+    Drip(Duration),
     /// The connection is closed without an answer.
     Hang,
     /// All goes well.
@@ -243,6 +245,11 @@ fn answer(
         }
         if sent == body.len() && !matches!(fault, Fault::Cut(_) | Fault::Stall(_)) {
             stream.write_all(b"0\r\n\r\n")?;
+        }
+    } else if let Fault::Drip(pause) = fault {
+        for byte in body {
+            stream.write_all(&[*byte])?;
+            std::thread::sleep(pause);
         }
     } else {
         stream.write_all(&body[..sent])?;

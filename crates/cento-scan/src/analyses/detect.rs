@@ -1,10 +1,11 @@
-//! Where labels are, told; the figures are those of Ardi & Heidemann 2014, figures 12 and 13.
+//! Where labels are, told; the figures are those of Ardi & Heidemann 2014, figures 12, 13 and 14.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cento_find::detect::{
-    DETECT, DetectParams, DetectSummary, LabelSet, LabelsUsed, detect, histograms, thresholds,
+    DETECT, DetectParams, DetectSummary, LabelSet, LabelsUsed, detect, histograms, levels,
+    thresholds,
 };
 use cento_find::discover::{DISCOVER, How, default_threshold, discover, write_labels};
 use cento_find::labelling::stop_labels;
@@ -48,11 +49,11 @@ impl Analysis for Detect {
     }
 
     fn title(&self) -> &'static str {
-        "Bad neighbourhoods"
+        "Pages and sites with labels"
     }
 
     fn question(&self) -> &'static str {
-        "Which pages, folders and sites live on what is multiplied, or on your originals?"
+        "Which pages, folders and sites have the chunks that are multiplied, or those of your originals?"
     }
 
     fn weight(&self) -> u32 {
@@ -116,15 +117,23 @@ impl Analysis for Detect {
 
     fn tell(&self, told: &Told<'_>) -> Result<Section> {
         let counts: DetectSummary = told.findings.summary()?;
+        let asked: DetectParams = parameters(&told.findings.record.parameters)?;
         let mut section = Section::default();
         if counts.matched == 0 {
-            section
-                .sentences
-                .push("No label is on any page.".to_owned());
+            let labels = &told.findings.record.parameters["labels"]["count"];
+            section.sentences.push(match labels.as_u64() {
+                Some(0) => "There were no labels to look for.".to_owned(),
+                Some(1) => "The one label that was looked for is on no page.".to_owned(),
+                Some(some) => format!(
+                    "None of the {} labels that were looked for is on any page.",
+                    number(some)
+                ),
+                None => "No label is on any page.".to_owned(),
+            });
             return Ok(section);
         }
         section.sentences.push(format!(
-            "{} of {} ({}) have labels, on {} chunks of theirs.",
+            "{} of {} ({}) have labels: {} of their chunks, with repeats.",
             number(counts.matched_pages),
             counted(counts.pages, "page", "pages"),
             part_of(counts.matched_pages, counts.pages),
@@ -135,22 +144,27 @@ impl Analysis for Detect {
             .find(|row| row.score == "page")
         {
             section.sentences.push(format!(
-                "{} of them {} made of labels by more than {:.1} %.",
+                "{} of {} {} a larger share of labels than {:.1} %{}.",
                 number(counts.targets),
-                if counts.targets == 1 { "is" } else { "are" },
-                100.0 * limit.threshold
+                counted(counts.scored, "page", "pages"),
+                if counts.targets == 1 { "has" } else { "have" },
+                100.0 * limit.threshold,
+                rule(asked.page_threshold)
             ));
         }
         section.sentences.push(match counts.flagged {
             0 => format!(
-                "None of {} stands out from the others.",
+                "None of {} stands out by its share of labels.",
                 counted(counts.neighbourhoods, "neighbourhood", "neighbourhoods")
             ),
             some => format!(
-                "{} of {} neighbourhoods {} bad, {}.",
+                "{} of {} {} by {} share of labels{}, {}. It says that text is repeated there, and not why: \
+                 templates and mirrors stand out too.",
                 number(some),
-                number(counts.neighbourhoods),
-                if some == 1 { "is" } else { "are" },
+                counted(counts.neighbourhoods, "neighbourhood", "neighbourhoods"),
+                if some == 1 { "stands out" } else { "stand out" },
+                if some == 1 { "its" } else { "their" },
+                rule(asked.mean_threshold.or(asked.ratio_threshold)),
                 match counts.flagged_sites {
                     0 => "none of them a whole site".to_owned(),
                     sites => format!(
@@ -161,15 +175,22 @@ impl Analysis for Detect {
                 }
             ),
         });
-        section
-            .headlines
-            .push(Headline::new(number(counts.flagged), "bad neighbourhoods"));
+        if counts.common_chunks > counts.attributed_common_chunks {
+            section.sentences.push(format!(
+                "{} of the chunks are on more than 256 originals each, and attributed to none of them.",
+                number(counts.common_chunks - counts.attributed_common_chunks)
+            ));
+        }
+        section.headlines.push(Headline::new(
+            number(counts.flagged),
+            "neighbourhoods stand out by their labels",
+        ));
         let worst = first_that(told.findings, "neighbourhoods", told.top, |row| {
             row.holds("flagged")
         })?;
         if !worst.is_empty() {
             section.tables.push(neighbourhoods(
-                "worst neighbourhoods, by labels in them",
+                "neighbourhoods that stand out, by labels in them",
                 &worst,
                 counts.flagged,
             ));
@@ -191,13 +212,22 @@ impl Analysis for Detect {
                 "cento detect {} --against ORIGINALS --own MY.DOMAIN",
                 quoted(told.corpus)
             ),
-            why: "find who copies pages of yours".to_owned(),
+            why: "find where pages of yours are found again".to_owned(),
         });
         Ok(section)
     }
 }
 
-/// Labels of what is multiplied in a corpus, without what looks like an idiom: nobody has reviewed that.
+/// Where a threshold comes from, if nobody gave it.
+fn rule(given: Option<f64>) -> &'static str {
+    match given {
+        Some(_) => "",
+        None => " (more than the mean of all plus one standard deviation)",
+    }
+}
+
+/// Labels of what is multiplied in a corpus, without what is short, has no words, or is short enough to be an idiom that many
+/// domains have: nobody has reviewed that. A chunk that says something is always looked for.
 fn own_labels(source: &Arc<Source>, workplace: &Workplace) -> Result<PathBuf> {
     let corpora = source.corpora();
     let made = corpora.first().map(|corpus| corpus.parameters().clone());
@@ -254,7 +284,7 @@ fn neighbourhoods(title: &str, rows: &[Row], all: u64) -> Table {
 fn from_originals(rows: &[Row]) -> Table {
     let columns = ["site", "original", "pages", "chunks", "of the original"];
     Table {
-        title: "who copies which original".to_owned(),
+        title: "originals, and the sites that have chunks of them".to_owned(),
         columns: columns.map(str::to_owned).to_vec(),
         more: 0,
         rows: rows
@@ -272,7 +302,7 @@ fn from_originals(rows: &[Row]) -> Table {
     }
 }
 
-/// Badness of neighbourhoods, as a histogram and as a cumulative distribution, and what pages contain.
+/// Shares of labels in neighbourhoods, as a histogram and as a cumulative distribution, and what pages contain.
 fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
     let bins = histograms(findings)?;
     let limits = thresholds(findings)?;
@@ -286,8 +316,8 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
     };
     let all: u64 = of("mean").map(|bin| bin.objects).sum();
     let mut histogram = Figure::new(
-        "How bad are neighbourhoods?",
-        x("Badness"),
+        "How much of a neighbourhood are labels?",
+        x("Share of labels (the paper's badness)"),
         Axis::log10("Neighbourhoods").format(Format::Count),
     )
     .caption(format!(
@@ -295,14 +325,14 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
         number(all)
     ));
     let mut cumulative = Figure::new(
-        "How many neighbourhoods are no worse?",
-        x("Badness"),
+        "How many neighbourhoods have no larger share?",
+        x("Share of labels (the paper's badness)"),
         Axis::linear("Share of neighbourhoods")
             .format(Format::Share)
             .covering(0.0)
             .covering(1.0),
     )
-    .caption("The share of neighbourhoods whose badness is at most this.");
+    .caption("The share of neighbourhoods whose share of labels is at most this.");
     for (score, name) in named {
         let bars = of(score)
             .filter(|bin| bin.objects > 0)
@@ -342,9 +372,28 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
             format!("targets: above {:.3}", limit.threshold),
         ));
     }
+    let levels = levels(findings)?;
+    let lengths = Figure::new(
+        "How long are the prefixes of neighbourhoods?",
+        Axis::linear("Levels: a host has 1, a folder of it 2").format(Format::Count),
+        Axis::log10("Neighbourhoods").format(Format::Count),
+    )
+    .caption(format!(
+        "{} neighbourhoods by the number of their levels. Recursion errors are not among them: pages that a crawler found by going in circles are rejected when they are indexed.",
+        number(all)
+    ))
+    .series(Series::new(
+        "neighbourhoods",
+        Mark::Points,
+        levels
+            .iter()
+            .map(|level| (f64::from(level.depth), level.neighbourhoods as f64))
+            .collect::<Vec<_>>(),
+    ));
     Ok(vec![
         Drawing::new("badness", histogram),
         Drawing::new("badness-cumulative", cumulative),
         Drawing::new("contained", contained),
+        Drawing::new("prefix-lengths", lengths),
     ])
 }

@@ -35,7 +35,7 @@ impl Analysis for Discover {
     }
 
     fn question(&self) -> &'static str {
-        "Which chunks of text occur more often than chance and idiom explain?"
+        "Which chunks of text occur most often, idioms aside?"
     }
 
     fn weight(&self) -> u32 {
@@ -98,7 +98,7 @@ impl Analysis for Discover {
             Axis::log10(format!("Distinct {of}")).format(Format::Count),
         )
         .caption(format!(
-            "Of {} distinct {of}, {} occur once. A dot far to the right of the others at its height stands for {of} that someone multiplied.",
+            "Of {} distinct {of}, {} occur once. A dot far to the right of the others at its height stands for {of} that occur unusually often.",
             number(all),
             number(single)
         ))
@@ -120,7 +120,17 @@ impl Analysis for Discover {
         let of = asked.recipe.of.name();
         let mut section = Section::default();
         section.sentences.push(match asked.how {
-            _ if counts.labels == 0 => format!("No {of} are multiplied, idioms aside."),
+            How::Threshold(threshold) if counts.labels == 0 => format!(
+                "None of the {of} that are not on the stop list occurs more than {} times.",
+                number(threshold)
+            ),
+            How::Informed(least) if counts.labels == 0 => format!(
+                "The originals have no {of} of {} bytes or more but those on the stop list.",
+                number(least)
+            ),
+            How::Top(_) if counts.labels == 0 => {
+                format!("There are no {of} but those on the stop list.")
+            }
             How::Threshold(threshold) => format!(
                 "{} distinct {of} occur more than {} times.",
                 number(counts.labels),
@@ -147,12 +157,12 @@ impl Analysis for Discover {
             ));
             section.headlines.push(Headline::new(
                 part_of(counts.occurrences, counts.objects),
-                format!("of all {of} are multiplied"),
+                format!("of all {of} are such labels"),
             ));
         }
         if counts.proposed > 0 {
             section.sentences.push(format!(
-                "{} like what everybody says: short, without words, or spread over many domains.",
+                "{} like idioms: short, without words, or below 100 bytes and spread over many domains.",
                 match counts.proposed {
                     1 => "One of them looks".to_owned(),
                     some => format!("{} of them look", number(some)),

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use cento_find::overlap::{
-    ANALYSIS, MAX_PAGES, PAIRS, Params, SERVER_ANALYSIS, SERVERS, Summary, Unit, run,
-    usual_threshold,
+    ANALYSIS, PAIRS, Params, SERVER_ANALYSIS, SERVERS, Summary, Unit, run, usual_threshold,
 };
 use cento_find::{Findings, Result, Source, Workplace};
 use cento_view::{Axis, Figure, Format, Mark, Series};
@@ -14,10 +13,7 @@ use crate::analysis::{Analysis, Command, Told, parameters};
 use crate::profile::Profile;
 use crate::rows::{first, for_each};
 use crate::section::{Cell, Drawing, Next, Section, Table};
-use crate::words::{counted, number, percent, quoted};
-
-/// Pairs that a figure shows: the strongest. A figure needs an end.
-const MOST_POINTS: usize = 200_000;
+use crate::words::{counted, number, part_of, percent, quoted};
 
 /// `cento overlap`: pairs of pages.
 pub struct Pages;
@@ -97,7 +93,7 @@ impl Analysis for Servers {
     }
 
     fn question(&self) -> &'static str {
-        "Which servers hold each other's text: mirrors, aliases, thieves?"
+        "Which servers hold the same text, and how much of each is on the other?"
     }
 
     fn weight(&self) -> u32 {
@@ -145,6 +141,7 @@ fn command(corpus: &str, asked: &Value) -> String {
         Unit::Host => Command::new("overlap", corpus).flag("--servers", true),
         Unit::Domain => Command::new("overlap", corpus).flag("--servers domain", true),
     };
+    let max_pages = asked.max_pages.map(|most| format!("--max-pages {most}"));
     command
         .flag(&format!("--chunk {}", asked.chunk), true)
         .option(
@@ -152,8 +149,18 @@ fn command(corpus: &str, asked: &Value) -> String {
             &asked.threshold,
             &usual_threshold(asked.chunk),
         )
-        .option("--max-pages", &asked.max_pages, &MAX_PAGES)
+        .flag(&max_pages.unwrap_or_default(), asked.max_pages.is_some())
         .end()
+}
+
+/// Where the bars of the figure begin, in hundredths; the last one holds what is whole, or nearly so.
+const BARS: [u64; 11] = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 99];
+
+/// The bar of a share, by whole numbers: 3 of 10 is 30 %, not a little less.
+fn bar(part: f64, whole: f64) -> usize {
+    let (part, whole) = (part as u64, (whole as u64).max(1));
+    BARS.partition_point(|from| from * whole <= 100 * part)
+        .saturating_sub(1)
 }
 
 fn figure(
@@ -162,37 +169,51 @@ fn figure(
     name: &'static str,
     many: &str,
 ) -> Result<Vec<Drawing>> {
-    let mut points = Vec::new();
-    let mut more = 0;
+    let (mut more, mut less) = ([0u64; BARS.len()], [0u64; BARS.len()]);
     for_each(
         findings,
         kind.table,
-        [kind.share, "of_share"],
-        |[one, other]| {
-            if points.len() < MOST_POINTS {
-                points.push((one.max(other), one.min(other)));
-            } else {
-                more += 1;
+        ["chunks", kind.chunks, "of_chunks"],
+        |[shared, one, other]| {
+            let (one, other) = (bar(shared, one), bar(shared, other));
+            for (bars, bar) in [(&mut more, one.max(other)), (&mut less, one.min(other))] {
+                if let Some(count) = bars.get_mut(bar) {
+                    *count += 1;
+                }
             }
         },
     )?;
-    let share = |label: &str| {
-        let axis = Axis::linear(label).format(Format::Share);
-        axis.covering(0.0).covering(1.0)
+    let names = BARS
+        .iter()
+        .enumerate()
+        .map(|(at, from)| match BARS.get(at + 1) {
+            Some(to) => format!("{from}–{to}%"),
+            None => format!("{from}% or more"),
+        });
+    let filled = || more.iter().chain(&less).copied().filter(|&count| count > 0);
+    let (most, fewest) = (filled().max().unwrap_or(0), filled().min().unwrap_or(0));
+    // A few mirrors must be seen beside any number of pairs that share little.
+    let pairs = format!("Pairs of {many}");
+    let pairs = if most > 20 * fewest {
+        Axis::log10(pairs).covering(0.5)
+    } else {
+        Axis::linear(pairs).covering(0.0)
+    };
+    let bars = |bars: &[u64]| -> Vec<(f64, f64)> {
+        let bars = bars.iter().enumerate().filter(|(_, count)| **count > 0);
+        bars.map(|(at, &count)| (at as f64, count as f64)).collect()
     };
     let figure = Figure::new(
         format!("How much of two {many} is in each other?"),
-        share("Of the one that is more in the other"),
-        share("Of the other"),
+        Axis::of_categories("Share of its chunks that the other has", names),
+        pairs.format(Format::Count),
     )
     .caption(format!(
-        "A dot is a pair of {many}. At the upper right are mirrors; at the lower right the one is part of the other.{}",
-        match more {
-            0 => String::new(),
-            _ => format!(" Without {} pairs that share less.", number(more)),
-        }
+        "Every pair counts once in each colour. Both far to the right: the two {many} hold the same text. One far to the right and \
+         the other not: the one is part of the other."
     ))
-    .series(Series::new("pairs", Mark::Points, points));
+    .series(Series::new("the one that is more in the other", Mark::Bars, bars(&more)))
+    .series(Series::new("the other", Mark::Bars, bars(&less)));
     Ok(vec![Drawing::new(name, figure)])
 }
 
@@ -229,17 +250,19 @@ fn tell(told: &Told<'_>, kind: &Kind) -> Result<Section> {
             told.short(&most.page),
             told.short(&most.of)
         )),
-        (None, None) => section
-            .sentences
-            .push(format!("No two {many} share a chunk ({}).", asked.chunk)),
+        (None, None) => section.sentences.push(format!(
+            "No two {many} share a chunk ({}){}.",
+            asked.chunk,
+            if summary.common > 0 {
+                " that counts"
+            } else {
+                ""
+            }
+        )),
     }
-    if summary.common > 0 {
-        section.sentences.push(format!(
-            "{} on more than {} {many} did not count.",
-            counted(summary.common, "chunk", "chunks"),
-            number(u64::from(asked.max_pages))
-        ));
-    }
+    section
+        .sentences
+        .extend(ignored(&summary, &asked, one, many));
     if !rows.is_empty() {
         let name = |word: &str| match asked.unit {
             Unit::Pages => Cell::Address(word.to_owned()),
@@ -295,4 +318,46 @@ fn tell(told: &Told<'_>, kind: &Kind) -> Result<Section> {
         });
     }
     Ok(section)
+}
+
+/// What was ignored because it is too common, and what that may change. Nothing if nothing was.
+pub fn ignored(summary: &Summary, asked: &Params, one: &str, many: &str) -> Vec<String> {
+    if summary.common == 0 {
+        return Vec::new();
+    }
+    let units = match asked.unit {
+        Unit::Pages => summary.pages.saturating_sub(summary.copies),
+        Unit::Host | Unit::Domain => summary.servers,
+    };
+    let pages = match asked.unit {
+        Unit::Pages => "distinct pages",
+        Unit::Host | Unit::Domain => many,
+    };
+    let mut sentences = vec![format!(
+        "{} on more than {} {many} {} ignored, both as shared and in the size of a {one}: {} of the chunks of all {many}, on {} of {} {pages}.",
+        counted(summary.common, "chunk", "chunks"),
+        number(summary.max_pages),
+        if summary.common == 1 { "is" } else { "are" },
+        part_of(summary.common_page_chunks, summary.page_chunks),
+        number(summary.common_pages),
+        number(units),
+    )];
+    let least = counted(u64::from(asked.threshold), "chunk", "chunks");
+    sentences.push(match (summary.common_only, asked.unit) {
+        (0, _) => format!(
+            "A pair is missing only if such chunks would bring it to {least}; no {one} has {least} of them."
+        ),
+        (some, Unit::Pages) => format!(
+            "{} {} {least} or more of these: pairs of these pages may be missing. `--replication` counts all chunks; `--max-pages 0` lists \
+             every pair.",
+            counted(some, "page", "pages"),
+            if some == 1 { "has" } else { "have" },
+        ),
+        (some, _) => format!(
+            "{} {} {least} or more of these: pairs of these {many} may be missing. `--max-pages 0` lists every pair.",
+            counted(some, one, many),
+            if some == 1 { "has" } else { "have" },
+        ),
+    });
+    sentences
 }

@@ -148,12 +148,16 @@ impl Analysis for Quilts {
                 ),
             }
         );
+        let aside = match asked.collapse {
+            true => ", copies and near-copies left out,",
+            false => "",
+        };
         section
             .headlines
             .push(Headline::new(number(counts.quilts), "quilted pages"));
         if counts.quilts == 0 {
             section.sentences.push(format!(
-                "No page of {} is quilted: {}.",
+                "No page of {}{aside} is quilted: {}.",
                 number(counts.pages),
                 match counts.patchy {
                     0 if counts.patch_grams == 0 => format!(
@@ -181,7 +185,7 @@ impl Analysis for Quilts {
             return Ok(section);
         }
         section.sentences.push(format!(
-            "{} of {} pages ({}) are quilts: {definition}.",
+            "{} of {} pages ({}){aside} are quilts: {definition}.",
             number(counts.quilts),
             number(counts.pages),
             part_of(counts.quilts, counts.pages)

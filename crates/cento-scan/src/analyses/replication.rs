@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use cento_find::overlap::{COLLECTIONS, REPLICATION, ReplicasRow, ReplicationSummary, replication};
+use cento_find::overlap::{
+    COLLECTIONS, PAGE_BYTES, REPLICATION, ReplicasRow, ReplicationSummary, replication,
+};
 use cento_find::{Findings, Result, Source, Workplace};
 use cento_view::{Axis, Figure, Format, Series};
 use serde_json::Value;
@@ -13,7 +15,7 @@ use crate::rows::first;
 use crate::section::{Cell, Drawing, Headline, Next, Section, Table};
 use crate::words::{counted, number, percent, quoted, size};
 
-/// Bytes that the analysis holds for each page; with more than this many pages a scan leaves it to who asks for it.
+/// With more pages than this a scan leaves the analysis to who asks for it, for it holds some bytes of each in memory.
 const MOST_PAGES: u64 = 20_000_000;
 
 /// `cento overlap --replication`.
@@ -67,7 +69,7 @@ impl Analysis for Replication {
         corpus.needs_text(2)?;
         if corpus.pages > MOST_PAGES {
             return Err(format!(
-                "it holds 80 bytes for each page in memory, and there are {} pages; `--only {REPLICATION}` asks for it all the same",
+                "it holds {PAGE_BYTES} bytes for each page in memory, and there are {} pages; `--only {REPLICATION}` asks for it all the same",
                 number(corpus.pages)
             ));
         }
@@ -98,7 +100,7 @@ impl Analysis for Replication {
         if let Some(widest) = summary.savings.last() {
             section.headlines.push(Headline::new(
                 percent(widest.share_of_bytes),
-                "of the bytes need not be crawled",
+                "of the bytes are of replicas",
             ));
         }
         let mut saved = 0;
@@ -114,18 +116,25 @@ impl Analysis for Replication {
                 "lines:2" => "pages that share 25 chunks of two lines with one it has",
                 other => other,
             };
+            let at_least = if summary.beyond > 0 && row.notion != "exact" {
+                " at least"
+            } else {
+                ""
+            };
             section.sentences.push(format!(
-                "A crawl that leaves out {what} saves {} ({}) and {} ({}).",
+                "A crawl that skips {what} saves{at_least} {} ({}) and {} ({}).",
                 counted(row.saved_pages, "page", "pages"),
                 percent(row.share),
                 size(row.saved_bytes),
                 percent(row.share_of_bytes)
             ));
         }
-        if saved == 0 {
-            let none = "No page is a replica of another: a crawl could leave out none.";
+        if saved == 0 && summary.beyond == 0 {
+            let none = "No page has the text of another, or 15 chunks of four lines or 25 of two lines in common with one: \
+                        by these notions of a replica, a crawl could skip none.";
             section.sentences.push(none.to_owned());
         }
+        section.sentences.extend(bounded(&summary));
         if summary.collections > 0 {
             let rows = first(told.findings, COLLECTIONS, told.top)?;
             section.tables.push(Table {
@@ -151,6 +160,18 @@ impl Analysis for Replication {
         });
         Ok(section)
     }
+}
+
+/// What was not compared, if anything was not.
+pub fn bounded(summary: &ReplicationSummary) -> Option<String> {
+    (summary.beyond > 0).then(|| {
+        format!(
+            "{} of {} pages have very common chunks in too many combinations to compare all of them: for these, the numbers of replicas and \
+             the savings are lower bounds.",
+            number(summary.beyond),
+            number(summary.savings.first().map_or(0, |row| row.pages)),
+        )
+    })
 }
 
 fn replicas_figure(summary: &ReplicationSummary) -> Figure {
@@ -182,7 +203,7 @@ fn savings_figure(summary: &ReplicationSummary) -> Figure {
         Axis::of_categories("What counts as a replica", notions),
         Axis::linear("Saved").format(Format::Share).covering(0.0),
     )
-    .caption("Pages are visited in the order of the crawl; each that is a replica of a visited one is left out.")
+    .caption("Pages are visited in the order of their dates, then of the corpus; each that is a replica of a visited one is skipped.")
     .series(Series::columns("pages", summary.savings.iter().map(|row| row.share)))
     .series(Series::columns("bytes", summary.savings.iter().map(|row| row.share_of_bytes)))
 }

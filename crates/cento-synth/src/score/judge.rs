@@ -39,6 +39,7 @@ impl<'a> Judge<'a> {
         match (self.finding.analysis.as_str(), self.finding.table.as_str()) {
             ("copies", _) => self.copies(),
             ("overlap" | "reuse", _) => self.pairs(),
+            ("overlap-servers", _) => self.servers(),
             ("passages", _) => self.passages(),
             ("quilts", _) => self.quilts(),
             ("discover", _) => self.labels(),
@@ -51,6 +52,8 @@ impl<'a> Judge<'a> {
     fn line(&self, what: &'static str) -> Line {
         Line {
             analysis: self.finding.analysis.clone(),
+            run: self.finding.run.clone(),
+            parameters: self.finding.parameters.clone(),
             what,
             ..Line::default()
         }

@@ -118,6 +118,8 @@ pub(crate) struct Known {
     pub(crate) boilerplate: Vec<String>,
     /// Hosts of reports: popular phrases without end, and no spam.
     pub(crate) templates: HashSet<String>,
+    /// Every page with its host.
+    pub(crate) page_hosts: Vec<(Id, String)>,
 }
 
 fn host_of(url: &str) -> &str {
@@ -156,6 +158,7 @@ impl Known {
             } => {
                 let id = self.id(&url);
                 let template = xxh3_64(template.as_bytes());
+                self.page_hosts.push((id, host_of(&url).to_owned()));
                 if kind == Kind::Original {
                     self.publishers.insert(host_of(&url).to_owned());
                 }

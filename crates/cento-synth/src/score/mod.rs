@@ -2,7 +2,8 @@
 //!
 //! # What findings look like
 //!
-//! The folder of a run holds a `run.json` with `analysis` (its name) and `parameters` (an object), and tables in Parquet, JSON Lines or CSV,
+//! The folder of a run holds a `run.json` with `analysis` (its name) and `parameters` (an object, or anything else for analyses whose
+//! parameters no scorer asks for), and tables in Parquet, JSON Lines or CSV,
 //! whose columns are these. A page is named by its URL in the column of the name given, or by its id in one with `_id` behind the
 //! name (`page_id`, `of_id`, `source_id`), which is looked up in the corpus.
 //!
@@ -10,6 +11,7 @@
 //! |---|---|---|---|
 //! | `copies` | `pairs` | `page`, `of`; `resemblance` if there is one | `resemblance` |
 //! | `overlap`, `reuse` | `pairs` | `page`, `of` | `chunk`, `threshold` |
+//! | `overlap-servers` | `servers` | `server`, `of`: hosts or domains | |
 //! | `passages` | `passages` | `page`, `source`, `begin`, `end`, `source_begin`, `source_end` in bytes | |
 //! | `quilts` | `patches` | `page`, `source`; `share` and `attributed` if there are | `min_share` |
 //! | `phrases` | `sites` | `site`: a host, domain or address; `flagged` if not all are | |
@@ -37,6 +39,7 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
+use cento_file::{Checksum, Seal, check_seal};
 use cento_store::{Corpus, Table};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -72,6 +75,10 @@ pub struct Score<'a> {
 pub struct Line {
     /// The analysis.
     pub analysis: String,
+    /// The name of the run; empty if a table has none.
+    pub run: String,
+    /// The parameters of the run.
+    pub parameters: BTreeMap<String, Value>,
     /// What was counted.
     pub what: &'static str,
     /// Right ones among those found; for passages these are bytes.
@@ -128,12 +135,61 @@ pub struct Scored {
 struct Run {
     analysis: String,
     #[serde(default)]
-    parameters: BTreeMap<String, Value>,
+    parameters: Value,
+    #[serde(default)]
+    report: Report,
+}
+
+/// What a run says about its tables.
+#[derive(Debug, Default, Deserialize)]
+struct Report {
+    #[serde(default)]
+    tables: Vec<ReportedTable>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct ReportedTable {
+    name: String,
+    #[serde(default)]
+    blake3: String,
+}
+
+impl Run {
+    /// The parameters by name; none if they are not an object.
+    fn parameters(&self) -> BTreeMap<String, Value> {
+        let object = self.parameters.as_object();
+        let entries = object.into_iter().flatten();
+        entries
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
+    }
+
+    /// Fails if a table is not the one that the run wrote. Other programs' runs have no checksums.
+    fn check(&self, path: &Path) -> Result<()> {
+        let name = path.file_stem().and_then(|name| name.to_str());
+        let tables = self.report.tables.iter();
+        let written = path.extension().is_some_and(|ending| ending == "parquet");
+        let table = tables
+            .filter(|table| written && !table.blake3.is_empty())
+            .find(|table| Some(table.name.as_str()) == name);
+        let Some(table) = table else {
+            return Ok(());
+        };
+        let found = Checksum::of(path).map_err(|error| Error::io(path, error))?;
+        if found.blake3 != table.blake3 {
+            return Err(bad(
+                path,
+                "it is damaged: its checksum does not fit its content",
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// A table of a run.
 pub(crate) struct Finding {
     analysis: String,
+    run: String,
     table: String,
     path: PathBuf,
     parameters: BTreeMap<String, Value>,
@@ -165,9 +221,10 @@ impl Finding {
 }
 
 /// Every analysis that can be scored, with the tables that are read.
-const TABLES: [(&str, &[&str]); 10] = [
+const TABLES: [(&str, &[&str]); 11] = [
     ("copies", &["pairs"]),
     ("overlap", &["pairs"]),
+    ("overlap-servers", &["servers"]),
     ("reuse", &["pairs"]),
     ("passages", &["passages"]),
     ("quilts", &["patches"]),
@@ -193,6 +250,16 @@ impl Score<'_> {
         if findings.is_empty() && scored.notes.is_empty() {
             let path = self.findings.first().cloned().unwrap_or_default();
             return Err(bad(&path, "there is no run and no table in it"));
+        }
+        let path = self.findings.first().cloned().unwrap_or_default();
+        if self.analysis.is_some() && findings.iter().all(|finding| !finding.run.is_empty()) {
+            let detail = "its run.json says of which analysis it is, so --as has no effect";
+            return Err(bad(&path, detail));
+        }
+        if self.resemblance.is_some() && findings.iter().all(|finding| finding.analysis != "copies")
+        {
+            let detail = "there are no copies in it, so --resemblance has no effect";
+            return Err(bad(&path, detail));
         }
         let (truth, _) = TruthReader::open(self.truth)?;
         let mut pages = Pages {
@@ -240,11 +307,18 @@ impl Score<'_> {
                 .find(|table| **table == stem)
                 .or(tables.first())
                 .copied();
+            let (mut name, mut parameters) = (String::new(), BTreeMap::new());
+            if let Some(run) = &run {
+                run.check(path)?;
+                name = last_name(folder);
+                parameters = run.parameters();
+            }
             findings.push(Finding {
                 analysis,
+                run: name,
                 table: table.unwrap_or_default().to_owned(),
                 path: path.to_owned(),
-                parameters: run.map(|run| run.parameters).unwrap_or_default(),
+                parameters,
             });
             return Ok(());
         }
@@ -271,11 +345,13 @@ impl Score<'_> {
                     .and_then(|stem| stem.to_str())
                     .unwrap_or_default();
                 if tables.contains(&stem) {
+                    run.check(entry)?;
                     findings.push(Finding {
                         analysis: run.analysis.clone(),
+                        run: last_name(path),
                         table: stem.to_owned(),
                         path: entry.clone(),
-                        parameters: run.parameters.clone(),
+                        parameters: run.parameters(),
                     });
                 }
             }
@@ -299,14 +375,23 @@ impl Score<'_> {
 
     fn run_of(&self, folder: &Path) -> Result<Option<Run>> {
         let path = folder.join("run.json");
-        match std::fs::read_to_string(&path) {
-            Ok(text) => serde_json::from_str(&text)
+        match std::fs::read(&path) {
+            Ok(text) if check_seal(&text) == Seal::Broken => Err(bad(
+                &path,
+                "it is damaged: its checksum does not fit its content",
+            )),
+            Ok(text) => serde_json::from_slice(&text)
                 .map(Some)
                 .map_err(|error| bad(&path, &error.to_string())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::io(&path, error)),
         }
     }
+}
+
+fn last_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 fn bad(path: &Path, detail: &str) -> Error {

@@ -5,10 +5,11 @@ use super::outline::{Follow, Outline, OutlineBuilder};
 use super::scan;
 use super::token::tokenize;
 use super::write::Writer;
+use crate::words;
 
 mod page;
 
-use page::Page;
+use page::{Finished, Page};
 
 /// What to extract beyond the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -138,6 +139,8 @@ impl Extractor {
 
     /// Reads a page. Any input will do: there is no page that cannot be read, only pages without text.
     ///
+    /// What is in `noscript` is left out where the page has any other words.
+    ///
     /// Of a page longer than [`LONGEST_PAGE`] the beginning is read. Time is linear in the length of the page, memory
     /// at most a small multiple of it.
     pub fn extract(&mut self, html: &str, options: &Options) -> &Extract {
@@ -153,27 +156,56 @@ impl Extractor {
         goes_on: &mut dyn FnMut() -> bool,
     ) -> &Extract {
         let html = scan::prefix(html, LONGEST_PAGE);
-        self.extract.clear();
-        let mut outline = std::mem::take(&mut self.extract.outline);
-        if options.outline {
-            let follow = OutlineBuilder::new(&mut outline);
-            let follow = self.read(html, follow, goes_on);
-            follow.finish(self.extract.text.len());
-        } else {
-            self.read(html, (), goes_on);
+        let dropped_noscript = self.extract_once(html, options, false, goes_on);
+        // A page that shows nothing but what it has for browsers without scripts is read as those read it.
+        if dropped_noscript && words::count_words(&self.extract.text) == 0 && goes_on() {
+            self.extract_once(html, options, true, goes_on);
         }
-        self.extract.outline = outline;
         &self.extract
     }
 
-    fn read<F: Follow>(&mut self, html: &str, follow: F, goes_on: &mut dyn FnMut() -> bool) -> F {
+    /// Reads a page with or without what is in `noscript`, and answers whether some of that was dropped.
+    fn extract_once(
+        &mut self,
+        html: &str,
+        options: &Options,
+        noscript: bool,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> bool {
+        self.extract.clear();
+        let mut outline = std::mem::take(&mut self.extract.outline);
+        let dropped_noscript = if options.outline {
+            let follow = OutlineBuilder::new(&mut outline);
+            let (follow, dropped) = self.read(html, follow, noscript, goes_on);
+            follow.finish(self.extract.text.len());
+            dropped
+        } else {
+            self.read(html, (), noscript, goes_on).1
+        };
+        self.extract.outline = outline;
+        dropped_noscript
+    }
+
+    fn read<F: Follow>(
+        &mut self,
+        html: &str,
+        follow: F,
+        noscript: bool,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> (F, bool) {
         let Extract { text, links, .. } = &mut self.extract;
         let mut page = Page::new(Writer::new(text, follow), links, html, goes_on);
+        page.show_noscript(noscript);
         tokenize(html, &mut page);
-        let (metadata, follow, depth) = page.finish();
+        let Finished {
+            metadata,
+            follow,
+            depth,
+            dropped_noscript,
+        } = page.finish();
         self.extract.depth = depth;
         self.take(metadata);
-        follow
+        (follow, dropped_noscript)
     }
 
     fn take(&mut self, metadata: Metadata) {

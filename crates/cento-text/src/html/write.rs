@@ -8,6 +8,7 @@ use super::outline::Follow;
 use super::reference::{self, Meaning, Place};
 use super::scan::{self, SPACE, TEXT_SPECIAL};
 use super::tag::Edge;
+use crate::plain::parts_words;
 
 pub(crate) struct Writer<'a, F> {
     text: &'a mut String,
@@ -211,6 +212,7 @@ impl<'a, F: Follow> Writer<'a, F> {
             ' ' | '\t' | '\n' | '\x0C' | '\r' | '\u{A0}' => {
                 self.pending = self.pending.max(Edge::Space);
             }
+            character if parts_words(character) => self.character(' ', preformatted),
             character if character.is_control() => {}
             character => self.visible(character),
         }

@@ -177,16 +177,20 @@ fn kind(character: char) -> Kind {
         Kind::Dictionary
     } else if GeneralCategoryGroup::Mark.contains(category) {
         Kind::Mark
-    } else if shared
-        && DICTIONARY_SCRIPTS
-            .iter()
-            .any(|&script| scripts.has_script(character, script))
-    {
+    } else if shared && is_of_dictionary_scripts_alone(character) {
         // Such as the long vowel mark, which belongs to Hiragana and Katakana alike.
         Kind::Dictionary
     } else {
         Kind::Plain
     }
+}
+
+/// Whether all scripts that share the character are written without spaces. One that they share with others, as the
+/// Ukrainian apostrophe U+02BC is shared by Cyrillic, Latin and Thai, is a letter like any other.
+fn is_of_dictionary_scripts_alone(character: char) -> bool {
+    let shared_by = ScriptWithExtensions::new().get_script_extensions_val(character);
+    let mut scripts = shared_by.iter().peekable();
+    scripts.peek().is_some() && scripts.all(|script| DICTIONARY_SCRIPTS.contains(&script))
 }
 
 /// Whether words are made of such characters: letters, marks, numbers.

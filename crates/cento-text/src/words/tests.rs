@@ -42,10 +42,11 @@ fn spaceless(character: char, before: bool) -> bool {
     } else {
         let shared =
             [Script::Common, Script::Inherited].contains(&scripts.get_script_val(character));
+        let with = |script: Script| scripts.has_script(character, script);
+        let others = || scripts.get_script_extensions_val(character).iter();
         shared
-            && SCRIPTS
-                .iter()
-                .any(|&script| scripts.has_script(character, script))
+            && SCRIPTS.iter().any(|&script| with(script))
+            && others().all(|script| SCRIPTS.contains(&script))
     }
 }
 
@@ -181,6 +182,30 @@ proptest! {
         let visible: String = text.chars().filter(|&character| !ignorable(character)).collect();
         prop_assert_eq!(normals(&text), normals(&visible));
     }
+}
+
+#[test]
+fn a_letter_that_other_scripts_share_splits_no_word() {
+    // The Ukrainian apostrophe is Thai too, by its script extensions.
+    assert_eq!(
+        normals("п\u{2bc}ять об\u{2bc}єкт"),
+        ["п\u{2bc}ять", "об\u{2bc}єкт"]
+    );
+    // What scripts without spaces share among themselves stays with them: the long vowel mark.
+    assert_eq!(normals("コーヒー"), ["コーヒー"]);
+    // No letter that is not of such scripts alone parts the word that it stands in.
+    let scripts = ScriptWithExtensions::new();
+    let mut shared = 0;
+    for character in ('\u{80}'..='\u{3ffff}').filter(|&c| group(c, GeneralCategoryGroup::Letter)) {
+        let mut of = scripts.get_script_extensions_val(character).iter();
+        if ignorable(character) || of.all(|script| SCRIPTS.contains(&script)) {
+            continue;
+        }
+        shared += 1;
+        let word = format!("a{character}b");
+        assert_eq!(words(&word).len(), 1, "{word} ({character:?})");
+    }
+    assert!(shared > 10_000);
 }
 
 #[test]

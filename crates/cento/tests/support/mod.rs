@@ -115,7 +115,11 @@ fn without_run(line: &str) -> String {
 
 /// How often progress is told depends on how busy the machine is.
 fn without_progress(said: &str) -> String {
-    let is_progress = |line: &&str| line.contains(" pages  ") && line.contains("/s");
+    let is_progress = |line: &&str| {
+        (line.contains(" pages  ") && line.contains("/s"))
+            || line.contains(" % of all  ")
+            || (line.contains(" of ") && line.contains(" rows  "))
+    };
     said.split_inclusive('\n')
         .filter(|line| !is_progress(line))
         .collect()

@@ -1,12 +1,12 @@
 //! Lists rather than pairs: sites, labels, originals, aliases.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::Result;
 use crate::score::judge::{Judge, tally};
-use crate::score::known::{Bad, Classes, Id};
+use crate::score::known::{Bad, Classes, Id, Known};
 use crate::score::table::for_each_row;
 use crate::score::{Line, bad};
 use crate::settings::Kind;
@@ -82,6 +82,50 @@ impl Judge<'_> {
                 line.expected += 1;
                 line.found += u64::from(hit.contains(&index));
             }
+        }
+        Ok(vec![line])
+    }
+
+    /// Pairs of servers: right if pages of one have text of the other by anything that truth tells. Those that should be found are mirrors
+    /// and other names of a server; a chain of found pairs that joins two finds them. Known, and no mistake, are pairs that share no more
+    /// chunks than there are notices that most sites show, and pairs of sites that are made from pools of sentences or from a template.
+    pub(super) fn servers(&mut self) -> Result<Vec<Line>> {
+        let mut line = self.line("servers");
+        let path = &self.finding.path;
+        let known = &mut self.pages.known;
+        let texts = texts_by_site(known);
+        let none = HashSet::new();
+        let (mut found, mut seen) = (Classes::default(), HashSet::new());
+        for_each_row(path, |row| {
+            let (Some(server), Some(of)) = (row.text("server"), row.text("of")) else {
+                return Err(bad(path, "a row has no server, or no other one"));
+            };
+            let (first, second) = (known.id(server), known.id(of));
+            if !seen.insert((first.min(second), first.max(second))) {
+                return Ok(());
+            }
+            found.join(first, second);
+            let of_site = |site: &str| texts.get(site).unwrap_or(&none);
+            let shared = !of_site(server).is_disjoint(of_site(of));
+            let diced = |site: &str| {
+                known.templates.iter().any(|host| is_site(host, site))
+                    || known.bad.iter().any(|bad| owns(bad, site))
+            };
+            // Most sites show the same notices, and may share these alone.
+            let notices = known.boilerplate.len() as u64;
+            let little = row.whole("chunks").is_some_and(|chunks| chunks <= notices);
+            if shared || known.hosts.same(first, second) {
+                line.right += 1;
+            } else if little || (diced(server) && diced(of)) {
+                line.known += 1;
+            } else {
+                line.wrong += 1;
+            }
+            Ok(())
+        })?;
+        for &(alias, of) in &known.host_aliases {
+            line.expected += 1;
+            line.found += u64::from(found.same(alias, of));
         }
         Ok(vec![line])
     }
@@ -250,7 +294,7 @@ impl Judge<'_> {
     }
 }
 
-impl crate::score::known::Known {
+impl Known {
     /// An original by the name of its file, whatever folder stands before it.
     fn filed(&self, name: &str) -> Option<Id> {
         let mut parts = name.rsplit('/');
@@ -259,6 +303,40 @@ impl crate::score::known::Known {
             .get(&xxh3_64(format!("{folder}/{file}").as_bytes()))
             .copied()
     }
+}
+
+/// For each host, and for each domain above one: the families of pages that its pages belong to or took text from.
+fn texts_by_site(known: &mut Known) -> HashMap<String, HashSet<Id>> {
+    let mut taken: HashMap<Id, Vec<Id>> = HashMap::new();
+    for &(page, source) in known.passages.keys() {
+        taken.entry(page).or_default().push(source);
+    }
+    for (&page, sources) in &known.quilts {
+        let sources = sources.iter().map(|(source, _)| *source);
+        taken.entry(page).or_default().extend(sources);
+    }
+    for (&page, &original) in &known.copied {
+        taken.entry(page).or_default().push(original);
+    }
+    let mut texts: HashMap<String, HashSet<Id>> = HashMap::new();
+    let pages = std::mem::take(&mut known.page_hosts);
+    for (page, host) in &pages {
+        let page = *page;
+        let mut families = HashSet::from([known.families.of(page)]);
+        for &source in taken.get(&page).map(Vec::as_slice).unwrap_or_default() {
+            families.insert(known.families.of(source));
+        }
+        let mut site = host.as_str();
+        loop {
+            texts.entry(site.to_owned()).or_default().extend(&families);
+            match site.split_once('.') {
+                Some((_, above)) if above.contains('.') => site = above,
+                _ => break,
+            }
+        }
+    }
+    known.page_hosts = pages;
+    texts
 }
 
 fn host(url: &str) -> &str {

@@ -31,7 +31,18 @@ pub(super) struct Page<'a, F> {
     /// have closed along with a table stays open here, which matters only by the thousand.
     depth: u32,
     deepest: u32,
+    /// Whether what is in `noscript` is shown, and whether some of it was not.
+    show_noscript: bool,
+    dropped_noscript: bool,
     goes_on: &'a mut dyn FnMut() -> bool,
+}
+
+/// What reading a page came to.
+pub(super) struct Finished<F> {
+    pub(super) metadata: Metadata,
+    pub(super) follow: F,
+    pub(super) depth: u32,
+    pub(super) dropped_noscript: bool,
 }
 
 /// Whether a start tag means nothing beyond its edge. A table lookup, because it is asked for every tag.
@@ -133,13 +144,25 @@ impl<'a, F: Follow> Page<'a, F> {
             in_math: 0,
             depth: 0,
             deepest: 0,
+            show_noscript: false,
+            dropped_noscript: false,
             goes_on,
         }
     }
 
+    /// Says whether what is in `noscript` is shown.
+    pub(super) fn show_noscript(&mut self, show: bool) {
+        self.show_noscript = show;
+    }
+
     /// What the page says about itself, who followed it, and how deep it is.
-    pub(super) fn finish(self) -> (Metadata, F, u32) {
-        (self.metadata, self.writer.follow, self.deepest)
+    pub(super) fn finish(self) -> Finished<F> {
+        Finished {
+            metadata: self.metadata,
+            follow: self.writer.follow,
+            depth: self.deepest,
+            dropped_noscript: self.dropped_noscript,
+        }
     }
 
     fn anchor(&mut self, attributes: Attributes<'_>) {
@@ -270,7 +293,11 @@ impl<F: Follow> Sink for Page<'_, F> {
             Tag::Textarea | Tag::Xmp | Tag::Plaintext => self.raw = Raw::Shown,
             Tag::Style | Tag::Iframe | Tag::Noembed | Tag::Noframes => self.raw = Raw::Dropped,
             Tag::Math if !start.self_closing => self.in_math += 1,
-            _ => self.dropping.begin(&start),
+            Tag::Noscript if self.show_noscript => {}
+            _ => {
+                self.dropped_noscript |= tag == Tag::Noscript;
+                self.dropping.begin(&start);
+            }
         }
         tag.content_model()
     }

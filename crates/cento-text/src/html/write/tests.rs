@@ -63,6 +63,8 @@ fn write_naively(steps: &[Step]) -> String {
                 ' ' | '\u{A0}' if preformatted => Item::Blank(' '),
                 '\t' if preformatted => Item::Blank('\t'),
                 ' ' | '\t' | '\n' | '\r' | '\x0C' | '\u{A0}' => Item::Flowing,
+                other if parts_words(other) && preformatted => Item::Blank(' '),
+                other if parts_words(other) => Item::Flowing,
                 other if other.is_control() => continue,
                 other => Item::Visible(other),
             });

@@ -131,7 +131,7 @@ impl Dropping {
 }
 
 /// Elements of which nothing is shown, or only where something else fails. Those whose content is raw text, such as `style`,
-/// are not among them: the page drops that text itself.
+/// are not among them: the page drops that text itself. `noscript` is shown after all on a page without any other words.
 ///
 /// SVG is dropped, because most of it is icons and their titles. `hidden` is not looked at: what is hidden now is shown at a
 /// click, and what is hidden by style cannot be known here either.

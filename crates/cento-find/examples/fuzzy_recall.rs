@@ -1,0 +1,329 @@
+//! How much edited text `detect --fuzzy` finds, and how much that is not edited it takes for it.
+//!
+//! ```text
+//!   cargo run --release -p cento-find --example fuzzy_recall -- FOLDER…
+//! ```
+//!
+//! Reads all text files below the folders, cuts them into paragraphs of 100 bytes or more, and takes every other document as an
+//! original. For each kind of edit it makes pages of edited paragraphs of the originals, and for precision it uses the paragraphs of
+//! the other documents: of the same folder (the same topic), and of others. Paragraphs that any two documents share word for word
+//! in a run of eight words are left out of the negatives: these are reuse, and not mistakes.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use cento_find::detect::{DetectParams, LabelSet, detect};
+use cento_find::discover::{DiscoverParams, How, discover, write_labels};
+use cento_find::{Source, Workplace, read_table};
+use cento_flow::Progress;
+use cento_labels::{Recipe, StopList};
+use cento_store::{Build, Parameters};
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// Numbers that look random and are the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end.max(1) as u64) as usize
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Edit {
+    Replace(usize),
+    /// Of paragraphs with so many sentences at least.
+    DropSentence(usize),
+    Shuffle,
+    Insert,
+}
+
+fn edited(text: &str, edit: Edit, vocabulary: &[String], random: &mut Random) -> String {
+    let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    match edit {
+        Edit::Replace(percent) => {
+            for word in &mut words {
+                if random.below(100) < percent {
+                    word.clone_from(&vocabulary[random.below(vocabulary.len())]);
+                }
+            }
+        }
+        Edit::DropSentence(_) | Edit::Shuffle => {
+            let mut sentences: Vec<Vec<String>> = vec![Vec::new()];
+            for word in words {
+                let ends = word.ends_with(['.', '!', '?']);
+                if let Some(last) = sentences.last_mut() {
+                    last.push(word);
+                }
+                if ends {
+                    sentences.push(Vec::new());
+                }
+            }
+            sentences.retain(|sentence| !sentence.is_empty());
+            let least = match edit {
+                Edit::DropSentence(least) => least,
+                _ => 2,
+            };
+            if sentences.len() >= least {
+                let at = random.below(sentences.len());
+                let sentence = sentences.remove(at);
+                if matches!(edit, Edit::Shuffle) {
+                    let to = random.below(sentences.len() + 1);
+                    sentences.insert(to, sentence);
+                }
+            }
+            words = sentences.concat();
+        }
+        Edit::Insert => {
+            let count = words.len() / 10;
+            for _ in 0..count {
+                let at = random.below(words.len() + 1);
+                words.insert(at, vocabulary[random.below(vocabulary.len())].clone());
+            }
+        }
+    }
+    words.join(" ")
+}
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            files(&path, found)?;
+        } else if path
+            .extension()
+            .is_none_or(|ending| ending == "txt" || ending == "rst" || ending == "md")
+        {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn index(folder: &Path, name: &str, rows: &[(String, String)]) -> Outcome<Arc<Source>> {
+    let input = folder.join(format!("{name}.jsonl"));
+    let lines: String = rows
+        .iter()
+        .map(|(url, text)| format!("{}\n", serde_json::json!({ "url": url, "text": text })))
+        .collect();
+    std::fs::write(&input, lines)?;
+    let settings = cento_read::Settings::default();
+    let inputs = cento_read::resolve(&[input.display().to_string()], &settings)?.inputs;
+    let path = folder.join(format!("{name}.cento"));
+    Build {
+        corpus: path.clone(),
+        inputs,
+        passed_over: Default::default(),
+        settings,
+        parameters: Parameters::default(),
+        add: false,
+        again: false,
+        passing: false,
+        threads: 2,
+        memory: 1 << 30,
+        progress: &cento_store::Progress::default(),
+    }
+    .run()?;
+    Ok(Arc::new(Source::open(&[&path])?))
+}
+
+fn main() -> ExitCode {
+    match measure() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure() -> Outcome<()> {
+    let mut documents: Vec<(PathBuf, Vec<String>)> = Vec::new();
+    for folder in std::env::args().skip(1) {
+        let mut found = Vec::new();
+        files(Path::new(&folder), &mut found)?;
+        found.sort();
+        for path in found {
+            let Ok(text) = std::fs::read_to_string(&path) else {
+                continue;
+            };
+            let text = text.replace("\r\n", "\n");
+            let between = if text.contains("\n\n") { "\n\n" } else { "\n" };
+            let paragraphs: Vec<String> = text
+                .split(between)
+                .map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" "))
+                .filter(|paragraph| (100..4000).contains(&paragraph.len()))
+                .filter(|paragraph| paragraph.split(' ').count() >= 12)
+                .take(40)
+                .collect();
+            if !paragraphs.is_empty() {
+                documents.push((path, paragraphs));
+            }
+        }
+    }
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    // What two documents have in common is reuse already.
+    let mut holders: HashMap<Vec<String>, usize> = HashMap::new();
+    let mut shared: HashSet<Vec<String>> = HashSet::new();
+    let normal = |paragraph: &str| -> Vec<String> {
+        let lower = paragraph.to_lowercase();
+        let words = lower.split(|letter: char| !letter.is_alphanumeric());
+        words
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    for (document, (_, paragraphs)) in documents.iter().enumerate() {
+        for paragraph in paragraphs {
+            for run in normal(paragraph).windows(8) {
+                if *holders.entry(run.to_vec()).or_insert(document) != document {
+                    shared.insert(run.to_vec());
+                }
+            }
+        }
+    }
+    let unique = |paragraph: &str| {
+        normal(paragraph)
+            .windows(8)
+            .all(|run| !shared.contains(run))
+    };
+    let vocabulary: Vec<String> = documents
+        .iter()
+        .flat_map(|(_, paragraphs)| paragraphs.iter().take(2))
+        .flat_map(|paragraph| paragraph.split_whitespace().map(str::to_owned))
+        .collect();
+    let mut originals = Vec::new();
+    let mut negatives = Vec::new();
+    for (number, (path, paragraphs)) in documents.iter().enumerate() {
+        let kept: Vec<&String> = paragraphs
+            .iter()
+            .filter(|paragraph| unique(paragraph))
+            .collect();
+        for (at, paragraph) in kept.into_iter().enumerate() {
+            let name = format!("http://o.example/{}#{at}", path.display());
+            if number % 2 == 0 {
+                originals.push((name, paragraph.clone()));
+            } else {
+                negatives.push((name, paragraph.clone()));
+            }
+        }
+    }
+    let folder = tempfile::tempdir()?;
+    let workplace = |name: &str| Workplace {
+        threads: 2,
+        memory: 1 << 30,
+        temp: None,
+        findings: folder.path().join(name),
+        again: false,
+        progress: Progress::new(),
+    };
+    let source = index(folder.path(), "originals", &originals)?;
+    let params = DiscoverParams::new(How::Informed(100), Recipe::default(), &StopList::built_in());
+    let found = discover(&source, &params, &workplace("discovered"))?;
+    let path = folder.path().join("o.labels");
+    write_labels(&found, &params, &path)?;
+    let set = LabelSet::open(&path)?;
+    println!(
+        "{} paragraphs of originals, {} others, {} labels",
+        originals.len(),
+        negatives.len(),
+        set.used().count
+    );
+    let edits = [
+        ("5 % replaced", Edit::Replace(5)),
+        ("10 % replaced", Edit::Replace(10)),
+        ("20 % replaced", Edit::Replace(20)),
+        ("30 % replaced", Edit::Replace(30)),
+        ("one of 2 or more sentences deleted", Edit::DropSentence(2)),
+        ("one of 3 or more sentences deleted", Edit::DropSentence(3)),
+        ("a sentence moved", Edit::Shuffle),
+        ("10 % inserted", Edit::Insert),
+    ];
+    let mut pages: Vec<(String, String)> = Vec::new();
+    for (kind, (_, edit)) in edits.iter().enumerate() {
+        for (at, (_, text)) in originals.iter().enumerate() {
+            let text_edited = edited(text, *edit, &vocabulary, &mut random);
+            if text_edited != *text {
+                pages.push((format!("http://p.example/e{kind}/{at}"), text_edited));
+            }
+        }
+    }
+    for (at, (_, text)) in negatives.iter().enumerate() {
+        pages.push((format!("http://p.example/n/{at}"), text.clone()));
+    }
+    let corpus = index(folder.path(), "pages", &pages)?;
+    for least in [0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6] {
+        let params = DetectParams {
+            fuzzy: Some(least),
+            ..DetectParams::default()
+        };
+        let found = detect(&corpus, &set, &params, &workplace("detected"))?;
+        let texts: HashMap<&str, &str> = pages
+            .iter()
+            .map(|(url, text)| (url.as_str(), text.as_str()))
+            .collect();
+        let mut right: BTreeMap<usize, u64> = BTreeMap::new();
+        let (mut wrong, mut mistaken, mut all_right) = (0u64, 0u64, 0u64);
+        for batch in read_table(&found.table("fuzzy"))? {
+            let batch = batch?;
+            for row in 0..batch.num_rows() {
+                let values: BTreeMap<String, serde_json::Value> =
+                    cento_find::row_values(&batch, row)
+                        .map(|(name, value)| (name.to_owned(), value))
+                        .collect();
+                let page = values["page"].as_str().unwrap_or_default();
+                let said = values["text"].as_str().unwrap_or_default();
+                let parts: Vec<&str> = page
+                    .trim_start_matches("http://p.example/")
+                    .split('/')
+                    .collect();
+                match parts.as_slice() {
+                    [kind, at] if kind.starts_with('e') => {
+                        let kind: usize = kind.trim_start_matches('e').parse()?;
+                        let at: usize = at.parse()?;
+                        if originals[at].1 == said {
+                            *right.entry(kind).or_default() += 1;
+                            all_right += 1;
+                        } else {
+                            mistaken += 1;
+                        }
+                    }
+                    _ => {
+                        wrong += 1;
+                        if least == 0.4 && wrong <= 5 {
+                            println!("  WRONG {} <> {}", texts.get(page).unwrap_or(&""), said);
+                        }
+                    }
+                }
+            }
+        }
+        let mut line = format!("{least}: ");
+        for (kind, (name, _)) in edits.iter().enumerate() {
+            let prefix = format!("http://p.example/e{kind}/");
+            let all = pages
+                .iter()
+                .filter(|(url, _)| url.starts_with(&prefix))
+                .count();
+            let recall = *right.get(&kind).unwrap_or(&0) as f64 / all.max(1) as f64;
+            line.push_str(&format!("{name} {recall:.3}  "));
+        }
+        // Precision as if there were as many negatives as edited chunks of one kind.
+        let precision = all_right as f64 / (all_right + wrong + mistaken).max(1) as f64;
+        println!(
+            "{line} precision {precision:.4}; {wrong} of {} others taken for edited ({:.4})",
+            negatives.len(),
+            wrong as f64 / negatives.len().max(1) as f64
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! Replication against its definition: every page compared with every other.
+
+use std::collections::BTreeSet;
+
+use cento_store::Parameters;
+use proptest::prelude::*;
+
+use super::*;
+use crate::overlap::tests::{Given, chunk_set, corpus, dated, given, workplace};
+
+/// What the definition says: the replicas of each page, and the page that it is skipped for.
+fn naive(pages: &[Given], params: &Params) -> Vec<(u32, u32)> {
+    let sets: Vec<BTreeSet<String>> = pages
+        .iter()
+        .map(|page| chunk_set(&page.text, params.chunk))
+        .collect();
+    let alike = |one: usize, other: usize| {
+        pages[one].text == pages[other].text
+            || sets[one].intersection(&sets[other]).count() >= params.threshold as usize
+    };
+    let mut order: Vec<usize> = (0..pages.len()).collect();
+    order.sort_by_key(|&page| (pages[page].date.unwrap_or(i64::MAX), page));
+    let mut skipped_for = vec![usize::MAX; pages.len()];
+    let mut visited: Vec<usize> = Vec::new();
+    for &page in &order {
+        let of = visited.iter().copied().find(|&of| alike(page, of));
+        skipped_for[page] = of.unwrap_or(page);
+        if of.is_none() {
+            visited.push(page);
+        }
+    }
+    (0..pages.len())
+        .map(|page| {
+            let replicas = (0..pages.len()).filter(|&other| alike(page, other));
+            (replicas.count() as u32, skipped_for[page] as u32)
+        })
+        .collect()
+}
+
+fn found(folder: &std::path::Path, pages: &[Given], params: &Params, hot: u32) -> Vec<(u32, u32)> {
+    let source = corpus(folder, pages, Parameters::default());
+    let order = Arc::new(Order::of(&source).unwrap());
+    let place = workplace(folder, 2, 64 << 20);
+    let notions = std::slice::from_ref(params);
+    let (summary, notion) = find(&source, notions, hot, &order, &place).unwrap();
+    assert_eq!(summary.beyond, 0);
+    (0..pages.len() as u32)
+        .map(|page| {
+            let rank = order.rank(page);
+            (notion.replicas(rank), order.page(notion.visited(rank)))
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn replicas_are_those_of_the_definition_however_common_their_chunks(
+        pages in prop::collection::vec(
+            (prop::option::weighted(0.7, 0i64..6), prop::collection::vec("[a-h]|漢字|u", 1..9)),
+            1..24,
+        ),
+        threshold in 1u32..5,
+        hot in 1u32..6,
+    ) {
+        let pages: Vec<Given> = pages.iter().enumerate().map(|(number, (date, lines))| {
+            // A line of its own for some: it connects nothing.
+            let own = |line: &String| match line.as_str() {
+                "u" => format!("own {number}"),
+                line => line.to_owned(),
+            };
+            let text = lines.iter().map(own).collect::<Vec<_>>().join("\n");
+            dated(given(number % 5, number, &text), *date)
+        }).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let params = Params { threshold, ..Params::new("lines:1".parse().unwrap()) };
+        prop_assert_eq!(found(folder.path(), &pages, &params, hot), naive(&pages, &params));
+    }
+}
+
+#[test]
+fn twelve_hundred_pages_that_share_a_hundred_lines_are_replicas_of_the_first() {
+    let template: Vec<String> = (0..100)
+        .map(|line| format!("line {line} of the form"))
+        .collect();
+    let mut pages: Vec<Given> = (0..1_200)
+        .map(|page| {
+            given(
+                page,
+                page,
+                &format!("{}\nfilled in by {page}", template.join("\n")),
+            )
+        })
+        .collect();
+    // The same without one word of their own, and with a line that ten of them share.
+    for page in &mut pages[600..] {
+        let family = page.url.len() % 10;
+        page.text.push_str(&format!("\nfamily {family}"));
+    }
+    pages.extend((0..100).map(|page| given(page, 2_000 + page, &format!("page {page} alone"))));
+    let folder = tempfile::tempdir().unwrap();
+    let source = corpus(folder.path(), &pages, Parameters::default());
+    let findings = replication(&source, &workplace(folder.path(), 2, 64 << 20)).unwrap();
+    let summary: ReplicationSummary = findings.summary().unwrap();
+    for saved in summary.savings.iter().skip(1) {
+        assert_eq!(
+            (saved.pages, saved.saved_pages),
+            (1_300, 1_199),
+            "{saved:?}"
+        );
+    }
+    let most = summary.replicas.last().unwrap();
+    assert_eq!((most.from, most.pages), (1_000, 1_200));
+    assert_eq!(summary.beyond, 0);
+}
+
+#[test]
+fn one_mirrored_manual_is_one_collection_in_any_order() {
+    let text = |page: usize| -> String {
+        (0..120)
+            .map(|line| format!("line {line} of page {page}\n"))
+            .collect()
+    };
+    let mut pages: Vec<Given> = Vec::new();
+    for server in 0..4 {
+        for page in 0..45 {
+            // The last server has half of the manual.
+            if server == 3 && page % 2 == 1 {
+                continue;
+            }
+            pages.push(Given {
+                url: format!(
+                    "http://s{server}.example/pub/manual/part{}/{page}.html",
+                    page / 5
+                ),
+                text: format!("{}server {server}", text(page)),
+                date: None,
+            });
+        }
+    }
+    let mut rows = Vec::new();
+    for turn in 0..3usize {
+        let mut pages = pages.clone();
+        match turn {
+            1 => pages.reverse(),
+            2 => pages.sort_by_key(|page| page.text.len() * 31 % 17 + page.url.len() * 7 % 11),
+            _ => {}
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let source = corpus(folder.path(), &pages, Parameters::default());
+        let findings = replication(&source, &workplace(folder.path(), 1, 64 << 20)).unwrap();
+        let mut found = Vec::new();
+        for batch in crate::tables::read_table(&findings.table(COLLECTIONS)).unwrap() {
+            let batch = batch.unwrap();
+            for row in 0..batch.num_rows() {
+                let values: serde_json::Map<String, serde_json::Value> =
+                    crate::rows::row_values(&batch, row)
+                        .map(|(name, value)| (name.to_owned(), value))
+                        .collect();
+                found.push(serde_json::Value::from(values).to_string());
+            }
+        }
+        rows.push(found);
+    }
+    let expected = json!({
+        "collection": "http://s0.example/pub/manual/",
+        "page": "http://s0.example/pub/manual/part0/0.html",
+        "pages": 45, "replicas": 113, "servers": 4,
+    });
+    for found in rows {
+        assert_eq!(found, [expected.to_string()]);
+    }
+}
+
+#[test]
+fn too_little_memory_is_said_before_anything_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages: Vec<Given> = (0..200)
+        .map(|page| given(0, page, &format!("page {page}")))
+        .collect();
+    let source = corpus(folder.path(), &pages, Parameters::default());
+    let refused = replication(&source, &workplace(folder.path(), 1, 6_000)).unwrap_err();
+    let text = refused.to_string();
+    assert!(
+        text.contains("200 pages") && text.contains("32 bytes"),
+        "{text}"
+    );
+}

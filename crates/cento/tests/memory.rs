@@ -1,0 +1,137 @@
+//! How much memory the worst pages take: anonymous memory, as the kernel counts it, of the real program.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "what goes wrong is to end the test")]
+
+mod support;
+
+use std::time::Duration;
+
+use support::Sandbox;
+
+const MIB: u64 = 1 << 20;
+
+/// The most anonymous memory that a command had, in bytes; it must succeed.
+fn peak(sandbox: &Sandbox, arguments: &[&str]) -> u64 {
+    let mut child = sandbox
+        .command(arguments)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    loop {
+        if let Some(ended) = child.try_wait().unwrap() {
+            assert!(ended.success(), "{arguments:?}");
+            return peak;
+        }
+        let read = std::fs::read_to_string(&status).unwrap_or_default();
+        let anonymous = read
+            .lines()
+            .find_map(|line| line.strip_prefix("RssAnon:"))
+            .and_then(|rest| rest.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        peak = peak.max(anonymous.unwrap_or(0) * 1024);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// README: what one page may cost. The budget, 128 MiB, and six times the largest page.
+#[test]
+fn the_worst_pages_take_no_more_memory_than_is_promised() {
+    let size: usize = match std::env::var_os("CENTO_LONG_TESTS") {
+        Some(_) => 60 << 20,
+        None => 4 << 20,
+    };
+    let repeated = |piece: &str| piece.repeat(size / piece.len());
+    let html = |piece: &str| format!("<html><title>x</title><body>{}", repeated(piece));
+    let worst = [
+        ("paragraphs.txt", repeated("a\n\n")),
+        ("lines.txt", repeated("a\n")),
+        ("words.txt", repeated("a ")),
+        ("one.txt", repeated("a")),
+        ("chinese.txt", repeated("汉字")),
+        ("paragraphs.html", html("<p>a")),
+        ("links.html", html("<a href=http://a.example/b>c</a> ")),
+        ("entities.html", html("&nGt;")),
+        ("noscript.html", html("<noscript>a ")),
+        ("controls.txt", repeated("a\u{97}")),
+    ];
+    let bound = (64 + 128) * MIB + 6 * size as u64;
+    for (name, page) in worst {
+        let sandbox = Sandbox::new();
+        for copy in 0..2 {
+            sandbox.write(&format!("pages/{copy}-{name}"), &page);
+        }
+        let chunkings = match name {
+            "words.txt" => &["paragraph", "words:1"][..],
+            _ => &["paragraph"][..],
+        };
+        for chunk in chunkings {
+            let corpus = format!("{chunk}.cento").replace(':', "-");
+            let index = [
+                "index",
+                "pages",
+                "--memory",
+                "64M",
+                "--threads",
+                "2",
+                "--chunk",
+                chunk,
+                "-o",
+                &corpus,
+            ];
+            let peak = peak(&sandbox, &index);
+            assert!(
+                peak <= bound,
+                "{name} in {chunk}: {} MiB, the bound is {} MiB",
+                peak / MIB,
+                bound / MIB
+            );
+        }
+    }
+}
+
+#[test]
+fn a_page_of_too_many_chunks_or_with_too_long_a_url_is_rejected_with_the_reason() {
+    let sandbox = Sandbox::new();
+    let url = format!("http://a.example/{}", "x".repeat(5_000));
+    let line = |url: &str, text: &str| serde_json::json!({"url": url, "text": text}).to_string();
+    let pages = [
+        line("http://a.example/1", "one\n\ntwo\n\nthree\n\nfour"),
+        line("http://a.example/2", "one\n\ntwo\n\nthree"),
+        line(&url, "a page"),
+    ];
+    sandbox.write("a.jsonl", pages.join("\n"));
+    let index = |more: &[&str]| {
+        let usual = ["index", "a.jsonl", "--json", "-o"];
+        let told = sandbox.succeed(&[&usual[..], more].concat());
+        serde_json::from_str::<serde_json::Value>(&told).unwrap()["counts"].clone()
+    };
+    let counts = index(&["a.cento", "--max-chunks", "3"]);
+    assert_eq!(counts["kept"], 1);
+    assert_eq!(counts["chunks"], 3);
+    assert_eq!(counts["rejected"]["too-many-chunks"]["count"], 1);
+    assert_eq!(counts["rejected"]["url-too-long"]["count"], 1);
+    let example = counts["rejected"]["url-too-long"]["example"]
+        .as_str()
+        .unwrap();
+    assert!(example.contains("the limit is 4096"), "{example}");
+    assert!(example.len() < 4_300, "{}", example.len());
+    // Both can be set, and are part of what a corpus is.
+    let counts = index(&["b.cento", "--max-url", "8K"]);
+    assert_eq!(counts["kept"], 3);
+    let other = sandbox.run(&[
+        "index",
+        "a.jsonl",
+        "--add",
+        "--again",
+        "-o",
+        "b.cento",
+        "--max-chunks",
+        "9",
+    ]);
+    assert!(
+        other.contains("was made with most chunks 1000000, not 9"),
+        "{other}"
+    );
+}

@@ -1,0 +1,328 @@
+"""What the papers take for granted, and what the design of cento fixes where they leave it open.
+
+Pages, words, chunks, hosts and dates, as plainly as they can be written. The other files of this folder
+hold one paper each and import this one. Nothing here is fast, and nothing is shared with the Rust code:
+two programs that agree were written twice.
+
+Definitions, as in "Definitions that the papers leave open" of the design:
+
+* Word: a maximal run of letters, marks and numbers. Characters that Unicode calls default-ignorable (soft
+  hyphens, zero-width spaces) are as if they were not there. Words are compared by their normal form: NFKC
+  and full case folding.
+* Chunk: a paragraph (what blank lines separate), N lines, N words, or the document. Lines are lines as a
+  person sees them: longer ones are wrapped at 80 columns, at white space. Chunks are compared
+  after white space is collapsed and case is folded. The empty chunk is no chunk.
+* Who was first: the publication date where it is known, else the fetch date; a page without a date cannot
+  be called earlier or later than any other.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Dict, Iterable, List, Optional, Sequence, Tuple
+from urllib.parse import urlsplit
+
+# The columns after which a line is wrapped.
+COLUMNS = 80
+
+# Suffixes of the public suffix list that have more than one label. The list is data and not a definition:
+# the random corpora use no others.
+TWO_LABEL_SUFFIXES = ("co.uk", "com.au")
+
+# Query parameters that say where a visitor came from and do not change the page.
+TRACKING = {
+    "_ga", "dclid", "fbclid", "gclid", "gclsrc", "igshid", "mc_cid", "mc_eid", "mkt_tok", "msclkid", "ref",
+    "ref_src", "twclid", "yclid",
+}  # fmt: skip
+
+
+@dataclass
+class Page:
+    """One page of a corpus."""
+
+    page_id: int
+    url: str
+    text: str = ""
+    payload: Optional[bytes] = None
+    ip: Optional[str] = None
+    published: Optional[int] = None  # milliseconds since 1970, negative before
+    fetched: Optional[int] = None
+    links: List[str] = field(default_factory=list)
+    reject: Optional[str] = None
+    # For scripts without spaces a dictionary decides where words end; whoever has one fills this in.
+    known_words: Optional[List[str]] = None
+
+    @property
+    def host(self) -> Optional[str]:
+        return host_of(self.url)
+
+    @property
+    def domain(self) -> Optional[str]:
+        return domain_of(self.host)
+
+    @property
+    def words(self) -> List[str]:
+        if self.known_words is None:
+            self.known_words = words(self.text)
+        return self.known_words
+
+    @property
+    def date(self) -> Optional[int]:
+        """The date that the page is judged by: publication, else fetch."""
+        return self.published if self.published is not None else self.fetched
+
+
+# --- words -----------------------------------------------------------------------------------------------
+
+_IGNORABLE_RANGES = [
+    (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
+    (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
+]  # fmt: skip
+
+
+@lru_cache(maxsize=None)
+def is_ignorable(character: str) -> bool:
+    """Whether Unicode calls the character default-ignorable."""
+    code = ord(character)
+    return any(first <= code <= last for first, last in _IGNORABLE_RANGES)
+
+
+@lru_cache(maxsize=None)
+def is_word_character(character: str) -> bool:
+    """Letters, marks and numbers."""
+    return unicodedata.category(character)[0] in "LMN" and not is_ignorable(character)
+
+
+@lru_cache(maxsize=None)
+def normal_form(word: str) -> str:
+    """What words are compared by."""
+    bare = "".join(character for character in word if not is_ignorable(character))
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", bare).casefold())
+    return "".join(character for character in folded if is_word_character(character))
+
+
+def word_ranges(text: str) -> List[Tuple[int, int]]:
+    """Where the words of a text are, in characters. For scripts that are written with spaces."""
+    ranges: List[Tuple[int, int]] = []
+    begin: Optional[int] = None
+    end = 0
+    for at, character in enumerate(text):
+        if is_word_character(character):
+            if begin is None:
+                begin = at
+            end = at + 1
+        elif not is_ignorable(character) and begin is not None:
+            ranges.append((begin, end))
+            begin = None
+    if begin is not None:
+        ranges.append((begin, end))
+    return ranges
+
+
+def words(text: str) -> List[str]:
+    """The normal forms of the words of a text, in order."""
+    return [normal_form(text[begin:end]) for begin, end in word_ranges(text)]
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether a text has characters of a script that is written without spaces."""
+    return any(
+        0x0E00 <= ord(c) <= 0x0EFF  # Thai, Lao
+        or 0x1000 <= ord(c) <= 0x109F  # Myanmar
+        or 0x1780 <= ord(c) <= 0x17FF  # Khmer
+        or 0x3040 <= ord(c) <= 0x30FF  # Hiragana, Katakana
+        or 0x3400 <= ord(c) <= 0x9FFF  # Han
+        for c in text
+    )
+
+
+def grams(words: Sequence[str], k: int) -> List[Tuple[str, ...]]:
+    """All runs of k words, in order: n - k + 1 of them, or none."""
+    return [tuple(words[at : at + k]) for at in range(len(words) - k + 1)]
+
+
+# --- chunks ----------------------------------------------------------------------------------------------
+
+
+def plain(text: str) -> str:
+    """A text as it is stored: lines without space at their ends, at most one blank line in a row. What is left of
+    Windows-1252 from U+0080 to U+009F parts words, as the dashes and quotes did that it was."""
+    text = re.sub("[\u0080-\u0084\u0086-\u009f]", " ", text.replace("\r\n", "\n").replace("\r", "\n"))
+    lines = [line.rstrip() for line in text.split("\n")]
+    kept: List[str] = []
+    for line in lines:
+        if line or (kept and kept[-1]):
+            kept.append(line)
+    return "\n".join(kept).strip()
+
+
+@lru_cache(maxsize=None)
+def columns(character: str) -> int:
+    """How many columns a character takes on a terminal: wide ones take two, marks and ignorable ones none."""
+    if unicodedata.category(character) in ("Mn", "Me") or is_ignorable(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def width(text: str) -> int:
+    return sum(map(columns, text))
+
+
+def line_ranges(text: str) -> List[Tuple[int, int]]:
+    """The lines of a text as a person sees them, in characters: lines over 80 columns are wrapped at white space, which
+    takes one column however long it is. Blank lines are none. (A run without white space that is longer than a
+    line, as in Chinese, is broken in front of its words; that takes a dictionary, and no random corpus has any.)"""
+    ranges: List[Tuple[int, int]] = []
+    at = 0
+    for line in text.split("\n"):
+        begin = end = taken = 0
+        for piece in re.finditer(r"\S+", line):
+            wanted = width(piece.group())
+            if taken and taken + 1 + wanted > COLUMNS:
+                ranges.append((at + begin, at + end))
+                taken = 0
+            if taken == 0:
+                begin, taken = piece.start(), wanted
+            else:
+                taken += 1 + wanted
+            end = piece.end()
+        if taken:
+            ranges.append((at + begin, at + end))
+        at += len(line) + 1
+    return ranges
+
+
+def cut(text: str, kind: str) -> List[str]:
+    """The chunks of a text, in order, as they stand there."""
+    name, _, count = kind.partition(":")
+    if name == "paragraph":
+        paragraphs: List[str] = [""]
+        for line in text.split("\n"):
+            if line.strip():
+                paragraphs[-1] += "\n" + line
+            elif paragraphs[-1]:
+                paragraphs.append("")
+        return [paragraph.strip() for paragraph in paragraphs if paragraph.strip()]
+    if name in ("lines", "words"):
+        ranges = line_ranges(text) if name == "lines" else word_ranges(text)
+        return [text[group[0][0] : group[-1][1]] for group in in_groups(ranges, int(count))]
+    if name == "document":
+        return [text.strip()] if text.strip() else []
+    raise ValueError(f"no naive definition of chunks of {kind}")
+
+
+def in_groups(items: Sequence, size: int) -> List[Sequence]:
+    """So many consecutive items at a time; the last group may have fewer."""
+    return [items[at : at + size] for at in range(0, len(items), size)]
+
+
+def normalise(chunk: str, how: str = "space+case") -> str:
+    """What chunks are compared by."""
+    if how == "none":
+        return chunk
+    collapsed = " ".join(chunk.split())
+    return collapsed if how == "space" else collapsed.casefold()
+
+
+def chunks(page: Page, kind: str = "paragraph", how: str = "space+case") -> List[str]:
+    """The chunks of a page as they are compared: a vector, in which the same chunk may stand several times."""
+    return [normalise(chunk, how) for chunk in cut(page.text, kind)]
+
+
+# --- addresses and servers -------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=None)
+def host_of(url: str) -> Optional[str]:
+    """The host of an address; a file has none."""
+    return urlsplit(url).hostname if "://" in url else None
+
+
+@lru_cache(maxsize=None)
+def domain_of(host: Optional[str]) -> Optional[str]:
+    """The registered domain: one label more than the public suffix."""
+    if host is None or host.replace(".", "").isdigit():
+        return host
+    labels = host.split(".")
+    suffix = 2 if ".".join(labels[-2:]) in TWO_LABEL_SUFFIXES else 1
+    return ".".join(labels[-suffix - 1 :])
+
+
+def server_of(page: Page, kind: str) -> Optional[str]:
+    """What tells whether a page is foreign to another; None if it is not known."""
+    if kind == "domain":
+        return page.domain
+    if kind == "host":
+        return page.host
+    if kind == "ip":
+        return page.ip
+    raise ValueError(kind)
+
+
+def is_foreign(page: Page, other: Page, kind: str) -> bool:
+    """Whether two pages are on different servers. A page of which it is not known is foreign to all."""
+    if kind == "none":
+        return True
+    one, two = server_of(page, kind), server_of(other, kind)
+    return one is None or two is None or one != two
+
+
+@lru_cache(maxsize=None)
+def link_key(url: str) -> str:
+    """What a link is recognised by: the address without scheme, fragment, and `www.`."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if host.startswith("www.") and "." in host[4:]:
+        host = host[4:]
+    return host + (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def is_linked(page: Page, other: Page) -> bool:
+    """Whether a page says where it has something from: it links to the other page, or to the other domain
+    that it is on. Links of a site to itself are navigation, and attribute only the page they lead to."""
+    targets = {link_key(link) for link in page.links}
+    if link_key(other.url) in targets:
+        return True
+    domains = {domain_of(host_of(link)) for link in page.links}
+    return other.domain is not None and other.domain != page.domain and other.domain in domains
+
+
+# --- who was first ---------------------------------------------------------------------------------------
+
+
+def earlier(one: Page, other: Page) -> str:
+    """Which of two pages is earlier by their dates: `first`, `second`, `same` or `unknown`."""
+    if one.date is None or other.date is None:
+        return "unknown"
+    if one.date == other.date:
+        return "same"
+    return "first" if one.date < other.date else "second"
+
+
+def has_tracking_parameters(url: str) -> bool:
+    names = [parameter.split("=")[0].lower() for parameter in urlsplit(url).query.replace(";", "&").split("&")]
+    return any(name.startswith("utm_") or name in TRACKING for name in names)
+
+
+def precedence(page: Page) -> Tuple:
+    """The order in which representatives are chosen: dated pages by date, then undated ones; of equal dates
+    an address without tracking parameters first; then the lower page id."""
+    undated = page.date is None
+    return (undated, 0 if undated else page.date, has_tracking_parameters(page.url), page.page_id)
+
+
+def kept(pages: Iterable[Page]) -> List[Page]:
+    """The pages that were not rejected, in the order of their ids."""
+    return sorted((page for page in pages if page.reject is None), key=lambda page: page.page_id)
+
+
+def by_value(pairs: Iterable[Tuple]) -> Dict:
+    """Everything that has the same value: {value: [everything that has it, in order]}."""
+    groups: Dict = {}
+    for value, item in pairs:
+        groups.setdefault(value, []).append(item)
+    return groups
