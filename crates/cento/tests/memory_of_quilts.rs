@@ -54,13 +54,13 @@ fn shortest_words(bytes: usize, seed: usize) -> String {
 
 #[test]
 fn a_page_of_tiny_words_costs_a_small_multiple_of_its_bytes() {
-    const PAGE: usize = 8 << 20;
+    const PAGE: usize = 5 << 20;
     let sandbox = Sandbox::new();
     let mut lines = String::new();
     let mut add = |url: &str, text: &str| {
         writeln!(lines, "{{\"url\": \"{url}\", \"text\": \"{text}\"}}").unwrap();
     };
-    // A page of 8 MiB that is put together from four others, so that every stage has to do with all of its grams.
+    // A page of 5 MiB that is put together from four others, so that every stage has to do with all of its grams.
     let sources: Vec<String> = (0..4).map(|seed| shortest_words(PAGE / 4, seed)).collect();
     for (number, source) in sources.iter().enumerate() {
         add(&format!("http://s{number}.example/"), source);
@@ -68,10 +68,10 @@ fn a_page_of_tiny_words_costs_a_small_multiple_of_its_bytes() {
     add("http://quilt.example/", &sources.concat());
     sandbox.write("p.jsonl", &lines);
     sandbox.succeed(&["index", "p.jsonl", "-o", "p.cento"]);
-    // The budget, what the program itself may take, and eight times the page.
-    let most = 64 * MIB + 128 * MIB + 8 * PAGE as u64;
+    // The budget, what the program itself may take, and the page.
+    let most = 32 * MIB + 128 * MIB + PAGE as u64;
     for command in [&["quilts"][..], &["phrases", "--exact", "--no-collapse"]] {
-        let options = ["p.cento", "--memory", "64M", "--threads", "2", "--json"];
+        let options = ["p.cento", "--memory", "32M", "--threads", "2", "--json"];
         let cost = anonymous(&sandbox, &[command, &options].concat());
         assert!(
             cost < most,
