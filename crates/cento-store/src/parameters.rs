@@ -281,7 +281,7 @@ mod tests {
             parameters
         );
         let json = serde_json::to_string(&parameters).unwrap();
-        assert!(json.contains("\"lines:4\""));
+        assert!(json.contains("\"lines:4@80\""));
         assert_eq!(
             serde_json::from_str::<Parameters>(&json).unwrap(),
             parameters
