@@ -49,7 +49,7 @@ pub const MAX_PAGES: u32 = 1_000;
 const FEW_PAIRS: u64 = 10_000_000;
 
 /// The number of pages beyond which a chunk is ignored, if none is asked for: [`MAX_PAGES`], or as many as let pages with `rows` chunks in
-/// all make [`FEW_PAIRS`] pairs at most. So nothing is ignored in a small corpus.
+/// all make ten million pairs at most. So nothing is ignored in a small corpus.
 pub fn usual_max_pages(threshold: u32, rows: u64) -> u32 {
     let most = 2 * FEW_PAIRS * u64::from(threshold) / rows.max(1);
     MAX_PAGES.max(u32::try_from(most).unwrap_or(u32::MAX))
