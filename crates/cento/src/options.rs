@@ -8,6 +8,7 @@
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
 use crate::arguments::Arguments;
+use crate::words::unmet;
 
 /// A value that an option accepts.
 fn value(option: &Arg) -> String {
@@ -36,7 +37,7 @@ fn value(option: &Arg) -> String {
         (_, "ROLE=NAME") => "text=body",
         (_, "SIZE") => "64M",
         (_, "SHARE" | "R" | "THETA" | "RESEMBLANCE" | "MEAN" | "DEVIATION") => "0.5",
-        (_, "N" | "K" | "M" | "C" | "T" | "BYTES" | "SECONDS") => "3",
+        (_, "N" | "NUMBER" | "K" | "M" | "C" | "T" | "BYTES" | "SECONDS") => "3",
         _ => "word",
     };
     value.to_owned()
@@ -69,7 +70,9 @@ fn accepted_about(verb: &Command, options: &[&Arg], all: bool) -> bool {
     for option in options {
         words.extend(typed(option));
     }
-    verb.clone().try_get_matches_from(words).is_ok()
+    let mut verb = verb.clone();
+    let matches = verb.try_get_matches_from_mut(words);
+    matches.is_ok_and(|matches| unmet(&verb, &matches).is_none())
 }
 
 /// What an option may need beside it: nothing, or some other options. Empty if it is refused whatever is beside it.

@@ -10,8 +10,9 @@ use std::sync::OnceLock;
 
 use cento_store::MANIFEST;
 use clap::builder::ValueParser;
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{Arg, Args, Command, CommandFactory, FromArgMatches};
+use clap::{Arg, ArgMatches, Args, Command, CommandFactory, FromArgMatches};
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
@@ -249,7 +250,9 @@ static GIVEN: OnceLock<Vec<String>> = OnceLock::new();
 pub(crate) fn parse() -> Arguments {
     let mut command = Arguments::command();
     let words = in_order(std::env::args_os().collect(), &mut command);
-    let matches = command.get_matches_from(words);
+    let matches = command
+        .try_get_matches_from_mut(words)
+        .unwrap_or_else(|error| error.exit());
     let mut given = Vec::new();
     let mut verb = Some(&matches);
     while let Some(matches) = verb {
@@ -261,8 +264,44 @@ pub(crate) fn parse() -> Arguments {
         }
         verb = matches.subcommand().map(|(_, matches)| matches);
     }
+    if let Some((option, needed)) = unmet(&command, &matches) {
+        let told = format!("--{option} has no effect without --{needed}");
+        command
+            .error(ErrorKind::MissingRequiredArgument, told)
+            .exit();
+    }
     let _ = GIVEN.set(given);
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+/// Options that have no effect without another one, in every command that has both. `requires` alone does not do: clap drops it
+/// where the other option conflicts with something that was typed.
+const NEEDS: [(&str, &str); 6] = [
+    ("figure_format", "figures"),
+    ("figures", "replication"),
+    ("figures", "sweep"),
+    ("min_length", "from"),
+    ("min_share", "grams"),
+    ("seed", "sample"),
+];
+
+/// An option that was typed without the one that it needs, both as they are typed.
+pub(crate) fn unmet(command: &Command, matches: &ArgMatches) -> Option<(String, String)> {
+    let (mut verb, mut matches) = (command, matches);
+    while let Some((name, below)) = matches.subcommand() {
+        verb = verb.find_subcommand(name)?;
+        matches = below;
+    }
+    let option = |id: &str| verb.get_arguments().find(|option| option.get_id() == id);
+    NEEDS.iter().find_map(|(id, needed)| {
+        let (option, needed) = (option(id)?, option(needed)?);
+        let typed = |option: &Arg| {
+            let id = option.get_id().as_str();
+            matches.value_source(id) == Some(ValueSource::CommandLine)
+        };
+        let long = |option: &Arg| option.get_long().unwrap_or_default().to_owned();
+        (typed(option) && !typed(needed)).then(|| (long(option), long(needed)))
+    })
 }
 
 /// Whether an option was typed, even if with its usual value. It is named as in the struct that holds it.
