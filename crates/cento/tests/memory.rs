@@ -135,3 +135,51 @@ fn a_page_of_too_many_chunks_or_with_too_long_a_url_is_rejected_with_the_reason(
         "{other}"
     );
 }
+
+/// The analyses that read whole pages: copies, overlaps and replicas. (Those of quilts, phrases and labels have tests of their own.)
+#[test]
+fn comparing_the_worst_pages_takes_no_more_memory_than_is_promised() {
+    let size: usize = match std::env::var_os("CENTO_LONG_TESTS") {
+        Some(_) => 60 << 20,
+        None => 4 << 20,
+    };
+    let numbered = |separator: &str| {
+        let mut page = String::with_capacity(size + 16);
+        let mut number = 0u32;
+        while page.len() < size {
+            page.push_str(&format!(
+                "{:x}{separator}",
+                number.wrapping_mul(2_654_435_761)
+            ));
+            number += 1;
+        }
+        page
+    };
+    let bound = (64 + 128) * MIB + 6 * size as u64;
+    for (name, page) in [
+        ("words.txt", numbered(" ")),
+        ("lines.txt", numbered("\n")),
+        ("one.txt", "a ".repeat(size / 2)),
+    ] {
+        let sandbox = Sandbox::new();
+        sandbox.write(&format!("pages/1-{name}"), &page);
+        sandbox.write(&format!("pages/2-{name}"), format!("{page} and more"));
+        sandbox.succeed(&["index", "pages", "--memory", "64M", "-o", "c.cento"]);
+        for question in [
+            &["copies", "c.cento"][..],
+            &["overlap", "c.cento"],
+            &["overlap", "c.cento", "--chunk", "words:3"],
+            &["overlap", "c.cento", "--replication"],
+        ] {
+            let mut arguments = question.to_vec();
+            arguments.extend(["--memory", "64M", "--threads", "2"]);
+            let peak = peak(&sandbox, &arguments);
+            assert!(
+                peak <= bound,
+                "{name}, {question:?}: {} of {} MiB",
+                peak / MIB,
+                bound / MIB
+            );
+        }
+    }
+}
