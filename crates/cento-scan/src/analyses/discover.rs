@@ -157,7 +157,7 @@ impl Analysis for Discover {
             ));
             section.headlines.push(Headline::new(
                 part_of(counts.occurrences, counts.objects),
-                format!("of all {of} are such labels"),
+                format!("of all {of} are labels"),
             ));
         }
         if counts.proposed > 0 {
