@@ -285,7 +285,7 @@ fn write_rows(
                 let cells: Vec<String> = row_values(&batch, row)
                     .map(|(_, value)| match value {
                         Value::Null => String::new(),
-                        Value::String(text) => csv_cell(&text),
+                        Value::String(text) => csv_cell(&guarded(text)),
                         other => csv_cell(&other.to_string()),
                     })
                     .collect();
@@ -300,6 +300,18 @@ fn write_rows(
         write(&lines)?;
     }
     Ok(())
+}
+
+/// Text that no spreadsheet takes for a formula: it comes from pages of strangers. What begins like one gets an apostrophe in front, and
+/// so does what begins with an apostrophe, so that a reader who takes the first one away has what was there.
+fn guarded(text: String) -> String {
+    let begins = [
+        '=', '+', '-', '@', '\'', '\t', '\r', '＝', '＋', '－', '＠', '−',
+    ];
+    match text.starts_with(begins) {
+        true => format!("'{text}"),
+        false => text,
+    }
 }
 
 /// A cell as RFC 4180 has it.

@@ -653,3 +653,17 @@ fn options_that_would_have_no_effect_are_refused() {
         assert_eq!(code, 2, "{arguments:?}: {said}");
     }
 }
+
+#[test]
+fn cells_that_a_spreadsheet_would_run_are_guarded() {
+    let sandbox = Sandbox::new();
+    let text = "the same words on two pages are a copy whatever the pages are called by those who made them";
+    let page = |url: &str| format!("{}\n", serde_json::json!({ "url": url, "text": text }));
+    sandbox.write("a.jsonl", page("=cmd|'/c calc'!A0") + &page("@SUM(A1)"));
+    sandbox.succeed(&["copies", "a.jsonl", "--out", "pairs.csv"]);
+    let csv = fs::read_to_string(sandbox.path("pairs.csv")).unwrap();
+    let row = csv.lines().nth(1).unwrap();
+    assert!(row.contains("'=cmd") && row.contains("'@SUM"), "{csv}");
+    // Numbers stay numbers.
+    assert!(row.starts_with(|c: char| c.is_ascii_digit()), "{csv}");
+}

@@ -214,6 +214,17 @@ impl<R: BufRead> Records<R> {
                 }
             }
         }
+        for cell in &mut cells {
+            // cento guards what a spreadsheet would take for a formula.
+            let guarded = cell.strip_prefix('\'').is_some_and(|rest| {
+                rest.starts_with([
+                    '=', '+', '-', '@', '\'', '\t', '\r', '＝', '＋', '－', '＠', '−',
+                ])
+            });
+            if guarded {
+                cell.remove(0);
+            }
+        }
         Ok(Some(cells))
     }
 }
@@ -221,6 +232,13 @@ impl<R: BufRead> Records<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_guard_against_formulas_is_taken_off_again() {
+        let mut records = Records::new("'=1+1,'quoted',''s,-1\n".as_bytes());
+        let record = records.next().unwrap().unwrap();
+        assert_eq!(record, ["=1+1", "'quoted'", "'s", "-1"]);
+    }
 
     #[test]
     fn quoted_cells_of_a_csv_may_hold_anything() {
