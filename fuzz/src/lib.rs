@@ -1,8 +1,8 @@
 //! Every way by which a stranger's bytes come into cento, and what must hold for any of them.
 //!
-//! Each function takes bytes, drives one path with them, and asserts what that path promises. A fuzzer looks for
-//! bytes that break a promise (`cargo fuzz run --features libfuzzer NAME`); what it has found interesting is kept in
-//! `corpus/NAME/`, and a test replays it in every `./check`.
+//! Each function takes bytes, drives one path with them, and asserts what that path promises. A
+//! fuzzer looks for bytes that break a promise (`cargo fuzz run --features libfuzzer NAME`); what
+//! it has found interesting is kept in `corpus/NAME/`, and a test replays it in every `./check`.
 //!
 //! ```
 //! cento_fuzz::html(b"<p>An <b>unclosed page &amp; nothing more");

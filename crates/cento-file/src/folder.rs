@@ -6,9 +6,10 @@
 //!   …                             whatever its owner puts there
 //! ```
 //!
-//! A folder belongs to the process that holds its lock. Process numbers would not do: they are used again, and two containers that share a
-//! folder have the same ones. The system lets go of a lock when its process ends, however it ends; so a folder whose lock is free is
-//! nobody's, and the next process that needs such a folder removes it.
+//! A folder belongs to the process that holds its lock. Process numbers would not do: they are used
+//! again, and two containers that share a folder have the same ones. The system lets go of a lock
+//! when its process ends, however it ends; so a folder whose lock is free is nobody's, and the next
+//! process that needs such a folder removes it.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -23,7 +24,8 @@ const LOCK: &str = "lock";
 /// How often a name is drawn: it clashes with nothing unless somebody removes what we make.
 const ATTEMPTS: usize = 16;
 
-/// A folder that only this user can look into, and that is removed with all that is in it when this is dropped.
+/// A folder that only this user can look into, and that is removed with all that is in it when this
+/// is dropped.
 #[derive(Debug)]
 pub struct PrivateFolder {
     path: PathBuf,
@@ -31,7 +33,8 @@ pub struct PrivateFolder {
 }
 
 impl PrivateFolder {
-    /// Makes a folder below `temp`, which is made too if it is not there. Removes what processes that were killed have left.
+    /// Makes a folder below `temp`, which is made too if it is not there. Removes what processes
+    /// that were killed have left.
     pub fn create(temp: &Path) -> io::Result<PrivateFolder> {
         fs::create_dir_all(temp)?;
         sweep(temp);
@@ -43,7 +46,8 @@ impl PrivateFolder {
                 Err(error) => return Err(error),
             }
             live::note(&path);
-            // Another process may take the folder for abandoned until its lock is held; then there is another one.
+            // Another process may take the folder for abandoned until its lock is held; then there
+            // is another one.
             let failed = match lock(&path.join(LOCK)) {
                 Ok(Some(held)) if is_same(&held, &path.join(LOCK)) => {
                     return Ok(PrivateFolder {
@@ -80,8 +84,9 @@ impl Drop for PrivateFolder {
     }
 }
 
-/// Makes a folder that is private, or makes sure that it is one: a folder, not a link to one, that belongs to this user, that nobody
-/// else can write to, and in which there are regular files alone, so that nothing in it leads elsewhere. False if it is something else.
+/// Makes a folder that is private, or makes sure that it is one: a folder, not a link to one, that
+/// belongs to this user, that nobody else can write to, and in which there are regular files alone,
+/// so that nothing in it leads elsewhere. False if it is something else.
 pub fn private(path: &Path) -> io::Result<bool> {
     match DirBuilder::new().mode(0o700).create(path) {
         Ok(()) => return Ok(true),

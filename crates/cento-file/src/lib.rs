@@ -1,13 +1,16 @@
-//! Writing files so that nothing is lost and nothing is let in. Every crate that writes a file for somebody goes through here.
+//! Writing files so that nothing is lost and nothing is let in. Every crate that writes a file for
+//! somebody goes through here.
 //!
 //! # Brief overview
 //!
-//! * An [`Output`] is a file that appears whole or not at all: it is written under a name of its own beside its place and renamed.
-//!   What is not a regular file (a device, a pipe, standard output) is written to and never replaced.
-//! * A [`PrivateFolder`] holds temporary files: nobody else can look into it, it is removed when it is dropped, and what a killed
-//!   process leaves behind is removed by the next one.
+//! * An [`Output`] is a file that appears whole or not at all: it is written under a name of its
+//!   own beside its place and renamed. What is not a regular file (a device, a pipe, standard
+//!   output) is written to and never replaced.
+//! * A [`PrivateFolder`] holds temporary files: nobody else can look into it, it is removed when it
+//!   is dropped, and what a killed process leaves behind is removed by the next one.
 //! * [`lock`] takes a lock file without following links.
-//! * A [`Checksum`] tells whether a file still is what it was; a [`seal`] does so within a file of JSON.
+//! * A [`Checksum`] tells whether a file still is what it was; a [`seal`] does so within a file of
+//!   JSON.
 //!
 //! ```
 //! use std::io::Write;
@@ -38,7 +41,8 @@ pub use seal::{Seal, check_seal, seal};
 
 use std::path::Path;
 
-/// What a file is by itself, whatever its name: its device and its number there. None if there is no such file.
+/// What a file is by itself, whatever its name: its device and its number there. None if there is
+/// no such file.
 pub fn inode(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
     let metadata = path.metadata().ok()?;

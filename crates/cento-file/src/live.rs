@@ -16,7 +16,8 @@ pub(crate) fn forget(path: &Path) {
     live.remove(path);
 }
 
-/// Removes unfinished outputs and private folders of this process: for who is about to end it with `exit`, which drops nothing.
+/// Removes unfinished outputs and private folders of this process: for who is about to end it with
+/// `exit`, which drops nothing.
 pub fn clean_up() {
     let live = std::mem::take(&mut *LIVE.lock().unwrap_or_else(PoisonError::into_inner));
     for path in live {

@@ -12,8 +12,9 @@ pub(crate) fn not_following(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
 }
 
-/// Takes the lock at a path, and makes its file if there is none; none if another process holds it. The lock ends with the file
-/// that is returned, or with the process. A link in its place is an error: who made it may want another file to be touched.
+/// Takes the lock at a path, and makes its file if there is none; none if another process holds it.
+/// The lock ends with the file that is returned, or with the process. A link in its place is an
+/// error: who made it may want another file to be touched.
 pub fn lock(path: &Path) -> io::Result<Option<File>> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);

@@ -5,8 +5,9 @@
 //!   .report.html.8f3c0b1d52a9e674.part   what is written, locked by who writes it, renamed when it is whole
 //! ```
 //!
-//! The name aside cannot be guessed and is created exclusively, so no link of a stranger is followed and two processes that write one file
-//! do not meet. What a killed process leaves behind has no lock: who writes the same file next removes it.
+//! The name aside cannot be guessed and is created exclusively, so no link of a stranger is
+//! followed and two processes that write one file do not meet. What a killed process leaves behind
+//! has no lock: who writes the same file next removes it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
@@ -45,15 +46,17 @@ pub fn is_standard_output(path: &Path) -> bool {
         .any(|name| path == Path::new(name))
 }
 
-/// Whether a path means something that is written to and not replaced: standard output, a device or a pipe. It has no place beside it.
+/// Whether a path means something that is written to and not replaced: standard output, a device or
+/// a pipe. It has no place beside it.
 pub fn is_stream(path: &Path) -> bool {
     let special = |metadata: fs::Metadata| !metadata.is_file() && !metadata.is_dir();
     is_standard_output(path) || path.metadata().is_ok_and(special)
 }
 
 impl Output {
-    /// Begins the file that a user named. A link is followed, and the file that it leads to is replaced; a device, a pipe and standard
-    /// output (`-`) are written to. A file that must not be written to is not replaced either.
+    /// Begins the file that a user named. A link is followed, and the file that it leads to is
+    /// replaced; a device, a pipe and standard output (`-`) are written to. A file that must not be
+    /// written to is not replaced either.
     pub fn create(path: &Path) -> io::Result<Output> {
         if is_standard_output(path) {
             return Self::elsewhere(Target::Standard);
@@ -84,8 +87,8 @@ impl Output {
         }
     }
 
-    /// Begins a file in a folder of our own, where there is no reason for anything but regular files: whatever has its name is
-    /// replaced, and no link is followed.
+    /// Begins a file in a folder of our own, where there is no reason for anything but regular
+    /// files: whatever has its name is replaced, and no link is followed.
     pub fn within(path: &Path) -> io::Result<Output> {
         if path.symlink_metadata().is_ok_and(|there| there.is_dir()) {
             return Err(io::ErrorKind::IsADirectory.into());
@@ -185,7 +188,8 @@ impl Output {
     }
 }
 
-/// Creates a file in a folder of our own in place of whatever has its name, without following a link.
+/// Creates a file in a folder of our own in place of whatever has its name, without following a
+/// link.
 pub fn replace(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -1,7 +1,7 @@
 //! JSON that tells whether it is what was written.
 //!
-//! The first line holds the checksum of all lines after it, so that the check needs no agreement on how JSON is written; and all of
-//! it is still JSON.
+//! The first line holds the checksum of all lines after it, so that the check needs no agreement on
+//! how JSON is written; and all of it is still JSON.
 
 /// What a seal says of the bytes behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +14,8 @@ pub enum Seal {
     Missing,
 }
 
-/// A JSON object, written over several lines as `serde_json::to_string_pretty` does, with its checksum before it.
+/// A JSON object, written over several lines as `serde_json::to_string_pretty` does, with its
+/// checksum before it.
 pub fn seal(json: &str) -> Vec<u8> {
     let body = json.strip_prefix("{\n").unwrap_or(json);
     let checksum = blake3::hash(body.as_bytes()).to_hex();

@@ -1,11 +1,13 @@
-//! The slow oracle of `copies`: of all pages that a run keeps, which pairs resemble each other after all?
+//! The slow oracle of `copies`: of all pages that a run keeps, which pairs resemble each other
+//! after all?
 //!
 //! ```text
 //!   cargo run --release -p cento-find --example all_pairs -- CORPUS CORPUS/findings/copies/RUN 0.8
 //! ```
 //!
-//! It holds the grams of all kept pages in memory. Pairs are found exactly, by prefix filtering: with grams sorted from rare to common, two
-//! sets that resemble each other by R share one of the first `n - R n + 1` grams of each.
+//! It holds the grams of all kept pages in memory. Pairs are found exactly, by prefix filtering:
+//! with grams sorted from rare to common, two sets that resemble each other by R share one of the
+//! first `n - R n + 1` grams of each.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,

@@ -4,10 +4,12 @@
 //!   cargo run --release -p cento-find --example fuzzy_recall -- FOLDER…
 //! ```
 //!
-//! Reads all text files below the folders, cuts them into paragraphs of 100 bytes or more, and takes every other document as an
-//! original. For each kind of edit it makes pages of edited paragraphs of the originals, and for precision it uses the paragraphs of
-//! the other documents: of the same folder (the same topic), and of others. Paragraphs that any two documents share word for word
-//! in a run of eight words are left out of the negatives: these are reuse, and not mistakes.
+//! Reads all text files below the folders, cuts them into paragraphs of 100 bytes or more, and
+//! takes every other document as an original. For each kind of edit it makes pages of edited
+//! paragraphs of the originals, and for precision it uses the paragraphs of the other documents: of
+//! the same folder (the same topic), and of others. Paragraphs that any two documents share word
+//! for word in a run of eight words are left out of the negatives: these are reuse, and not
+//! mistakes.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};

@@ -1,11 +1,13 @@
-//! All pairs of texts that resemble each other, exactly and without sketches: what `bench/run copies` holds findings against.
+//! All pairs of texts that resemble each other, exactly and without sketches: what `bench/run
+//! copies` holds findings against.
 //!
 //! ```text
 //! cargo run --release -p cento-find --example resembling -- TEXTS.jsonl 0.8 > pairs.tsv
 //! ```
 //!
-//! Two sets that resemble each other by R share a gram among the first (1 − R) of each, whatever the order of grams is, as long as it
-//! is one order. With the rare grams first few pairs meet there, and each that does is compared in full.
+//! Two sets that resemble each other by R share a gram among the first (1 − R) of each, whatever
+//! the order of grams is, as long as it is one order. With the rare grams first few pairs meet
+//! there, and each that does is compared in full.
 
 use std::collections::HashMap;
 use std::error::Error;

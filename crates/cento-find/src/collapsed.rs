@@ -4,8 +4,9 @@
 //!   pairs of copies ─ gone ─▶ gone: one bit a page
 //! ```
 //!
-//! The ids of the removed pages are streamed past the pages of the corpus, both in order, so nothing but the bitmap is held, and
-//! the bitmap is a state of the flow: it is part of the memory budget.
+//! The ids of the removed pages are streamed past the pages of the corpus, both in order, so
+//! nothing but the bitmap is held, and the bitmap is a state of the flow: it is part of the memory
+//! budget.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -68,7 +69,8 @@ pub(crate) fn register(registry: &mut Registry, source: &Arc<Source>) {
         let mut next = ids.next().transpose()?;
         for task in 0..pages.page_tasks().len() {
             pages.for_each_page(task, |facts| {
-                // Both are in the order of ids, and an id that no page has would hold up all others.
+                // Both are in the order of ids, and an id that no page has would hold up all
+                // others.
                 while next.is_some_and(|id| id < facts.page_id) {
                     next = ids.next().transpose()?;
                 }
@@ -84,8 +86,9 @@ pub(crate) fn register(registry: &mut Registry, source: &Arc<Source>) {
     });
 }
 
-/// The ids of the pages that are removed, in order. The table has kept pages first and then those without text, which no flow
-/// over texts asks about, so it is read up to the first id that is lower than the one before it.
+/// The ids of the pages that are removed, in order. The table has kept pages first and then those
+/// without text, which no flow over texts asks about, so it is read up to the first id that is
+/// lower than the one before it.
 fn ids_of(pairs: &Path) -> Result<impl Iterator<Item = Result<u64>> + use<>> {
     let ids = read_table(pairs)?.flat_map(|batch| {
         let ids = batch.and_then(|batch| {

@@ -1,4 +1,5 @@
-//! Sets of labels: joined, taken from each other, and reviewed. All of it streams: labels are in order, and so are the tables beside them.
+//! Sets of labels: joined, taken from each other, and reviewed. All of it streams: labels are in
+//! order, and so are the tables beside them.
 
 use std::collections::HashMap;
 use std::fs;
@@ -130,8 +131,9 @@ impl<'a> Output<'a> {
     }
 }
 
-/// Joins labels that were made alike. What is a stop in one of them is no label. A label that several have was found as often as in
-/// all of them together, and on as many sites as in the one that has most.
+/// Joins labels that were made alike. What is a stop in one of them is no label. A label that
+/// several have was found as often as in all of them together, and on as many sites as in the one
+/// that has most.
 pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<Header> {
     let sets = inputs
         .iter()

@@ -3,8 +3,8 @@
 //! # Brief overview
 //!
 //! * A [`Source`] is one corpus or several, their pages numbered densely.
-//! * An analysis has parameters with documented defaults, and a function that runs its flow over a source in a
-//!   [`Workplace`]: so many threads, so much memory, this folder.
+//! * An analysis has parameters with documented defaults, and a function that runs its flow over a
+//!   source in a [`Workplace`]: so many threads, so much memory, this folder.
 //! * It ends in [`Findings`]: tables in Parquet, and a record of what was asked and counted.
 //!
 //! Nothing here prints, plots or parses arguments.

@@ -1,7 +1,8 @@
 //! Giving pages back their names.
 //!
-//! Hot rows know pages by number alone. At the end of a flow the pages that are in a result are looked up by one pass over
-//! the pages tables, and their names are joined with the result in a shuffle of numbers:
+//! Hot rows know pages by number alone. At the end of a flow the pages that are in a result are
+//! looked up by one pass over the pages tables, and their names are joined with the result in a
+//! shuffle of numbers:
 //!
 //! ```text
 //!   result rows ──────────▶ by page:  7 │ order 0: the name of page 7
@@ -20,7 +21,8 @@ use serde_json::json;
 use crate::error::{Error, Result};
 use crate::source::{PageFacts, Source};
 
-/// The state that says which pages are wanted: stages that put rows into the result set their numbers in it.
+/// The state that says which pages are wanted: stages that put rows into the result set their
+/// numbers in it.
 pub const NAMED: &str = "named";
 /// The order of a name among the records of its page: the first.
 const NAME: u64 = 0;

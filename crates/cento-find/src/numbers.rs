@@ -11,7 +11,8 @@ pub const UNSET: u32 = u32::MAX;
 /// Numbers that are written or read together.
 const BATCH: usize = 1 << 14;
 
-/// A number for each page. Of two for one page the smaller stays, so that the order of tasks does not matter.
+/// A number for each page. Of two for one page the smaller stays, so that the order of tasks does
+/// not matter.
 pub struct Numbers {
     numbers: Vec<AtomicU32>,
 }

@@ -1,13 +1,14 @@
 //! Which of two pages came first, and what the evidence is.
 //!
-//! The date of a page is its publication date where it states one, else the date it was fetched. Every analysis that
-//! names a source, keeps one of several copies, or says who copied whom asks this module, so that no two of them
-//! contradict each other:
+//! The date of a page is its publication date where it states one, else the date it was fetched.
+//! Every analysis that names a source, keeps one of several copies, or says who copied whom asks
+//! this module, so that no two of them contradict each other:
 //!
-//! * [`earlier`] compares two pages by their dates alone. It answers [`Earlier::Unknown`] where a date is missing, and
-//!   then no sentence may say who copied whom.
-//! * [`Precedence`] is a total order for choosing a representative: dated pages by date, then undated ones; of equal
-//!   dates, a URL without tracking parameters before one with; then the lower page number.
+//! * [`earlier`] compares two pages by their dates alone. It answers [`Earlier::Unknown`] where a
+//!   date is missing, and then no sentence may say who copied whom.
+//! * [`Precedence`] is a total order for choosing a representative: dated pages by date, then
+//!   undated ones; of equal dates, a URL without tracking parameters before one with; then the
+//!   lower page number.
 //!
 //! ```
 //! use cento_find::precedence::{Dates, Earlier, earlier};
@@ -100,7 +101,8 @@ pub fn earlier(first: Dates, second: Dates) -> Earlier {
     }
 }
 
-/// The place of a page in the order in which representatives are chosen: the smallest is kept, and named as the source.
+/// The place of a page in the order in which representatives are chosen: the smallest is kept, and
+/// named as the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Precedence {
     /// The decisive date, shifted to be unsigned; the largest number for a page without one.
@@ -129,7 +131,8 @@ const TRACKING: [&str; 14] = [
     "msclkid", "ref", "ref_src", "twclid", "yclid",
 ];
 
-/// Whether a URL has a query parameter that only tracks visitors: `utm_…`, `fbclid`, `gclid` and the like.
+/// Whether a URL has a query parameter that only tracks visitors: `utm_…`, `fbclid`, `gclid` and
+/// the like.
 pub fn has_tracking_parameters(url: &str) -> bool {
     let url = url.split_once('#').map_or(url, |(before, _)| before);
     let Some((_, query)) = url.split_once('?') else {

@@ -53,7 +53,8 @@ fn value(column: &dyn Array, row: usize) -> Value {
     }
 }
 
-/// A number by which things are drawn at random: the same for the same seed and key, and nobody who chooses keys can choose it.
+/// A number by which things are drawn at random: the same for the same seed and key, and nobody who
+/// chooses keys can choose it.
 pub fn draw(seed: u64, key: &str) -> u64 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&seed.to_le_bytes());

@@ -6,11 +6,13 @@
 //!     run.json             what was asked, of what, by which version, and how it went; written last
 //! ```
 //!
-//! The name of a run is a hash of what was asked of what. So the same command finds its own findings again, and one that was
-//! interrupted resumes; a folder without `run.json` holds no findings.
+//! The name of a run is a hash of what was asked of what. So the same command finds its own
+//! findings again, and one that was interrupted resumes; a folder without `run.json` holds no
+//! findings.
 //!
-//! `run.json` has a checksum of itself in its first line and those of the tables in its report. Findings that are used again are read and
-//! compared with them first: damaged ones are computed anew by who asks the same question, and are an error for who only shows them.
+//! `run.json` has a checksum of itself in its first line and those of the tables in its report.
+//! Findings that are used again are read and compared with them first: damaged ones are computed
+//! anew by who asks the same question, and are an error for who only shows them.
 
 use std::fs;
 use std::io::Write;
@@ -82,7 +84,8 @@ pub struct RunRecord {
 }
 
 impl Workplace {
-    /// Runs a flow over a source, and has `summary` say what was found; or finds what an earlier run has found.
+    /// Runs a flow over a source, and has `summary` say what was found; or finds what an earlier
+    /// run has found.
     pub fn run<P: Serialize>(
         &self,
         analysis: &str,
@@ -169,8 +172,9 @@ impl Findings {
     }
 }
 
-/// A hash of what was asked of what. Two questions that differ in anything that the answer may depend on have different ones: in the
-/// analysis, in a parameter, or in a byte of a table of a corpus.
+/// A hash of what was asked of what. Two questions that differ in anything that the answer may
+/// depend on have different ones: in the analysis, in a parameter, or in a byte of a table of a
+/// corpus.
 fn question(analysis: &str, parameters: &Value, corpora: &Value) -> String {
     let asked = json!([REVISION, analysis, parameters, corpora]).to_string();
     blake3::hash(asked.as_bytes()).to_hex().to_string()
@@ -181,8 +185,9 @@ fn run_name(question: &str) -> String {
     question.chars().take(16).collect()
 }
 
-/// All findings of an analysis of a source that lie in a folder of findings, the newest first. Those of other corpora, of a corpus
-/// before it grew, and of a program that found otherwise are not among them.
+/// All findings of an analysis of a source that lie in a folder of findings, the newest first.
+/// Those of other corpora, of a corpus before it grew, and of a program that found otherwise are
+/// not among them.
 pub fn known_findings(folder: &Path, analysis: &str, source: &Source) -> Result<Vec<Findings>> {
     let folder = folder.join(analysis);
     let entries = match fs::read_dir(&folder) {
@@ -215,7 +220,8 @@ pub fn known_findings(folder: &Path, analysis: &str, source: &Source) -> Result<
     Ok(found.into_iter().map(|(_, findings)| findings).collect())
 }
 
-/// Reads every byte of all findings in a folder, and names what is damaged; and how many runs there are.
+/// Reads every byte of all findings in a folder, and names what is damaged; and how many runs there
+/// are.
 pub fn verify_findings(folder: &Path) -> Result<(u64, Vec<Error>)> {
     let (mut runs, mut damaged) = (0, Vec::new());
     for analysis in folders_in(folder)? {
@@ -261,8 +267,8 @@ fn folders_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// The findings in a folder. None if there are none, if their record is damaged, or if this version cannot read it: then they are
-/// computed anew.
+/// The findings in a folder. None if there are none, if their record is damaged, or if this version
+/// cannot read it: then they are computed anew.
 fn read_findings(path: &Path) -> Result<Option<Findings>> {
     let file = path.join(RUN);
     let bytes = match fs::read(&file) {

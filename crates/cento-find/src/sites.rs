@@ -42,7 +42,8 @@ impl Row for Home {
     }
 }
 
-/// 128 bits of a name, as two numbers. Whoever chooses names must not be able to make two of them one.
+/// 128 bits of a name, as two numbers. Whoever chooses names must not be able to make two of them
+/// one.
 pub(crate) fn name_hash(name: &str) -> [u64; 2] {
     let hash = blake3::hash(name.as_bytes());
     let hash = u128::from_be_bytes(hash.as_bytes().first_chunk().copied().unwrap_or_default());

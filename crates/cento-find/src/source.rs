@@ -4,8 +4,8 @@
 //!   0 ──────────────── kept pages, in the order of corpora and page ids ──────────────── K ── rejected pages ── N
 //! ```
 //!
-//! A kept page's number tells where its text is, so no table of numbers is held in memory. Rejected pages come after all kept
-//! ones: only analyses of whole files ask for them.
+//! A kept page's number tells where its text is, so no table of numbers is held in memory. Rejected
+//! pages come after all kept ones: only analyses of whole files ask for them.
 
 use std::path::Path;
 
@@ -91,8 +91,8 @@ pub struct PageFacts<'a> {
     pub bytes: u64,
     /// The digest of its payload.
     pub payload_sha1: Option<&'a [u8]>,
-    /// Whether it is a revisit record: one that says that the payload is the same as before, whether or not it names the
-    /// earlier capture.
+    /// Whether it is a revisit record: one that says that the payload is the same as before,
+    /// whether or not it names the earlier capture.
     pub revisit: bool,
     /// The identity of its text.
     pub text_hash: Option<&'a [u8]>,
@@ -119,8 +119,9 @@ const FACTS: [&str; 13] = [
 ];
 
 impl Source {
-    /// Opens corpora. What is compared must have been made alike, so all must keep the same of a page: its main content, or everything.
-    /// One whose last index was interrupted is refused: an analysis of some of its pages would pass for one of all.
+    /// Opens corpora. What is compared must have been made alike, so all must keep the same of a
+    /// page: its main content, or everything. One whose last index was interrupted is refused: an
+    /// analysis of some of its pages would pass for one of all.
     pub fn open(paths: &[&Path]) -> Result<Source> {
         Self::open_by(paths, Corpus::open)
     }
@@ -197,9 +198,9 @@ impl Source {
         self.corpora.iter().all(|corpus| corpus.parameters().text)
     }
 
-    /// What the corpora hold and how they were made, as data: findings are cached under a hash of it, and a flow over them is
-    /// resumed only over the same. Corpora that differ in a byte of a table or in a parameter have different identities; where they
-    /// lie does not matter.
+    /// What the corpora hold and how they were made, as data: findings are cached under a hash of
+    /// it, and a flow over them is resumed only over the same. Corpora that differ in a byte of a
+    /// table or in a parameter have different identities; where they lie does not matter.
     pub fn identity(&self) -> Value {
         let corpora = self.corpora.iter().map(|corpus| {
             let parts = &corpus.manifest().parts;
@@ -325,7 +326,8 @@ impl Source {
         })
     }
 
-    /// Calls `each` with every row of a task and its page's number. The columns begin with those of the hash and of the page.
+    /// Calls `each` with every row of a task and its page's number. The columns begin with those of
+    /// the hash and of the page.
     fn chunk_rows<E: From<Error>>(
         &self,
         task: &ChunkTask,
@@ -368,7 +370,8 @@ impl Source {
         Ok(())
     }
 
-    /// Calls `each` with the texts of some pages. Numbers must ascend; rejected pages have no text and are passed over.
+    /// Calls `each` with the texts of some pages. Numbers must ascend; rejected pages have no text
+    /// and are passed over.
     pub fn texts<E: From<Error>>(
         &self,
         numbers: &[u32],
@@ -434,8 +437,8 @@ impl Source {
         Ok(())
     }
 
-    /// Calls `each` with the links of every kept page of a task: hashes of what they lead to, and domains. They are long, so
-    /// only who needs them reads them.
+    /// Calls `each` with the links of every kept page of a task: hashes of what they lead to, and
+    /// domains. They are long, so only who needs them reads them.
     pub fn for_each_links<E: From<Error>>(
         &self,
         task: usize,
@@ -490,7 +493,8 @@ impl Source {
     }
 }
 
-/// Fails if the texts of corpora were chosen differently. How they were cut into chunks is no matter: each analysis cuts its own.
+/// Fails if the texts of corpora were chosen differently. How they were cut into chunks is no
+/// matter: each analysis cuts its own.
 fn check_alike(corpora: &[Corpus]) -> Result<()> {
     let Some(first) = corpora.first() else {
         return Ok(());

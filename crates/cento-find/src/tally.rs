@@ -1,4 +1,5 @@
-//! What tasks have counted, as a broadcast state: exact, because each task says what it counted once and for all.
+//! What tasks have counted, as a broadcast state: exact, because each task says what it counted
+//! once and for all.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -12,7 +13,8 @@ pub(crate) type Counts = [u64; 4];
 /// An entry as bytes: task, key, counts.
 const ENTRY: usize = 48;
 
-/// Counts by task and key. A task that is done again says the same again, and nothing is counted twice.
+/// Counts by task and key. A task that is done again says the same again, and nothing is counted
+/// twice.
 #[derive(Default)]
 pub(crate) struct Tally {
     entries: Mutex<BTreeMap<(u64, u64), Counts>>,

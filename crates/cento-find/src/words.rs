@@ -1,6 +1,6 @@
 //! The words of a text as hashes, and their grams.
 
-use cento_print::{GramHasher, grams, packed_word_hash, word_hash};
+use cento_fingerprint::{GramHasher, grams, packed_word_hash, word_hash};
 use cento_text::words::WordScanner;
 
 /// Turns texts into hashes of words and of grams, one text after the other, with the same memory.
@@ -21,12 +21,13 @@ impl WordHasher {
         &self.words
     }
 
-    /// The distinct grams of `k` words of a text, sorted. A text of fewer words is one gram, so that it can be compared.
+    /// The distinct grams of `k` words of a text, sorted. A text of fewer words is one gram, so
+    /// that it can be compared.
     pub fn gram_set(&mut self, text: &str, k: usize, set: &mut Vec<u64>) {
         let words = self.words(text);
         set.clear();
         if words.len() < k && !words.is_empty() {
-            set.push(cento_print::run_hash(words));
+            set.push(cento_fingerprint::run_hash(words));
         } else {
             set.reserve(words.len());
             grams(words, k, |gram, _| set.push(gram));
@@ -36,8 +37,8 @@ impl WordHasher {
     }
 }
 
-/// The distinct grams of long texts, in bounded memory: a text is scanned in as many rounds as its length asks for, and each round
-/// keeps the grams of one class.
+/// The distinct grams of long texts, in bounded memory: a text is scanned in as many rounds as its
+/// length asks for, and each round keeps the grams of one class.
 #[derive(Default)]
 pub struct GramRounds {
     scanner: WordScanner,
@@ -48,8 +49,8 @@ impl GramRounds {
     /// Grams that a round keeps, about: 16 MiB.
     const KEPT: usize = 1 << 21;
 
-    /// How many rounds a text takes. What may take several is counted first: a word and what separates it from the next are two
-    /// bytes at least, but usually six.
+    /// How many rounds a text takes. What may take several is counted first: a word and what
+    /// separates it from the next are two bytes at least, but usually six.
     fn rounds(&mut self, text: &str) -> u64 {
         let mut words = text.len() / 2;
         if words > GramRounds::KEPT {
@@ -59,8 +60,8 @@ impl GramRounds {
         words.div_ceil(GramRounds::KEPT).max(1) as u64
     }
 
-    /// Calls `each` with the distinct grams of a text, those of one round at a time, sorted. A text of fewer than `k` words has
-    /// none.
+    /// Calls `each` with the distinct grams of a text, those of one round at a time, sorted. A text
+    /// of fewer than `k` words has none.
     pub fn of<E>(
         &mut self,
         text: &str,
@@ -105,8 +106,8 @@ pub fn shared(one: &[u64], other: &[u64]) -> usize {
     count
 }
 
-/// The resemblance of two ascending lists without repeats: what they share of what either has. Two empty ones resemble each
-/// other wholly.
+/// The resemblance of two ascending lists without repeats: what they share of what either has. Two
+/// empty ones resemble each other wholly.
 pub fn resemblance(one: &[u64], other: &[u64]) -> f64 {
     let both = shared(one, other);
     let either = one.len() + other.len() - both;

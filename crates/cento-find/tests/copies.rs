@@ -193,7 +193,8 @@ fn what_a_page_repeats_is_true_of_the_page_whichever_it_is_removed_for() {
         let place = workplace(&folder.path().join("findings"), 1, 64 << 20);
         let findings = copies(&open(&[&path]), &params, &place).unwrap();
         let summary: CopiesSummary = findings.summary().unwrap();
-        // The third and fourth page have the bytes of the second, though they are removed for the first.
+        // The third and fourth page have the bytes of the second, though they are removed for the
+        // first.
         assert_eq!(
             (summary.bytes, summary.text, summary.near),
             (3, 1, near),
@@ -234,7 +235,7 @@ fn revisits_and_rejected_pages_are_counted_apart_and_a_filtered_archive_has_no_c
         http("image/png", "\u{1}PNG\u{0}\u{2}"),
     );
     let dates = ["2020-01-01T00:00:00Z", "2020-01-02T00:00:00Z"];
-    let digest = cento_print::sha1_base32(html.as_bytes());
+    let digest = cento_fingerprint::sha1_base32(html.as_bytes());
     let revisit = format!(
         "WARC-Profile: http://netpreserve.org/warc/1.0/revisit/identical-payload-digest\r\nWARC-Payload-Digest: sha1:{digest}\r\n"
     );
@@ -486,7 +487,8 @@ fn against_an_old_corpus_only_new_pages_that_copy_old_ones_are_found() {
 
 #[test]
 fn one_template_welds_nothing_together_and_costs_no_square() {
-    // Two thousand pages: 300 words of one template, 200 of their own; and two true copies among them.
+    // Two thousand pages: 300 words of one template, 200 of their own; and two true copies among
+    // them.
     let template = prose(0, 300);
     let mut pages: Vec<Page> = (0..2000)
         .map(|at| page(at, &[template.clone(), prose(at as u64 + 1, 200)].concat()))
@@ -502,11 +504,13 @@ fn one_template_welds_nothing_together_and_costs_no_square() {
             .collect::<Vec<_>>(),
         [(2000, 7)]
     );
-    // A bucket is cut where it is too large, and signatures keep all but a few pairs from being verified.
+    // A bucket is cut where it is too large, and signatures keep all but a few pairs from being
+    // verified.
     assert!(summary.candidates < 20_000, "{summary:?}");
 }
 
-/// A text and its versions: the last words replaced in all but the first, and some more of the first words in each.
+/// A text and its versions: the last words replaced in all but the first, and some more of the
+/// first words in each.
 fn chain_of_four() -> Vec<Vec<String>> {
     let y = prose(1, 1000);
     let mut x = y.clone();
@@ -521,7 +525,8 @@ fn chain_of_four() -> Vec<Vec<String>> {
 
 #[test]
 fn pages_behind_a_removed_page_are_compared_with_each_other() {
-    // Only x resembles y; it is removed, and b, which x stood for, is kept: then c must be removed for b.
+    // Only x resembles y; it is removed, and b, which x stood for, is kept: then c must be removed
+    // for b.
     let pages: Vec<Page> = chain_of_four()
         .iter()
         .enumerate()
@@ -646,7 +651,8 @@ proptest! {
         let dropped = dropped(&found(&pages, &CopiesParams::default()).0);
         let sets: Vec<Vec<u64>> = pages.iter().map(grams).collect();
         let kept: Vec<usize> = (0..pages.len()).filter(|at| !dropped.contains_key(at)).collect();
-        // Sketches miss a pair at 0.8 once in a few hundred times, and one at 0.85 practically never.
+        // Sketches miss a pair at 0.8 once in a few hundred times, and one at 0.85 practically
+        // never.
         let (mut missed, mut surely) = (0, 0);
         for (at, &one) in kept.iter().enumerate() {
             for &other in &kept[..at] {
@@ -678,7 +684,8 @@ proptest! {
 
 #[test]
 fn nearly_all_pairs_at_the_wanted_resemblance_are_found() {
-    // 400 pairs: a text of 300 words and one in which words are replaced until the resemblance is just above 0.8.
+    // 400 pairs: a text of 300 words and one in which words are replaced until the resemblance is
+    // just above 0.8.
     let mut pages = Vec::new();
     for seed in 0..400 {
         let words = prose(seed, 300);

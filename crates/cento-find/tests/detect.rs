@@ -216,7 +216,8 @@ fn a_recursion_trap_changes_nothing() {
     let pages: Vec<(String, String)> = (0..6)
         .map(|at| page(at, &[at as u8, 7, at as u8 + 1]))
         .collect();
-    // A crawler that fell into a trap took one page again and again, under longer and longer addresses.
+    // A crawler that fell into a trap took one page again and again, under longer and longer
+    // addresses.
     let trap = (1..40).map(|times| {
         let (_, text) = &pages[1];
         (

@@ -1,4 +1,5 @@
-//! What `detect` counts where much is alike: each test is named for a wrong answer that was given once.
+//! What `detect` counts where much is alike: each test is named for a wrong answer that was given
+//! once.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -59,7 +60,8 @@ fn matches(found: &Findings) -> Vec<(String, u64, f64)> {
 
 #[test]
 fn a_verbatim_copy_of_any_original_is_all_of_it_however_many_share_its_opening() {
-    // 32 originals were remembered of a label once; 256 is where labels are attributed by others of their page.
+    // 32 originals were remembered of a label once; 256 is where labels are attributed by others of
+    // their page.
     for (originals_in_all, copied) in [(80, 50), (300, 290)] {
         let folder = tempfile::tempdir().unwrap();
         let text = |number: usize| {
@@ -168,7 +170,8 @@ fn questions_with_a_common_prompt_are_found_by_what_they_ask() {
             .trim_start_matches('q')
             .parse()
             .unwrap();
-        // 19 words of the prompt and 20 of the question: 35 runs of five words, of which 15 are the prompt's.
+        // 19 words of the prompt and 20 of the question: 35 runs of five words, of which 15 are the
+        // prompt's.
         assert_eq!((&row["grams"], &row["common"]), (&json!(35), &json!(15)));
         let share = if number.is_multiple_of(2) { 1.0 } else { 0.0 };
         assert_eq!(
@@ -314,7 +317,8 @@ fn a_long_label_is_compared_to_its_end() {
 
 #[test]
 fn rounding_decides_no_verdict() {
-    // Every page has the same share of labels: none is above the mean of all, be it a third or two thirds.
+    // Every page has the same share of labels: none is above the mean of all, be it a third or two
+    // thirds.
     for labelled in [1usize, 2] {
         let folder = tempfile::tempdir().unwrap();
         let mine = [(
@@ -351,7 +355,8 @@ fn rounding_decides_no_verdict() {
                 "{limit:?}"
             );
         }
-        // A threshold that is hardly more than they have is not exceeded; one that is hardly less is.
+        // A threshold that is hardly more than they have is not exceeded; one that is hardly less
+        // is.
         let given = |threshold: f64, name: &str| {
             let params = DetectParams {
                 page_threshold: Some(threshold),
@@ -401,7 +406,8 @@ fn a_flipped_bit_beside_the_labels_is_noticed() {
     LabelSet::open(&labels).unwrap();
 }
 
-/// §5.2 of the paper: a blog whose posts somebody copies to other sites. One site in six has a copy.
+/// §5.2 of the paper: a blog whose posts somebody copies to other sites. One site in six has a
+/// copy.
 #[test]
 fn a_blog_that_is_copied_to_every_sixth_site_is_found_and_no_idiom() {
     let folder = tempfile::tempdir().unwrap();

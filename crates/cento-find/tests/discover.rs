@@ -144,7 +144,8 @@ proptest! {
 
 #[test]
 fn discovery_is_not_distributive() {
-    // The example of the paper, a hundredth of its size: 10 here and 1 there, with a threshold of 10.
+    // The example of the paper, a hundredth of its size: 10 here and 1 there, with a threshold of
+    // 10.
     let folder = tempfile::tempdir().unwrap();
     let pages = |count: usize| -> Vec<_> { (0..count).map(|at| page(at, &[1])).collect() };
     let (one, other) = (
@@ -268,7 +269,8 @@ fn files_are_counted_whether_their_text_is_kept_or_not() {
         64 << 20,
     ));
     let counts: Vec<(u64, u64)> = found.iter().map(|row| (row.bytes, row.count)).collect();
-    // What a crawler found by going in circles is not counted; empty files are, though they have no text.
+    // What a crawler found by going in circles is not counted; empty files are, though they have no
+    // text.
     assert_eq!(
         BTreeSet::from_iter(counts),
         BTreeSet::from([(text.len() as u64, 4), (0, 2)])

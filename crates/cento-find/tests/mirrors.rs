@@ -67,7 +67,8 @@ fn crawl(list: &str, urls: &BTreeSet<String>) -> BTreeSet<String> {
     fetched.cloned().collect()
 }
 
-/// Asserts that a crawl loses no class and no page that is unlike all others. Answers how many addresses it skips.
+/// Asserts that a crawl loses no class and no page that is unlike all others. Answers how many
+/// addresses it skips.
 fn assert_nothing_is_lost(pages: &[Value], found: &Found) -> usize {
     let urls: BTreeSet<String> = pages.iter().map(|page| word(page, "url")).collect();
     let fetched = crawl(&found.list, &urls);

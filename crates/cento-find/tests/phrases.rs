@@ -13,7 +13,7 @@ use cento_find::copies::{CopiesScheme, MINIMA};
 use cento_find::phrases::{ForeignBy, PhrasesParams, PhrasesSummary, SiteKind, figures, phrases};
 use cento_find::words::WordHasher;
 use cento_find::{Findings, Workplace};
-use cento_print::{SketchParameters, Sketcher, grams};
+use cento_fingerprint::{SketchParameters, Sketcher, grams};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use support::{bytes, corpus_of, open, prose, rows, workplace};
@@ -601,7 +601,8 @@ fn odd_corpora_are_no_trouble() {
 
 #[test]
 fn originality_is_of_all_phrases_and_not_of_the_sampled_ones() {
-    // Every page is put together from passages of a pool: nothing is on one page alone but the seams. The samples hardly meet.
+    // Every page is put together from passages of a pool: nothing is on one page alone but the
+    // seams. The samples hardly meet.
     let pages: Vec<Page> = (0..60)
         .map(|at: usize| {
             let words: Vec<String> = (0..40)
@@ -629,7 +630,8 @@ fn originality_is_of_all_phrases_and_not_of_the_sampled_ones() {
 
 #[test]
 fn a_spammer_of_many_pages_does_not_crowd_out_the_donors() {
-    // Ten donors of three hundred words each, on domains of their own, and a spammer with four hundred pages of their passages.
+    // Ten donors of three hundred words each, on domains of their own, and a spammer with four
+    // hundred pages of their passages.
     let donor = |seed: u64| prose(seed, 300);
     let mut pages: Vec<Page> = (0..400)
         .map(|at: usize| {

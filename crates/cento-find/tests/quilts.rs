@@ -34,7 +34,8 @@ fn domain(page: &Page) -> &str {
     dot.map_or(host, |(at, _)| &host[at + 1..])
 }
 
-/// Figure 5 of the paper with `.Distinct()` on each page's grams, and the foreign variant of its section 3.
+/// Figure 5 of the paper with `.Distinct()` on each page's grams, and the foreign variant of its
+/// section 3.
 fn by_definition(pages: &[Page], params: &QuiltsParams) -> Vec<Quilt> {
     let grams: Vec<BTreeSet<Vec<String>>> = pages
         .iter()
@@ -233,7 +234,8 @@ proptest! {
     }
 }
 
-/// The runs of a patch are the same words on both sides, and together they hold all grams that the source gives.
+/// The runs of a patch are the same words on both sides, and together they hold all grams that the
+/// source gives.
 fn check_runs(pages: &[Page], params: &QuiltsParams, patch: &Value) {
     let list = |name: &str| -> Vec<usize> {
         let list = patch[name].as_array().unwrap().iter();
@@ -355,7 +357,8 @@ fn what_was_there_first_is_original() {
         page["date"] = json!(format!("2020-01-0{day}T00:00:00Z"));
     }
     let (quilts, patches, _) = found(&pages, &QuiltsParams::default());
-    // Ten words of its own make ten grams with what follows, each seam four; 26 grams are on a later page.
+    // Ten words of its own make ten grams with what follows, each seam four; 26 grams are on a
+    // later page.
     let grams = quilts[0]["grams"].as_u64().unwrap();
     let alone = grams - 4 * 26;
     let originality = (alone + 26) as f64 / grams as f64;
@@ -484,7 +487,8 @@ fn nothing_is_found_in_nothing() {
 
 #[test]
 fn a_digest_that_links_to_all_originals_is_attributed_whatever_the_cover_names() {
-    // Replicas come first in the corpus, so the paper's cover names them; the digest links to the originals.
+    // Replicas come first in the corpus, so the paper's cover names them; the digest links to the
+    // originals.
     let mut pages = quilt_and_sources();
     let mut digest = pages.pop().unwrap();
     let originals = pages.clone();
@@ -522,7 +526,8 @@ fn a_digest_that_links_to_all_originals_is_attributed_whatever_the_cover_names()
 
 #[test]
 fn of_pages_with_the_same_patch_the_earliest_is_named_as_its_source() {
-    // Old books: all years are before 1970, and the replica that comes first in the corpus is younger.
+    // Old books: all years are before 1970, and the replica that comes first in the corpus is
+    // younger.
     let mut pages = quilt_and_sources();
     let originals = pages.get(..4).unwrap().to_vec();
     for (number, page) in pages.iter_mut().enumerate() {

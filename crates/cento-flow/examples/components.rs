@@ -1,8 +1,9 @@
 //! Connected components by iteration: which pages hang together, directly or through others?
 //!
-//! Two reduces take turns, large stars and small stars (Kiveris et al., *Connected Components in MapReduce and Beyond*, 2014). Each looks
-//! at a page with its neighbours and ties them to the least of them; after a few rounds every page hangs on the least page of its
-//! component. No page needs to see its whole component, so a component can be larger than memory.
+//! Two reduces take turns, large stars and small stars (Kiveris et al., *Connected Components in
+//! MapReduce and Beyond*, 2014). Each looks at a page with its neighbours and ties them to the
+//! least of them; after a few rounds every page hangs on the least page of its component. No page
+//! needs to see its whole component, so a component can be larger than memory.
 //!
 //! ```sh
 //! cargo run -p cento-flow --example components

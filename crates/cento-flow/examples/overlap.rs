@@ -1,9 +1,11 @@
-//! Pairs of pages that share at least T chunks, by coarse counting (Shivakumar & Garcia-Molina 1998): an analysis in a page of code.
+//! Pairs of pages that share at least T chunks, by coarse counting (Shivakumar & Garcia-Molina
+//! 1998): an analysis in a page of code.
 //!
-//! All pairs of a chunk are too many to count one by one. So a first pass only raises hashed counters, in fixed memory; a second pass
-//! marks the buckets that got heavy in a bitmap; a third puts a pair into a shuffle only if its bucket is heavy, and counts exactly.
-//! A light bucket cannot hide a frequent pair, so the result is exact whatever the memory; with less of it more pairs are counted
-//! for nothing.
+//! All pairs of a chunk are too many to count one by one. So a first pass only raises hashed
+//! counters, in fixed memory; a second pass marks the buckets that got heavy in a bitmap; a third
+//! puts a pair into a shuffle only if its bucket is heavy, and counts exactly. A light bucket
+//! cannot hide a frequent pair, so the result is exact whatever the memory; with less of it more
+//! pairs are counted for nothing.
 //!
 //! ```text
 //!   pages ─ cut ─▶ by chunk ─┬─ coarse ──▶ counters            by chunk ─ pairs ─▶ by pair ─ exact ─▶ overlaps

@@ -29,10 +29,11 @@ use crate::progress::Progress;
 use crate::table::decode;
 use crate::threads::on_threads;
 
-/// Rows of a row group. Small enough that some of them, decoded, fit beside anything; large enough to be read fast.
+/// Rows of a row group. Small enough that some of them, decoded, fit beside anything; large enough
+/// to be read fast.
 const ROW_GROUP: usize = 1 << 17;
-/// Bytes of strings in a row group. Long URLs make shorter row groups: some of them are held at once, and a column of strings ends
-/// at 2 GiB.
+/// Bytes of strings in a row group. Long URLs make shorter row groups: some of them are held at
+/// once, and a column of strings ends at 2 GiB.
 const GROUP_BYTES: usize = 16 << 20;
 
 /// What there is to know of a table that was written.
@@ -369,7 +370,8 @@ fn encode(
     })
 }
 
-/// Numbers of 64 bits and hashes are mostly different from each other: a dictionary of them is work for nothing.
+/// Numbers of 64 bits and hashes are mostly different from each other: a dictionary of them is work
+/// for nothing.
 fn properties(schema: &Schema) -> WriterProperties {
     let mut builder = WriterProperties::builder()
         .set_writer_version(WriterVersion::PARQUET_1_0)

@@ -1,6 +1,7 @@
 //! The flow that is measured: distinct pages counted for each gram, grams on 2 to 50 pages kept.
 //!
-//! It is hidden, but it is no toy: it reads a Parquet file and ends in one, through the same calls as every analysis.
+//! It is hidden, but it is no toy: it reads a Parquet file and ends in one, through the same calls
+//! as every analysis.
 
 use std::fs::File;
 use std::path::Path;
@@ -117,7 +118,8 @@ pub fn registry() -> Registry {
     registry
 }
 
-/// The flow over a file. With `prefilter` bytes for a filter of grams that were seen before, it reads the file twice.
+/// The flow over a file. With `prefilter` bytes for a filter of grams that were seen before, it
+/// reads the file twice.
 pub fn flow(file: &Path, prefilter: Option<u64>, partitions: Option<u32>) -> Result<Flow> {
     let builder = open(file)?;
     let bytes = std::fs::metadata(file)
@@ -194,8 +196,9 @@ fn mix(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-/// The gram of a row. One row in six has a gram of its own; the others draw from a pool in which some grams are on nearly every
-/// page and most on few, as with words. Of all grams that occur, 60 % occur once.
+/// The gram of a row. One row in six has a gram of its own; the others draw from a pool in which
+/// some grams are on nearly every page and most on few, as with words. Of all grams that occur, 60
+/// % occur once.
 fn gram(row: u64, rows: u64) -> u64 {
     let dice = mix(row.wrapping_mul(2).wrapping_add(1));
     if dice % 1000 < UNIQUE {
@@ -210,7 +213,8 @@ fn gram(row: u64, rows: u64) -> u64 {
 const UNIQUE: u64 = 165;
 const POOL_MEAN: u64 = 4;
 
-/// Writes a file of (gram, page) rows, page by page. Grams are stored plain, for hashes do not compress.
+/// Writes a file of (gram, page) rows, page by page. Grams are stored plain, for hashes do not
+/// compress.
 pub fn make_file(path: &Path, rows: u64) -> Result<()> {
     let schema = Arc::new(Schema::new(vec![
         Field::new("gram", DataType::UInt64, false),

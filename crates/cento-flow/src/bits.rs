@@ -13,8 +13,8 @@ use crate::state::State;
 /// Words that are written or read at once.
 const BATCH: usize = 8192;
 
-/// The number of units of `size` bytes that the parameter `bytes` asks for: no fewer, or the last numbers of a bitmap would be
-/// taken for others.
+/// The number of units of `size` bytes that the parameter `bytes` asks for: no fewer, or the last
+/// numbers of a bitmap would be taken for others.
 fn units(parameters: &Value, size: u64) -> u64 {
     bytes_of(parameters).div_ceil(size).max(1)
 }
@@ -89,13 +89,16 @@ fn mix(key: u64) -> u64 {
     key ^ (key >> 32)
 }
 
-/// Tells which keys may occur more than once, in the memory that it is given: the *exact prefilter*.
+/// Tells which keys may occur more than once, in the memory that it is given: the *exact
+/// prefilter*.
 ///
-/// A first pass over the input calls [`SeenFilter::note`] with every key, a second one puts only those rows into the shuffle for which
-/// [`SeenFilter::seen_again`] holds. A key that was noted twice always passes; of those noted once nearly all are dropped. What
-/// passes by mistake is a group of one, which the reduce sees and drops; so the result is the same as without the filter.
+/// A first pass over the input calls [`SeenFilter::note`] with every key, a second one puts only
+/// those rows into the shuffle for which [`SeenFilter::seen_again`] holds. A key that was noted
+/// twice always passes; of those noted once nearly all are dropped. What passes by mistake is a
+/// group of one, which the reduce sees and drops; so the result is the same as without the filter.
 ///
-/// Parameters: `{"bytes": n}`. With 4 bytes for each distinct key about 1 in 150 keys that occur once passes.
+/// Parameters: `{"bytes": n}`. With 4 bytes for each distinct key about 1 in 150 keys that occur
+/// once passes.
 ///
 /// ```text
 ///   key ──mix──▶ word ─┬─ once  │ 0100100000010001…   four bits of 64: set by the first that comes
@@ -126,7 +129,8 @@ impl SeenFilter {
         let (Some([once, again]), mask) = self.find(key) else {
             return;
         };
-        // One atomic operation decides who was first, so two threads with the same key cannot both be.
+        // One atomic operation decides who was first, so two threads with the same key cannot both
+        // be.
         if once.load(Ordering::Relaxed) & mask == mask
             || once.fetch_or(mask, Ordering::Relaxed) & mask == mask
         {
@@ -174,7 +178,8 @@ impl State for SeenFilter {
     }
 }
 
-/// A set of small numbers: heavy buckets, pages that are patchy. Parameters: `{"bytes": n}` for numbers below 8 n.
+/// A set of small numbers: heavy buckets, pages that are patchy. Parameters: `{"bytes": n}` for
+/// numbers below 8 n.
 #[derive(Debug)]
 pub struct Bitmap {
     words: Vec<AtomicU64>,
@@ -228,8 +233,8 @@ impl State for Bitmap {
     }
 }
 
-/// Counters that stop at 255, for hashed counting: a bucket is never counted too low, so it tells what cannot be frequent.
-/// Parameters: `{"bytes": n}` for n counters.
+/// Counters that stop at 255, for hashed counting: a bucket is never counted too low, so it tells
+/// what cannot be frequent. Parameters: `{"bytes": n}` for n counters.
 #[derive(Debug)]
 pub struct Counters {
     counts: Vec<AtomicU8>,

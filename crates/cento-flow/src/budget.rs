@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 ///   and states, then disk    that run, by thread    sorted, by thread
 /// ```
 ///
-/// What runs has its share set apart when a stage begins, so that no thread ever waits for another; what is finished stays in
-/// memory while there is room and goes to disk when there is none.
+/// What runs has its share set apart when a stage begins, so that no thread ever waits for another;
+/// what is finished stays in memory while there is room and goes to disk when there is none.
 #[derive(Debug)]
 pub struct MemoryBudget {
     limit: u64,
@@ -29,7 +29,8 @@ pub struct Lease {
 }
 
 impl MemoryBudget {
-    /// The smallest budget for one thread. Below it a thread could not hold a chunk of rows and sort another.
+    /// The smallest budget for one thread. Below it a thread could not hold a chunk of rows and
+    /// sort another.
     pub const MINIMUM_PER_THREAD: u64 = 1 << 20;
 
     /// A budget of so many bytes for so many threads.

@@ -100,8 +100,8 @@ impl Port {
     }
 }
 
-/// All that a finished task has put out. If there is a file, everything is in it; ports hold chunks as far as they are in memory
-/// as well.
+/// All that a finished task has put out. If there is a file, everything is in it; ports hold chunks
+/// as far as they are in memory as well.
 pub(crate) struct TaskOutput {
     pub(crate) ports: BTreeMap<String, Port>,
     pub(crate) counters: BTreeMap<String, u64>,

@@ -144,8 +144,8 @@ impl<'a> Context<'a> {
         self.outlet(name, |sink| TableEmitter::new(name, sink))
     }
 
-    /// Adds to a counter, which the report shows and which an iteration can wait for. Exact: a task that is done again counts
-    /// once.
+    /// Adds to a counter, which the report shows and which an iteration can wait for. Exact: a task
+    /// that is done again counts once.
     pub fn count(&self, name: &str, amount: u64) {
         let mut counters = self.counters.borrow_mut();
         match counters.get_mut(name) {
@@ -156,7 +156,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Fails if the run was told to stop. Functions that work long without putting out a row should ask now and then.
+    /// Fails if the run was told to stop. Functions that work long without putting out a row should
+    /// ask now and then.
     pub fn check(&self) -> Result<()> {
         self.sink.workshop().progress.check()
     }

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a stage function may fail with: anything. The engine adds which stage and which task it was.
+/// What a stage function may fail with: anything. The engine adds which stage and which task it
+/// was.
 pub type StageError = Box<dyn std::error::Error + Send + Sync>;
 
 /// An error from planning or running a flow.
@@ -11,7 +12,8 @@ pub type StageError = Box<dyn std::error::Error + Send + Sync>;
 /// [`Error::hint`] says what the user can do about it; variants without a hint are ours to mend.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The flow does not fit together, or not with the registry: a name that nobody knows, a shuffle that nobody fills.
+    /// The flow does not fit together, or not with the registry: a name that nobody knows, a
+    /// shuffle that nobody fills.
     #[error("the flow is not sound: {0}")]
     Unsound(String),
     /// A stage asked for rows, a table or a state of another kind than the one that is there.
@@ -127,7 +129,8 @@ impl Error {
         })
     }
 
-    /// A file operation that failed; a full disk is told apart, because there the user can do something.
+    /// A file operation that failed; a full disk is told apart, because there the user can do
+    /// something.
     pub(crate) fn io(path: &Path, source: io::Error) -> Error {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

@@ -6,11 +6,13 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Files that stay open between reads at most; more are no faster.
 const MOST: u64 = 400;
-/// What is left to all else that opens files: tables, inputs, connections, and each thread a file that it opens anew.
+/// What is left to all else that opens files: tables, inputs, connections, and each thread a file
+/// that it opens anew.
 const OTHERS: u64 = 64;
 
-/// Asks the system for as many open files as this process may have, and answers how many that is. What a shell allows at first is
-/// often 256, or 1,024, where a process that asks may have far more.
+/// Asks the system for as many open files as this process may have, and answers how many that is.
+/// What a shell allows at first is often 256, or 1,024, where a process that asks may have far
+/// more.
 pub fn raise_file_limit() -> u64 {
     static LIMIT: LazyLock<u64> = LazyLock::new(|| {
         let limit = getrlimit(Resource::Nofile);

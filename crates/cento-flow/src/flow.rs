@@ -14,8 +14,9 @@ pub const MOST_PARTITIONS: u32 = 1 << 16;
 
 /// A computation: stages in the order in which they run, and what flows between them.
 ///
-/// A flow holds names and parameters and no code, so it is a JSON document: it can be stored with its results, sent to another machine
-/// and compared. The names mean something to a [`Registry`](crate::Registry).
+/// A flow holds names and parameters and no code, so it is a JSON document: it can be stored with
+/// its results, sent to another machine and compared. The names mean something to a
+/// [`Registry`](crate::Registry).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
     /// What people call it.
@@ -36,8 +37,9 @@ pub struct Flow {
 /// How rows are distributed on their way from one stage to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shuffle {
-    /// How many bits of a key carry meaning. A hash has all of them; a page number among a million has 20, and saying so
-    /// spreads pages over the partitions. A number too large is slow, one too small is slow for the keys above it.
+    /// How many bits of a key carry meaning. A hash has all of them; a page number among a million
+    /// has 20, and saying so spreads pages over the partitions. A number too large is slow, one too
+    /// small is slow for the keys above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_bits: Option<u32>,
     /// Into how many partitions. Results do not depend on it.
@@ -119,7 +121,8 @@ pub struct Stage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Input {
-    /// A map: once to each task. What a task is, only its function knows; a file and a range of it, say.
+    /// A map: once to each task. What a task is, only its function knows; a file and a range of it,
+    /// say.
     Tasks(Vec<Value>),
     /// A reduce: once to each partition of this shuffle, whose rows are then gone.
     Shuffle(String),

@@ -93,7 +93,8 @@ impl<R: Row> Group<'_, '_, R> {
 impl<R: Row> Iterator for Group<'_, '_, R> {
     type Item = R;
 
-    /// The next row. Reading from disk may fail: then the group ends, and asking for the next group gives the error.
+    /// The next row. Reading from disk may fail: then the group ends, and asking for the next group
+    /// gives the error.
     #[inline(always)]
     fn next(&mut self) -> Option<R> {
         match self.groups.peek() {

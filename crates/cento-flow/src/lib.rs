@@ -2,11 +2,13 @@
 //!
 //! # Brief overview
 //!
-//! * A [`Flow`] says what is computed: stages, and the shuffles, tables and states between them. It holds names and parameters, no
-//!   code, and so it is a JSON document.
-//! * A [`Registry`] says what the names mean: maps and reduces, which are plain functions of a [`Context`].
-//! * A [`Runner`] runs a flow on this machine, in a memory budget, on some threads, and goes on where an earlier run was broken
-//!   off. On a cluster, [`Registry::run_map`] and [`Registry::run_reduce`] run the same functions, task by task.
+//! * A [`Flow`] says what is computed: stages, and the shuffles, tables and states between them. It
+//!   holds names and parameters, no code, and so it is a JSON document.
+//! * A [`Registry`] says what the names mean: maps and reduces, which are plain functions of a
+//!   [`Context`].
+//! * A [`Runner`] runs a flow on this machine, in a memory budget, on some threads, and goes on
+//!   where an earlier run was broken off. On a cluster, [`Registry::run_map`] and
+//!   [`Registry::run_reduce`] run the same functions, task by task.
 //!
 //! ```text
 //!    tasks            map                 shuffle                     reduce              table
@@ -20,17 +22,20 @@
 //!
 //! What it promises, with `run(flow, threads, memory, partitions)` for the bytes of all tables:
 //!
-//! * `run(f, t, m, p) = run(f, 1, ∞, 1)`: no number of threads, no budget and no number of partitions changes a result. For this
-//!   rows have a whole order ([`Row`]), and functions must depend on their input alone.
-//! * `run(f) after kill = run(f)`: what is written is written aside and renamed; a task is done or not done.
-//! * Anonymous memory stays below the budget plus a constant (128 MiB), whatever the input: a partition that does not fit is cut by further
-//!   bits of its keys, and one key with more rows than fit is sorted on disk and streamed. The smallest budget is
+//! * `run(f, t, m, p) = run(f, 1, ∞, 1)`: no number of threads, no budget and no number of
+//!   partitions changes a result. For this rows have a whole order ([`Row`]), and functions must
+//!   depend on their input alone.
+//! * `run(f) after kill = run(f)`: what is written is written aside and renamed; a task is done or
+//!   not done.
+//! * Anonymous memory stays below the budget plus a constant (128 MiB), whatever the input: a
+//!   partition that does not fit is cut by further bits of its keys, and one key with more rows
+//!   than fit is sorted on disk and streamed. The smallest budget is
 //!   [`MemoryBudget::MINIMUM_PER_THREAD`] for each thread.
 //!
 //! # Example
 //!
-//! Which words are in at least two of these documents? A map cuts documents into words, a shuffle brings equal words together, a reduce
-//! counts documents.
+//! Which words are in at least two of these documents? A map cuts documents into words, a shuffle
+//! brings equal words together, a reduce counts documents.
 //!
 //! ```
 //! use bytemuck::{Pod, Zeroable};
@@ -107,12 +112,15 @@
 //!
 //! # What there is beside plain stages
 //!
-//! * **Broadcast state**: a [`State`] that one stage fills and later ones read. The engine has three: [`SeenFilter`], the exact prefilter
-//!   for keys that occur once; [`Bitmap`]; and [`Counters`]. `examples/overlap.rs` counts pairs with them.
+//! * **Broadcast state**: a [`State`] that one stage fills and later ones read. The engine has
+//!   three: [`SeenFilter`], the exact prefilter for keys that occur once; [`Bitmap`]; and
+//!   [`Counters`]. `examples/overlap.rs` counts pairs with them.
 //! * **Several outputs**: a stage writes to all shuffles, tables and states that it names.
-//! * **Iteration**: [`Flow::repeat`] runs stages until a counter is zero. `examples/components.rs` finds connected components.
+//! * **Iteration**: [`Flow::repeat`] runs stages until a counter is zero. `examples/components.rs`
+//!   finds connected components.
 //! * **Rows of any length**: [`Context::wide_shuffle`] and [`WideGroups`].
-//! * **What happened**: a [`RunReport`], which prints itself as a table, and [`Progress`], which can be watched and cancelled.
+//! * **What happened**: a [`RunReport`], which prints itself as a table, and [`Progress`], which
+//!   can be watched and cancelled.
 
 mod assemble;
 #[doc(hidden)]

@@ -1,4 +1,5 @@
-//! Sorting what neither fits in memory nor can be cut by its key: sorted runs on disk, merged as they are read.
+//! Sorting what neither fits in memory nor can be cut by its key: sorted runs on disk, merged as
+//! they are read.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -15,7 +16,8 @@ use crate::sink::Workshop;
 
 /// A block of a run has its checksum and its number of rows in front.
 const HEADER: usize = 16;
-/// Blocks are at least this large, as far as memory allows: smaller ones are mostly waiting for the disk.
+/// Blocks are at least this large, as far as memory allows: smaller ones are mostly waiting for the
+/// disk.
 const BLOCK: u64 = 16 << 10;
 
 /// Sorted runs in one file that has no name.

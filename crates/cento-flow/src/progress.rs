@@ -34,7 +34,8 @@ impl Progress {
         )
     }
 
-    /// How much of the flow is done, from 0 to 1: all of its stages taken as equal, and all tasks of a stage.
+    /// How much of the flow is done, from 0 to 1: all of its stages taken as equal, and all tasks
+    /// of a stage.
     pub fn share(&self) -> f64 {
         let stage = self.finished() as f64 / self.tasks().max(1) as f64;
         let done = self.stages_done.load(Ordering::Relaxed) as f64 + stage.min(1.0);

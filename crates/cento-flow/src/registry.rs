@@ -82,7 +82,8 @@ struct StateKind {
 
 /// Functions and kinds of state by name.
 ///
-/// A registry is made once by whoever writes analyses, and knows every function of them; flows are many, and made of names.
+/// A registry is made once by whoever writes analyses, and knows every function of them; flows are
+/// many, and made of names.
 pub struct Registry {
     maps: BTreeMap<String, MapFunction>,
     reduces: BTreeMap<String, Box<dyn AnyReduce>>,

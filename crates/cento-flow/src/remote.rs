@@ -7,8 +7,9 @@
 //!                                                                 ┘
 //! ```
 //!
-//! The functions are the same, and so are the tables: a cluster only moves the buffers. Memory for a task is what its output takes,
-//! for whoever moves buffers has to have them; a partition that is too large for the budget is sorted on disk here too.
+//! The functions are the same, and so are the tables: a cluster only moves the buffers. Memory for
+//! a task is what its output takes, for whoever moves buffers has to have them; a partition that is
+//! too large for the budget is sorted on disk here too.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,13 +29,17 @@ use crate::state::States;
 /// What a task brings back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Buffers {
-    /// For each shuffle that the stage fills, one buffer for each partition: rows one after the other, in no order.
+    /// For each shuffle that the stage fills, one buffer for each partition: rows one after the
+    /// other, in no order.
     pub shuffles: BTreeMap<String, Vec<Vec<u8>>>,
-    /// For each table that the stage fills, the task's rows. [`Registry::write_table`] makes a table of those of all tasks.
+    /// For each table that the stage fills, the task's rows. [`Registry::write_table`] makes a
+    /// table of those of all tasks.
     pub tables: BTreeMap<String, Vec<u8>>,
-    /// For each state that the stage fills, what this task noted. [`Registry::merge_states`] brings those of all tasks together.
+    /// For each state that the stage fills, what this task noted. [`Registry::merge_states`] brings
+    /// those of all tasks together.
     pub states: BTreeMap<String, Vec<u8>>,
-    /// What the function counted; an iteration ends after a round in which the sum over all tasks is zero.
+    /// What the function counted; an iteration ends after a round in which the sum over all tasks
+    /// is zero.
     pub counters: BTreeMap<String, u64>,
 }
 
@@ -60,7 +65,8 @@ impl Worker {
 }
 
 impl Registry {
-    /// Runs one task of a map. `states` are those that the stage reads, as [`Registry::merge_states`] gave them.
+    /// Runs one task of a map. `states` are those that the stage reads, as
+    /// [`Registry::merge_states`] gave them.
     pub fn run_map(
         &self,
         flow: &Flow,
@@ -82,7 +88,8 @@ impl Registry {
         self.run_one(flow, stage, task, Source::Tasks(&[]), states, worker)
     }
 
-    /// Runs a reduce over one partition: `buffers` are those of this partition from all tasks that filled the shuffle, in any order.
+    /// Runs a reduce over one partition: `buffers` are those of this partition from all tasks that
+    /// filled the shuffle, in any order.
     pub fn run_reduce(
         &self,
         flow: &Flow,
@@ -128,7 +135,8 @@ impl Registry {
         self.check(flow)?;
         let stage = flow.find(stage)?;
         let workshop = worker.workshop()?;
-        // States are given on top of the memory to sort with: how large they are is the flow's choice.
+        // States are given on top of the memory to sort with: how large they are is the flow's
+        // choice.
         let unlimited = MemoryBudget::new(u64::MAX, 1)?;
         let mut states = States::default();
         for name in stage.reads.iter().chain(&stage.writes) {
@@ -189,7 +197,8 @@ impl Registry {
         Ok(bytes)
     }
 
-    /// Writes a table from the rows of all tasks, in the order of stages and tasks; the same bytes as a local run writes.
+    /// Writes a table from the rows of all tasks, in the order of stages and tasks; the same bytes
+    /// as a local run writes.
     pub fn write_table(
         &self,
         folder: &Path,

@@ -4,11 +4,13 @@ use bytemuck::Pod;
 
 /// A fixed-width row of a shuffle.
 ///
-/// Rows are plain bytes, so that a million of them move as one block: to another core, to a spill file, to another machine.
-/// They are grouped by [`key`](Row::key), and within a group they come in the order of [`rest`](Row::rest).
+/// Rows are plain bytes, so that a million of them move as one block: to another core, to a spill
+/// file, to another machine. They are grouped by [`key`](Row::key), and within a group they come in
+/// the order of [`rest`](Row::rest).
 ///
-/// Two rows that agree in key and rest should agree in every byte. Then the order of a group is decided by its rows alone,
-/// and never by which thread was faster; rows that break this rule still get into the right group.
+/// Two rows that agree in key and rest should agree in every byte. Then the order of a group is
+/// decided by its rows alone, and never by which thread was faster; rows that break this rule still
+/// get into the right group.
 ///
 /// ```
 /// use bytemuck::{Pod, Zeroable};
@@ -51,9 +53,9 @@ pub trait Key: Copy + Ord + Send + Sync + std::fmt::Debug + 'static {
     /// How many bits it has.
     const BITS: u32;
 
-    /// Where the key lies among all keys of `bits` bits, as a fraction of 2⁶⁴. It grows with the key: equal keys have equal
-    /// places, and a larger place means a larger key. Keys that have more bits than announced all lie at the very end, which
-    /// makes them slow and not wrong.
+    /// Where the key lies among all keys of `bits` bits, as a fraction of 2⁶⁴. It grows with the
+    /// key: equal keys have equal places, and a larger place means a larger key. Keys that have
+    /// more bits than announced all lie at the very end, which makes them slow and not wrong.
     fn place(self, bits: u32) -> u64;
 }
 

@@ -29,7 +29,8 @@ pub struct Runner<'r> {
     pub registry: &'r Registry,
     /// Threads that work.
     pub threads: usize,
-    /// Bytes of memory that may be used; at least [`MemoryBudget::MINIMUM_PER_THREAD`] for each thread.
+    /// Bytes of memory that may be used; at least [`MemoryBudget::MINIMUM_PER_THREAD`] for each
+    /// thread.
     pub memory: u64,
     /// Where temporary files go. A run that is broken off leaves there what it needs to go on.
     pub temp: PathBuf,
@@ -37,8 +38,9 @@ pub struct Runner<'r> {
     pub tables: PathBuf,
     /// What those who watch see, and how they stop the run.
     pub progress: Arc<Progress>,
-    /// How much work may be lost when the run is broken off. Output that is in memory alone for longer than this is written to disk as
-    /// well; with zero, every task's as soon as it is finished.
+    /// How much work may be lost when the run is broken off. Output that is in memory alone for
+    /// longer than this is written to disk as well; with zero, every task's as soon as it is
+    /// finished.
     pub checkpoint: Duration,
 }
 
@@ -58,8 +60,9 @@ pub(crate) struct Holdings {
 impl Runner<'_> {
     /// Runs a flow to its end; goes on where an earlier run of the same flow was broken off.
     ///
-    /// The same flow is one of the same JSON, whose tables go to the same place. So a flow must say which data it is about: if files can
-    /// change under their names, their checksums belong into the parameters or the tasks.
+    /// The same flow is one of the same JSON, whose tables go to the same place. So a flow must say
+    /// which data it is about: if files can change under their names, their checksums belong into
+    /// the parameters or the tasks.
     pub fn run(&self, flow: &Flow) -> Result<RunReport> {
         let begun = Instant::now();
         self.registry.check(flow)?;
@@ -154,8 +157,8 @@ impl Runner<'_> {
         Ok(holdings)
     }
 
-    /// Runs all tasks of a stage that are not finished. True if there are files that a boundary would make superfluous or that one could
-    /// go on from.
+    /// Runs all tasks of a stage that are not finished. True if there are files that a boundary
+    /// would make superfluous or that one could go on from.
     fn run_stage(
         &self,
         flow: &Flow,
@@ -225,8 +228,8 @@ impl Runner<'_> {
         Ok(had_files)
     }
 
-    /// Makes the states that a stage fills, or takes them as an earlier run has left them in the middle of this stage; then these tasks
-    /// have left their marks in them.
+    /// Makes the states that a stage fills, or takes them as an earlier run has left them in the
+    /// middle of this stage; then these tasks have left their marks in them.
     fn ready_states(
         &self,
         flow: &Flow,

@@ -10,7 +10,8 @@ use crate::error::{Error, Result};
 use crate::spill::ASIDE;
 use crate::state::AnyState;
 
-/// Writes a state beside its place, with a checksum at the end, and gives it its name when it is whole.
+/// Writes a state beside its place, with a checksum at the end, and gives it its name when it is
+/// whole.
 pub(crate) fn save_state(state: &dyn AnyState, path: &Path) -> Result<()> {
     let aside = path.with_extension(ASIDE);
     let write = || -> std::io::Result<()> {
@@ -27,7 +28,8 @@ pub(crate) fn save_state(state: &dyn AnyState, path: &Path) -> Result<()> {
     write().map_err(|error| Error::io(path, error))
 }
 
-/// Adds what a file holds to a state. A damaged file is removed: then the next run builds the state again.
+/// Adds what a file holds to a state. A damaged file is removed: then the next run builds the state
+/// again.
 pub(crate) fn load_state(state: &dyn AnyState, path: &Path) -> Result<()> {
     absorb_file(state, path).inspect_err(|error| {
         if matches!(error, Error::Damaged { .. }) {

@@ -133,7 +133,8 @@ impl TaskSink {
         Ok(())
     }
 
-    /// Ends the task. Its output is in memory if it was never written out and there is room, else in a file.
+    /// Ends the task. Its output is in memory if it was never written out and there is room, else
+    /// in a file.
     pub(crate) fn finish(&self, counters: BTreeMap<String, u64>, keep: Keep) -> Result<TaskOutput> {
         let inner = &mut *self.inner.borrow_mut();
         let held = inner.writer.is_none() && keep != Keep::Nameless && self.hold(inner);
@@ -163,7 +164,8 @@ impl TaskSink {
         })
     }
 
-    /// Takes what the chunks occupy from the budget, for each port its own, so that they can stay; all of them or none.
+    /// Takes what the chunks occupy from the budget, for each port its own, so that they can stay;
+    /// all of them or none.
     fn hold(&self, inner: &mut Inner) -> bool {
         let mut leases = Vec::with_capacity(inner.ports.len());
         for port in inner.ports.values() {
@@ -222,7 +224,8 @@ pub(crate) fn persist(
 
 /// Takes the rows of a task for one shuffle.
 ///
-/// Rows are collected until they fill a chunk, which is then ordered by partition while it is still in the cache.
+/// Rows are collected until they fill a chunk, which is then ordered by partition while it is still
+/// in the cache.
 pub struct Emitter<R: Row> {
     name: String,
     rows: Vec<R>,

@@ -10,9 +10,10 @@
 //!   *.aside                   not whole yet
 //! ```
 //!
-//! Nothing here outlives a run that ends well, whether this run made it or one before it that was interrupted and had another share of memory,
-//! which makes it another flow for the same tables. After an interrupted run, the same flow with the same place for its tables finds its
-//! folder again and resumes.
+//! Nothing here outlives a run that ends well, whether this run made it or one before it that was
+//! interrupted and had another share of memory, which makes it another flow for the same tables.
+//! After an interrupted run, the same flow with the same place for its tables finds its folder
+//! again and resumes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -84,7 +85,8 @@ impl Site {
         let path = temp.join(format!("{siblings}{}", short_hash(&json)));
         sweep_forgotten(temp, &path);
         let failed = |error| Error::io(&path, error);
-        // A folder that somebody else has put there is not touched: then there is one that no later run finds again.
+        // A folder that somebody else has put there is not touched: then there is one that no later
+        // run finds again.
         let path = match cento_file::private(&path).map_err(failed)? {
             true => path,
             false => {
@@ -123,7 +125,8 @@ impl Site {
         self.path.join(format!("{ordinal:04}.tasks"))
     }
 
-    /// Where to go on, if an earlier run got beyond a stage. What cannot be read counts as not there: then the run begins anew.
+    /// Where to go on, if an earlier run got beyond a stage. What cannot be read counts as not
+    /// there: then the run begins anew.
     pub(crate) fn boundary(&self) -> Option<Boundary> {
         let boundary: Boundary = self.load(&self.path.join(BOUNDARY))?;
         let streams = boundary.streams.values().flatten();
@@ -173,7 +176,8 @@ impl Site {
         Ok(())
     }
 
-    /// The run has ended well: nothing stays, of this run or of one that was killed and had another flow for the same tables.
+    /// The run has ended well: nothing stays, of this run or of one that was killed and had another
+    /// flow for the same tables.
     pub(crate) fn remove(self) -> Result<()> {
         fs::remove_dir_all(&self.path).map_err(|error| Error::io(&self.path, error))?;
         if let Some(temp) = self.path.parent() {
@@ -182,8 +186,8 @@ impl Site {
         Ok(())
     }
 
-    /// The run has failed: what is finished stays for the next one, what is not goes. If that is nothing, the folder goes too. Best effort,
-    /// for the failure is what the user should hear of.
+    /// The run has failed: what is finished stays for the next one, what is not goes. If that is
+    /// nothing, the folder goes too. Best effort, for the failure is what the user should hear of.
     pub(crate) fn leave(self) {
         let Ok(entries) = fs::read_dir(&self.path) else {
             return;
@@ -229,8 +233,8 @@ fn sweep_forgotten(temp: &Path, own: &Path) {
     });
 }
 
-/// Removes folders of dead runs. Whoever holds a lock lives, and what has no lock is not ours. Best effort: folders of other users may be
-/// there too.
+/// Removes folders of dead runs. Whoever holds a lock lives, and what has no lock is not ours. Best
+/// effort: folders of other users may be there too.
 fn sweep_dead(temp: &Path, wanted: impl Fn(&str, &fs::DirEntry) -> bool) {
     let Ok(entries) = fs::read_dir(temp) else {
         return;

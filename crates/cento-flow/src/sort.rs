@@ -7,20 +7,23 @@
 //!                  scatter       so the scatter never leaves it   again until buckets are tiny
 //! ```
 //!
-//! Keys are hashes, or numbers that the flow says how many bits they have; so the leading bits of a *place* tell buckets of
-//! about equal size, and a bucket of a few rows is put in order by insertion. Where that hope is in vain (one key with all rows),
-//! what is left is a comparison sort by the whole order.
+//! Keys are hashes, or numbers that the flow says how many bits they have; so the leading bits of a
+//! *place* tell buckets of about equal size, and a bucket of a few rows is put in order by
+//! insertion. Where that hope is in vain (one key with all rows), what is left is a comparison sort
+//! by the whole order.
 
 use crate::row::{Key, Row, order};
 
 /// Buckets at most this large are sorted by insertion.
 const TINY: usize = 24;
-/// The most buckets that rows are scattered to at once: as many as there are cache lines for in the first level.
+/// The most buckets that rows are scattered to at once: as many as there are cache lines for in the
+/// first level.
 const DIGIT: u32 = 8;
 /// Rows after which a sort asks whether it should go on: some milliseconds of work.
 const PATIENCE: usize = 1 << 20;
 
-/// Which partition a place belongs to, for any number of partitions; partitions are ranges of places.
+/// Which partition a place belongs to, for any number of partitions; partitions are ranges of
+/// places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Partitioner {
     /// The first place of the range that is cut.
@@ -62,9 +65,11 @@ impl Partitioner {
         Partitioner { partitions, ..self }
     }
 
-    /// The same for the places of one partition, cut into `partitions` in turn. `None` if they are all one place.
+    /// The same for the places of one partition, cut into `partitions` in turn. `None` if they are
+    /// all one place.
     pub(crate) fn within(&self, partition: u32, partitions: u32) -> Option<Partitioner> {
-        // A local place is a multiple of the stretch, so the first one of a partition is found by rounding up twice.
+        // A local place is a multiple of the stretch, so the first one of a partition is found by
+        // rounding up twice.
         let first = |partition: u32| {
             (u128::from(partition) << 64)
                 .div_ceil(u128::from(self.partitions))
@@ -107,8 +112,8 @@ pub(crate) fn by_partition<R: Row>(rows: &[R], partitioner: &Partitioner) -> (Ve
     (sorted, ends)
 }
 
-/// Gathers the pieces of one partition and puts them in order. `go_on` is asked now and then, and `None` is the answer if
-/// it says no.
+/// Gathers the pieces of one partition and puts them in order. `go_on` is asked now and then, and
+/// `None` is the answer if it says no.
 pub(crate) fn gather_sorted<R: Row>(
     pieces: &[&[R]],
     range: Option<Partitioner>,
@@ -234,8 +239,8 @@ impl<R: Row> Sorter<'_, R> {
         Some(())
     }
 
-    /// Rows that agree in a whole digit often agree in their whole key: one gram that is on every page. Then further digits tell
-    /// nothing.
+    /// Rows that agree in a whole digit often agree in their whole key: one gram that is on every
+    /// page. Then further digits tell nothing.
     fn sort_one_bucket(&mut self, rows: &mut [R], known: u32) -> Option<()> {
         let first = rows.first()?.key();
         if rows.iter().all(|row| row.key() == first) {

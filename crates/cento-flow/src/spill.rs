@@ -4,9 +4,10 @@
 //!   magic │ section 0: partition 0 of port a │ 1 of a │ … │ 0 of port b │ … │ index │ section 1 … │ tail (JSON) │ check, length, magic
 //! ```
 //!
-//! A section is what the task held when its share of memory was used up, ordered by port and partition. The index has 32 bytes for
-//! each port and partition: where the bytes are, how many, their XXH3, and a check of these three. So a partition is found
-//! with two reads, memory for a file does not grow with the number of partitions, and a flipped bit anywhere is noticed by who
+//! A section is what the task held when its share of memory was used up, ordered by port and
+//! partition. The index has 32 bytes for each port and partition: where the bytes are, how many,
+//! their XXH3, and a check of these three. So a partition is found with two reads, memory for a
+//! file does not grow with the number of partitions, and a flipped bit anywhere is noticed by who
 //! reads it. The file is written aside and renamed when it is whole.
 
 use std::collections::BTreeMap;
@@ -58,8 +59,8 @@ pub(crate) struct TaskFileWriter {
     sections: Vec<Section>,
 }
 
-/// The index of one section, until the file is closed. It is kept by port, because a later section may have ports that an earlier one
-/// has not.
+/// The index of one section, until the file is closed. It is kept by port, because a later section
+/// may have ports that an earlier one has not.
 struct Section {
     entries: BTreeMap<String, Vec<[u64; 3]>>,
 }
@@ -253,7 +254,8 @@ impl TaskFile {
         File::open(&self.path).map_err(|error| Error::io(&self.path, error))
     }
 
-    /// Opens a file that an earlier run has left. What is not whole is damaged, and removed, so that its task is done again.
+    /// Opens a file that an earlier run has left. What is not whole is damaged, and removed, so
+    /// that its task is done again.
     pub(crate) fn open(path: PathBuf) -> Result<TaskFile> {
         let tail = Self::read_tail(&path).inspect_err(|error| {
             if matches!(error, Error::Damaged { .. }) {
@@ -370,7 +372,8 @@ impl TaskFile {
         Ok(())
     }
 
-    /// A damaged file is removed at once: then the next run does its task again and no more than that.
+    /// A damaged file is removed at once: then the next run does its task again and no more than
+    /// that.
     fn damaged(&self, detail: &str) -> Error {
         if !self.nameless {
             let _ = fs::remove_file(&self.path);

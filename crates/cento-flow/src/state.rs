@@ -10,14 +10,17 @@ use serde_json::Value;
 use crate::budget::Lease;
 use crate::error::{Error, Result, StageError};
 
-/// Something that all tasks of a stage build together and that later stages read: a filter, a bitmap, a table of counters.
+/// Something that all tasks of a stage build together and that later stages read: a filter, a
+/// bitmap, a table of counters.
 ///
-/// One value is shared by all threads, so that a large one exists once; on a cluster each task has its own, and they are brought
-/// together by [`State::absorb`]. For results that depend on the input alone, two things must hold:
+/// One value is shared by all threads, so that a large one exists once; on a cluster each task has
+/// its own, and they are brought together by [`State::absorb`]. For results that depend on the
+/// input alone, two things must hold:
 ///
 /// * `a.absorb(b)` is as good as `b.absorb(a)`: the order of tasks does not matter;
-/// * noting something twice does no harm to *results*, for a task that was broken off is done again. A filter that lets
-///   through a little more keeps to this; a sum that is reported does not (use [`Context::count`](crate::Context::count)).
+/// * noting something twice does no harm to *results*, for a task that was broken off is done
+///   again. A filter that lets through a little more keeps to this; a sum that is reported does not
+///   (use [`Context::count`](crate::Context::count)).
 pub trait State: Any + Send + Sync + Sized {
     /// A state in which nothing is noted, from the parameters that the flow gives.
     fn create(parameters: &Value) -> std::result::Result<Self, StageError>;

@@ -20,7 +20,8 @@ use crate::sink::{Emitter, Keep, TaskSink, Workshop};
 use crate::sort::{Partitioner, gather_sorted};
 use crate::spill::{Extent, TaskFile};
 
-/// More than this is not sorted at once, though it may fit: a sort that cannot be interrupted within a second would be too long.
+/// More than this is not sorted at once, though it may fit: a sort that cannot be interrupted
+/// within a second would be too long.
 const LARGEST_SORT: u64 = 512 << 20;
 /// The name of the port that a partition is cut through.
 const CUT: &str = "cut";
@@ -111,7 +112,8 @@ impl<'a, R: Row> SortedStream<'a, R> {
             if bytes == 0 {
                 continue;
             }
-            // What is on disk is loaded and then scattered; what is in memory is scattered from where it is.
+            // What is on disk is loaded and then scattered; what is in memory is scattered from
+            // where it is.
             let needed = bytes + files;
             if bytes <= LARGEST_SORT && self.make_room(needed) {
                 self.batch = self.sort(part)?;

@@ -223,7 +223,8 @@ impl<C: Cell> Cell for Option<C> {
     }
 }
 
-/// Declares a struct that is a row of a result table: a column a field, of the field's name and type.
+/// Declares a struct that is a row of a result table: a column a field, of the field's name and
+/// type.
 ///
 /// ```
 /// cento_flow::table_row! {
@@ -313,8 +314,9 @@ impl<T: TableRow> TableEmitter<T> {
         })
     }
 
-    /// Puts a row into the table. Rows stay in the order of tasks, or of partitions, and within one in the order of pushing; so
-    /// a reduce that pushes as it goes makes a table in the order of its keys.
+    /// Puts a row into the table. Rows stay in the order of tasks, or of partitions, and within one
+    /// in the order of pushing; so a reduce that pushes as it goes makes a table in the order of
+    /// its keys.
     #[inline(always)]
     pub fn push(&mut self, row: T) -> Result<()> {
         self.bytes += row.append(&mut self.columns);

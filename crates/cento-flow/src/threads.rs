@@ -1,7 +1,8 @@
 //! Working on several threads, or on as many as the system gives.
 
-/// Calls `work` on so many threads at once, this one among them, and returns when all have ended. Where the system starts no more
-/// threads, those that there are do all of it: work must be taken from a common stock.
+/// Calls `work` on so many threads at once, this one among them, and returns when all have ended.
+/// Where the system starts no more threads, those that there are do all of it: work must be taken
+/// from a common stock.
 pub(crate) fn on_threads(threads: usize, work: impl Fn() + Sync) {
     std::thread::scope(|scope| {
         for _ in 1..threads {

@@ -1,7 +1,8 @@
 //! Rows of any length: the general path beside the fast one.
 //!
-//! A record (key, order, value) travels as fragments, which are fixed-width rows like all others. So everything that the engine does
-//! with rows it does with records too: spilling, splitting, groups larger than memory, runs that resume.
+//! A record (key, order, value) travels as fragments, which are fixed-width rows like all others.
+//! So everything that the engine does with rows it does with records too: spilling, splitting,
+//! groups larger than memory, runs that resume.
 //!
 //! ```text
 //!   key "example.org", order 7, value "…94 bytes…"
@@ -9,8 +10,9 @@
 //!     └─ Fragment { key: blake3(key), order: 7, digest: blake3(key, value), 1, bytes 80..105 }
 //! ```
 //!
-//! Sorted, the fragments of a record stand together: they agree in all but their number, and records that agree in everything are
-//! copies of each other. The hashes are cryptographic, because whoever writes the pages must not be able to make two records that mix.
+//! Sorted, the fragments of a record stand together: they agree in all but their number, and
+//! records that agree in everything are copies of each other. The hashes are cryptographic, because
+//! whoever writes the pages must not be able to make two records that mix.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -78,14 +80,15 @@ impl WideEmitter {
         WideEmitter { fragments }
     }
 
-    /// Puts a record into the shuffle. Within a group records come by `order`, and those of one order in an order that follows from
-    /// their bytes.
+    /// Puts a record into the shuffle. Within a group records come by `order`, and those of one
+    /// order in an order that follows from their bytes.
     pub fn push(&mut self, key: &[u8], order: u64, value: &[u8]) -> Result<()> {
         self.cut(digest(&[key]), key, order, value)
     }
 
-    /// Puts a record into a shuffle of numbers ([`Flow::shuffle_of_numbers`](crate::Flow::shuffle_of_numbers)): groups come in the
-    /// order of these, and not of hashes. A shuffle takes records of one sort, numbered or not.
+    /// Puts a record into a shuffle of numbers
+    /// ([`Flow::shuffle_of_numbers`](crate::Flow::shuffle_of_numbers)): groups come in the order of
+    /// these, and not of hashes. A shuffle takes records of one sort, numbered or not.
     pub fn push_numbered(&mut self, number: u64, order: u64, value: &[u8]) -> Result<()> {
         self.cut([0, number], &[], order, value)
     }
@@ -182,7 +185,8 @@ impl WideGroup<'_, '_> {
 impl Iterator for WideGroup<'_, '_> {
     type Item = Record;
 
-    /// The next record. As with all groups, an error ends the group, and asking for the next group gives it.
+    /// The next record. As with all groups, an error ends the group, and asking for the next group
+    /// gives it.
     fn next(&mut self) -> Option<Record> {
         if let Some((record, copies)) = &mut self.copies {
             if *copies > 1 {
@@ -196,7 +200,8 @@ impl Iterator for WideGroup<'_, '_> {
         let mut copies = 0;
         let mut fragment = first;
         loop {
-            // Copies of a record are interleaved: first all fragments of number 0, then all of number 1.
+            // Copies of a record are interleaved: first all fragments of number 0, then all of
+            // number 1.
             if fragment.number == 0 {
                 copies += 1;
             }

@@ -43,7 +43,8 @@ pub(crate) struct Done {
 
 /// What the threads share.
 struct Shared {
-    /// The outputs of finished tasks; `None` while a task is not finished, or its output is being written.
+    /// The outputs of finished tasks; `None` while a task is not finished, or its output is being
+    /// written.
     outputs: Mutex<Vec<Option<TaskOutput>>>,
     next: AtomicUsize,
     rows_in: AtomicU64,
@@ -140,7 +141,8 @@ impl StageWork<'_> {
         Ok(())
     }
 
-    /// Writes down what is finished, if that was not done for too long. One thread does it while the others go on.
+    /// Writes down what is finished, if that was not done for too long. One thread does it while
+    /// the others go on.
     fn checkpoint_if_due(&self, shared: &Shared) -> Result<()> {
         let Ok(mut last) = shared.last_checkpoint.try_lock() else {
             return Ok(());

@@ -1,4 +1,5 @@
-//! What the engine promises, against the naive answer: the same tables for any threads, memory and partitions.
+//! What the engine promises, against the naive answer: the same tables for any threads, memory and
+//! partitions.
 
 mod support;
 

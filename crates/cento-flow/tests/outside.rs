@@ -1,4 +1,5 @@
-//! Tasks called from outside, as a cluster runner calls them: the same tables as those of a local run.
+//! Tasks called from outside, as a cluster runner calls them: the same tables as those of a local
+//! run.
 
 #![expect(
     clippy::unwrap_used,

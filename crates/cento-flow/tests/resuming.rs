@@ -37,7 +37,8 @@ fn careful() -> Machine {
     }
 }
 
-/// The usual functions, but `make` fails when it is called for the `n`th time, and calls are counted.
+/// The usual functions, but `make` fails when it is called for the `n`th time, and calls are
+/// counted.
 fn failing(at: usize) -> (Registry, Arc<AtomicUsize>) {
     let calls = Arc::new(AtomicUsize::new(0));
     let mut registry = registry();
@@ -109,7 +110,8 @@ fn a_run_goes_on_in_the_middle_of_a_reduce() {
         _ => Ok(()),
     });
     assert!(careful().run(folder.path(), &broken, &summaries()).is_err());
-    // The map is over and stays over; of the reduce, the partitions before the one that failed were finished, be it with nothing.
+    // The map is over and stays over; of the reduce, the partitions before the one that failed were
+    // finished, be it with nothing.
     let report = careful()
         .run(folder.path(), &registry(), &summaries())
         .unwrap();
@@ -127,7 +129,8 @@ fn another_flow_does_not_find_the_files_of_this_one() {
     let report = careful().run(folder.path(), &registry(), &fewer).unwrap();
     assert_eq!(report.stages[0].resumed, 0);
     assert_eq!(read_summaries(folder.path()), oracle(&tasks()[..3]));
-    // The tables are there now, so what the interrupted flow left for the same tables is swept: it differs in memory, say.
+    // The tables are there now, so what the interrupted flow left for the same tables is swept: it
+    // differs in memory, say.
     assert!(left(folder.path()).is_empty());
 }
 

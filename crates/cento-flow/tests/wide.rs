@@ -55,7 +55,8 @@ fn registry() -> Registry {
 }
 
 fn record() -> impl Strategy<Value = Record> {
-    // Values around the length of a fragment and of several; few keys, so that groups and copies occur.
+    // Values around the length of a fragment and of several; few keys, so that groups and copies
+    // occur.
     (
         "[a-c]{0,2}|[a-z]{60,90}",
         0u64..3,

@@ -16,7 +16,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The share of the page's chunks that are labels, stops aside: `contains` of the paper. A page with no chunks left has none.
+    /// The share of the page's chunks that are labels, stops aside: `contains` of the paper. A page
+    /// with no chunks left has none.
     pub fn contains(&self) -> Option<f64> {
         let left = self.chunks.saturating_sub(self.stopped);
         (left > 0).then(|| f64::from(self.matched) / f64::from(left))

@@ -27,7 +27,8 @@ pub enum Error {
         /// What does not fit.
         detail: String,
     },
-    /// Labels that were made differently are to be used together, or with a corpus that was made differently.
+    /// Labels that were made differently are to be used together, or with a corpus that was made
+    /// differently.
     #[error("{} was made with {name} {found}, not {wanted}", .path.display())]
     Unlike {
         /// The file.

@@ -12,8 +12,8 @@ use crate::write::with_ending;
 
 /// Labels, in memory as far as they are looked at.
 ///
-/// Opening reads the header alone. That the rest is what was written, [`Labels::verify`] finds out; bytes that are not give wrong
-/// answers, and never anything worse.
+/// Opening reads the header alone. That the rest is what was written, [`Labels::verify`] finds out;
+/// bytes that are not give wrong answers, and never anything worse.
 pub struct Labels {
     path: PathBuf,
     header: Header,
@@ -70,8 +70,8 @@ impl Labels {
         Ok(())
     }
 
-    /// Reads every byte of the files beside the labels that are there, and compares it with what is known of them. A file that is
-    /// missing is no damage: labels are of use without it.
+    /// Reads every byte of the files beside the labels that are there, and compares it with what is
+    /// known of them. A file that is missing is no damage: labels are of use without it.
     pub fn verify_beside(&self) -> Result<()> {
         for beside in &self.header.beside {
             let path = with_ending(&self.path, &beside.ending);
@@ -157,7 +157,8 @@ impl Labels {
         hashes(self.section(&self.header.stop_hashes))
     }
 
-    /// Opening has found every section in the file; a file that became shorter since has empty ones.
+    /// Opening has found every section in the file; a file that became shorter since has empty
+    /// ones.
     #[inline]
     fn section(&self, section: &Section) -> &[u8] {
         let begin = section.offset as usize;
@@ -181,8 +182,8 @@ fn hashes(bytes: &[u8]) -> &[[u8; 16]] {
     bytes.as_chunks().0
 }
 
-/// Where a hash is among sorted ones that share their first bits. They are few, so they are gone through; those that were made to lie
-/// together are not few, and are searched.
+/// Where a hash is among sorted ones that share their first bits. They are few, so they are gone
+/// through; those that were made to lie together are not few, and are searched.
 #[inline]
 fn search(near: &[[u8; 16]], hash: &[u8; 16]) -> Option<usize> {
     const FEW: usize = 64;
@@ -212,7 +213,7 @@ mod tests {
     }
 
     fn hash(number: u64) -> [u8; 16] {
-        cento_print::ChunkHash::Blake3.hash128(&number.to_le_bytes())
+        cento_fingerprint::ChunkHash::Blake3.hash128(&number.to_le_bytes())
     }
 
     proptest! {

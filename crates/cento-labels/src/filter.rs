@@ -4,9 +4,9 @@
 //!   shard 0, 1, 2, …: descriptor (20 bytes), length (4), offset (8) │ fingerprints of shard 0 │ of shard 1 │ …
 //! ```
 //!
-//! A binary fuse filter is made of all of its keys at once, in 26 bytes a key. So the labels are cut by their first bits into
-//! shards of half a million or so, and each has a filter of its own: making one takes some megabytes, however many labels there are, and
-//! stays in the cache.
+//! A binary fuse filter is made of all of its keys at once, in 26 bytes a key. So the labels are
+//! cut by their first bits into shards of half a million or so, and each has a filter of its own:
+//! making one takes some megabytes, however many labels there are, and stays in the cache.
 
 use xorf::{BinaryFuse8, BinaryFuse8Ref, DmaSerializable, Filter as _, FilterRef};
 
@@ -21,7 +21,8 @@ pub(crate) fn shard_bits(labels: u64) -> u32 {
     shards.next_power_of_two().trailing_zeros().min(20)
 }
 
-/// What the filter knows of a hash: its first half. Two labels that agree in it are one to the filter.
+/// What the filter knows of a hash: its first half. Two labels that agree in it are one to the
+/// filter.
 #[inline]
 pub(crate) fn key(hash: &[u8; 16]) -> u64 {
     let half = hash.first_chunk().copied().unwrap_or_default();
@@ -109,7 +110,8 @@ pub(crate) fn may_contain(filter: &[u8], bits: u32, key: u64) -> bool {
     }
 }
 
-/// The descriptor and the fingerprints of a shard, if they are such that every question finds its place in them.
+/// The descriptor and the fingerprints of a shard, if they are such that every question finds its
+/// place in them.
 #[inline]
 fn shard(filter: &[u8], at: usize) -> Option<(&[u8], &[u8])> {
     let entry: &[u8; ENTRY] = filter.get(at..)?.first_chunk()?;
@@ -146,7 +148,7 @@ mod tests {
     }
 
     fn hash(number: u64) -> [u8; 16] {
-        cento_print::ChunkHash::Blake3.hash128(&number.to_le_bytes())
+        cento_fingerprint::ChunkHash::Blake3.hash128(&number.to_le_bytes())
     }
 
     proptest! {

@@ -66,7 +66,8 @@ pub struct Header {
     pub index: Section,
     /// The filter in front of the labels.
     pub filter: Section,
-    /// The files beside it, as they were when it was written. Labels that an older program wrote tell of none.
+    /// The files beside it, as they were when it was written. Labels that an older program wrote
+    /// tell of none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<Beside>,
     /// How they were made, in words of whoever made them.
@@ -126,7 +127,8 @@ impl Header {
         Ok(header)
     }
 
-    /// Whether the sections follow each other, have the sizes that the counts ask for, and fill the file.
+    /// Whether the sections follow each other, have the sizes that the counts ask for, and fill the
+    /// file.
     fn check(&self, file: u64, path: &Path) -> Result<()> {
         let mut end = ROOM as u64;
         for section in [&self.hashes, &self.stop_hashes, &self.index, &self.filter] {

@@ -1,12 +1,17 @@
-//! Labels: what is looked for, as one file that opens at once, and the detector that asks it (Ardi & Heidemann 2014 §3.3, §3.6).
+//! Labels: what is looked for, as one file that opens at once, and the detector that asks it (Ardi
+//! & Heidemann 2014 §3.3, §3.6).
 //!
 //! # Brief overview
 //!
-//! * A [`Recipe`] says what a label is the hash of: a chunk, cut, normalised and hashed in some way, or a whole file.
-//! * [`LabelsWriter`] makes a file of sorted hashes; [`Labels`] is such a file, mapped into memory. Opening takes the same time for a
-//!   hundred labels and for a hundred million, and several processes share one copy.
-//! * [`StopList`] is what counts neither for nor against a page: the idioms that everybody uses. Its hashes travel in the same file.
-//! * A [`Detector`] turns the text of a page into a [`Verdict`]: how many chunks, how many stopped, which labels.
+//! * A [`Recipe`] says what a label is the hash of: a chunk, cut, normalised and hashed in some
+//!   way, or a whole file.
+//! * [`LabelsWriter`] makes a file of sorted hashes; [`Labels`] is such a file, mapped into memory.
+//!   Opening takes the same time for a hundred labels and for a hundred million, and several
+//!   processes share one copy.
+//! * [`StopList`] is what counts neither for nor against a page: the idioms that everybody uses.
+//!   Its hashes travel in the same file.
+//! * A [`Detector`] turns the text of a page into a [`Verdict`]: how many chunks, how many stopped,
+//!   which labels.
 //!
 //! ```text
 //!   0        48                 8192
@@ -15,9 +20,10 @@
 //!   └────────┴──────────────────┴──────────────────────┴───────┴───────┴─────────────────────────────┘
 //! ```
 //!
-//! Most chunks of most pages are no labels, so the first question goes to the filter: three bytes of memory answer it, and one no in
-//! 256 is mistaken for a yes. Only then the sorted hashes are looked at: the index tells where those begin that share their first bits,
-//! which are sixteen or so.
+//! Most chunks of most pages are no labels, so the first question goes to the filter: three bytes
+//! of memory answer it, and one no in 256 is mistaken for a yes. Only then the sorted hashes are
+//! looked at: the index tells where those begin that share their first bits, which are sixteen or
+//! so.
 //!
 //! This crate knows nothing of corpora and tables, so that it can be built into a crawler.
 //!

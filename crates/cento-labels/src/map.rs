@@ -28,10 +28,12 @@ impl Map {
         if metadata.len() == 0 {
             return Ok(Map { map: None });
         }
-        // Safety: the bytes of a mapping change if someone writes to the file. cento never does: files of labels are written aside
-        // and renamed, so one that is mapped keeps its content even if its name is given to another. Whoever else writes into
-        // it can make us read other bytes, and every read here is of plain bytes and checked for its bounds, so that any bytes
-        // will do; whoever shortens it stops the process, as with every program that maps files.
+        // Safety: the bytes of a mapping change if someone writes to the file. cento never does:
+        // files of labels are written aside and renamed, so one that is mapped keeps its content
+        // even if its name is given to another. Whoever else writes into it can make us read other
+        // bytes, and every read here is of plain bytes and checked for its bounds, so that any
+        // bytes will do; whoever shortens it stops the process, as with every program that maps
+        // files.
         let map = unsafe { Mmap::map(&file) }.map_err(failed)?;
         Ok(Map { map: Some(map) })
     }

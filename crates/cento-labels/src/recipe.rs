@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 use std::path::Path;
 use std::str::FromStr;
 
-use cento_print::ChunkHash;
+use cento_fingerprint::ChunkHash;
 use cento_text::chunk::{ChunkKind, chunks};
 use cento_text::content::Selection;
 use cento_text::normal::{Normalisation, normalise};
@@ -67,7 +67,8 @@ pub struct Recipe {
     /// What is evened out before a chunk is hashed.
     #[serde(with = "as_text")]
     pub normalisation: Normalisation,
-    /// What it is hashed with. Files have the digest that web archives have: SHA-1, of which 128 bits are kept.
+    /// What it is hashed with. Files have the digest that web archives have: SHA-1, of which 128
+    /// bits are kept.
     #[serde(with = "as_text")]
     pub hash: ChunkHash,
 }
@@ -106,7 +107,8 @@ impl Recipe {
         ChunkHash::Sha1.hash128(payload)
     }
 
-    /// Calls `each` with every chunk of a text, its range and its hash. `room` is memory that is used again.
+    /// Calls `each` with every chunk of a text, its range and its hash. `room` is memory that is
+    /// used again.
     pub fn cut(
         &self,
         text: &str,
@@ -136,7 +138,8 @@ impl Recipe {
         list
     }
 
-    /// Fails at the first difference to what labels are to be used with. `path` is whose recipe this is.
+    /// Fails at the first difference to what labels are to be used with. `path` is whose recipe
+    /// this is.
     pub fn check_like(&self, wanted: &Recipe, path: &Path) -> Result<()> {
         let unlike = self
             .list()
@@ -176,7 +179,8 @@ mod as_text {
     }
 }
 
-/// A kind of chunk under its stored name: one that was cut in another way under the same name is another kind.
+/// A kind of chunk under its stored name: one that was cut in another way under the same name is
+/// another kind.
 mod stored_chunk {
     use super::*;
 

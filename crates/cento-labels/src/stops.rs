@@ -1,4 +1,5 @@
-//! Stop chunks and stop files: what everybody uses, and what tells nothing about a page (Ardi & Heidemann 2014 §3.4.2).
+//! Stop chunks and stop files: what everybody uses, and what tells nothing about a page (Ardi &
+//! Heidemann 2014 §3.4.2).
 
 use std::fmt;
 
@@ -18,7 +19,8 @@ const BUILT_IN: &str = include_str!("stops.txt");
 /// User-agent: *\nDisallow: /\n
 /// ```
 ///
-/// One chunk a line, or one whole file with its line ends written as `\n`. `\t`, `\r`, `\\` and `\#` stand for themselves.
+/// One chunk a line, or one whole file with its line ends written as `\n`. `\t`, `\r`, `\\` and
+/// `\#` stand for themselves.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StopList {
     /// Which version of the list it is; 0 if it does not say.

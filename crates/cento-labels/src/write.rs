@@ -11,8 +11,8 @@ use crate::filter::{FilterWriter, bucket, shard_bits};
 use crate::header::{Beside, Header, MOST_INDEX_BITS, ROOM, Section};
 use crate::recipe::Recipe;
 
-/// Writes a file of labels. It takes its name when [`finish`](LabelsWriter::finish) has written all of it; until then, what was
-/// there before stays.
+/// Writes a file of labels. It takes its name when [`finish`](LabelsWriter::finish) has written all
+/// of it; until then, what was there before stays.
 pub struct LabelsWriter {
     path: PathBuf,
     file: BufWriter<Output>,
@@ -65,7 +65,8 @@ impl LabelsWriter {
         written.map_err(|error| Error::io(&self.path, error))
     }
 
-    /// Notes a file beside the labels, which must be whole: its name is that of the labels with an ending behind it.
+    /// Notes a file beside the labels, which must be whole: its name is that of the labels with an
+    /// ending behind it.
     pub fn note_beside(&mut self, ending: &str) -> Result<()> {
         let path = with_ending(&self.path, ending);
         let found = Checksum::of(&path).map_err(|error| Error::io(&path, error))?;
@@ -150,7 +151,8 @@ struct Index {
 }
 
 impl Index {
-    /// An index for so many labels: one entry for every 16 of them, about, which lie in four lines of a cache.
+    /// An index for so many labels: one entry for every 16 of them, about, which lie in four lines
+    /// of a cache.
     fn new(labels: u64) -> Index {
         let bits = (labels / 16).max(1).ilog2().min(MOST_INDEX_BITS);
         Index {

@@ -3,8 +3,9 @@
 //! ```text
 //! cargo run --release -p cento-read --example read_speed -- [--list] [--threads N] [--helpers N] FILE…
 //! ```
-//! `--list` prints what every record became instead. `--threads` reads as many files at a time, `--helpers` sets as many
-//! threads to inflate ahead of each of them; without either, all is done on one core.
+//! `--list` prints what every record became instead. `--threads` reads as many files at a time,
+//! `--helpers` sets as many threads to inflate ahead of each of them; without either, all is done
+//! on one core.
 
 use std::collections::BTreeMap;
 use std::error::Error;

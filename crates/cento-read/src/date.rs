@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-/// A date as a table holds it: whatever it is, unless it is a number, which is told apart by its size.
+/// A date as a table holds it: whatever it is, unless it is a number, which is told apart by its
+/// size.
 ///
 /// | digits | read as |
 /// |---|---|
@@ -49,7 +50,8 @@ fn from_digits(digits: &str) -> Option<String> {
 /// The second after the beginning of 1970, in the Gregorian calendar.
 fn from_seconds(seconds: u64) -> Option<String> {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Years that begin in March have their leap day last, so that each month begins at a fixed day of its year.
+    // Years that begin in March have their leap day last, so that each month begins at a fixed day
+    // of its year.
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;

@@ -181,8 +181,9 @@ impl Error {
         }
     }
 
-    /// Whether the network, or a server, is out of order rather than the input. All inputs suffer from that alike, and
-    /// later it will have passed: it is better to stop and go on then than to do without what cannot be had now.
+    /// Whether the network, or a server, is out of order rather than the input. All inputs suffer
+    /// from that alike, and later it will have passed: it is better to stop and go on then than to
+    /// do without what cannot be had now.
     pub fn is_outage(&self) -> bool {
         matches!(
             self,

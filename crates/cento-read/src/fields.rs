@@ -114,7 +114,8 @@ impl FromStr for FieldAssignment {
     }
 }
 
-/// Which fields of JSON objects and which columns of tables hold what: as the user says, else the usual names.
+/// Which fields of JSON objects and which columns of tables hold what: as the user says, else the
+/// usual names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldMap {
     assignments: Vec<FieldAssignment>,

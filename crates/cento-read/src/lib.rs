@@ -14,21 +14,23 @@
 //!                                               in order                    any thread
 //! ```
 //!
-//! * [`resolve`] finds the [`Input`]s that the user's words name: files, folders, patterns, lists, standard input, and
-//!   objects on S3 and on servers of the web.
-//! * [`Input::open`] gives a [`Reader`], which yields one [`Item`] after the other: a [`Record`] that may hold a page,
-//!   word of one that is damaged ([`Skipped`]), or of one that is sound and holds no page ([`Ignored`]). This must go in
-//!   order and is kept cheap: little more than unpacking.
-//! * [`decode`] makes a [`Page`] of a record: it undoes HTTP, transfer and content codings, tells what the content is,
-//!   and turns it into UTF-8. This is a pure function, so that every core can do it.
+//! * [`resolve`] finds the [`Input`]s that the user's words name: files, folders, patterns, lists,
+//!   standard input, and objects on S3 and on servers of the web.
+//! * [`Input::open`] gives a [`Reader`], which yields one [`Item`] after the other: a [`Record`]
+//!   that may hold a page, word of one that is damaged ([`Skipped`]), or of one that is sound and
+//!   holds no page ([`Ignored`]). This must go in order and is kept cheap: little more than
+//!   unpacking.
+//! * [`decode`] makes a [`Page`] of a record: it undoes HTTP, transfer and content codings, tells
+//!   what the content is, and turns it into UTF-8. This is a pure function, so that every core can
+//!   do it.
 //!
-//! Nothing in an input is fatal to the rest of it. A damaged record is skipped with its [`Cause`]; a page that is of no
-//! use stays a page, with its digest, and carries the reason ([`Reject`]). An [`Error`] is what keeps an input from being
-//! read at all, and comes with a hint about what to do.
+//! Nothing in an input is fatal to the rest of it. A damaged record is skipped with its [`Cause`];
+//! a page that is of no use stays a page, with its digest, and carries the reason ([`Reject`]). An
+//! [`Error`] is what keeps an input from being read at all, and comes with a hint about what to do.
 //!
-//! Every record has a [`Place`]: its ordinal, its bytes in the input as stored, and where to [`Start`] in order to go on
-//! after it. Opening an input there gives exactly the records that would have come next:
-//! `read(open(next(record))) = rest(record)`.
+//! Every record has a [`Place`]: its ordinal, its bytes in the input as stored, and where to
+//! [`Start`] in order to go on after it. Opening an input there gives exactly the records that
+//! would have come next: `read(open(next(record))) = rest(record)`.
 //!
 //! # Example
 //!

@@ -21,10 +21,12 @@ pub struct Page {
     pub status: Option<u16>,
     /// The type of its content: as declared, unless the content shows otherwise.
     pub mime: Option<String>,
-    /// How long the payload is: of an HTTP response the body, with its content coding, without its transfer coding.
+    /// How long the payload is: of an HTTP response the body, with its content coding, without its
+    /// transfer coding.
     pub payload_bytes: u64,
-    /// The SHA-1 of the payload; equals the archive's `WARC-Payload-Digest` where that is right. Of a revisit, whose
-    /// payload is not stored again, it is what the archive says, if it says anything.
+    /// The SHA-1 of the payload; equals the archive's `WARC-Payload-Digest` where that is right. Of
+    /// a revisit, whose payload is not stored again, it is what the archive says, if it says
+    /// anything.
     pub payload_sha1: Option<[u8; 20]>,
     /// Of a revisit: the URL of the page that it repeats, as far as the archive says.
     pub revisit_of_url: Option<String>,
@@ -45,8 +47,8 @@ pub enum Content {
     None,
 }
 
-/// The page in a record. Every sound record becomes one, so that each payload is accounted for; one whose text is of no
-/// use carries the reason.
+/// The page in a record. Every sound record becomes one, so that each payload is accounted for; one
+/// whose text is of no use carries the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decoded {
     /// The page.

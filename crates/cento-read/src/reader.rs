@@ -35,8 +35,8 @@ impl Reader {
     }
 }
 
-/// The next of the items that `next` finds, the `first` or one after it: where reading can begin only before that, what comes
-/// before is passed over.
+/// The next of the items that `next` finds, the `first` or one after it: where reading can begin
+/// only before that, what comes before is passed over.
 pub(crate) fn from_first(
     first: u32,
     mut next: impl FnMut() -> Result<Option<Item>, Error>,

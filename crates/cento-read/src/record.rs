@@ -6,12 +6,14 @@ use std::sync::Arc;
 use crate::Cause;
 use crate::json::Plan;
 
-/// Where to begin reading an input: at its start (the default), or after a record that an earlier run has dealt with.
+/// Where to begin reading an input: at its start (the default), or after a record that an earlier
+/// run has dealt with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Start {
     /// The ordinal of the first record to deliver.
     pub ordinal: u32,
-    /// The place in the input, as stored, at which reading can begin. 0 where only reading from the front will do.
+    /// The place in the input, as stored, at which reading can begin. 0 where only reading from the
+    /// front will do.
     pub offset: u64,
     /// How many records from `offset` on are to be passed over before that first one.
     pub skip: u32,
@@ -22,11 +24,11 @@ pub struct Start {
 pub struct Place {
     /// Counts every physical record of the input, of whatever kind, damaged or not, from 0.
     pub ordinal: u32,
-    /// The first byte in the input as stored: of the record itself, or of the compressed member that holds it. In a
-    /// Parquet table, the row.
+    /// The first byte in the input as stored: of the record itself, or of the compressed member
+    /// that holds it. In a Parquet table, the row.
     pub offset: u64,
-    /// How many bytes from there on hold the record: for a compressed member, its compressed length. 0 where the
-    /// format cannot say (a table; a member with several records).
+    /// How many bytes from there on hold the record: for a compressed member, its compressed
+    /// length. 0 where the format cannot say (a table; a member with several records).
     pub length: u64,
     /// Where to resume after it.
     pub next: Start,
@@ -120,7 +122,8 @@ impl IgnoredKind {
     }
 }
 
-/// One record as it was stored, on its way from a [`Reader`](crate::Reader) to [`decode`](crate::decode).
+/// One record as it was stored, on its way from a [`Reader`](crate::Reader) to
+/// [`decode`](crate::decode).
 pub struct Record {
     /// Where it lies.
     pub place: Place,
@@ -167,7 +170,8 @@ pub(crate) enum Body {
     },
     /// Word that a page was fetched again and was the same as before.
     Revisit {
-        /// The HTTP head of the second response, if the archive kept it. Nothing else is of interest.
+        /// The HTTP head of the second response, if the archive kept it. Nothing else is of
+        /// interest.
         block: Vec<u8>,
         /// Whether the server said so, rather than the crawler which compared the two.
         not_modified: bool,
@@ -179,8 +183,8 @@ pub(crate) enum Body {
 }
 
 impl Record {
-    /// How long the body is: the same whatever buffer it came in, so that what is cut by it is cut at the same places
-    /// in every run.
+    /// How long the body is: the same whatever buffer it came in, so that what is cut by it is cut
+    /// at the same places in every run.
     pub fn bytes(&self) -> u64 {
         let bytes = match &self.body {
             Body::Http(bytes) | Body::Bytes(bytes) | Body::Json { line: bytes, .. } => bytes.len(),

@@ -1,8 +1,9 @@
 //! Writing an input again without some of its records.
 //!
-//! What is kept is kept to the byte: of archives and plain JSON Lines, the bytes of the records that go are left out, and all
-//! others are copied as they are stored, whatever is in them. Where records lie together in one compressed member, which
-//! cannot be cut, the input is unpacked, cut, and packed again, a member for each record.
+//! What is kept is kept to the byte: of archives and plain JSON Lines, the bytes of the records
+//! that go are left out, and all others are copied as they are stored, whatever is in them. Where
+//! records lie together in one compressed member, which cannot be cut, the input is unpacked, cut,
+//! and packed again, a member for each record.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -30,7 +31,8 @@ pub enum Fate {
     Keep,
     /// It is left out.
     Drop,
-    /// It has the payload of another page: in a WARC file, a revisit record stands for it; elsewhere it is left out.
+    /// It has the payload of another page: in a WARC file, a revisit record stands for it;
+    /// elsewhere it is left out.
     Revisit(RevisitOf),
 }
 
@@ -52,7 +54,8 @@ pub struct Rewritten {
     pub dropped: u64,
     /// Records that a revisit record stands for now.
     pub revisits: u64,
-    /// Records that could not be read, and could not be copied for that reason. What is copied by bytes loses none.
+    /// Records that could not be read, and could not be copied for that reason. What is copied by
+    /// bytes loses none.
     pub lost: u64,
 }
 
@@ -63,11 +66,12 @@ struct Hole {
     instead: Vec<u8>,
 }
 
-/// What was written of a file, and what became of its records. There is no file if it was one page, and was dropped.
+/// What was written of a file, and what became of its records. There is no file if it was one page,
+/// and was dropped.
 type Outcome = Result<(Option<Output>, Rewritten), Error>;
 
-/// Writes `input` to `output` without the records that `fate` drops, by their ordinals. The packing stays the same. The file appears
-/// when it is whole, in place of whatever had its name.
+/// Writes `input` to `output` without the records that `fate` drops, by their ordinals. The packing
+/// stays the same. The file appears when it is whole, in place of whatever had its name.
 pub fn rewrite(
     input: &Input,
     settings: &Settings,

@@ -27,8 +27,8 @@ fn noise(seed: u64, length: usize) -> String {
         .collect()
 }
 
-/// Records of many sizes, over several blocks; some are damaged, some are cut, between some there is garbage, and some
-/// hold what looks like the beginning of a member.
+/// Records of many sizes, over several blocks; some are damaged, some are cut, between some there
+/// is garbage, and some hold what looks like the beginning of a member.
 fn archive() -> Vec<u8> {
     let mut archive = Vec::new();
     for number in 0..400u64 {

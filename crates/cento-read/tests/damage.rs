@@ -83,8 +83,8 @@ impl Stored {
         }
     }
 
-    /// How many bytes at the end of a record belong to the next as much: what tells where a line ends, where nothing but
-    /// lines tells a record from the next.
+    /// How many bytes at the end of a record belong to the next as much: what tells where a line
+    /// ends, where nothing but lines tells a record from the next.
     fn shared(self) -> usize {
         match self {
             Stored::Arc | Stored::Lines => 1,
@@ -188,7 +188,8 @@ fn body(words: &[u16]) -> String {
     format!("<p>{}</p>\n\n<p>end", words.join(" "))
 }
 
-/// The content of each page by its address, the causes for which others were skipped, and how many were ignored.
+/// The content of each page by its address, the causes for which others were skipped, and how many
+/// were ignored.
 fn read(stored: Stored, bytes: &[u8]) -> (BTreeMap<String, Content>, Vec<Cause>, usize) {
     let folder = Folder::new();
     let path = folder.write(stored.name(), bytes);
@@ -519,7 +520,8 @@ fn a_response_that_is_whole_by_its_own_account_is_kept_whatever_the_record_claim
     }
 }
 
-/// Wherever it stands in a file, and whatever length its record claims: too much, too little, more than any page may have.
+/// Wherever it stands in a file, and whatever length its record claims: too much, too little, more
+/// than any page may have.
 #[test]
 fn a_whole_response_in_the_middle_of_a_file_is_kept_and_so_are_its_neighbours() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 10\r\n\r\n";
@@ -564,7 +566,8 @@ fn a_whole_response_in_the_middle_of_a_file_is_kept_and_so_are_its_neighbours() 
             ("a.warc", warc.clone()),
             ("a.warc.gz", gzip(&warc)),
         ] {
-            // What cannot be read again, and claims more than any page has, is lost with all that it claims.
+            // What cannot be read again, and claims more than any page has, is lost with all that
+            // it claims.
             if name.ends_with(".gz") && claimed > 64 << 20 {
                 continue;
             }

@@ -161,7 +161,8 @@ fn a_field_that_no_line_has_is_an_error_that_names_those_there_are() {
     let error = pages_of(&[other], &Settings::default()).unwrap_err();
     assert!(matches!(&error, Error::NoTextField { found, .. } if found == &["words"]));
 
-    // A field that comes late is there all the same, and so is one whose name is written with escapes.
+    // A field that comes late is there all the same, and so is one whose name is written with
+    // escapes.
     let mut lines = "{\"text\": \"a\"}\n".repeat(1_500);
     lines.push_str("{\"text\": \"a\", \"\\u0434\\u0430\\u0442\\u0430\": \"b\"}\n");
     let late = folder.write("late.jsonl", lines.as_bytes());

@@ -1,4 +1,5 @@
-//! Every limit is met by input that is made to exceed it, which costs the record that does and nothing else.
+//! Every limit is met by input that is made to exceed it, which costs the record that does and
+//! nothing else.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

@@ -103,7 +103,8 @@ fn a_damaged_member_costs_itself_and_not_the_rest() {
                 _ => None,
             })
             .collect();
-        // LZ4 without a checksum may unpack to something else than was packed, and that is then a page.
+        // LZ4 without a checksum may unpack to something else than was packed, and that is then a
+        // page.
         assert!(
             causes.iter().all(|&cause| cause == Cause::BadPacking),
             "{ending}: {causes:?}"

@@ -231,7 +231,8 @@ fn a_damaged_row_group_costs_only_itself() {
 
 #[test]
 fn a_page_checksum_that_does_not_fit_costs_its_row_group() {
-    // Made by pyarrow with `write_page_checksum`: six rows in three row groups, neither compressed nor encoded.
+    // Made by pyarrow with `write_page_checksum`: six rows in three row groups, neither compressed
+    // nor encoded.
     let folder = Folder::new();
     let mut bytes = include_bytes!("samples/page-checksums.parquet").to_vec();
     let path = folder.write("whole.parquet", &bytes);
@@ -296,7 +297,8 @@ fn a_text_that_is_too_large_is_set_aside() {
     assert_eq!(text(&outcomes[1]), "b");
 }
 
-/// The library looks at a page, and then opens the place behind its header: what is there is no header, whatever it looks like.
+/// The library looks at a page, and then opens the place behind its header: what is there is no
+/// header, whatever it looks like.
 #[test]
 fn dictionaries_of_any_bytes_are_read() {
     let folder = Folder::new();

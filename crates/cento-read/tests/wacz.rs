@@ -195,7 +195,8 @@ fn skipped_in(path: &str) -> Vec<(Cause, String)> {
 fn a_file_that_cannot_be_read_is_counted_and_the_others_are_read() {
     let folder = Folder::new();
     let sound = sample(false);
-    // Where the directory lists the first archive, c.warc: flags, method, and where it says that the file is.
+    // Where the directory lists the first archive, c.warc: flags, method, and where it says that
+    // the file is.
     let directory = sound.windows(4).position(|at| at == b"PK\x01\x02").unwrap();
     for (at, value, problem) in [
         (8, 1, "it is encrypted"),

@@ -1,4 +1,5 @@
-//! What everybody who offers analyses needs to know of one: the command line, a scan, a report, a site, a program.
+//! What everybody who offers analyses needs to know of one: the command line, a scan, a report, a
+//! site, a program.
 
 use std::sync::Arc;
 
@@ -10,11 +11,11 @@ use crate::profile::Profile;
 use crate::section::{Drawing, Section};
 use crate::words::quoted;
 
-/// One analysis. Everything that is said of it anywhere is said here, so that a new one is a module and one line in
-/// [`analyses()`](crate::analyses()).
+/// One analysis. Everything that is said of it anywhere is said here, so that a new one is a module
+/// and one line in [`analyses()`](crate::analyses()).
 ///
-/// Parameters travel as JSON, as `run.json` has them: whoever offers analyses need not know their types, and findings can be told
-/// of long after they were made.
+/// Parameters travel as JSON, as `run.json` has them: whoever offers analyses need not know their
+/// types, and findings can be told of long after they were made.
 pub trait Analysis: Sync {
     /// Its name: of its findings, and for people to choose it by.
     fn name(&self) -> &'static str;
@@ -30,7 +31,8 @@ pub trait Analysis: Sync {
         true
     }
 
-    /// How long it takes beside the others, of which a usual one has 10: by this a display tells how far a scan is.
+    /// How long it takes beside the others, of which a usual one has 10: by this a display tells
+    /// how far a scan is.
     fn weight(&self) -> u32 {
         10
     }

@@ -29,7 +29,8 @@ pub struct Profile {
     pub ips: u64,
     /// Pages with a date of publication or of fetching.
     pub with_date: u64,
-    /// The folder that all pages are in, with a slash at its end, if none of them has a host: nobody wants to read it in every line.
+    /// The folder that all pages are in, with a slash at its end, if none of them has a host:
+    /// nobody wants to read it in every line.
     pub root: String,
     /// What was read and turned away.
     pub counts: Counts,
@@ -134,7 +135,8 @@ impl Profile {
         Ok(profile)
     }
 
-    /// Why an analysis of texts that takes so many pages at least cannot be made; nothing if it can.
+    /// Why an analysis of texts that takes so many pages at least cannot be made; nothing if it
+    /// can.
     pub(crate) fn needs_text(&self, pages: u64) -> std::result::Result<(), String> {
         if !self.text {
             return Err("the corpus keeps no text: it was indexed with --no-text".to_owned());

@@ -90,8 +90,8 @@ fn number(column: &dyn Array, row: usize, value: impl Fn(usize) -> f64) -> f64 {
     }
 }
 
-/// The rows with the largest numbers in some columns, the first of them first compared; of equals those that come first in the
-/// table.
+/// The rows with the largest numbers in some columns, the first of them first compared; of equals
+/// those that come first in the table.
 pub fn largest(findings: &Findings, table: &str, by: &[&str], most: usize) -> Result<Vec<Row>> {
     largest_by(findings, table, by, <[f64]>::to_vec, most)
 }
@@ -155,8 +155,9 @@ pub fn first_that(
     Ok(rows)
 }
 
-/// Rows drawn at random of those of which something holds: those whose key has the lowest hashes with a seed. So the same seed draws
-/// the same rows, and a row is drawn or not whatever else is in the table.
+/// Rows drawn at random of those of which something holds: those whose key has the lowest hashes
+/// with a seed. So the same seed draws the same rows, and a row is drawn or not whatever else is in
+/// the table.
 pub fn sample(
     findings: &Findings,
     table: &str,

@@ -1,4 +1,5 @@
-//! The one run over everything: which analyses fit a corpus, all of them one after the other, and what those who watch see.
+//! The one run over everything: which analyses fit a corpus, all of them one after the other, and
+//! what those who watch see.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -72,7 +73,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Runs what was chosen; what was found before is found again. An analysis that refuses the corpus is left out, and says why.
+    /// Runs what was chosen; what was found before is found again. An analysis that refuses the
+    /// corpus is left out, and says why.
     pub fn run(
         &mut self,
         source: &Arc<Source>,
@@ -163,7 +165,8 @@ struct Step {
     number: u64,
     weight: u32,
     before: u32,
-    /// The largest share of this step that was told: an analysis may be several flows, and a display does not go back.
+    /// The largest share of this step that was told: an analysis may be several flows, and a
+    /// display does not go back.
     share: f64,
 }
 

@@ -1,9 +1,11 @@
-//! What an analysis has to say, as data: sentences, tables, figures, excerpts, and what to do next. Who shows it, on a terminal or
-//! on a page, knows nothing of the analysis; and nothing here knows how it is shown.
+//! What an analysis has to say, as data: sentences, tables, figures, excerpts, and what to do next.
+//! Who shows it, on a terminal or on a page, knows nothing of the analysis; and nothing here knows
+//! how it is shown.
 //!
-//! All text in it may come from strangers: whoever shows it makes it harmless for the place where it is shown.
+//! All text in it may come from strangers: whoever shows it makes it harmless for the place where
+//! it is shown.
 
-use cento_view::{Figure, Mark, Scale};
+use cento_figure::{Figure, Mark, Scale};
 
 /// What an analysis found in a corpus, for people.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -69,7 +71,8 @@ impl Drawing {
         }
     }
 
-    /// Whether there is something to see: not if it has no points, nor if all of its bars have no length.
+    /// Whether there is something to see: not if it has no points, nor if all of its bars have no
+    /// length.
     pub fn shows(&self) -> bool {
         let lies = matches!(self.figure.y.scale, Scale::Categories(_));
         self.figure.series.iter().any(|series| {

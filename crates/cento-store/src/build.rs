@@ -5,10 +5,11 @@
 //!                    task 1 ── …
 //! ```
 //!
-//! Each thread has a task of its own as long as there are tasks, so large files are read side by side
-//! and no thread waits for another. When they run out, a thread helps with a task of another: it takes
-//! the next batch from that task's reader and hands the result to that task's writer, which puts batches
-//! back in order. At most [`in_flight`] batches exist at once, and that bounds memory.
+//! Each thread has a task of its own as long as there are tasks, so large files are read side by
+//! side and no thread waits for another. When they run out, a thread helps with a task of another:
+//! it takes the next batch from that task's reader and hands the result to that task's writer,
+//! which puts batches back in order. At most [`in_flight`] batches exist at once, and that bounds
+//! memory.
 
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
@@ -29,11 +30,11 @@ use crate::rows::Worker;
 use crate::site::{Begun, Site};
 use crate::task::{Batch, TaskReader, plan};
 
-/// What a batch of small pages needs at most while it is worked on: the bodies of its records, their text, their rows,
-/// and the same encoded.
+/// What a batch of small pages needs at most while it is worked on: the bodies of its records,
+/// their text, their rows, and the same encoded.
 const BATCH_MEMORY: u64 = 64 << 20;
-/// How many times its own size the largest page needs on top of that: as it was read, decoded, as text, selected, and in a
-/// column that may have grown to twice what it holds.
+/// How many times its own size the largest page needs on top of that: as it was read, decoded, as
+/// text, selected, and in a column that may have grown to twice what it holds.
 const PAGE_COPIES: u64 = 6;
 
 /// How many threads process what one thread inflates: about 125 and 900 MB/s, each on one core.
@@ -42,7 +43,8 @@ const FED_BY_ONE: usize = 7;
 const NEWS: Duration = Duration::from_millis(100);
 /// How many inputs a thread takes at a time to see whether they have changed.
 const IDENTIFIED_AT_ONCE: usize = 64;
-/// What one more thread that inflates ahead keeps in memory: two blocks of members at their largest.
+/// What one more thread that inflates ahead keeps in memory: two blocks of members at their
+/// largest.
 const HELPER_MEMORY: u64 = 64 << 20;
 
 /// What to build, and with what.
@@ -62,8 +64,9 @@ pub struct Build<'a> {
     pub add: bool,
     /// Whether inputs that are in the corpus already are added once more.
     pub again: bool,
-    /// Whether the corpus goes when the command ends that makes it: texts are not compressed then, and nothing waits for the disk.
-    /// Checksums are computed as ever: they are what findings are known by.
+    /// Whether the corpus goes when the command ends that makes it: texts are not compressed then,
+    /// and nothing waits for the disk. Checksums are computed as ever: they are what findings are
+    /// known by.
     pub passing: bool,
     /// How many threads work.
     pub threads: usize,
@@ -95,8 +98,8 @@ fn in_flight(threads: usize, memory: u64, largest_page: u64) -> usize {
     affordable.clamp(1, threads * 2)
 }
 
-/// How many threads should inflate ahead of each reader, so that none waits for it: none where there are enough files to
-/// read side by side, some where many threads work on one.
+/// How many threads should inflate ahead of each reader, so that none waits for it: none where
+/// there are enough files to read side by side, some where many threads work on one.
 fn helpers(threads: usize, tasks: usize, memory: u64) -> usize {
     let readers = tasks.clamp(1, threads.max(1));
     let wanted = threads.div_ceil(readers * FED_BY_ONE).saturating_sub(1);
@@ -107,8 +110,8 @@ fn helpers(threads: usize, tasks: usize, memory: u64) -> usize {
 impl Build<'_> {
     /// Builds, resumes or extends the corpus.
     ///
-    /// `build(inputs, threads = 1) ≡ build(inputs, threads = n)`, byte for byte, and a build that was
-    /// killed at any moment and run again ends with the same bytes as one that was not.
+    /// `build(inputs, threads = 1) ≡ build(inputs, threads = n)`, byte for byte, and a build that
+    /// was killed at any moment and run again ends with the same bytes as one that was not.
     pub fn run(mut self) -> Result<Built> {
         self.settings.limits = (&self.parameters.limits).into();
         self.identify();
@@ -163,8 +166,9 @@ impl Build<'_> {
         })
     }
 
-    /// Whether the corpus is there already, complete and made in this way from these inputs. It is an error if it is there and was
-    /// made otherwise; one that is unfinished is for [`Build::run`] to judge.
+    /// Whether the corpus is there already, complete and made in this way from these inputs. It is
+    /// an error if it is there and was made otherwise; one that is unfinished is for [`Build::run`]
+    /// to judge.
     pub fn is_done(&mut self) -> Result<bool> {
         if !Site::is_complete(&self.corpus)? {
             return Ok(false);
@@ -173,7 +177,8 @@ impl Build<'_> {
         Site::is_done(self)
     }
 
-    /// Notes of each input what tells that it has changed. Small files are read for that, so all threads take part.
+    /// Notes of each input what tells that it has changed. Small files are read for that, so all
+    /// threads take part.
     fn identify(&mut self) {
         // A corpus for one command is neither resumed nor added to.
         if self.passing {
@@ -267,8 +272,8 @@ impl Build<'_> {
         };
         lock(&shared.waiting).extend(&slots);
         std::thread::scope(|scope| {
-            // Spawned threads are one fewer than asked for: this one works too. Where the system starts no more of them, those
-            // that there are do all the work.
+            // Spawned threads are one fewer than asked for: this one works too. Where the system
+            // starts no more of them, those that there are do all the work.
             for _ in 1..self.threads.max(1) {
                 let thread = std::thread::Builder::new();
                 if thread.spawn_scoped(scope, || shared.work()).is_err() {
@@ -310,7 +315,8 @@ fn counts_of(manifest: &Manifest, run: usize) -> Counts {
     counts
 }
 
-/// Why nothing came of the input, as the end of a sentence: every cause, with how often it was met and an example.
+/// Why nothing came of the input, as the end of a sentence: every cause, with how often it was met
+/// and an example.
 fn why_no_pages(counts: &Counts, inputs: usize, passed_over: &BTreeMap<String, Tally>) -> String {
     let (files, them) = if inputs == 1 {
         ("file", "it")
@@ -360,8 +366,9 @@ struct Shared<'run> {
 impl<'run> Shared<'run> {
     /// One thread's work, from its first batch to the last of all.
     fn work(&self) {
-        // A batch that is lost to a panic is one that all batches behind it would wait for: it ends the run, as any error does. What
-        // was shared stays sound, because parts are committed whole and the manifest names no other.
+        // A batch that is lost to a panic is one that all batches behind it would wait for: it ends
+        // the run, as any error does. What was shared stays sound, because parts are committed
+        // whole and the manifest names no other.
         let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| self.try_work()));
         let error = match outcome {
             Ok(Ok(())) => return,
@@ -554,8 +561,8 @@ impl<'run> TaskSlot<'run> {
         self.close_if_ended(shared, &mut writer)
     }
 
-    /// Writes a piece of a batch that is too large to be held, once its turn has come. The batch whose turn it is never waits, so
-    /// that this ends, unless the run does.
+    /// Writes a piece of a batch that is too large to be held, once its turn has come. The batch
+    /// whose turn it is never waits, so that this ends, unless the run does.
     fn submit_piece(&self, shared: &Shared<'_>, sequence: u64, piece: EncodedBatch) -> Result<()> {
         let mut writer = lock(&self.writer);
         while writer.written != sequence {
@@ -694,8 +701,8 @@ fn message_of(panic: &(dyn Any + Send)) -> String {
     text.unwrap_or("without a message").to_owned()
 }
 
-/// A thread that panicked left nothing half-done behind these locks: the batch it was at is lost, and the run ends with
-/// an error.
+/// A thread that panicked left nothing half-done behind these locks: the batch it was at is lost,
+/// and the run ends with an error.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

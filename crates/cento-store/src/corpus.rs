@@ -26,8 +26,8 @@ use crate::schema::Table;
 
 /// A corpus that was opened for reading.
 ///
-/// What is open is what the manifest named when it was opened: parts that are added meanwhile do not
-/// show, and parts never change.
+/// What is open is what the manifest named when it was opened: parts that are added meanwhile do
+/// not show, and parts never change.
 pub struct Corpus {
     path: PathBuf,
     manifest: Manifest,
@@ -62,8 +62,9 @@ pub struct ChunkRow {
 }
 
 impl Corpus {
-    /// Opens the corpus at `path`: reads the manifest, and checks that each file it names is there, has
-    /// its size and ends as it should. One whose last run was interrupted is refused: pages are missing from it.
+    /// Opens the corpus at `path`: reads the manifest, and checks that each file it names is there,
+    /// has its size and ends as it should. One whose last run was interrupted is refused: pages are
+    /// missing from it.
     pub fn open(path: &Path) -> Result<Corpus> {
         let corpus = Self::open_partial(path)?;
         if !corpus.manifest.complete() {
@@ -108,7 +109,8 @@ impl Corpus {
         &self.manifest
     }
 
-    /// The names of the inputs that it was made from, with their ordinals: what page ids begin with.
+    /// The names of the inputs that it was made from, with their ordinals: what page ids begin
+    /// with.
     pub fn inputs(&self) -> Result<Vec<(u32, String)>> {
         let inputs = self.listed_inputs()?.into_iter();
         Ok(inputs.map(|input| (input.ordinal, input.name)).collect())
@@ -184,7 +186,8 @@ impl Corpus {
             }))
     }
 
-    /// How many rows each row group of a table of one part has; none if the corpus does not keep the table.
+    /// How many rows each row group of a table of one part has; none if the corpus does not keep
+    /// the table.
     pub fn group_rows(&self, part: usize, table: Table) -> Result<Vec<u64>> {
         let reader = self.reader(part, table, &[])?;
         Ok(reader.map_or_else(Vec::new, |reader| {
@@ -213,7 +216,8 @@ impl Corpus {
         self.batches(part, table, reader)
     }
 
-    /// The rows of one part that have these numbers, which must ascend. What lies between them is passed over, not read.
+    /// The rows of one part that have these numbers, which must ascend. What lies between them is
+    /// passed over, not read.
     pub fn pick(
         &self,
         part: usize,
@@ -321,15 +325,16 @@ impl Corpus {
         Ok(chunks)
     }
 
-    /// The rows of one page in a table. Reads the footer of one file (once), the ids of one row group and
-    /// the blocks that hold the rows.
+    /// The rows of one page in a table. Reads the footer of one file (once), the ids of one row
+    /// group and the blocks that hold the rows.
     fn rows_of(&self, page_id: u64, table: Table, columns: &[&str]) -> Result<Vec<RecordBatch>> {
         let parts = &self.manifest.parts;
         let holds = |part: &Part| {
             part.first_page.is_some_and(|first| first <= page_id)
                 && part.last_page.is_some_and(|last| page_id <= last)
         };
-        // Parts ascend, but one without pages has no place in that order; there are few, so: in turn.
+        // Parts ascend, but one without pages has no place in that order; there are few, so: in
+        // turn.
         let Some(part) = parts.iter().position(holds) else {
             return Ok(Vec::new());
         };
@@ -396,7 +401,8 @@ impl Corpus {
         entry.map(|entry| self.path.join(&entry.file))
     }
 
-    /// A reader of `columns`, in the order of the schema; none if the corpus does not keep the table.
+    /// A reader of `columns`, in the order of the schema; none if the corpus does not keep the
+    /// table.
     fn reader(
         &self,
         part: usize,
@@ -411,7 +417,8 @@ impl Corpus {
         let footer = match footers.get(&(part, table)) {
             Some(footer) => footer.clone(),
             None => {
-                // The index of blocks is what makes reading one row cheap; bounds of blocks are not kept.
+                // The index of blocks is what makes reading one row cheap; bounds of blocks are not
+                // kept.
                 let options = ArrowReaderOptions::new()
                     .with_offset_index_policy(PageIndexPolicy::Optional)
                     .with_column_index_policy(PageIndexPolicy::Skip);
@@ -441,8 +448,9 @@ impl std::fmt::Debug for Corpus {
     }
 }
 
-/// Compares the columns and the rows of a table with what they should be. All readers go through here, so that none of them meets
-/// a column of another type, whoever made the file and its checksum.
+/// Compares the columns and the rows of a table with what they should be. All readers go through
+/// here, so that none of them meets a column of another type, whoever made the file and its
+/// checksum.
 fn check_table(
     path: &Path,
     footer: &ArrowReaderMetadata,

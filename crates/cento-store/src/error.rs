@@ -167,7 +167,8 @@ impl Error {
         }
     }
 
-    /// A Parquet error at `path`; a full disk beneath it stays a full disk, so that it gets its hint.
+    /// A Parquet error at `path`; a full disk beneath it stays a full disk, so that it gets its
+    /// hint.
     pub(crate) fn parquet(path: &Path, source: parquet::errors::ParquetError) -> Error {
         use parquet::errors::ParquetError;
         match source {

@@ -2,10 +2,10 @@
 //!
 //! # Brief overview
 //!
-//! * [`Build`] turns inputs into a corpus: it reads records, has them decoded, read, cut and hashed by as
-//!   many threads as there are, and writes the rows in immutable parts.
-//! * [`Manifest`] says what a corpus is: its format version, its [`Parameters`], its parts with their
-//!   checksums. It is replaced atomically, so a crash never damages what was committed.
+//! * [`Build`] turns inputs into a corpus: it reads records, has them decoded, read, cut and hashed
+//!   by as many threads as there are, and writes the rows in immutable parts.
+//! * [`Manifest`] says what a corpus is: its format version, its [`Parameters`], its parts with
+//!   their checksums. It is replaced atomically, so a crash never damages what was committed.
 //! * [`Corpus`] is an open corpus: it scans tables and finds the text of one page by its id.
 //!
 //! Tables are plain Parquet, one folder each; [`Table`] describes them.

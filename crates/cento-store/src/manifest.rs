@@ -267,9 +267,9 @@ impl Manifest {
         Self::parse(&path, &bytes)
     }
 
-    /// The first line of the file holds the checksum of all lines after it, so that the check needs no
-    /// agreement on how JSON is written. The version comes before the checksum is judged: a newer
-    /// program may compute another one.
+    /// The first line of the file holds the checksum of all lines after it, so that the check needs
+    /// no agreement on how JSON is written. The version comes before the checksum is judged: a
+    /// newer program may compute another one.
     fn parse(path: &Path, bytes: &[u8]) -> Result<Manifest> {
         #[derive(Deserialize)]
         struct Head {
@@ -300,8 +300,9 @@ impl Manifest {
         }
     }
 
-    /// What cannot be in a manifest that this program wrote, whatever its checksum says: a corpus may be from a stranger. Whoever
-    /// reads a manifest may rely on the names of its files, and on sums of its numbers.
+    /// What cannot be in a manifest that this program wrote, whatever its checksum says: a corpus
+    /// may be from a stranger. Whoever reads a manifest may rely on the names of its files, and on
+    /// sums of its numbers.
     fn contradiction(&self) -> Option<String> {
         let mut next = (0u32, 0u32);
         for run in &self.runs {
@@ -367,7 +368,8 @@ impl Manifest {
         format!("{{ \"checksum\": \"{checksum}\",\n{body}\n").into_bytes()
     }
 
-    /// Replaces the manifest of the corpus at `corpus`, so that a crash leaves the old or the new one.
+    /// Replaces the manifest of the corpus at `corpus`, so that a crash leaves the old or the new
+    /// one.
     pub(crate) fn save(&self, corpus: &Path) -> Result<()> {
         let aside = corpus.join(MANIFEST_ASIDE);
         let path = corpus.join(MANIFEST);

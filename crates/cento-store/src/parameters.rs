@@ -5,7 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
-use cento_print::ChunkHash;
+use cento_fingerprint::ChunkHash;
 use cento_read::Limits;
 use cento_text::chunk::ChunkKind;
 use cento_text::content::Selection;
@@ -46,12 +46,14 @@ pub struct Parameters {
     pub recursion_cycles: u32,
     /// Bytes of payload after which a part is closed.
     pub part_bytes: u64,
-    /// What one page may cost. A corpus from before these were written down was made with the defaults, as far as is known.
+    /// What one page may cost. A corpus from before these were written down was made with the
+    /// defaults, as far as is known.
     #[serde(flatten)]
     pub limits: PageLimits,
 }
 
-/// What one page may cost, as [`Limits`] has it; what exceeds a limit is rejected, or skipped, with the reason.
+/// What one page may cost, as [`Limits`] has it; what exceeds a limit is rejected, or skipped, with
+/// the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PageLimits {
@@ -77,7 +79,8 @@ pub struct PageLimits {
 
 /// The most chunks of a page, unless told: a book of a million paragraphs.
 const MAX_CHUNKS: u64 = 1_000_000;
-/// The longest URL, unless told: as long as a path may be on most systems, and twice what sitemaps allow.
+/// The longest URL, unless told: as long as a path may be on most systems, and twice what sitemaps
+/// allow.
 const MAX_URL_BYTES: u64 = 4_096;
 
 impl Default for PageLimits {
@@ -226,7 +229,8 @@ mod as_text {
     }
 }
 
-/// A kind of chunk under its stored name: one that was cut in another way under the same name is another kind.
+/// A kind of chunk under its stored name: one that was cut in another way under the same name is
+/// another kind.
 mod stored_chunk {
     use super::*;
 

@@ -6,8 +6,8 @@
 //!   worker 1   batch 2 ─ encode ─┘                                                            then the manifest
 //! ```
 //!
-//! A batch is one row group of each table. Workers encode and compress their batches on their own; what
-//! is left for the writer, who takes them in order, is to append bytes.
+//! A batch is one row group of each table. Workers encode and compress their batches on their own;
+//! what is left for the writer, who takes them in order, is to append bytes.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -39,7 +39,8 @@ pub(crate) struct RowGroup {
 
 /// What a worker made of one batch of records.
 pub(crate) struct EncodedBatch {
-    /// In the order of [`Table::ALL`]; none where there are no rows or the table is not kept, several where there are many.
+    /// In the order of [`Table::ALL`]; none where there are no rows or the table is not kept,
+    /// several where there are many.
     pub(crate) tables: [Vec<RowGroup>; 3],
     pub(crate) counts: Counts,
     pub(crate) first_page: Option<u64>,
@@ -53,7 +54,8 @@ pub(crate) struct EncodedBatch {
 impl Encoder {
     pub(crate) fn new(passing: bool) -> Result<Encoder> {
         let factory = |table: Table| -> Result<ArrowRowGroupWriterFactory> {
-            // The factory wants a file to take schema and properties from; nothing is written to it.
+            // The factory wants a file to take schema and properties from; nothing is written to
+            // it.
             let properties = table.properties(passing);
             ArrowWriter::try_new(io::sink(), table.schema(), Some(properties))
                 .and_then(ArrowWriter::into_serialized_writer)
@@ -287,7 +289,8 @@ impl HashedFile {
 impl Write for HashedFile {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         let written = self.file.write(buffer)?;
-        // Passing files too: the checksums are the identity of a corpus, by which findings are found again.
+        // Passing files too: the checksums are the identity of a corpus, by which findings are
+        // found again.
         self.hasher.update(&buffer[..written]);
         self.bytes += written as u64;
         Ok(written)
@@ -298,8 +301,8 @@ impl Write for HashedFile {
     }
 }
 
-/// The hash over the last [`TAIL`] bytes of a file: for Parquet that is the footer, without which the
-/// rest cannot be read.
+/// The hash over the last [`TAIL`] bytes of a file: for Parquet that is the footer, without which
+/// the rest cannot be read.
 pub(crate) fn tail_hash(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let bytes = file.metadata()?.len();

@@ -9,7 +9,7 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::ArrowError;
-use cento_print::{link_hash, text_hash};
+use cento_fingerprint::{link_hash, text_hash};
 use cento_read::{Content, Decoded, Input, Page, Settings};
 use cento_text::content::{self, Selection};
 use cento_text::html::{Extractor, LONGEST_PAGE, Options};
@@ -28,13 +28,16 @@ use crate::work::Work;
 const LARGE: usize = 4 << 20;
 /// Room for text that a batch has before it is read: what it weighs, but no more than this.
 const MOST_RESERVED: usize = 16 << 20;
-/// Bytes of rows after which they are encoded as a row group of their own. What a batch weighs says little about its rows: a
-/// page may unpack to 250 times its size, and two bytes of text may be a chunk. It also keeps columns of strings far from the
-/// 2 GiB that Arrow can address, as long as one page has no more than [`LONGEST_TEXT`].
+/// Bytes of rows after which they are encoded as a row group of their own. What a batch weighs says
+/// little about its rows: a page may unpack to 250 times its size, and two bytes of text may be a
+/// chunk. It also keeps columns of strings far from the 2 GiB that Arrow can address, as long as
+/// one page has no more than [`LONGEST_TEXT`].
 const ROWS_BYTES: usize = 32 << 20;
-/// Bytes of rows, before they are encoded, that a batch may hold until its turn comes. Hardly any batch has more.
+/// Bytes of rows, before they are encoded, that a batch may hold until its turn comes. Hardly any
+/// batch has more.
 const HELD_BYTES: usize = 4 * ROWS_BYTES;
-/// The longest text of a page. Positions in it have 32 bits, and a column of texts has no more than 2 GiB.
+/// The longest text of a page. Positions in it have 32 bits, and a column of texts has no more than
+/// 2 GiB.
 const LONGEST_TEXT: usize = LONGEST_PAGE;
 /// The longest title, as [`Extractor`] has it, wherever the title is from.
 const LONGEST_TITLE: usize = 1_024;
@@ -108,8 +111,8 @@ impl<'run> Worker<'run> {
         }
     }
 
-    /// Decodes, reads, cuts, hashes and encodes a batch. What comes to more than can be held until its turn is given to `early` in
-    /// pieces, in order, before the rest is returned.
+    /// Decodes, reads, cuts, hashes and encodes a batch. What comes to more than can be held until
+    /// its turn is given to `early` in pieces, in order, before the rest is returned.
     pub(crate) fn process(
         &mut self,
         batch: Batch,
@@ -375,7 +378,8 @@ impl<'run> Worker<'run> {
                         continue;
                     };
                     self.link_hashes.push(link_hash(link.key));
-                    // Most links of a page lead to one domain after the other, so this finds most repeats.
+                    // Most links of a page lead to one domain after the other, so this finds most
+                    // repeats.
                     if own != Some(link.domain)
                         && self.link_domains.last().map(String::as_str) != Some(link.domain)
                     {
@@ -398,7 +402,8 @@ impl<'run> Worker<'run> {
         facts
     }
 
-    /// Cuts the page's text into chunks. Answers why it cannot be kept if there are too many of them.
+    /// Cuts the page's text into chunks. Answers why it cannot be kept if there are too many of
+    /// them.
     fn cut(&mut self) -> Option<(&'static str, String)> {
         let Parameters {
             chunk: kind,
@@ -432,10 +437,11 @@ impl<'run> Worker<'run> {
     }
 }
 
-/// Cuts off what no page needs of the facts about it. Answers how long its URL was, if that was cut.
+/// Cuts off what no page needs of the facts about it. Answers how long its URL was, if that was
+/// cut.
 ///
-/// A table has these facts of every page, rejected ones too, and analyses keep them in memory: a page without text must not cost
-/// more than one with it.
+/// A table has these facts of every page, rejected ones too, and analyses keep them in memory: a
+/// page without text must not cost more than one with it.
 fn shorten(page: &mut Page, limits: &PageLimits) -> Option<usize> {
     let most = usize::try_from(limits.max_url_bytes).unwrap_or(usize::MAX);
     let cut = |text: &mut String, most: usize| {

@@ -1,7 +1,7 @@
 //! The tables: which columns they have and how each column is stored.
 //!
-//! Everything is plain Parquet that DuckDB, pandas, polars and Spark read. Choices that cost or save
-//! something stand here, next to the reason.
+//! Everything is plain Parquet that DuckDB, pandas, polars and Spark read. Choices that cost or
+//! save something stand here, next to the reason.
 
 use std::sync::{Arc, LazyLock};
 
@@ -23,8 +23,8 @@ pub enum Table {
     Chunks,
 }
 
-/// Bytes of text that are compressed together. One page of a corpus is read by decompressing one such
-/// block, so it is small; zstd on text gains little from more.
+/// Bytes of text that are compressed together. One page of a corpus is read by decompressing one
+/// such block, so it is small; zstd on text gains little from more.
 const TEXT_BLOCK: usize = 64 << 10;
 
 impl Table {

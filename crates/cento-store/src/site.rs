@@ -85,7 +85,8 @@ impl Site {
         Ok(path.join(MANIFEST).exists() && Manifest::load(path)?.complete())
     }
 
-    /// Whether the corpus, which is complete, was made from the same inputs in the same way: by one run or by several.
+    /// Whether the corpus, which is complete, was made from the same inputs in the same way: by one
+    /// run or by several.
     pub(crate) fn is_done(build: &Build<'_>) -> Result<bool> {
         let path = &build.corpus;
         let manifest = Manifest::load(path)?;
@@ -160,7 +161,8 @@ impl Site {
         {
             let folder = path.join(folder);
             fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, error))?;
-            // What is in these folders is swept: a link in a corpus from a stranger could lead to anything.
+            // What is in these folders is swept: a link in a corpus from a stranger could lead to
+            // anything.
             if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
                 return Err(Error::damaged(
                     &folder,
@@ -327,8 +329,8 @@ pub(crate) struct KnownInputs {
 }
 
 impl KnownInputs {
-    /// Whether an input is among them: by its name, its size, and what tells that it has changed. A stream is never known:
-    /// nothing tells what comes out of it.
+    /// Whether an input is among them: by its name, its size, and what tells that it has changed. A
+    /// stream is never known: nothing tells what comes out of it.
     pub(crate) fn has(&self, input: &Input) -> bool {
         let told = |version: Option<&str>| {
             let line = render_input(&input.name, input.bytes, version);
@@ -427,8 +429,8 @@ fn remove_file(path: &Path) -> Result<()> {
     fs::remove_file(path).map_err(|error| Error::io(path, error))
 }
 
-/// Whether a folder without a manifest may become a corpus: it is empty, or a run was killed in it before
-/// the first manifest was written.
+/// Whether a folder without a manifest may become a corpus: it is empty, or a run was killed in it
+/// before the first manifest was written.
 fn is_empty_or_ours(path: &Path) -> Result<bool> {
     if !path.is_dir() {
         return Ok(false);
@@ -450,8 +452,9 @@ fn is_empty_or_ours(path: &Path) -> Result<bool> {
             .all(|entry| ours.iter().any(|name| entry.file_name() == *name)))
 }
 
-/// Removes the files that a corpus is made of and then its folder, if nothing else is in it. Best effort:
-/// it runs when something has failed already, and that failure is what the user should hear of.
+/// Removes the files that a corpus is made of and then its folder, if nothing else is in it. Best
+/// effort: it runs when something has failed already, and that failure is what the user should hear
+/// of.
 fn remove_remains(path: &Path) {
     for folder in ["inputs", "tmp"]
         .into_iter()

@@ -1,8 +1,8 @@
 //! Cutting the inputs of a run into tasks, and the records of a task into batches.
 //!
-//! Where tasks, batches and parts begin and end follows from the inputs and the parameters alone, never
-//! from the number of threads or from time. That is why tables have the same bytes on any machine, and
-//! why a resumed run ends like an unbroken one.
+//! Where tasks, batches and parts begin and end follows from the inputs and the parameters alone,
+//! never from the number of threads or from time. That is why tables have the same bytes on any
+//! machine, and why a resumed run ends like an unbroken one.
 
 use std::ops::Range;
 
@@ -13,9 +13,9 @@ use crate::manifest::{Counts, Cursor, Tally};
 use crate::parameters::Parameters;
 use crate::progress::Progress;
 
-/// Bytes of record bodies after which a batch is full. A batch is one row group, and is in memory as a
-/// whole: small enough that a dozen threads fit in a gigabyte, large enough that DuckDB likes to scan it.
-/// Parts end where batches end, so batches are smaller where parts are small.
+/// Bytes of record bodies after which a batch is full. A batch is one row group, and is in memory
+/// as a whole: small enough that a dozen threads fit in a gigabyte, large enough that DuckDB likes
+/// to scan it. Parts end where batches end, so batches are smaller where parts are small.
 const BATCH_BYTES: u64 = 16 << 20;
 /// Records after which a batch is full, however small they are.
 const BATCH_RECORDS: usize = 1 << 15;
@@ -23,9 +23,10 @@ const BATCH_RECORDS: usize = 1 << 15;
 /// The cause under which inputs are counted that could not be opened or read to their end.
 const UNREADABLE: &str = "unreadable";
 
-/// Whether an error is about what the user asked for, or about the network, rather than about one input. An input that
-/// simply has no text in it is counted and passed over: folders hold all sorts of things. But a run that goes on without
-/// a network passes over everything that is left, and calls that a corpus.
+/// Whether an error is about what the user asked for, or about the network, rather than about one
+/// input. An input that simply has no text in it is counted and passed over: folders hold all sorts
+/// of things. But a run that goes on without a network passes over everything that is left, and
+/// calls that a corpus.
 fn stops(error: &cento_read::Error) -> bool {
     use cento_read::Error;
     error.is_outage()
@@ -37,8 +38,8 @@ fn stops(error: &cento_read::Error) -> bool {
 
 /// A run's inputs in groups that are read one after the other: ranges of positions in `inputs`.
 ///
-/// Groups are what several threads can read at the same time. A large file is a group of its own; small
-/// files share one until they come to `task_bytes`.
+/// Groups are what several threads can read at the same time. A large file is a group of its own;
+/// small files share one until they come to `task_bytes`.
 pub(crate) fn plan(inputs: &[Input], task_bytes: u64) -> Vec<Range<usize>> {
     let mut tasks = Vec::new();
     let mut begin = 0;
@@ -137,8 +138,8 @@ impl<'run> TaskReader<'run> {
 
     /// The next batch; `None` at the end of the task.
     ///
-    /// A batch ends behind a page or at the end of the task, so that the place where it ends is one at
-    /// which a reader can start.
+    /// A batch ends behind a page or at the end of the task, so that the place where it ends is one
+    /// at which a reader can start.
     pub(crate) fn next_batch(&mut self) -> Result<Option<Batch>> {
         let mut batch = Batch {
             sequence: self.sequence,
@@ -192,7 +193,8 @@ impl<'run> TaskReader<'run> {
         Ok(Some(batch))
     }
 
-    /// The reader that is open, or the next one; an input that cannot be opened is counted and passed.
+    /// The reader that is open, or the next one; an input that cannot be opened is counted and
+    /// passed.
     fn open_next(&mut self, counts: &mut Counts) -> Result<Option<&mut Open>> {
         while self.current.is_none() {
             let Some(position) = self.remaining.next() else {

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 /// The work on one page, on one thread, and how long it may take.
 ///
-/// It is the time that the processor works on it which counts, not the time that passes: a machine that sleeps, swaps or has
-/// other things to do must not change what a corpus holds. All steps are linear in the size of the page, so that within the
-/// other limits none comes near the default; this is a guard, and the only limit whose outcome can differ between machines.
+/// It is the time that the processor works on it which counts, not the time that passes: a machine
+/// that sleeps, swaps or has other things to do must not change what a corpus holds. All steps are
+/// linear in the size of the page, so that within the other limits none comes near the default;
+/// this is a guard, and the only limit whose outcome can differ between machines.
 pub(crate) struct Work {
     begun: Duration,
     most: Duration,

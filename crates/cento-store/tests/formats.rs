@@ -7,8 +7,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{TimestampMillisecondType, UInt64Type};
 use cento_store::{Corpus, FORMAT_NEWEST, FORMAT_OLDEST, Table};
 
-/// Each sample was made by the program that wrote its version, of the same archive: two pages, a 404 and a damaged
-/// record.
+/// Each sample was made by the program that wrote its version, of the same archive: two pages, a
+/// 404 and a damaged record.
 #[test]
 fn samples_of_every_format_still_read() {
     for version in FORMAT_OLDEST..=FORMAT_NEWEST {

@@ -1,4 +1,5 @@
-//! A build that is stopped again and again ends like one that was not, whatever the format of its input.
+//! A build that is stopped again and again ends like one that was not, whatever the format of its
+//! input.
 
 #![expect(
     clippy::unwrap_used,

@@ -100,9 +100,11 @@ pub(crate) fn decide(words: usize, rate: f64, random: &mut Random) -> Vec<Edit> 
         .collect()
 }
 
-/// A copy of the source in which the edits are made; new words are drawn from the vocabulary of the language.
+/// A copy of the source in which the edits are made; new words are drawn from the vocabulary of the
+/// language.
 ///
-/// A word that is left out takes the space behind it along; one that is put in stands behind the word of its edit.
+/// A word that is left out takes the space behind it along; one that is put in stands behind the
+/// word of its edit.
 pub(crate) fn apply(
     source: &Prose,
     edits: &[Edit],
@@ -125,7 +127,8 @@ pub(crate) fn apply(
                 copy.take(source, done, word.start);
                 done = word.end;
                 let rest = source.text.get(done as usize..).unwrap_or_default();
-                // Two spaces in a row, or one at the edge of a paragraph, would be gone when the page is read.
+                // Two spaces in a row, or one at the edge of a paragraph, would be gone when the
+                // page is read.
                 let bare = copy.text.is_empty() || copy.text.ends_with(' ');
                 if rest.starts_with(' ') && (space == " " || bare) {
                     done += 1;
@@ -187,8 +190,8 @@ mod tests {
         ]
     }
 
-    /// Character by character: which characters of the source are kept, and what stands between them. The account of
-    /// what is the same is then read off as pairs of positions.
+    /// Character by character: which characters of the source are kept, and what stands between
+    /// them. The account of what is the same is then read off as pairs of positions.
     fn naive(
         source: &Prose,
         edits: &[Edit],

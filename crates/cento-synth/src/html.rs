@@ -85,7 +85,8 @@ impl Template {
     }
 }
 
-/// The bytes of a page. Neither its address nor the time of its fetching is in them, so that copies can be exact.
+/// The bytes of a page. Neither its address nor the time of its fetching is in them, so that copies
+/// can be exact.
 pub(crate) fn render(page: &Page) -> String {
     let template = Template::of(page.template, page.language);
     let mut random = Random::new(page.template.seed, Purpose::Markup, page.markup);
@@ -229,7 +230,8 @@ fn block(block: &Block, first: bool, by_name: bool, random: &mut Random, out: &m
     }
 }
 
-/// A stretch of letters at or after a place: up to the next space, and of at most 12 characters where there is none.
+/// A stretch of letters at or after a place: up to the next space, and of at most 12 characters
+/// where there is none.
 fn word_after(text: &str, mut at: usize) -> Option<(usize, usize)> {
     while at < text.len() && !text.is_char_boundary(at) {
         at += 1;

@@ -1,8 +1,8 @@
 //! The languages: letters, syllables, little words and how sentences are written.
 //!
-//! Words are made of syllables in the script of the language, so that they mean nothing and belong to nobody. The most
-//! frequent ones of the Latin and Cyrillic scripts are real little words (*the*, *und*, *не*), because those are what
-//! tells such languages apart.
+//! Words are made of syllables in the script of the language, so that they mean nothing and belong
+//! to nobody. The most frequent ones of the Latin and Cyrillic scripts are real little words
+//! (*the*, *und*, *не*), because those are what tells such languages apart.
 
 use std::fmt;
 use std::str::FromStr;
@@ -256,7 +256,8 @@ impl Language {
     }
 }
 
-/// The parts of syllables, parted by spaces; `-` stands for none. More frequent ones stand there more than once.
+/// The parts of syllables, parted by spaces; `-` stands for none. More frequent ones stand there
+/// more than once.
 pub(crate) struct Syllables {
     pub(crate) onsets: &'static str,
     pub(crate) vowels: &'static str,

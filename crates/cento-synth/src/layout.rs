@@ -8,10 +8,11 @@
 //!                            └ block 0 ┘└ block 1 ┘    50 articles of one language on 9 sites
 //! ```
 //!
-//! Every page that copies belongs to a block of articles and copies from it. Within a block, each article serves one purpose: it
-//! is copied as a whole by exact copies, or by aliases, or by revisits, or by near-copies, or as part of a site that is mirrored;
-//! or it gives its three slots, each to one patch of one page. So whoever finds a patch elsewhere has found an error, or has found
-//! what truth says: no passage has two sources.
+//! Every page that copies belongs to a block of articles and copies from it. Within a block, each
+//! article serves one purpose: it is copied as a whole by exact copies, or by aliases, or by
+//! revisits, or by near-copies, or as part of a site that is mirrored; or it gives its three slots,
+//! each to one patch of one page. So whoever finds a patch elsewhere has found an error, or has
+//! found what truth says: no passage has two sources.
 
 use crate::error::{Error, Result};
 use crate::language::Language;
@@ -232,7 +233,8 @@ impl Layout {
         (index % blocks, index / blocks)
     }
 
-    /// The article that a page copies as a whole, and how many such copies of it come before this one.
+    /// The article that a page copies as a whole, and how many such copies of it come before this
+    /// one.
     pub(crate) fn whole(&self, role: Role) -> (u64, u64) {
         let (block, turn) = self.block(role.index);
         let pool = match role.kind {
@@ -276,7 +278,8 @@ impl Layout {
         };
         (first..first + count)
             .map(|number| Slot {
-                // Neighbouring numbers are different articles; each round through them gives the next slot.
+                // Neighbouring numbers are different articles; each round through them gives the
+                // next slot.
                 article: block * BLOCK + pooled(4 * WHOLE + number % GIVERS),
                 slot: number / GIVERS % SLOTS,
             })
@@ -304,7 +307,8 @@ impl Layout {
     }
 }
 
-/// The position in a block of the n-th article that is not mirrored, in an order that goes through all sites.
+/// The position in a block of the n-th article that is not mirrored, in an order that goes through
+/// all sites.
 fn pooled(number: u64) -> u64 {
     // 44 articles are not mirrored; 17 has no divisor in common with 44, so every one has its turn.
     let position = number % (BLOCK - MIRRORED) * 17 % (BLOCK - MIRRORED);
@@ -315,7 +319,8 @@ fn pooled(number: u64) -> u64 {
     }
 }
 
-/// A step without a common divisor with the number of pages, near the golden section of it, and a shift.
+/// A step without a common divisor with the number of pages, near the golden section of it, and a
+/// shift.
 fn scatter(settings: &Settings) -> (u64, u64) {
     let pages = settings.pages;
     let mut random = Random::new(settings.seed, Purpose::Order, 0);

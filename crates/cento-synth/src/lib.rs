@@ -2,20 +2,23 @@
 //!
 //! # Brief overview
 //!
-//! - [`Synthesis`] writes archives and `truth.jsonl` from [`Settings`]. Every page is a pure function of the settings and of its number: one
-//!   that copies makes its source anew. So memory does not grow with the crawl, threads need no word between them, and the same settings
-//!   give the same bytes.
-//! - [`Record`] is one thing that is true of such a crawl: a copy with its resemblance, a passage with its offsets on both sides, a quilt
-//!   with its sources. The module [`truth`] lists them all. Offsets and resemblance come from reading the pages as `cento index` does, by
-//!   the same calls.
+//! - [`Synthesis`] writes archives and `truth.jsonl` from [`Settings`]. Every page is a pure
+//!   function of the settings and of its number: one that copies makes its source anew. So memory
+//!   does not grow with the crawl, threads need no word between them, and the same settings give
+//!   the same bytes.
+//! - [`Record`] is one thing that is true of such a crawl: a copy with its resemblance, a passage
+//!   with its offsets on both sides, a quilt with its sources. The module [`truth`] lists them all.
+//!   Offsets and resemblance come from reading the pages as `cento index` does, by the same calls.
 //! - [`Check`] proves every record against a corpus that was indexed from the archives.
-//! - [`Score`] gives precision, recall and F1 of findings. The module [`score`] says what tables of findings look like and what counts.
+//! - [`Score`] gives precision, recall and F1 of findings. The module [`score`] says what tables of
+//!   findings look like and what counts.
 //!
 //! # What the text is like
 //!
-//! Words are made up, of real letters, in eleven languages and nine scripts; their frequencies follow Zipf's law, and each is drawn
-//! independently. So it is known how often `k` words in a row are the same by chance: [`chance_of_a_gram`]. Sentences, paragraphs,
-//! headings, navigation, notices and links are put around them as sites do.
+//! Words are made up, of real letters, in eleven languages and nine scripts; their frequencies
+//! follow Zipf's law, and each is drawn independently. So it is known how often `k` words in a row
+//! are the same by chance: [`chance_of_a_gram`]. Sentences, paragraphs, headings, navigation,
+//! notices and links are put around them as sites do.
 //!
 //! # Example
 //!

@@ -41,8 +41,8 @@ impl Prose {
             self.text.push_str(language.gap());
         }
         let begin = self.end();
-        // All words are drawn, and all are found, before the first is written: neither draws nor finds wait for each other, and
-        // most of their time is waiting for memory.
+        // All words are drawn, and all are found, before the first is written: neither draws nor
+        // finds wait for each other, and most of their time is waiting for memory.
         let mut ranks = [0u16; LONGEST];
         for rank in ranks.iter_mut().take(count as usize) {
             *rank = vocabulary.draw_rank(random);
@@ -139,7 +139,7 @@ pub(crate) fn title(language: Language, random: &mut Random) -> String {
 mod tests {
     use std::collections::HashMap;
 
-    use cento_print::{grams, word_hash};
+    use cento_fingerprint::{grams, word_hash};
     use cento_text::words::for_each_word;
 
     use super::*;
@@ -186,8 +186,9 @@ mod tests {
             for k in 1..=3 {
                 let (found, pairs) = matches(&paragraphs, k);
                 let expected = pairs * chance_of_a_gram(language, k as u32);
-                // How often the few most frequent words were drawn varies, and their matches are most of all: from 60,000 words
-                // the standard deviation is 1.7 % for each word of a gram. Four of these are allowed.
+                // How often the few most frequent words were drawn varies, and their matches are
+                // most of all: from 60,000 words the standard deviation is 1.7 % for each word of a
+                // gram. Four of these are allowed.
                 let tolerance = 0.07 * k as f64 * expected + 6.0 * expected.sqrt();
                 assert!(
                     (found - expected).abs() < tolerance,
@@ -226,7 +227,8 @@ mod tests {
                 });
                 assert_eq!(found, prose.words, "{language}");
             }
-            // Arabic and Devanagari are scripts of several languages, between which made-up words do not decide.
+            // Arabic and Devanagari are scripts of several languages, between which made-up words
+            // do not decide.
             let detected = cento_text::language::detect(&prose.text.repeat(3));
             let undecided =
                 detected.is_none() && matches!(language, Language::Arabic | Language::Hindi);

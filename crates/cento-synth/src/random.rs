@@ -1,7 +1,8 @@
 //! Numbers that look random and follow from a key alone.
 //!
-//! Whatever is drawn for a page is drawn from a stream that is named by the seed, by what the stream is for, and by a
-//! number. So no page waits for another, and one that copies makes its source anew instead of remembering it.
+//! Whatever is drawn for a page is drawn from a stream that is named by the seed, by what the
+//! stream is for, and by a number. So no page waits for another, and one that copies makes its
+//! source anew instead of remembering it.
 
 /// What a stream is for; streams for different purposes have nothing to do with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

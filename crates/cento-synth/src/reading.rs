@@ -1,8 +1,9 @@
-//! Pages as `cento index` reads them: text, places, words, grams and chunks, by the same calls that the index makes.
+//! Pages as `cento index` reads them: text, places, words, grams and chunks, by the same calls that
+//! the index makes.
 
 use std::collections::HashSet;
 
-use cento_print::{ChunkHash, grams, packed_word_hash, word_hash};
+use cento_fingerprint::{ChunkHash, grams, packed_word_hash, word_hash};
 use cento_text::chunk::{ChunkKind, chunks};
 use cento_text::html::{Extractor, Options};
 use cento_text::normal::{Normalisation, normalise};
@@ -133,7 +134,8 @@ impl Reader {
     }
 }
 
-/// Where the needle is, at or after `from`. A search for all of a paragraph would first study the paragraph; its first bytes do.
+/// Where the needle is, at or after `from`. A search for all of a paragraph would first study the
+/// paragraph; its first bytes do.
 fn find(text: &[u8], from: usize, needle: &[u8]) -> Option<usize> {
     let beginning = needle.get(..needle.len().min(24))?;
     let mut at = from;

@@ -22,7 +22,8 @@ pub enum Kind {
     Quilt,
     /// The same, but it links to each of its sources.
     Aggregator,
-    /// A page with a text of its own and one or two passages of an article: verbatim, edited or reordered.
+    /// A page with a text of its own and one or two passages of an article: verbatim, edited or
+    /// reordered.
     Passage,
     /// A publisher's page, which stolen pages copy.
     Original,

@@ -31,7 +31,8 @@ pub(crate) struct Site {
     pub(crate) number: u64,
 }
 
-/// Hosts of one spammer, and pages of each: the case that Fetterly, Manasse and Najork open their paper with.
+/// Hosts of one spammer, and pages of each: the case that Fetterly, Manasse and Najork open their
+/// paper with.
 pub(crate) const SPAM_HOSTS: u64 = 100;
 pub(crate) const SPAM_PAGES: u64 = 9;
 
@@ -94,7 +95,8 @@ impl Site {
         };
         (0..count)
             .map(|address| {
-                // 10.0.0.0/8 has room for 160,000 sites of each sort before addresses come round again.
+                // 10.0.0.0/8 has room for 160,000 sites of each sort before addresses come round
+                // again.
                 let address = (number * 26 + sort) * 4 + address;
                 format!(
                     "10.{}.{}.{}",

@@ -2,7 +2,7 @@
 
 mod sites;
 
-use cento_print::text_hash;
+use cento_fingerprint::text_hash;
 use cento_text::date::render;
 
 use crate::error::{Error, Result};
@@ -359,7 +359,8 @@ pub(crate) fn original_file(original: u64) -> String {
     format!("{:05}/original-{original:08}.html", original / 1_000)
 }
 
-/// Segments that go on on both sides as one: between two paragraphs that stand together on both sides is the same gap.
+/// Segments that go on on both sides as one: between two paragraphs that stand together on both
+/// sides is the same gap.
 fn joined(segments: &[[u64; 4]], text: &str, source: &str) -> Vec<[u64; 4]> {
     let mut joined: Vec<[u64; 4]> = Vec::with_capacity(segments.len());
     let between = |text: &str, begin: u64, end: u64| {

@@ -1,4 +1,5 @@
-//! Whether the truth is the whole truth: pages compared with each other by brute force, by nothing but their text.
+//! Whether the truth is the whole truth: pages compared with each other by brute force, by nothing
+//! but their text.
 
 use std::collections::{HashMap, HashSet};
 
@@ -62,7 +63,8 @@ fn what_resembles_is_told_and_what_is_told_resembles() {
             places.entry(gram).or_default().push(index);
         }
     }
-    // Which pages share how many grams; grams of furniture are on many pages and are left to the comparison itself.
+    // Which pages share how many grams; grams of furniture are on many pages and are left to the
+    // comparison itself.
     let mut shared: HashMap<(usize, usize), u32> = HashMap::new();
     for list in places.values().filter(|list| list.len() <= 12) {
         for (position, &first) in list.iter().enumerate() {

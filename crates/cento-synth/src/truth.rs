@@ -1,12 +1,14 @@
 //! What is true of a synthetic crawl: the records of `truth.jsonl`.
 //!
-//! One JSON object a line, told apart by `type`; the first is the header. Readers pass over types and fields that they do not know,
-//! so additions keep the version; whatever changes a meaning raises it.
+//! One JSON object a line, told apart by `type`; the first is the header. Readers pass over types
+//! and fields that they do not know, so additions keep the version; whatever changes a meaning
+//! raises it.
 //!
-//! Pages are named by URL. A URL names one page, and besides it the revisits of that page. Offsets are those of the text that `cento index`
-//! keeps by default (all content): `begin` and `end` in bytes of UTF-8, `begin_char` and `end_char` in characters. Times are RFC 3339,
-//! hashes are hex. Grams are sets of runs of `grams` words (see the header) in the sense of `cento-text` and `cento-print`; chunks are
-//! paragraphs, evened out and hashed by the defaults of an index.
+//! Pages are named by URL. A URL names one page, and besides it the revisits of that page. Offsets
+//! are those of the text that `cento index` keeps by default (all content): `begin` and `end` in
+//! bytes of UTF-8, `begin_char` and `end_char` in characters. Times are RFC 3339, hashes are hex.
+//! Grams are sets of runs of `grams` words (see the header) in the sense of `cento-text` and
+//! `cento-fingerprint`; chunks are paragraphs, evened out and hashed by the defaults of an index.
 //!
 //! | type | one for each | what it says |
 //! |---|---|---|
@@ -74,7 +76,8 @@ pub enum Record {
     Page {
         /// Its address.
         url: String,
-        /// What it is. `article`, `original`, `news` and `damaged` pages copy nothing and are controls.
+        /// What it is. `article`, `original`, `news` and `damaged` pages copy nothing and are
+        /// controls.
         kind: Kind,
         /// The archive it is in.
         file: String,
@@ -154,7 +157,8 @@ pub enum Record {
         at: Span,
         /// Where it is in the source.
         source_at: Span,
-        /// The stretches that are the same byte for byte: begin and end on the page, begin and end in the source.
+        /// The stretches that are the same byte for byte: begin and end on the page, begin and end
+        /// in the source.
         segments: Vec<[u64; 4]>,
     },
     /// A page stitched from others.
@@ -240,7 +244,7 @@ pub struct Span {
     pub begin_char: u64,
     /// The character behind it.
     pub end_char: u64,
-    /// The hash of its text, as `cento-print` hashes texts.
+    /// The hash of its text, as `cento-fingerprint` hashes texts.
     pub hash: String,
 }
 
@@ -402,7 +406,8 @@ impl Iterator for TruthReader {
     }
 }
 
-/// Whether a line is a record of a type that this program does not know, which a later program may have written.
+/// Whether a line is a record of a type that this program does not know, which a later program may
+/// have written.
 fn is_unknown(line: &str) -> bool {
     const KNOWN: [&str; 14] = [
         "truth",

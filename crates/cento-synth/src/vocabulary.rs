@@ -1,18 +1,20 @@
 //! Vocabularies with the frequencies of Zipf's law.
 //!
-//! The word of rank *r* (from 0) is drawn with probability *p(r)* ∝ 1 / (*r* + [`OFFSET`]), the form that Mandelbrot gave the
-//! law, and every draw is independent of all others. Hence two grams of *k* words, at any two places that have nothing to do with
-//! each other, are the same by chance with probability
+//! The word of rank *r* (from 0) is drawn with probability *p(r)* ∝ 1 / (*r* + [`OFFSET`]), the
+//! form that Mandelbrot gave the law, and every draw is independent of all others. Hence two grams
+//! of *k* words, at any two places that have nothing to do with each other, are the same by chance
+//! with probability
 //!
 //! ```text
 //!   qᵏ    where q = Σ p(r)²
 //! ```
 //!
-//! With 20,000 words q is about 0.0053, so q⁵ is about 4 · 10⁻¹²: among the 10⁶ pairs of grams that two pages of a thousand words
-//! have, one pair of pages in a quarter of a million has a match by chance. [`Vocabulary::chance`] gives the number; a test counts.
-//! The formula holds where the words of the vocabulary are the words that cento finds, which is so in scripts with spaces. In
-//! Chinese, Japanese and Thai a dictionary cuts the text anew, into fewer and shorter words; there the probability is counted, and stays
-//! below 10⁻⁷ for k = 5.
+//! With 20,000 words q is about 0.0053, so q⁵ is about 4 · 10⁻¹²: among the 10⁶ pairs of grams that
+//! two pages of a thousand words have, one pair of pages in a quarter of a million has a match by
+//! chance. [`Vocabulary::chance`] gives the number; a test counts. The formula holds where the
+//! words of the vocabulary are the words that cento finds, which is so in scripts with spaces. In
+//! Chinese, Japanese and Thai a dictionary cuts the text anew, into fewer and shorter words; there
+//! the probability is counted, and stays below 10⁻⁷ for k = 5.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -39,8 +41,9 @@ pub(crate) struct Vocabulary {
     chance: f64,
 }
 
-/// One column of the alias table: its own word below the threshold, another word from there on. Four bytes, because every draw reads a
-/// column at random and the table should stay in the cache; a threshold of 16 bits shifts no probability by more than 10⁻⁹.
+/// One column of the alias table: its own word below the threshold, another word from there on.
+/// Four bytes, because every draw reads a column at random and the table should stay in the cache;
+/// a threshold of 16 bits shifts no probability by more than 10⁻⁹.
 #[derive(Clone, Copy, Default)]
 struct Column {
     threshold: u16,
@@ -197,11 +200,13 @@ fn alias_table(weights: &[f64]) -> Vec<Column> {
     table
 }
 
-/// The probability that two grams of `k` words that have nothing to do with each other are the same by chance.
+/// The probability that two grams of `k` words that have nothing to do with each other are the same
+/// by chance.
 ///
-/// The word of rank *r* is drawn with probability *p(r)* ∝ 1 / (*r* + [`OFFSET`]), independently of all others, so it is *qᵏ* with
-/// *q* = Σ *p(r)*² ≈ 0.0053: about 4 · 10⁻¹² for five words, 2 · 10⁻²³ for ten. In Chinese, Japanese and Thai, where a dictionary and not
-/// the generator says what a word is, it is larger, but below 10⁻⁷ for five words. Tests count both.
+/// The word of rank *r* is drawn with probability *p(r)* ∝ 1 / (*r* + [`OFFSET`]), independently of
+/// all others, so it is *qᵏ* with *q* = Σ *p(r)*² ≈ 0.0053: about 4 · 10⁻¹² for five words, 2 ·
+/// 10⁻²³ for ten. In Chinese, Japanese and Thai, where a dictionary and not the generator says what
+/// a word is, it is larger, but below 10⁻⁷ for five words. Tests count both.
 pub fn chance_of_a_gram(language: Language, k: u32) -> f64 {
     Vocabulary::of(language).chance().powi(k as i32)
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use cento_print::base32;
+use cento_fingerprint::base32;
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use sha1::{Digest, Sha1};
 
@@ -172,7 +172,8 @@ impl<W: Write> WarcWriter<W> {
             Some(Damage::BadHttp) => "@@ nothing that HTTP knows",
             _ => "HTTP/1.1 200 OK",
         };
-        // A body that does not even begin like a compressed one would be read as it is, as browsers do.
+        // A body that does not even begin like a compressed one would be read as it is, as browsers
+        // do.
         let magic: &[u8] = match damage {
             Some(Damage::BadCoding) => &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 7],
             _ => &[],

@@ -8,9 +8,11 @@
 //!   truth.jsonl                   written last: a folder that has it is complete
 //!   tmp/                          while it is written
 //! ```
-//! Each archive is a task of its own: it and what is true of its pages are written aside and renamed when done. So a run that is
-//! broken off leaves nothing that looks whole and is not, and the next one with the same settings goes on with the archives that are
-//! missing. Which pages are in which archive follows from the settings, hence the bytes are the same for any number of threads.
+//! Each archive is a task of its own: it and what is true of its pages are written aside and
+//! renamed when done. So a run that is broken off leaves nothing that looks whole and is not, and
+//! the next one with the same settings goes on with the archives that are missing. Which pages are
+//! in which archive follows from the settings, hence the bytes are the same for any number of
+//! threads.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};

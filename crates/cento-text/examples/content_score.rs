@@ -1,13 +1,15 @@
-//! Scores content selection on labelled pages, as the article extraction benchmark of Scrapinghub does.
+//! Scores content selection on labelled pages, as the article extraction benchmark of Scrapinghub
+//! does.
 //!
 //! ```text
 //! cargo run --release -p cento-text --example content_score [FOLDER] [--pages]
 //! ```
 //!
-//! `FOLDER` has `html/ID.html.gz` and `ground-truth.json`, which maps each id to its `articleBody`. Each page's text is cut
-//! into shingles of four words, which are compared as multisets. Precision and recall are means over pages, and `F1` is made
-//! of these two means; `page F1` is the mean of the pages' own. Constants were tuned on the pages with an even place in
-//! the order of ids; the others are the ones to report. `--pages` adds a line for each page.
+//! `FOLDER` has `html/ID.html.gz` and `ground-truth.json`, which maps each id to its `articleBody`.
+//! Each page's text is cut into shingles of four words, which are compared as multisets. Precision
+//! and recall are means over pages, and `F1` is made of these two means; `page F1` is the mean of
+//! the pages' own. Constants were tuned on the pages with an even place in the order of ids; the
+//! others are the ones to report. `--pages` adds a line for each page.
 
 use cento_text::content::{Selection, apply, select};
 use cento_text::html::{Extractor, Options};
@@ -117,8 +119,8 @@ fn score(page: &Page, selection: Selection) -> Score {
 /// How often each shingle occurs.
 type Shingles = HashMap<Vec<String>, usize>;
 
-/// As Python's `\w+` splits: runs of letters and numbers by their general category (so without combining marks), and
-/// underscores. A text with fewer words than a shingle is one shingle.
+/// As Python's `\w+` splits: runs of letters and numbers by their general category (so without
+/// combining marks), and underscores. A text with fewer words than a shingle is one shingle.
 fn shingles(text: &str) -> Shingles {
     let categories = CodePointMapData::<GeneralCategory>::new();
     let in_word = |character: char| {
@@ -209,7 +211,8 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     if count == 0 { 0.0 } else { sum / count as f64 }
 }
 
-/// As the benchmark has it: a page from which nothing was selected has no precision, one without truth no recall.
+/// As the benchmark has it: a page from which nothing was selected has no precision, one without
+/// truth no recall.
 fn means(scores: &[Score]) -> (f64, f64) {
     let selected = scores
         .iter()

@@ -1,4 +1,5 @@
-//! How fast pages are read: tokenized, and extracted with and without outline, beside html5gum in the same run.
+//! How fast pages are read: tokenized, and extracted with and without outline, beside html5gum in
+//! the same run.
 //!
 //! ```text
 //! cargo run --release -p cento-text --example html_speed -- FILE.html… | @LIST
@@ -38,8 +39,8 @@ impl Sink for Counter {
 /// How often everything is run.
 const ROUNDS: usize = 10;
 
-/// Megabytes a second. The pages are timed in small groups, and of each group the quickest round counts: so other work on the
-/// machine, which slows some groups in every round, does not count.
+/// Megabytes a second. The pages are timed in small groups, and of each group the quickest round
+/// counts: so other work on the machine, which slows some groups in every round, does not count.
 fn measure(
     name: &str,
     groups: &[&[String]],

@@ -13,10 +13,12 @@ pub enum ChunkKind {
     /// What stands between blank lines.
     #[default]
     Paragraph,
-    /// So many consecutive lines that are not blank, as a person sees them: lines wider than 80 columns are wrapped between words.
+    /// So many consecutive lines that are not blank, as a person sees them: lines wider than 80
+    /// columns are wrapped between words.
     Lines(u32),
-    /// So many consecutive lines that are not blank, however long they are: a block of HTML is one. What `lines:N` was until lines were
-    /// wrapped; corpora and labels from then are still read as what they are.
+    /// So many consecutive lines that are not blank, however long they are: a block of HTML is one.
+    /// What `lines:N` was until lines were wrapped; corpora and labels from then are still read as
+    /// what they are.
     UnwrappedLines(u32),
     /// So many consecutive sentences.
     Sentences(u32),
@@ -63,8 +65,9 @@ impl FromStr for ChunkKind {
 }
 
 impl ChunkKind {
-    /// The name under which it is stored with what was cut so. It differs from the name that people use where the same name once
-    /// meant something else, so that chunks of then and now are never compared: `lines:4` was not wrapped, `lines:4@80` is.
+    /// The name under which it is stored with what was cut so. It differs from the name that people
+    /// use where the same name once meant something else, so that chunks of then and now are never
+    /// compared: `lines:4` was not wrapped, `lines:4@80` is.
     pub fn stored_name(self) -> String {
         match self {
             ChunkKind::Lines(count) => format!("lines:{count}@{}", lines::COLUMNS),
@@ -113,8 +116,9 @@ impl std::error::Error for UnknownChunkKind {}
 
 /// Gives `visit` the byte range of every chunk of `text`, in order.
 ///
-/// Ranges lie on character boundaries, are disjoint, and neither begin nor end with white space. The empty chunk is no
-/// chunk. Chunks of several lines, sentences or words do not overlap; the last may have fewer.
+/// Ranges lie on character boundaries, are disjoint, and neither begin nor end with white space.
+/// The empty chunk is no chunk. Chunks of several lines, sentences or words do not overlap; the
+/// last may have fewer.
 ///
 /// ```
 /// use cento_text::chunk::{ChunkKind, chunks};

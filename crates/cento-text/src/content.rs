@@ -1,19 +1,22 @@
 //! Which part of a page's text is kept: all of it, or what the page is about.
 //!
-//! A page repeats its site's menus, notices and teasers; to a search for reused text they look like copying from every other
-//! page of the site. [`select`] says which ranges of an extracted page's text to keep, [`apply`] makes the text of them. There
-//! are three ways to choose, see [`Selection`]:
+//! A page repeats its site's menus, notices and teasers; to a search for reused text they look like
+//! copying from every other page of the site. [`select`] says which ranges of an extracted page's
+//! text to keep, [`apply`] makes the text of them. There are three ways to choose, see
+//! [`Selection`]:
 //!
 //! - [`Selection::All`] keeps everything.
-//! - [`Selection::Slope`] is the document slope curve of the literature, see [`slope`]: the one stretch of text with the
-//!   fewest tags.
-//! - [`Selection::Main`] asks the same question of the page's elements instead of its stretches: which element holds most of
-//!   the page's running text and least of everything else? What is not part of the text is then taken out of it: captions,
-//!   bars of links, comments. It needs no dictionary and no language; text counts by its bytes, which makes a Chinese
-//!   character worth about what it says. On 90 labelled news and blog pages that it was not tuned on, it has an F1 of 0.967,
-//!   the slope curve 0.878, and all text 0.679; the example `content_score` measures it.
+//! - [`Selection::Slope`] is the document slope curve of the literature, see [`slope`]: the one
+//!   stretch of text with the fewest tags.
+//! - [`Selection::Main`] asks the same question of the page's elements instead of its stretches:
+//!   which element holds most of the page's running text and least of everything else? What is not
+//!   part of the text is then taken out of it: captions, bars of links, comments. It needs no
+//!   dictionary and no language; text counts by its bytes, which makes a Chinese character worth
+//!   about what it says. On 90 labelled news and blog pages that it was not tuned on, it has an F1
+//!   of 0.967, the slope curve 0.878, and all text 0.679; the example `content_score` measures it.
 //!
-//! A page on which nothing looks like running text (an index, a form, a page of pictures) is kept whole by
+//! A page on which nothing looks like running text (an index, a form, a page of pictures) is kept
+//! whole by
 //! [`Selection::Main`]: it is better to compare too much than to lose a page without a word. A forum page keeps its posts.
 //!
 //! ```
@@ -103,10 +106,12 @@ impl FromStr for Selection {
     }
 }
 
-/// The ranges of the page's text that `selection` keeps: ascending, apart from each other, none empty.
+/// The ranges of the page's text that `selection` keeps: ascending, apart from each other, none
+/// empty.
 ///
-/// [`Selection::Slope`] and [`Selection::Main`] need the page's outline, see [`Options::outline`]; without it, the whole text
-/// is kept. The same page gives the same ranges wherever it is read: all arithmetic is in integers.
+/// [`Selection::Slope`] and [`Selection::Main`] need the page's outline, see [`Options::outline`];
+/// without it, the whole text is kept. The same page gives the same ranges wherever it is read: all
+/// arithmetic is in integers.
 ///
 /// [`Options::outline`]: crate::html::Options::outline
 #[must_use]
@@ -136,15 +141,18 @@ pub fn select(page: &Extract, selection: Selection) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Where the text of a run of blocks begins and ends; whatever parts the blocks from each other is inside.
+/// Where the text of a run of blocks begins and ends; whatever parts the blocks from each other is
+/// inside.
 fn text_of(page: &Extract, blocks: Range<usize>) -> Option<Range<usize>> {
     let blocks = page.outline.blocks.get(blocks)?;
     Some(blocks.first()?.begin as usize..blocks.last()?.end as usize)
 }
 
-/// Makes `selected` the text of `ranges`, in their order, with a blank line between one and the next.
+/// Makes `selected` the text of `ranges`, in their order, with a blank line between one and the
+/// next.
 ///
-/// Offsets of what is found later refer to this text. A range that does not lie on character boundaries of `text` is left out.
+/// Offsets of what is found later refer to this text. A range that does not lie on character
+/// boundaries of `text` is left out.
 pub fn apply(text: &str, ranges: &[Range<usize>], selected: &mut String) {
     selected.clear();
     for part in ranges.iter().filter_map(|range| text.get(range.clone())) {

@@ -1,8 +1,9 @@
 //! Dates as people and archives write them.
 //!
-//! Markup states dates in whatever form its author's software had, and archives in theirs. [`parse`] reads those forms
-//! that name one moment without a doubt, and leaves the rest: a date that is wrong by a month misleads whoever asks who
-//! copied from whom, and one that is missing does not.
+//! Markup states dates in whatever form its author's software had, and archives in theirs.
+//! [`parse`] reads those forms that name one moment without a doubt, and leaves the rest: a date
+//! that is wrong by a month misleads whoever asks who copied from whom, and one that is missing
+//! does not.
 //!
 //! | form | example |
 //! |---|---|
@@ -13,8 +14,8 @@
 //! | English | `March 5, 2024`, `5th of March 2024, 10:30 am EST`, `Mar 2024` |
 //! | with dots, or slashes that leave no choice | `5.3.2024`, `25/12/2024`, `12/25/2024` |
 //!
-//! What is not said is the least it can be: a date without a time is midnight, a month its first day; and a time without a
-//! zone is UTC. Years from 1000 to 9999 count.
+//! What is not said is the least it can be: a date without a time is midnight, a month its first
+//! day; and a time without a zone is UTC. Years from 1000 to 9999 count.
 
 mod cursor;
 mod zone;
@@ -190,7 +191,8 @@ fn finish(mut cursor: Cursor<'_>, mut moment: Moment) -> Option<i64> {
     cursor.is_done().then_some(moment)?.millis()
 }
 
-/// A date with the month's name in it: every word must be one that dates are made of, and each part be there but once.
+/// A date with the month's name in it: every word must be one that dates are made of, and each part
+/// be there but once.
 fn in_words(text: &str) -> Option<i64> {
     let mut cursor = Cursor::new(text);
     let (mut year, mut month, mut day) = (None, None, None);

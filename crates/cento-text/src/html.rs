@@ -1,8 +1,9 @@
 //! From HTML to text.
 //!
-//! [`Extractor`] reads a page and gives its visible text, title, date, language and links in one pass. It stands on
-//! [`token`], a tokenizer that follows the WHATWG standard but searches for the few bytes that matter instead of stepping
-//! through states. No tree is built: the text needs only to know where blocks begin and end, and what is not shown.
+//! [`Extractor`] reads a page and gives its visible text, title, date, language and links in one
+//! pass. It stands on [`token`], a tokenizer that follows the WHATWG standard but searches for the
+//! few bytes that matter instead of stepping through states. No tree is built: the text needs only
+//! to know where blocks begin and end, and what is not shown.
 //!
 //! ```
 //! use cento_text::html::{Extractor, Options};

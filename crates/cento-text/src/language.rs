@@ -1,11 +1,15 @@
 //! The language of a page that does not say.
 //!
-//! Three questions are asked, the cheapest first, of a sample of some hundred letters from three places of the text:
+//! Three questions are asked, the cheapest first, of a sample of some hundred letters from three
+//! places of the text:
 //!
-//! 1. In which *script* is it written? Greek, Thai, Korean and a score of others are written in a script of their own.
-//! 2. Which language's *little words* does it use? In any running text every third word is an article, a preposition, a
-//!    pronoun; a count of those tells the great languages of the Latin and the Cyrillic script apart in a few microseconds.
-//! 3. Which language's *trigrams* does it have? The `whatlang` crate answers for what is left, if it is sure.
+//! 1. In which *script* is it written? Greek, Thai, Korean and a score of others are written in a
+//!    script of their own.
+//! 2. Which language's *little words* does it use? In any running text every third word is an
+//!    article, a preposition, a pronoun; a count of those tells the great languages of the Latin
+//!    and the Cyrillic script apart in a few microseconds.
+//! 3. Which language's *trigrams* does it have? The `whatlang` crate answers for what is left, if
+//!    it is sure.
 //!
 //! An answer that is not clear is none.
 
@@ -20,7 +24,8 @@ const PART: usize = 240;
 /// With fewer letters there is no telling.
 const LEAST_LETTERS: usize = 30;
 
-/// The language that `text` is written in, if that is clear: its ISO 639-1 code, or its ISO 639-3 code if it has none in 639-1.
+/// The language that `text` is written in, if that is clear: its ISO 639-1 code, or its ISO 639-3
+/// code if it has none in 639-1.
 ///
 /// ```
 /// use cento_text::language::detect;
@@ -59,8 +64,8 @@ struct Sample {
 }
 
 impl Sample {
-    /// Takes some words from one, two and three quarters of the way into the text: what comes first and last on a page is
-    /// often its frame.
+    /// Takes some words from one, two and three quarters of the way into the text: what comes first
+    /// and last on a page is often its frame.
     fn of(text: &str) -> Self {
         let mut sample = Sample {
             letters: String::with_capacity(3 * PART + 12),

@@ -2,7 +2,8 @@
 //!
 //! # Brief overview
 //!
-//! A page comes in as HTML or as plain text, already in UTF-8, and goes out as text that can be compared:
+//! A page comes in as HTML or as plain text, already in UTF-8, and goes out as text that can be
+//! compared:
 //!
 //! ```text
 //!  HTML  ──► html::Extractor ──► content::select ──┐
@@ -10,18 +11,20 @@
 //!  plain ──► plain::plain_text ────────────────────┘        └──► words    what fingerprints are made of
 //! ```
 //!
-//! - [`html::Extractor`] makes text of HTML, in one pass; [`content::select`] chooses what of it the page is about;
-//!   [`plain::plain_text`] tidies what was text from the start.
-//! - [`chunk::chunks`] cuts a text into paragraphs, lines, sentences or words, and [`normal::normalise`] makes a chunk what it
-//!   is compared as.
-//! - [`words::for_each_word`] finds the words of a text in any script, each with its place and its normal form.
-//! - [`url::PageUrl`] is the address of a page in canonical form, with its site and neighbourhoods; [`url::LinkResolver`] tells
-//!   where its links lead.
+//! - [`html::Extractor`] makes text of HTML, in one pass; [`content::select`] chooses what of it
+//!   the page is about; [`plain::plain_text`] tidies what was text from the start.
+//! - [`chunk::chunks`] cuts a text into paragraphs, lines, sentences or words, and
+//!   [`normal::normalise`] makes a chunk what it is compared as.
+//! - [`words::for_each_word`] finds the words of a text in any script, each with its place and its
+//!   normal form.
+//! - [`url::PageUrl`] is the address of a page in canonical form, with its site and neighbourhoods;
+//!   [`url::LinkResolver`] tells where its links lead.
 //! - [`date::parse`] and [`language::detect`] read what pages do not say plainly.
 //!
-//! Three things hold for all of them. Places are byte offsets into the text, on character boundaries, in order. Any input is
-//! answered, in linear time, and none makes it panic: what it reads was written by strangers. And the crate is pure: it
-//! opens no file and starts no thread, so that a crawler can embed it, and a test can exhaust it.
+//! Three things hold for all of them. Places are byte offsets into the text, on character
+//! boundaries, in order. Any input is answered, in linear time, and none makes it panic: what it
+//! reads was written by strangers. And the crate is pure: it opens no file and starts no thread, so
+//! that a crawler can embed it, and a test can exhaust it.
 //!
 //! # Example
 //!

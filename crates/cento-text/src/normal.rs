@@ -10,7 +10,8 @@ pub enum Normalisation {
     None,
     /// Every run of Unicode white space becomes one space, and none is left at either end.
     Space,
-    /// As [`Space`](Normalisation::Space), and full Unicode case folding: `STRASSE`, `Straße` and `strasse` are the same.
+    /// As [`Space`](Normalisation::Space), and full Unicode case folding: `STRASSE`, `Straße` and
+    /// `strasse` are the same.
     #[default]
     SpaceCase,
 }
@@ -92,8 +93,8 @@ pub fn normalise(text: &str, normalisation: Normalisation, out: &mut String) {
     }
 }
 
-/// Appends `text` to the empty `out` with its white space collapsed; characters beyond ASCII that are not white space go
-/// through `push`.
+/// Appends `text` to the empty `out` with its white space collapsed; characters beyond ASCII that
+/// are not white space go through `push`.
 fn collapse(text: &str, out: &mut String, push: impl Fn(char, &mut String)) {
     let mut rest = text.trim_start();
     while !rest.is_empty() {
@@ -119,7 +120,8 @@ fn collapse(text: &str, out: &mut String, push: impl Fn(char, &mut String)) {
     }
 }
 
-/// How many bytes can be taken over as they are: ASCII, without white space other than single spaces.
+/// How many bytes can be taken over as they are: ASCII, without white space other than single
+/// spaces.
 fn clean_length(bytes: &[u8]) -> usize {
     const TOPS: u64 = 0x8080_8080_8080_8080;
     const fn eight(byte: u8) -> u64 {
@@ -129,7 +131,8 @@ fn clean_length(bytes: &[u8]) -> usize {
     let mut after_space = 0;
     for (number, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
-        // Bytes of seven bits: sums of two of them stay within their byte and reach its top bit from 128 on.
+        // Bytes of seven bits: sums of two of them stay within their byte and reach its top bit
+        // from 128 on.
         let seven = word & !TOPS;
         let spaces = !((seven ^ eight(b' ')) + eight(0x7f)) & !word & TOPS;
         let breaks = (seven + eight(0x80 - b'\t')) & !(seven + eight(0x7f - b'\r'));

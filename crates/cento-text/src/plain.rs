@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 
-/// `text` in the form that all text has here: lines that end with `\n` and not with space, at most one blank line in a row,
-/// no space at either end, no control characters but tabs, and no byte order marks.
+/// `text` in the form that all text has here: lines that end with `\n` and not with space, at most
+/// one blank line in a row, no space at either end, no control characters but tabs, and no byte
+/// order marks.
 ///
-/// `\r\n`, `\r`, vertical tabs and U+0085 end a line; a form feed ends a paragraph, because a page break was one. The other
-/// controls from U+0080 to U+009F, which most often were punctuation in Windows-1252, and the separators U+001C to U+001F become
-/// spaces: the words around them are two. All other controls are dropped. Text that is like this already, as most is, is not copied.
+/// `\r\n`, `\r`, vertical tabs and U+0085 end a line; a form feed ends a paragraph, because a page
+/// break was one. The other controls from U+0080 to U+009F, which most often were punctuation in
+/// Windows-1252, and the separators U+001C to U+001F become spaces: the words around them are two.
+/// All other controls are dropped. Text that is like this already, as most is, is not copied.
 ///
 /// ```
 /// use cento_text::plain::plain_text;
@@ -58,8 +60,8 @@ fn is_plain(text: &str) -> bool {
     true
 }
 
-/// Whether there may be a character that is not allowed: one of the bytes is a control, or could begin one beyond
-/// ASCII, or a byte order mark.
+/// Whether there may be a character that is not allowed: one of the bytes is a control, or could
+/// begin one beyond ASCII, or a byte order mark.
 fn has_suspect(bytes: &[u8]) -> bool {
     // No early exit within a piece: so the loop is compiled to vector instructions.
     bytes.chunks(1024).any(|piece| {
@@ -75,8 +77,9 @@ fn is_odd_control(character: char) -> bool {
     character.is_control() && !matches!(character, '\n' | '\t')
 }
 
-/// Whether the character, which is on no line break, becomes a space: a control that stands between words rather than within
-/// one. Those from U+0080 on were dashes, quotes and dots before somebody took Windows-1252 for Latin-1.
+/// Whether the character, which is on no line break, becomes a space: a control that stands between
+/// words rather than within one. Those from U+0080 on were dashes, quotes and dots before somebody
+/// took Windows-1252 for Latin-1.
 pub(crate) fn parts_words(character: char) -> bool {
     matches!(character, '\u{1c}'..='\u{1f}' | '\u{80}'..='\u{9f}')
 }
@@ -100,7 +103,8 @@ fn breaks_oddly(character: char) -> bool {
 fn rewrite(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
-    // Most lines stand as they should behind the one before them. As many of them as there are is a stretch, copied at once.
+    // Most lines stand as they should behind the one before them. As many of them as there are is a
+    // stretch, copied at once.
     let mut stretch = 0..0;
     let mut blank_before = false;
     let mut blank = false;
@@ -143,7 +147,8 @@ fn rewrite(text: &str) -> String {
     out
 }
 
-/// Where the next byte at or after `from` is that [`has_suspect`] is about; the end if there is none.
+/// Where the next byte at or after `from` is that [`has_suspect`] is about; the end if there is
+/// none.
 fn next_suspect(bytes: &[u8], from: usize) -> usize {
     const PIECE: usize = 512;
     let pieces = bytes.get(from..).unwrap_or_default().chunks(PIECE);

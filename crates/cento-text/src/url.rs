@@ -1,24 +1,28 @@
 //! Addresses of pages: one spelling for each, and the parts of it that analyses group by.
 //!
-//! - [`PageUrl`] is the address of a page in canonical form, with its host, registered domain, path components and the
-//!   prefixes whose neighbourhoods it belongs to. A file name is an address too: one without a host.
-//! - [`LinkResolver`] tells where the links of a page lead, fast enough for a page that is nothing but links.
+//! - [`PageUrl`] is the address of a page in canonical form, with its host, registered domain, path
+//!   components and the prefixes whose neighbourhoods it belongs to. A file name is an address too:
+//!   one without a host.
+//! - [`LinkResolver`] tells where the links of a page lead, fast enough for a page that is nothing
+//!   but links.
 //! - [`Recursion`] tells addresses that a crawler made up by running in circles.
 //!
 //! # The canonical form
 //!
-//! The address as the WHATWG URL standard parses it (which lower-cases the host, takes away the default port and
-//! resolves dot segments), without user name, password and fragment, without a dot at the end of the host, without a
-//! query that is empty; in path and query, percent-encoded letters, digits, `-`, `.`, `_` and `~` are decoded, and the
-//! hexadecimal digits of what remains encoded are capitals; a percent sign that encodes nothing is encoded. The order of the query and a slash at the end are kept:
-//! servers do tell such addresses apart.
+//! The address as the WHATWG URL standard parses it (which lower-cases the host, takes away the
+//! default port and resolves dot segments), without user name, password and fragment, without a dot
+//! at the end of the host, without a query that is empty; in path and query, percent-encoded
+//! letters, digits, `-`, `.`, `_` and `~` are decoded, and the hexadecimal digits of what remains
+//! encoded are capitals; a percent sign that encodes nothing is encoded. The order of the query and
+//! a slash at the end are kept: servers do tell such addresses apart.
 //!
 //! # The link key
 //!
-//! A page is linked to under `http` and `https`, with and without `www.`, and it is the same page nearly always. So that
-//! a link to `http://www.example.com/a` meets the page `https://example.com/a`, links are compared by their *key*: the
-//! canonical form without its scheme, and without `www.` before a host that has a dot of its own left. The price is that
-//! two pages which differ in nothing but that are taken for one in attribution. Nowhere else.
+//! A page is linked to under `http` and `https`, with and without `www.`, and it is the same page
+//! nearly always. So that a link to `http://www.example.com/a` meets the page
+//! `https://example.com/a`, links are compared by their *key*: the canonical form without its
+//! scheme, and without `www.` before a host that has a dot of its own left. The price is that two
+//! pages which differ in nothing but that are taken for one in attribution. Nowhere else.
 
 mod domain;
 mod link;
@@ -62,8 +66,8 @@ pub struct PageUrl {
 impl PageUrl {
     /// The canonical form of `name`, which is a URL or else, as it stands, the path of a file.
     ///
-    /// Any text has one: what does not parse as a URL with a host or a well-known scheme is a path. In particular
-    /// `C:\page.html` is one.
+    /// Any text has one: what does not parse as a URL with a host or a well-known scheme is a path.
+    /// In particular `C:\page.html` is one.
     pub fn new(name: &str) -> Self {
         PageUrl::from_parsed(name, url::Url::parse(name).ok().as_ref())
     }
@@ -145,11 +149,12 @@ impl PageUrl {
             .filter(|component| !component.is_empty())
     }
 
-    /// The prefixes whose neighbourhoods this page belongs to, from the shortest: host and path up to each slash.
+    /// The prefixes whose neighbourhoods this page belongs to, from the shortest: host and path up
+    /// to each slash.
     ///
-    /// The port belongs to the host where it is not the default; scheme and query do not count. The path of a file
-    /// has prefixes too, without a host. Slashes in a row are one: an address of nothing else must not have a neighbourhood
-    /// for each.
+    /// The port belongs to the host where it is not the default; scheme and query do not count. The
+    /// path of a file has prefixes too, without a host. Slashes in a row are one: an address of
+    /// nothing else must not have a neighbourhood for each.
     pub fn prefixes(&self) -> impl Iterator<Item = &str> {
         let begin = if self.host.is_empty() {
             self.path.start
@@ -168,7 +173,8 @@ impl PageUrl {
     }
 }
 
-/// How much of `host` a link key leaves out: the length of `www.` where a name with a dot follows it.
+/// How much of `host` a link key leaves out: the length of `www.` where a name with a dot follows
+/// it.
 fn bare_host_offset(host: &str) -> usize {
     match host.strip_prefix("www.") {
         Some(rest) if rest.contains('.') => host.len() - rest.len(),

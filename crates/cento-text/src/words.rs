@@ -2,29 +2,31 @@
 //!
 //! # What a word is
 //!
-//! A **word** is a maximal run of letters, marks and numbers, in the sense of Unicode. Soft hyphens, zero-width
-//! characters and whatever else Unicode calls default-ignorable are as if they were not there: words go on across them, but
-//! neither begin nor end with one. A word stands at a byte range of the text, on character boundaries; ranges are in
-//! order and do not overlap, so that words and the gaps between them are the text.
+//! A **word** is a maximal run of letters, marks and numbers, in the sense of Unicode. Soft
+//! hyphens, zero-width characters and whatever else Unicode calls default-ignorable are as if they
+//! were not there: words go on across them, but neither begin nor end with one. A word stands at a
+//! byte range of the text, on character boundaries; ranges are in order and do not overlap, so that
+//! words and the gaps between them are the text.
 //!
-//! Within such a run, characters of scripts that are written without spaces (Han, Hiragana, Katakana, Thai, Lao, Khmer
-//! and Myanmar) are split as ICU's dictionary splits them, and apart from what is not of these scripts: `3月5日` is four
-//! words.
+//! Within such a run, characters of scripts that are written without spaces (Han, Hiragana,
+//! Katakana, Thai, Lao, Khmer and Myanmar) are split as ICU's dictionary splits them, and apart
+//! from what is not of these scripts: `3月5日` is four words.
 //!
-//! The **normal form** is what two words are compared by: NFKC and full case folding (`ﬁ`, `FI` and `fi` are one word,
-//! and so are the two ways to write `é`), without ignorable characters, and without the characters that NFKC brings in
-//! but that words are not made of, such as the stroke in `½`.
+//! The **normal form** is what two words are compared by: NFKC and full case folding (`ﬁ`, `FI` and
+//! `fi` are one word, and so are the two ways to write `é`), without ignorable characters, and
+//! without the characters that NFKC brings in but that words are not made of, such as the stroke in
+//! `½`.
 //!
-//! Folding is that of no language in particular: a Turkish dotless `ı` is no `i`, and `İ` becomes `i` with a dot above
-//! it. Diacritics stay, in Arabic too, and so does its tatweel.
+//! Folding is that of no language in particular: a Turkish dotless `ı` is no `i`, and `İ` becomes
+//! `i` with a dot above it. Diacritics stay, in Arabic too, and so does its tatweel.
 //!
 //! # How to get them
 //!
-//! [`for_each_word`] gives words to a closure, because that is several times as fast as an iterator that owns what it
-//! gives: on Latin text the words come without copying or allocating anything for each. [`WordScanner`] keeps its
-//! buffers from text to text, and [`WordScanner::scan_keys`] is faster still for those who hash normal forms and nothing else.
-//! [`words`] is for tests and small things. [`count_words`] and [`for_each_word_range`] do
-//! without normal forms.
+//! [`for_each_word`] gives words to a closure, because that is several times as fast as an iterator
+//! that owns what it gives: on Latin text the words come without copying or allocating anything for
+//! each. [`WordScanner`] keeps its buffers from text to text, and [`WordScanner::scan_keys`] is
+//! faster still for those who hash normal forms and nothing else. [`words`] is for tests and small
+//! things. [`count_words`] and [`for_each_word_range`] do without normal forms.
 
 mod dictionary;
 mod form;
@@ -50,15 +52,16 @@ pub struct Word<'a> {
 /// The normal form of a word, in the shape in which it is found fastest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordKey<'a> {
-    /// A normal form of ASCII and of up to 16 bytes: two numbers of eight bytes each, the first byte lowest, and zeros after
-    /// the last.
+    /// A normal form of ASCII and of up to 16 bytes: two numbers of eight bytes each, the first
+    /// byte lowest, and zeros after the last.
     Packed([u64; 2]),
     /// Any normal form.
     Normal(&'a str),
 }
 
 impl<'a> WordKey<'a> {
-    /// What that of the two functions gives which takes this shape: `key.either(packed_word_hash, word_hash)`.
+    /// What that of the two functions gives which takes this shape: `key.either(packed_word_hash,
+    /// word_hash)`.
     #[inline]
     pub fn either<T>(
         self,
@@ -101,8 +104,9 @@ impl WordScanner {
         self.scan.run(text, &mut Words(visit));
     }
 
-    /// Gives `visit` the normal form of every word of `text`, in order, and that of a short word in Latin letters as numbers,
-    /// which takes no branch that depends on its length. This is for hashing; which words come in which shape may change.
+    /// Gives `visit` the normal form of every word of `text`, in order, and that of a short word in
+    /// Latin letters as numbers, which takes no branch that depends on its length. This is for
+    /// hashing; which words come in which shape may change.
     #[inline]
     pub fn scan_keys(&mut self, text: &str, mut visit: impl FnMut(WordKey<'_>)) {
         self.scan_ranged_keys(text, |_, key| visit(key));
@@ -134,7 +138,8 @@ pub fn for_each_word(text: &str, visit: impl FnMut(Word<'_>)) {
     WordScanner::new().scan(text, visit);
 }
 
-/// Gives `visit` the range of every word of `text`, in order: as [`for_each_word`], without the normal forms.
+/// Gives `visit` the range of every word of `text`, in order: as [`for_each_word`], without the
+/// normal forms.
 #[inline]
 pub fn for_each_word_range(text: &str, visit: impl FnMut(Range<usize>)) {
     WordScanner::new().scan_ranges(text, visit);

@@ -125,7 +125,8 @@ fn control_characters_are_left_out() {
 
 #[test]
 fn stray_characters_of_windows_1252_do_not_glue_words() {
-    // Numbers are read as browsers read them; what stands in the text itself parts the words around it.
+    // Numbers are read as browsers read them; what stands in the text itself parts the words around
+    // it.
     assert_eq!(text("one&#151;two it&#x92;s"), "one—two it’s");
     assert_eq!(
         text("one\u{97}two\u{85}\u{9C}three&#x81;four"),

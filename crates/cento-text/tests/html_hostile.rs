@@ -1,4 +1,5 @@
-//! Pages that are made to hurt: each is done in a moment or, by code that is quadratic in the length, in minutes.
+//! Pages that are made to hurt: each is done in a moment or, by code that is quadratic in the
+//! length, in minutes.
 
 use cento_text::html::{Extract, Extractor, Options};
 

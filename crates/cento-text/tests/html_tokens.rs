@@ -1,4 +1,5 @@
-//! The tokenizer against html5gum, which walks through the standard's states one character at a time.
+//! The tokenizer against html5gum, which walks through the standard's states one character at a
+//! time.
 
 use cento_text::html::token::{
     Attributes, EndTag, Sink, StartTag, Text, decode_name, decode_value, tokenize,
@@ -82,7 +83,8 @@ fn ours(html: &str, wants: fn(Tag) -> bool) -> Vec<Token> {
     collector.tokens
 }
 
-/// html5gum, with the states that [`Tag::content_model`] asks for; its own naive switching takes `noframe` for an element.
+/// html5gum, with the states that [`Tag::content_model`] asks for; its own naive switching takes
+/// `noframe` for an element.
 #[derive(Default)]
 struct Switching {
     inner: DefaultEmitter,

@@ -1,4 +1,5 @@
-//! What every analysis shares on the command line: where it works, how it is watched, and how its tables are given out.
+//! What every analysis shares on the command line: where it works, how it is watched, and how its
+//! tables are given out.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -302,8 +303,9 @@ fn write_rows(
     Ok(())
 }
 
-/// Text that no spreadsheet takes for a formula: it comes from pages of strangers. What begins like one gets an apostrophe in front, and
-/// so does what begins with an apostrophe, so that a reader who takes the first one away has what was there.
+/// Text that no spreadsheet takes for a formula: it comes from pages of strangers. What begins like
+/// one gets an apostrophe in front, and so does what begins with an apostrophe, so that a reader
+/// who takes the first one away has what was there.
 fn guarded(text: String) -> String {
     let begins = [
         '=', '+', '-', '@', '\'', '\t', '\r', '＝', '＋', '－', '＠', '−',

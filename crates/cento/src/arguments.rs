@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cento_print::ChunkHash;
+use cento_fingerprint::ChunkHash;
 use cento_read::Format;
 use cento_text::chunk::ChunkKind;
 use cento_text::content::Selection;
@@ -64,10 +64,11 @@ pub(crate) enum Verb {
 
 /// Make a corpus from archives, folders and tables
 ///
-/// Reads WARC, WET and ARC archives, folders of HTML and text files, JSON Lines and Parquet tables, and
-/// makes a directory of Parquet tables: pages, their text, and their chunks. They may be files, or objects on S3 and on
-/// servers of the web; S3 is set up by the usual variables (AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL). A run that was broken off goes on
-/// where it stopped when the same command is given again.
+/// Reads WARC, WET and ARC archives, folders of HTML and text files, JSON Lines and Parquet tables,
+/// and makes a directory of Parquet tables: pages, their text, and their chunks. They may be files,
+/// or objects on S3 and on servers of the web; S3 is set up by the usual variables
+/// (AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL). A run that was broken off goes on where it
+/// stopped when the same command is given again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -79,14 +80,15 @@ Examples:
   zcat pages.jsonl.gz | cento index - --format jsonl -o pages.cento
   cento index more/*.warc.gz -o crawl.cento --add")]
 pub(crate) struct IndexArguments {
-    /// Files, folders, patterns, URLs (s3://, http://, https://), @FILE or @URL with one of these a line, or - for
-    /// standard input
+    /// Files, folders, patterns, URLs (s3://, http://, https://), @FILE or @URL with one of these a
+    /// line, or - for standard input
     #[arg(required = true, value_name = "INPUT")]
     pub(crate) inputs: Vec<String>,
     /// The corpus to make or to add to
     #[arg(short, long, value_name = "NAME.cento")]
     pub(crate) output: PathBuf,
-    /// Add the inputs to a corpus that is there, made with the same parameters. Inputs that are in it already are skipped
+    /// Add the inputs to a corpus that is there, made with the same parameters. Inputs that are in
+    /// it already are skipped
     #[arg(long)]
     pub(crate) add: bool,
     /// Add inputs that are in the corpus already once more
@@ -113,15 +115,15 @@ pub(crate) struct IndexArguments {
 /// How inputs are read, wherever they are indexed: by `cento index`, or by `cento scan` on its way.
 #[derive(Debug, Args)]
 pub(crate) struct ReadingArguments {
-    /// Read every input as this format instead of telling by its name and content: warc, arc, wacz, html, text,
-    /// jsonl or parquet
+    /// Read every input as this format instead of telling by its name and content: warc, arc, wacz,
+    /// html, text, jsonl or parquet
     #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
     pub(crate) format: Option<Format>,
     /// The URL that a folder stands for; without it a file's URL is its path
     #[arg(long, value_name = "URL", help_heading = "Reading")]
     pub(crate) base_url: Option<String>,
-    /// Which field of a table holds what: text, html, url, date, title, id, language or ip. May be given
-    /// several times; `a.b` reaches into nested objects
+    /// Which field of a table holds what: text, html, url, date, title, id, language or ip. May be
+    /// given several times; `a.b` reaches into nested objects
     #[arg(long = "field", value_name = "ROLE=NAME", help_heading = "Reading")]
     pub(crate) fields: Vec<String>,
     /// Follow symbolic links that lead out of the folders that are read; otherwise they are skipped
@@ -131,14 +133,15 @@ pub(crate) struct ReadingArguments {
     #[arg(long, help_heading = "Reading")]
     pub(crate) any_status: bool,
 
-    /// What those lines of @FILE are relative to that are no URLs; without it they are paths, and those of @URL are
-    /// relative to its server or bucket
+    /// What those lines of @FILE are relative to that are no URLs; without it they are paths, and
+    /// those of @URL are relative to its server or bucket
     #[arg(long, value_name = "URL", help_heading = "Other machines")]
     pub(crate) list_base: Option<String>,
     /// Fetch no more than this a second, all inputs together
     #[arg(long, value_name = "SIZE", help_heading = "Other machines")]
     pub(crate) max_rate: Option<Size>,
-    /// How many times in a row a request may fail before the run is broken off; pauses grow from half a second to 30
+    /// How many times in a row a request may fail before the run is broken off; pauses grow from
+    /// half a second to 30
     #[arg(
         long,
         value_name = "N",
@@ -155,18 +158,21 @@ pub(crate) struct ReadingArguments {
         help_heading = "Other machines"
     )]
     pub(crate) stall_timeout: u64,
-    /// Do not sign requests to S3, even if the environment holds credentials. Without credentials none is signed
+    /// Do not sign requests to S3, even if the environment holds credentials. Without credentials
+    /// none is signed
     #[arg(long, help_heading = "Other machines")]
     pub(crate) anonymous: bool,
 
-    /// Which text of HTML pages is kept: all; main, the main content without navigation and other boilerplate; or slope, the
-    /// flattest window of the document slope curve, as Seo & Croft (2008) did [default: all]
+    /// Which text of HTML pages is kept: all; main, the main content without navigation and other
+    /// boilerplate; or slope, the flattest window of the document slope curve, as Seo & Croft
+    /// (2008) did [default: all]
     #[arg(long, value_name = "WHICH", help_heading = "Text and chunks")]
     pub(crate) content: Option<Selection>,
     /// The same as --content main
     #[arg(long, conflicts_with = "content", help_heading = "Text and chunks")]
     pub(crate) main: bool,
-    /// What a chunk is: paragraph, lines:N (wrapped at 80 columns), sentences:N, words:N or document [default: paragraph]
+    /// What a chunk is: paragraph, lines:N (wrapped at 80 columns), sentences:N, words:N or
+    /// document [default: paragraph]
     #[arg(long, value_name = "KIND", help_heading = "Text and chunks")]
     pub(crate) chunk: Option<ChunkKind>,
     /// What is evened out before a chunk is hashed: none, space or space+case [default: space+case]
@@ -196,11 +202,13 @@ pub(crate) struct ReadingArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArguments {
-    /// The largest page, as stored and again without its content coding: else too-large [default: 64M; at most 512M]
+    /// The largest page, as stored and again without its content coding: else too-large [default:
+    /// 64M; at most 512M]
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_page: Option<Size>,
-    /// How many times its coded size a page may be, once it is over 1M: else too-large; and a compressed member of an input,
-    /// once it is over four pages of the largest size: else unpacks-too-large [default: 250]
+    /// How many times its coded size a page may be, once it is over 1M: else too-large; and a
+    /// compressed member of an input, once it is over four pages of the largest size: else
+    /// unpacks-too-large [default: 250]
     #[arg(long, value_name = "N")]
     pub(crate) max_ratio: Option<u64>,
     /// The largest header of a record or of a response: else header-too-long [default: 256K]
@@ -209,14 +217,16 @@ pub(crate) struct LimitArguments {
     /// The most lines of such a header: else header-too-long [default: 1000]
     #[arg(long, value_name = "N")]
     pub(crate) max_header_lines: Option<u64>,
-    /// The longest line of JSON Lines: else line-too-long [default: 64M, or the largest page if that is more]
+    /// The longest line of JSON Lines: else line-too-long [default: 64M, or the largest page if
+    /// that is more]
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_line: Option<Size>,
-    /// How deep HTML elements, or JSON objects and lists, may stand within each other: else too-deep [default: 20000]
+    /// How deep HTML elements, or JSON objects and lists, may stand within each other: else
+    /// too-deep [default: 20000]
     #[arg(long, value_name = "N")]
     pub(crate) max_nesting: Option<u32>,
-    /// How long a processor may work on one page: else too-slow. A guard that no page comes near within the other limits
-    /// [default: 60]
+    /// How long a processor may work on one page: else too-slow. A guard that no page comes near
+    /// within the other limits [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) max_seconds: Option<Duration>,
     /// The most chunks of a page: else too-many-chunks [default: 1000000]
@@ -240,7 +250,8 @@ pub(crate) struct MachineArguments {
 
 /// Show what is in a corpus
 ///
-/// Counts, largest sites, languages, what was rejected and why, and the parameters it was made with.
+/// Counts, largest sites, languages, what was rejected and why, and the parameters it was made
+/// with.
 #[derive(Debug, Args)]
 pub(crate) struct InfoArguments {
     /// The corpus
@@ -282,10 +293,11 @@ pub(crate) struct CatArguments {
 
 /// Make a synthetic crawl whose reuse is known
 ///
-/// Writes archives (DIR/crawl/*.warc.gz), the truth about them (DIR/truth.jsonl) and some originals (DIR/originals): copies,
-/// near-copies, quilts, passages, stolen pages, spam, mirrors, aliases, traps and damage, each as much as is asked for. The same
-/// settings give the same bytes on any number of threads. With --check, proves that a corpus indexed from such archives has
-/// every offset, share and resemblance that the truth tells.
+/// Writes archives (DIR/crawl/*.warc.gz), the truth about them (DIR/truth.jsonl) and some originals
+/// (DIR/originals): copies, near-copies, quilts, passages, stolen pages, spam, mirrors, aliases,
+/// traps and damage, each as much as is asked for. The same settings give the same bytes on any
+/// number of threads. With --check, proves that a corpus indexed from such archives has every
+/// offset, share and resemblance that the truth tells.
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(false))]
 #[command(after_help = "\
@@ -351,7 +363,8 @@ pub(crate) struct SynthArguments {
     #[arg(long, conflicts_with = "check")]
     pub(crate) force: bool,
 
-    /// Languages with weights, such as en:3,de,zh [default: all: en, de, fr, es, ru, el, ar, hi, zh, ja, th]
+    /// Languages with weights, such as en:3,de,zh [default: all: en, de, fr, es, ru, el, ar, hi,
+    /// zh, ja, th]
     #[arg(
         long,
         value_name = "LIST",
@@ -469,8 +482,9 @@ pub(crate) struct ShareArguments {
 
 /// Score findings against the truth of a synthetic crawl
 ///
-/// Precision, recall and F1 of each analysis whose findings are given. FINDINGS is the folder of a run
-/// (NAME.cento/findings/ANALYSIS/RUN, with a run.json), a folder above it, or one table (.parquet, .jsonl or .csv).
+/// Precision, recall and F1 of each analysis whose findings are given. FINDINGS is the folder of a
+/// run (NAME.cento/findings/ANALYSIS/RUN, with a run.json), a folder above it, or one table
+/// (.parquet, .jsonl or .csv).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Columns that tables must have. A page is named by its URL in the column of that name, or by its id
@@ -513,7 +527,8 @@ pub(crate) struct ScoreArguments {
     /// Of which analysis a table is, if no run.json beside it says so: one of those below
     #[arg(long = "as", value_name = "ANALYSIS")]
     pub(crate) analysis: Option<String>,
-    /// The least resemblance that near-copies should be found at [default: as the run says, else 0.8]
+    /// The least resemblance that near-copies should be found at [default: as the run says, else
+    /// 0.8]
     #[arg(long, value_name = "R")]
     pub(crate) resemblance: Option<f64>,
     /// Print one JSON object a line
@@ -523,7 +538,8 @@ pub(crate) struct ScoreArguments {
 
 /// Measure the engine
 ///
-/// Counts the distinct pages of each gram in a Parquet file of (gram, page) rows, and keeps the grams on 2 to 50 pages.
+/// Counts the distinct pages of each gram in a Parquet file of (gram, page) rows, and keeps the
+/// grams on 2 to 50 pages.
 #[derive(Debug, Args)]
 #[command(hide = true)]
 pub(crate) struct FlowBenchArguments {
@@ -539,7 +555,8 @@ pub(crate) struct FlowBenchArguments {
     /// Where temporary files go [default: the output]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) temp: Option<PathBuf>,
-    /// Read the file twice, and keep grams that occur once out of the shuffle with a filter of this size
+    /// Read the file twice, and keep grams that occur once out of the shuffle with a filter of this
+    /// size
     #[arg(long, value_name = "SIZE")]
     pub(crate) prefilter: Option<Size>,
     /// Partitions of the shuffle

@@ -32,11 +32,13 @@ const TOP: usize = 5;
 
 /// Find copies and near-copies of pages, and which to keep
 ///
-/// Exact copies are pages with the same payload or the same text. Near-copies are pages whose sets of word k-grams resemble
-/// each other: what they share of what either has is at least --resemblance. In the order of --keep, a page is removed if a
-/// kept page resembles it, and kept otherwise. Candidates are found by sketches, and each is verified by its grams, so no page
-/// is removed by chance; at the default of 0.8 a pair of just that resemblance is missed with a probability of 0.2 %, and one of
-/// 0.85 of less than 0.01 %. Pages are those with text; revisits and rejected pages are counted separately.
+/// Exact copies are pages with the same payload or the same text. Near-copies are pages whose sets
+/// of word k-grams resemble each other: what they share of what either has is at least
+/// --resemblance. In the order of --keep, a page is removed if a kept page resembles it, and kept
+/// otherwise. Candidates are found by sketches, and each is verified by its grams, so no page is
+/// removed by chance; at the default of 0.8 a pair of just that resemblance is missed with a
+/// probability of 0.2 %, and one of 0.85 of less than 0.01 %. Pages are those with text; revisits
+/// and rejected pages are counted separately.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Findings are tables in CORPUS/findings/copies: pairs (each removed page and the page that is kept
@@ -75,15 +77,17 @@ pub(crate) struct CopiesArguments {
     /// Words of a gram
     #[arg(short, long, value_name = "K", default_value_t = 5)]
     pub(crate) k: u32,
-    /// How near-copies are found: resemblance, or megashingle, the rule of Fetterly et al. 2005 (two of six bands of 14 minima
-    /// agree; not verified; transitive)
+    /// How near-copies are found: resemblance, or megashingle, the rule of Fetterly et al. 2005
+    /// (two of six bands of 14 minima agree; not verified; transitive)
     #[arg(long, value_name = "SCHEME", default_value_t = CopiesScheme::Resemblance)]
     pub(crate) scheme: CopiesScheme,
-    /// Which page of several is kept: earliest (by publication date, else fetch date; undated pages last; then a URL without
-    /// tracking parameters; then the order of the corpus), first (in the order of the corpus), longest or shortest-url
+    /// Which page of several is kept: earliest (by publication date, else fetch date; undated pages
+    /// last; then a URL without tracking parameters; then the order of the corpus), first (in the
+    /// order of the corpus), longest or shortest-url
     #[arg(long, value_name = "WHICH", default_value_t = Keep::Earliest)]
     pub(crate) keep: Keep,
-    /// Print the addresses of the pages that are kept or dropped, or of all with what becomes of each
+    /// Print the addresses of the pages that are kept or dropped, or of all with what becomes of
+    /// each
     #[arg(
         long,
         value_name = "WHAT",
@@ -91,11 +95,13 @@ pub(crate) struct CopiesArguments {
         help_heading = "Output"
     )]
     pub(crate) emit: Option<Emit>,
-    /// Write the inputs of the corpus again without the dropped pages, into the folder of --output: JSON Lines, Parquet, archives
-    /// (a copy of the same bytes becomes a revisit record in WARC) and single files. Without INPUT, all inputs
+    /// Write the inputs of the corpus again without the dropped pages, into the folder of --output:
+    /// JSON Lines, Parquet, archives (a copy of the same bytes becomes a revisit record in WARC)
+    /// and single files. Without INPUT, all inputs
     #[arg(long, value_name = "INPUT", num_args = 0.., requires = "output", help_heading = "Output")]
     pub(crate) filter: Option<Vec<String>>,
-    /// The folder for --filter. It must hold no inputs and lie in none; a file that is there already is not replaced
+    /// The folder for --filter. It must hold no inputs and lie in none; a file that is there
+    /// already is not replaced
     #[arg(
         short,
         long,
@@ -107,8 +113,9 @@ pub(crate) struct CopiesArguments {
     /// With --filter: replace what is in the folder already
     #[arg(long, requires = "filter", help_heading = "Output")]
     pub(crate) overwrite: bool,
-    /// Write what a crawler should skip: prefixes under which at least 90 % of the pages are copies of the page at the same path under
-    /// another prefix, the exceptions that it should fetch all the same, and single addresses. A page of every class is fetched
+    /// Write what a crawler should skip: prefixes under which at least 90 % of the pages are copies
+    /// of the page at the same path under another prefix, the exceptions that it should fetch all
+    /// the same, and single addresses. A page of every class is fetched
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) skip_list: Option<PathBuf>,
     #[command(flatten)]

@@ -26,11 +26,12 @@ use crate::output::{Lines, number, print, say, shortened, table};
 
 /// Find where it is copied: pages, sites and folders that have labels
 ///
-/// After Ardi & Heidemann 2014. A page contains labels by the share of its chunks that are labels, stop chunks aside. A neighbourhood,
-/// all pages under a host or a folder, is scored by the mean of its pages and by the share of all of its chunks, and is flagged
-/// (the paper's "bad neighbourhood") if either is above its threshold: by default the mean of all neighbourhoods plus one standard
-/// deviation. Scores are compared as whole numbers, so that rounding decides nothing. What was found says that text is in two
-/// places, and not who copied it.
+/// After Ardi & Heidemann 2014. A page contains labels by the share of its chunks that are labels,
+/// stop chunks aside. A neighbourhood, all pages under a host or a folder, is scored by the mean of
+/// its pages and by the share of all of its chunks, and is flagged (the paper's "bad
+/// neighbourhood") if either is above its threshold: by default the mean of all neighbourhoods plus
+/// one standard deviation. Scores are compared as whole numbers, so that rounding decides nothing.
+/// What was found says that text is in two places, and not who copied it.
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["labels", "against"]))]
 #[command(after_help = "\
@@ -82,14 +83,16 @@ pub(crate) struct DetectArguments {
     /// With --against: look for chunks of at least this many bytes [default: 100]
     #[arg(long, value_name = "BYTES", conflicts_with = "labels")]
     pub(crate) min_length: Option<u64>,
-    /// Look for edited chunks too: those that have at least this share of a label's words, in runs of 4; they count for no score
+    /// Look for edited chunks too: those that have at least this share of a label's words, in runs
+    /// of 4; they count for no score
     #[arg(long, value_name = "SHARE", num_args = 0..=1, require_equals = true, default_missing_value = "0.4")]
     pub(crate) fuzzy: Option<f64>,
     /// Leave out pages of this domain or host: the owner's own. May be given several times
     #[arg(long, value_name = "DOMAIN")]
     pub(crate) own: Vec<String>,
 
-    /// Flag pages and neighbourhoods above this share [default: mean plus standard deviation, of each score]
+    /// Flag pages and neighbourhoods above this share [default: mean plus standard deviation, of
+    /// each score]
     #[arg(long, value_name = "SHARE", help_heading = "Thresholds")]
     pub(crate) threshold: Option<f64>,
     /// Flag pages above this share
@@ -134,7 +137,8 @@ pub(crate) struct DetectArguments {
     /// Write the paper's figures to a folder, as SVG and as CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
-    /// Print so many of the flagged neighbourhoods, drawn at random, to be classified as in the paper's Tables 5 and 6
+    /// Print so many of the flagged neighbourhoods, drawn at random, to be classified as in the
+    /// paper's Tables 5 and 6
     #[arg(long, value_name = "N", conflicts_with_all = ["json", "out"], help_heading = "Output")]
     pub(crate) sample: Option<usize>,
     /// With --sample: draw others

@@ -24,9 +24,9 @@ use crate::output::{Lines, clean, number, print, table};
 
 /// Find what is copied: labels for `cento detect`
 ///
-/// After Ardi & Heidemann 2014. Blind: what occurs in CORPUS more often than a threshold, and is no stop chunk. Informed, with
-/// --from: every chunk of your originals that is long enough. A corpus is counted as a whole: parts of it do not know what is
-/// frequent in all of it.
+/// After Ardi & Heidemann 2014. Blind: what occurs in CORPUS more often than a threshold, and is no
+/// stop chunk. Informed, with --from: every chunk of your originals that is long enough. A corpus
+/// is counted as a whole: parts of it do not know what is frequent in all of it.
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("where").required(true).multiple(true).args(["corpus", "from"]))]
 #[command(after_help = "\
@@ -87,7 +87,8 @@ pub(crate) struct DiscoverArguments {
     /// Write the paper's figure of frequencies to a folder, as SVG and as CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
-    /// Print so many of the labels, drawn at random, to be classified as in the paper's Tables 2 and 4
+    /// Print so many of the labels, drawn at random, to be classified as in the paper's Tables 2
+    /// and 4
     #[arg(long, value_name = "N", conflicts_with_all = ["json", "out"], help_heading = "Output")]
     pub(crate) sample: Option<usize>,
     /// With --sample: draw others
@@ -206,7 +207,8 @@ fn finish(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints rows of a table, drawn at random: the same ones for the same seed, in whatever order the table is.
+/// Prints rows of a table, drawn at random: the same ones for the same seed, in whatever order the
+/// table is.
 pub(crate) fn sampled(
     findings: &Findings,
     table: &str,

@@ -1,4 +1,5 @@
-//! How a command fails: one line that says what was wrong with what, and a hint that says what to do.
+//! How a command fails: one line that says what was wrong with what, and a hint that says what to
+//! do.
 
 use std::process::ExitCode;
 

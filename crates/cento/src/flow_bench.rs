@@ -57,7 +57,8 @@ pub(crate) fn run(arguments: &FlowBenchArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks the operating system how much anonymous memory is resident, again and again, and remembers the most.
+/// Asks the operating system how much anonymous memory is resident, again and again, and remembers
+/// the most.
 #[derive(Default)]
 struct Watch {
     stop: AtomicBool,

@@ -21,7 +21,8 @@ use crate::output::{Lines, clean, number, print, size};
 /// Done, but not all of the input was sound, and the user asked to hear of that.
 const STRICT: u8 = 3;
 
-/// What `--max-page` may be at most: a byte of a page becomes up to three bytes of text, and a table holds texts below 2 GiB.
+/// What `--max-page` may be at most: a byte of a page becomes up to three bytes of text, and a
+/// table holds texts below 2 GiB.
 const LARGEST_PAGE: u64 = 512 << 20;
 
 /// What is read, how, and into which corpus.
@@ -186,7 +187,8 @@ impl Index<'_> {
         })
     }
 
-    /// How much each reader may fetch ahead: there is one a thread, and together they get a sixteenth of the memory.
+    /// How much each reader may fetch ahead: there is one a thread, and together they get a
+    /// sixteenth of the memory.
     fn read_ahead(&self) -> usize {
         let most = RemoteSettings::default().read_ahead;
         let share = self.machine.memory() / 16 / self.machine.threads().max(1) as u64;
@@ -195,8 +197,8 @@ impl Index<'_> {
             .clamp(512 << 10, most)
     }
 
-    /// The parameters that were typed; what was not typed is as the corpus has it under `--add`, and the
-    /// default otherwise.
+    /// The parameters that were typed; what was not typed is as the corpus has it under `--add`,
+    /// and the default otherwise.
     fn parameters(&self) -> Result<Parameters, Failure> {
         let mut parameters = if self.add {
             match Corpus::open_partial(self.corpus) {

@@ -1,8 +1,10 @@
 //! Ctrl-C: one way to stop for all commands.
 //!
-//! The first press asks the step that runs to stop at the next place where nothing is lost, and waits for it a few seconds: a server that does
-//! not answer, say, is not waited for. Where nothing has to be stopped in such a way, and on the second press, the process ends at once.
-//! Either way unfinished files and temporary folders are removed, and the exit status is that of an interrupted command.
+//! The first press asks the step that runs to stop at the next place where nothing is lost, and
+//! waits for it a few seconds: a server that does not answer, say, is not waited for. Where nothing
+//! has to be stopped in such a way, and on the second press, the process ends at once. Either way
+//! unfinished files and temporary folders are removed, and the exit status is that of an
+//! interrupted command.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +14,8 @@ use crate::failure::INTERRUPTED;
 
 type Action = Box<dyn Fn() + Send>;
 
-/// How long a step may take to stop. What it has committed by then is safe however the process ends.
+/// How long a step may take to stop. What it has committed by then is safe however the process
+/// ends.
 const GRACE: Duration = Duration::from_secs(5);
 
 static ACTIONS: Mutex<Vec<(u64, Action)>> = Mutex::new(Vec::new());

@@ -79,8 +79,9 @@ pub(crate) enum LabelsVerb {
 
 /// Go through the labels that look like idioms, and stop those that are
 ///
-/// Shows what is proposed and why: short, wordless, below 100 bytes and spread over many domains, on many originals. What is accepted leaves the labels
-/// and joins their stops, so that it counts neither for nor against a page.
+/// Shows what is proposed and why: short, wordless, below 100 bytes and spread over many domains,
+/// on many originals. What is accepted leaves the labels and joins their stops, so that it counts
+/// neither for nor against a page.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -93,7 +94,8 @@ pub(crate) struct ReviewArguments {
     /// The labels
     #[arg(value_name = "LABELS")]
     pub(crate) labels: PathBuf,
-    /// Stop these: all, a reason (short, wordless, spread, template), or labels by the beginning of their hashes
+    /// Stop these: all, a reason (short, wordless, spread, template), or labels by the beginning of
+    /// their hashes
     #[arg(long, value_name = "WHAT")]
     pub(crate) accept: Vec<String>,
     /// But not these: labels by the beginning of their hashes

@@ -1,7 +1,7 @@
 //! `cento`: finds reused text in any corpus, from a folder to a web crawl.
 //!
-//! This binary parses what was typed, resolves it to settings, calls the library that does the work, and
-//! prints. Logic lives in the crates that it calls.
+//! This binary parses what was typed, resolves it to settings, calls the library that does the
+//! work, and prints. Logic lives in the crates that it calls.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)] // They panic where nobody listens: see `output`.
 

@@ -1,9 +1,11 @@
 //! Which options go together: all pairs of options of all commands.
 //!
-//! An option that is accepted has an effect, beside any other that is accepted with it. What clap knows of that is written down in
-//! `src/snapshots/…options….snap`, a line for each option: what it needs beside it, and with which others it is refused; with all that are
-//! not named there it takes effect. Who adds an option changes the snapshot, and has to say of each line that it is true. What depends on values
-//! (`--scheme megashingle`) or on whether an input is a corpus is refused by `words::refuse`, and tested in `tests/options.rs`.
+//! An option that is accepted has an effect, beside any other that is accepted with it. What clap
+//! knows of that is written down in `src/snapshots/…options….snap`, a line for each option: what it
+//! needs beside it, and with which others it is refused; with all that are not named there it takes
+//! effect. Who adds an option changes the snapshot, and has to say of each line that it is true.
+//! What depends on values (`--scheme megashingle`) or on whether an input is a corpus is refused by
+//! `words::refuse`, and tested in `tests/options.rs`.
 
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
@@ -75,7 +77,8 @@ fn accepted_about(verb: &Command, options: &[&Arg], all: bool) -> bool {
     matches.is_ok_and(|matches| unmet(&verb, &matches).is_none())
 }
 
-/// What an option may need beside it: nothing, or some other options. Empty if it is refused whatever is beside it.
+/// What an option may need beside it: nothing, or some other options. Empty if it is refused
+/// whatever is beside it.
 fn contexts<'v>(verb: &Command, option: &'v Arg, others: &[&'v Arg]) -> Vec<Vec<&'v Arg>> {
     let with = |more: &[&'v Arg]| {
         let mut all = vec![option];

@@ -1,11 +1,12 @@
-//! A corpus, or any input that `index` reads, made into one for as long as a command runs: originals to look for, or what is looked at.
+//! A corpus, or any input that `index` reads, made into one for as long as a command runs:
+//! originals to look for, or what is looked at.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cento_file::PrivateFolder;
 use cento_find::Source;
-use cento_print::ChunkHash;
+use cento_fingerprint::ChunkHash;
 use cento_read::{Input, Resolved, Settings};
 use cento_store::{Build, MANIFEST, Parameters, Progress};
 use cento_text::chunk::ChunkKind;
@@ -32,7 +33,8 @@ pub(crate) struct OriginalArguments {
 }
 
 impl OriginalArguments {
-    /// Fails if something was said of inputs that are not read; `without` is the option that makes it so.
+    /// Fails if something was said of inputs that are not read; `without` is the option that makes
+    /// it so.
     pub(crate) fn check_unused(&self, without: &str) -> Result<(), Failure> {
         let given = [
             ("--base-url", self.base_url.is_some()),
@@ -55,7 +57,8 @@ pub(crate) struct RecipeArguments {
     /// Keep the main content of HTML pages only
     #[arg(long, conflicts_with = "corpus")]
     pub(crate) main: bool,
-    /// What a chunk is: paragraph, lines:N (wrapped at 80 columns), sentences:N, words:N or document [default: paragraph]
+    /// What a chunk is: paragraph, lines:N (wrapped at 80 columns), sentences:N, words:N or
+    /// document [default: paragraph]
     #[arg(long, value_name = "KIND", conflicts_with = "corpus")]
     pub(crate) chunk: Option<ChunkKind>,
     /// What is evened out before a chunk is hashed: none, space or space+case [default: space+case]
@@ -88,7 +91,8 @@ pub(crate) struct Originals {
 /// The corpus in a private folder.
 const CORPUS: &str = "inputs.cento";
 
-/// A folder for what this command alone needs. Others cannot read it: what is in it may be confidential.
+/// A folder for what this command alone needs. Others cannot read it: what is in it may be
+/// confidential.
 pub(crate) fn private_folder(temp: Option<&Path>) -> Result<PrivateFolder, Failure> {
     let temp = temp.map_or_else(std::env::temp_dir, Path::to_owned);
     PrivateFolder::create(&temp).map_err(|error| {
@@ -104,8 +108,9 @@ const UNPACKED: u64 = 10;
 /// Text that any machine has room for in the memory that it uses for files.
 const SMALL: u64 = 1 << 30;
 
-/// Whether the texts of inputs need not be compressed. This follows from the inputs alone and not from `--memory`: compressed or not, the
-/// tables have other checksums, and the same question must find its own findings again whatever the machine.
+/// Whether the texts of inputs need not be compressed. This follows from the inputs alone and not
+/// from `--memory`: compressed or not, the tables have other checksums, and the same question must
+/// find its own findings again whatever the machine.
 fn are_small(inputs: &[Input]) -> bool {
     let sizes: Option<Vec<u64>> = inputs.iter().map(|input| input.bytes).collect();
     let plain = inputs.iter().all(|input| {

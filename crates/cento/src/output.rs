@@ -22,7 +22,8 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     print_bytes(text.as_bytes())
 }
 
-/// Says something to people, on standard error. Nobody listens where that is closed or full, and the command goes on.
+/// Says something to people, on standard error. Nobody listens where that is closed or full, and
+/// the command goes on.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
@@ -32,8 +33,8 @@ pub(crate) fn shortened(text: &str, longest: usize) -> String {
     cento_scan::words::shortened(&clean(text), longest)
 }
 
-/// Text from a page, made harmless: a terminal obeys control characters, and a page may be hostile. Line
-/// breaks become spaces, so that one item stays on one line.
+/// Text from a page, made harmless: a terminal obeys control characters, and a page may be hostile.
+/// Line breaks become spaces, so that one item stays on one line.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     if text.chars().any(dangerous) {
         let spaced = |c: char| if c.is_whitespace() { ' ' } else { '\u{fffd}' };
@@ -61,8 +62,8 @@ pub(crate) fn clean_lines(text: &str) -> Cow<'_, str> {
     )
 }
 
-/// Control characters, the marks that turn the direction of text around or after them, and the separators that some terminals
-/// take for the end of a line.
+/// Control characters, the marks that turn the direction of text around or after them, and the
+/// separators that some terminals take for the end of a line.
 fn dangerous(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -182,7 +183,8 @@ fn without_middle(text: &str, longest: usize) -> String {
     format!("{first}…{last}")
 }
 
-/// The strongest findings, under their title: words to the left, numbers to the right. Nothing if there are none.
+/// The strongest findings, under their title: words to the left, numbers to the right. Nothing if
+/// there are none.
 pub(crate) fn strongest(table: &Table, shown: &Shown<'_>) -> String {
     let Some(model) = table.rows.first() else {
         return String::new();

@@ -22,11 +22,12 @@ use crate::replication::text as replication_text;
 
 /// Find pages or servers that share chunks
 ///
-/// Finds every pair of pages that has at least so many chunks in common, and says how much of each is in the other
-/// (Shivakumar & Garcia-Molina 1998). A page is the set of its chunks; pages with the same text count as one, the earliest by
-/// date. With --servers, every pair of servers, each of them the union of its pages: of a mirror nearly all is in the other. The
-/// result is exact, whatever the memory; chunks that are ignored because they are on too many pages (--max-pages) are counted
-/// and reported.
+/// Finds every pair of pages that has at least so many chunks in common, and says how much of each
+/// is in the other (Shivakumar & Garcia-Molina 1998). A page is the set of its chunks; pages with
+/// the same text count as one, the earliest by date. With --servers, every pair of servers, each of
+/// them the union of its pages: of a mirror nearly all is in the other. The result is exact,
+/// whatever the memory; chunks that are ignored because they are on too many pages (--max-pages)
+/// are counted and reported.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Chunks are cut from the text anew; a corpus without text has those it was indexed with. Lines are
@@ -65,18 +66,21 @@ pub(crate) struct OverlapArguments {
     /// Compare servers instead of pages: by host, or by registered domain
     #[arg(long, value_name = "BY", num_args = 0..=1, require_equals = true, default_missing_value = "host")]
     servers: Option<ServerKind>,
-    /// What a chunk is: paragraph, lines:N, sentences:N, words:N or document [default: as the corpus was indexed]
+    /// What a chunk is: paragraph, lines:N, sentences:N, words:N or document [default: as the
+    /// corpus was indexed]
     #[arg(long, value_name = "KIND")]
     chunk: Option<ChunkKind>,
-    /// How many chunks a pair must share at least [default: as many as make some 500 words, see below]
+    /// How many chunks a pair must share at least [default: as many as make some 500 words, see
+    /// below]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..))]
     threshold: Option<u32>,
-    /// Ignore chunks that are on more pages, or servers, than this: a chunk on p of them makes p²/2 pairs. 0 ignores none
-    /// [default: 1,000; more in a small corpus, where nothing need be ignored]
+    /// Ignore chunks that are on more pages, or servers, than this: a chunk on p of them makes p²/2
+    /// pairs. 0 ignores none [default: 1,000; more in a small corpus, where nothing need be
+    /// ignored]
     #[arg(long, value_name = "N")]
     max_pages: Option<u32>,
-    /// Report how often pages are replicated and what a crawl without replicas would save: by the same text, by 15 chunks of four
-    /// lines, by 25 of two
+    /// Report how often pages are replicated and what a crawl without replicas would save: by the
+    /// same text, by 15 chunks of four lines, by 25 of two
     #[arg(long, conflicts_with_all = ["servers", "chunk", "threshold", "max_pages"])]
     replication: bool,
     /// How many pairs to show

@@ -21,11 +21,13 @@ use crate::words::refuse;
 
 /// Find popular phrases, and the pages and sites that are made of them
 ///
-/// After Fetterly, Manasse & Najork 2005. From each page 84 phrases of five words are sampled, its shingles; near-copies count
-/// as one page. Unlike in the paper the end of a page is not joined to its beginning: that would be a phrase nobody wrote. A phrase is popular if it is a shingle of --min-pages pages. A site is flagged if it has many popular shingles
-/// on all of its pages: what was sliced and diced from a limited stock of sentences, but also templates filled from a
-/// database, so look at what is flagged. For pages of many popular shingles, a covering set tells which other pages they could
-/// be put together from.
+/// After Fetterly, Manasse & Najork 2005. From each page 84 phrases of five words are sampled, its
+/// shingles; near-copies count as one page. Unlike in the paper the end of a page is not joined to
+/// its beginning: that would be a phrase nobody wrote. A phrase is popular if it is a shingle of
+/// --min-pages pages. A site is flagged if it has many popular shingles on all of its pages: what
+/// was sliced and diced from a limited stock of sentences, but also templates filled from a
+/// database, so look at what is flagged. For pages of many popular shingles, a covering set tells
+/// which other pages they could be put together from.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Findings are tables in CORPUS/findings/phrases: sites (the main one: pages, mean and deviation of popular
@@ -53,7 +55,8 @@ pub(crate) struct PhrasesArguments {
     /// Words of a phrase
     #[arg(short, long, value_name = "K", default_value_t = 5)]
     pub(crate) k: u32,
-    /// A phrase is popular if it was sampled from this many pages; with --exact, if it is on this many
+    /// A phrase is popular if it was sampled from this many pages; with --exact, if it is on this
+    /// many
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) min_pages: u32,
     /// Find popular phrases among all phrases of all pages, and not among the sampled ones alone
@@ -66,7 +69,8 @@ pub(crate) struct PhrasesArguments {
     #[arg(long, value_name = "SCHEME", default_value_t = CopiesScheme::Resemblance, conflicts_with = "no_collapse")]
     pub(crate) scheme: CopiesScheme,
 
-    /// What a site is: host, domain or ip. A spammer with a few pages on each of many hosts shows by ip alone
+    /// What a site is: host, domain or ip. A spammer with a few pages on each of many hosts shows
+    /// by ip alone
     #[arg(long, value_name = "KIND", default_value_t = SiteKind::Host, help_heading = "Sites")]
     pub(crate) site: SiteKind,
     /// Flag sites of at least this many pages
@@ -113,8 +117,8 @@ pub(crate) struct PhrasesArguments {
         help_heading = "Covering sets"
     )]
     pub(crate) candidates: u32,
-    /// Which pages are foreign: those of another domain and address (both), of another ip, or of another domain. One that is not
-    /// known is foreign to all
+    /// Which pages are foreign: those of another domain and address (both), of another ip, or of
+    /// another domain. One that is not known is foreign to all
     #[arg(
         long,
         value_name = "BY",

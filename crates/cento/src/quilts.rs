@@ -19,10 +19,12 @@ use crate::output::{Lines, clean, number, print, table};
 
 /// Find pages stitched from patches of other pages
 ///
-/// A page is quilted if at least the share THETA of its distinct word k-grams are patch grams, which are those on 2 to M pages, and if
-/// it takes at least C other pages to cover these (Najork 2012). Every such page is found, with every source: nothing is
-/// sampled. The cover is greedy, with ties broken by the order of the corpus; of pages that have the same patch, the earliest by
-/// date is named as its source. That others have a page's words does not say who took them from whom: dates and links may.
+/// A page is quilted if at least the share THETA of its distinct word k-grams are patch grams,
+/// which are those on 2 to M pages, and if it takes at least C other pages to cover these (Najork
+/// 2012). Every such page is found, with every source: nothing is sampled. The cover is greedy,
+/// with ties broken by the order of the corpus; of pages that have the same patch, the earliest by
+/// date is named as its source. That others have a page's words does not say who took them from
+/// whom: dates and links may.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Findings are tables in CORPUS/findings/quilts: quilts (each quilted page with its grams, patch fraction,
@@ -58,8 +60,8 @@ pub(crate) struct QuiltsArguments {
     /// The least share of patch grams, above 0 and up to 1
     #[arg(short, long, value_name = "THETA", default_value_t = 0.5)]
     pub(crate) theta: f64,
-    /// Which pages can be sources: those of another domain, host or ip, or all (none). A page of which it is not known, as
-    /// with files, is foreign to all
+    /// Which pages can be sources: those of another domain, host or ip, or all (none). A page of
+    /// which it is not known, as with files, is foreign to all
     #[arg(long, value_name = "BY", default_value_t = Foreign::Domain)]
     pub(crate) foreign: Foreign,
     /// Count only sources that add at least this share of the page's patch grams
@@ -68,9 +70,9 @@ pub(crate) struct QuiltsArguments {
     /// Leave out copies and near-copies first, as `cento copies` finds them
     #[arg(long)]
     pub(crate) collapse: bool,
-    /// Also count quilts for other values of one parameter, the others as they are: k=2..10, m=10..80:10, c=2,4,8,
-    /// theta=0.4..1.0. May be given several times; each value of k takes a pass over the texts. --out and --json then give the
-    /// counts
+    /// Also count quilts for other values of one parameter, the others as they are: k=2..10,
+    /// m=10..80:10, c=2,4,8, theta=0.4..1.0. May be given several times; each value of k takes a
+    /// pass over the texts. --out and --json then give the counts
     #[arg(long, value_name = "NAME=VALUES", conflicts_with = "sample")]
     pub(crate) sweep: Vec<Sweep>,
     /// Draw the sweeps, as DIR/NAME.svg with the numbers in DIR/NAME.csv
@@ -78,7 +80,8 @@ pub(crate) struct QuiltsArguments {
     pub(crate) figures: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) figure_format: FigureArguments,
-    /// Give so many quilts, drawn at random, with their patches: print them, or write them as --out and --json say
+    /// Give so many quilts, drawn at random, with their patches: print them, or write them as --out
+    /// and --json say
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub(crate) sample: Option<usize>,
     /// The seed of the sample

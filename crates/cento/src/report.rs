@@ -19,9 +19,10 @@ pub(crate) const REPORT: &str = "report.html";
 
 /// Show what was found as one page
 ///
-/// Writes all that was found in a corpus so far, by `cento scan` or by single analyses, as one HTML file: a summary, figures,
-/// the strongest findings, and the most quilted pages with their words coloured by source. It needs no network and no script; all that comes
-/// from the pages is text in it, whatever they say.
+/// Writes all that was found in a corpus so far, by `cento scan` or by single analyses, as one HTML
+/// file: a summary, figures, the strongest findings, and the most quilted pages with their words
+/// coloured by source. It needs no network and no script; all that comes from the pages is text in
+/// it, whatever they say.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Of each analysis the newest findings are shown, whatever their parameters; the page tells the command

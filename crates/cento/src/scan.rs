@@ -32,9 +32,10 @@ const ROWS: usize = 5;
 
 /// Find all reuse in files or in a corpus, and write a report
 ///
-/// The one command: makes a corpus of the inputs, or takes one that is there; runs all analyses that have something to look for in
-/// it; tells what was found, and writes it as a page. A scan that was broken off goes on where it stopped when the same command is given
-/// again, and what was found before is not looked for again.
+/// The one command: makes a corpus of the inputs, or takes one that is there; runs all analyses
+/// that have something to look for in it; tells what was found, and writes it as a page. A scan
+/// that was broken off goes on where it stopped when the same command is given again, and what was
+/// found before is not looked for again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -54,7 +55,8 @@ pub(crate) struct ScanArguments {
     /// Run these analyses and no others, with a comma between them
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names())]
     only: Vec<String>,
-    /// Look for these labels, made by `cento discover`, and not for what the corpus itself multiplies
+    /// Look for these labels, made by `cento discover`, and not for what the corpus itself
+    /// multiplies
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// Where the report goes [default: report.html in the corpus]
@@ -135,7 +137,8 @@ pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, Failure> {
 type Scanned = (Made, Arc<Source>, Profile, Plan, Vec<Done>);
 
 fn scan(arguments: &ScanArguments, watch: &Arc<Watch>) -> Result<Scanned, Failure> {
-    // How much there is to do is known when the corpus is; until then all usual analyses are expected.
+    // How much there is to do is known when the corpus is; until then all usual analyses are
+    // expected.
     let usual = analyses()
         .iter()
         .filter(|analysis| match arguments.only.is_empty() {
@@ -213,7 +216,8 @@ fn is_corpus(input: &str) -> bool {
     path.is_dir() && path.extension().is_some_and(|ending| ending == "cento")
 }
 
-/// Takes a corpus that is there. What would say how to make one makes no sense then, and is not passed over in silence.
+/// Takes a corpus that is there. What would say how to make one makes no sense then, and is not
+/// passed over in silence.
 fn take(arguments: &ScanArguments, corpus: &str) -> Result<Made, Failure> {
     let refused = if arguments.inputs.len() > 1 {
         Some("other inputs".to_owned())
@@ -238,7 +242,8 @@ fn take(arguments: &ScanArguments, corpus: &str) -> Result<Made, Failure> {
     })
 }
 
-/// The name of the first input, without its folders and endings: it is made where the command is given.
+/// The name of the first input, without its folders and endings: it is made where the command is
+/// given.
 fn name_for(inputs: &[String]) -> PathBuf {
     let first = inputs.first().map_or("", String::as_str);
     let place = match first {

@@ -74,7 +74,8 @@ pub(crate) fn run(arguments: &ScoreArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(scored.lines.is_empty())))
 }
 
-/// What tells a run from others of the same analysis: the parameters that they differ in, or its name; nothing if there is no other.
+/// What tells a run from others of the same analysis: the parameters that they differ in, or its
+/// name; nothing if there is no other.
 fn told_apart(line: &Line, lines: &[Line]) -> String {
     let others: Vec<&Line> = lines
         .iter()

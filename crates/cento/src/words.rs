@@ -1,8 +1,9 @@
 //! The order of words: `cento detect --against mine/ crawl.cento` means what it says.
 //!
-//! An option that takes any number of values would take the corpus behind them too, and one whose value may be left out would take it for
-//! its value. So words are put in order before they are parsed: a value that can be none is left alone, and where the corpus is
-//! missing, it is the last of the values.
+//! An option that takes any number of values would take the corpus behind them too, and one whose
+//! value may be left out would take it for its value. So words are put in order before they are
+//! parsed: a value that can be none is left alone, and where the corpus is missing, it is the last
+//! of the values.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -23,7 +24,8 @@ struct Values {
     least: usize,
 }
 
-/// What was typed, in an order that can be parsed in one way only. `words` begin with the name of the program.
+/// What was typed, in an order that can be parsed in one way only. `words` begin with the name of
+/// the program.
 pub(crate) fn in_order(mut words: Vec<OsString>, command: &mut Command) -> Vec<OsString> {
     command.build();
     let mut verb = &*command;
@@ -54,9 +56,9 @@ pub(crate) fn in_order(mut words: Vec<OsString>, command: &mut Command) -> Vec<O
     words
 }
 
-/// Walks over the words of a verb: the same words with optional values tied to their options, the values of the last option that takes
-/// any number, and whether there are words that belong to no option. None if there is an option that nobody knows, which the parser
-/// tells better.
+/// Walks over the words of a verb: the same words with optional values tied to their options, the
+/// values of the last option that takes any number, and whether there are words that belong to no
+/// option. None if there is an option that nobody knows, which the parser tells better.
 fn read(words: &[OsString], verb: &Command) -> Option<(Vec<OsString>, Option<Values>, bool)> {
     let (mut typed, mut values, mut bare) = (Vec::new(), None, false);
     let words = with_mistakes_tied(words, verb)?;
@@ -105,7 +107,8 @@ fn read(words: &[OsString], verb: &Command) -> Option<(Vec<OsString>, Option<Val
     Some((typed, values, bare))
 }
 
-/// A name that is not text, as inputs are shown: its bytes as `%FF`, by which `cento-read` finds it. Where one path is wanted, it stays.
+/// A name that is not text, as inputs are shown: its bytes as `%FF`, by which `cento-read` finds
+/// it. Where one path is wanted, it stays.
 fn as_shown(word: OsString, about: Option<&Arg>) -> OsString {
     let inputs = about
         .is_some_and(|about| about.get_value_parser().type_id() == ValueParser::string().type_id());
@@ -122,8 +125,8 @@ fn as_shown(word: OsString, about: Option<&Arg>) -> OsString {
     shown.into()
 }
 
-/// Where the verb is about one thing and there are two words for it, one behind an option that may do without a value, that word is a wrong
-/// value of the option, and the parser should say so.
+/// Where the verb is about one thing and there are two words for it, one behind an option that may
+/// do without a value, that word is a wrong value of the option, and the parser should say so.
 fn with_mistakes_tied(words: &[OsString], verb: &Command) -> Option<Vec<OsString>> {
     let about_one = verb.get_positionals().count() == 1
         && verb.get_positionals().all(|about| {
@@ -176,7 +179,8 @@ fn is_option(word: &OsStr) -> bool {
     bytes.len() > 1 && bytes.starts_with(b"-")
 }
 
-/// The option of a word, and whether its value is in the same word. Of several short ones in one word the last may take a value.
+/// The option of a word, and whether its value is in the same word. Of several short ones in one
+/// word the last may take a value.
 fn option_of<'c>(word: &str, verb: &'c Command) -> Option<(&'c Arg, bool)> {
     if let Some(long) = word.strip_prefix("--") {
         let (name, attached) = match long.split_once('=') {
@@ -204,7 +208,8 @@ fn option_of<'c>(word: &str, verb: &'c Command) -> Option<(&'c Arg, bool)> {
     None
 }
 
-/// Whether a word can be the value of an option that may do without: one of the values it knows, or a number.
+/// Whether a word can be the value of an option that may do without: one of the values it knows, or
+/// a number.
 fn is_value(option: &Arg, word: &OsStr) -> bool {
     let Some(word) = word.to_str() else {
         return false;
@@ -223,8 +228,8 @@ fn tied(option: &OsStr, value: &OsStr) -> OsString {
     word
 }
 
-/// The values that are what the verb is about: the corpus behind the others; or all, if an option can do without values and the verb takes
-/// inputs of any kind.
+/// The values that are what the verb is about: the corpus behind the others; or all, if an option
+/// can do without values and the verb takes inputs of any kind.
 fn moved(typed: &[OsString], values: &Values, positional: &Arg) -> Vec<usize> {
     let Some(&last) = values.places.last() else {
         return Vec::new();
@@ -274,8 +279,8 @@ pub(crate) fn parse() -> Arguments {
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
-/// Options that have no effect without another one, in every command that has both. `requires` alone does not do: clap drops it
-/// where the other option conflicts with something that was typed.
+/// Options that have no effect without another one, in every command that has both. `requires`
+/// alone does not do: clap drops it where the other option conflicts with something that was typed.
 const NEEDS: [(&str, &str); 6] = [
     ("figure_format", "figures"),
     ("figures", "replication"),
@@ -304,7 +309,8 @@ pub(crate) fn unmet(command: &Command, matches: &ArgMatches) -> Option<(String, 
     })
 }
 
-/// Whether an option was typed, even if with its usual value. It is named as in the struct that holds it.
+/// Whether an option was typed, even if with its usual value. It is named as in the struct that
+/// holds it.
 pub(crate) fn is_given(id: &str) -> bool {
     GIVEN
         .get()
@@ -434,7 +440,8 @@ mod tests {
 
     #[test]
     fn options_without_effect_beside_others_are_refused() {
-        // Where an option that is required conflicts with one that was typed, clap does not require it.
+        // Where an option that is required conflicts with one that was typed, clap does not require
+        // it.
         for words in [
             "cento overlap c.cento --servers --figures f",
             "cento overlap c.cento --chunk lines:2 --figures f",

@@ -1,4 +1,5 @@
-//! What a corpus knows of its inputs: additions that are repeated, inputs that were edited, runs that were interrupted.
+//! What a corpus knows of its inputs: additions that are repeated, inputs that were edited, runs
+//! that were interrupted.
 #![expect(clippy::unwrap_used, reason = "what goes wrong is to end the test")]
 
 mod support;
@@ -83,7 +84,8 @@ fn a_scan_of_a_corpus_with_additions_tells_the_truth_about_them() {
     assert!(!fewer.contains("unfinished"), "{fewer}");
 }
 
-/// Indexes a file and kills that once a part is committed. Answers whether the corpus is unfinished then.
+/// Indexes a file and kills that once a part is committed. Answers whether the corpus is unfinished
+/// then.
 fn interrupted(sandbox: &Sandbox) -> bool {
     sandbox.write("a.jsonl", lines(1, 1500));
     let index = [

@@ -3,8 +3,9 @@
 //! Every round makes one random choice of each kind and asserts what must hold whatever was chosen:
 //!
 //! * **kill**: a command that was killed and is given again ends with the same answer;
-//! * **damage**: a flipped bit or a cut in any file of a corpus, of its findings or of labels never changes an answer
-//!   silently: it is an error, is found by `info --verify`, or the answer is the right one;
+//! * **damage**: a flipped bit or a cut in any file of a corpus, of its findings or of labels never
+//!   changes an answer silently: it is an error, is found by `info --verify`, or the answer is the
+//!   right one;
 //! * **hostile input**: mutated archives and tables are read or refused, without a panic;
 //! * **outputs**: whatever is named as an output, the inputs keep every byte.
 //!

@@ -1,4 +1,5 @@
-//! `cento discover`, `detect` and `labels` as users see them: on a handful of pages, and on a synthetic crawl scored against its truth.
+//! `cento discover`, `detect` and `labels` as users see them: on a handful of pages, and on a
+//! synthetic crawl scored against its truth.
 
 mod support;
 
@@ -331,7 +332,8 @@ fn all_planted_copies_lead_to_their_originals_and_the_bad_folders_are_flagged() 
         .filter(|record| record["type"] == "copied" && !record["file"].is_null())
         .count();
     assert_eq!(scored["pages"]["expected"], json!(planted));
-    // The trap, in which a crawler went round and round, is in no table: neither of chunks nor of files.
+    // The trap, in which a crawler went round and round, is in no table: neither of chunks nor of
+    // files.
     let traps: Vec<String> = records
         .iter()
         .filter(|record| record["type"] == json!("trap"))

@@ -1,4 +1,5 @@
-//! What one hostile page may cost `detect`, in anonymous memory; and options that would have no effect.
+//! What one hostile page may cost `detect`, in anonymous memory; and options that would have no
+//! effect.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -9,7 +10,8 @@ use std::time::Duration;
 use serde_json::json;
 use support::Sandbox;
 
-/// Runs a command and returns the most anonymous memory that it had, in bytes, as the system tells it every few milliseconds.
+/// Runs a command and returns the most anonymous memory that it had, in bytes, as the system tells
+/// it every few milliseconds.
 fn anonymous_memory(sandbox: &Sandbox, arguments: &[&str]) -> u64 {
     let mut child = sandbox
         .command(arguments)
@@ -32,7 +34,8 @@ fn anonymous_memory(sandbox: &Sandbox, arguments: &[&str]) -> u64 {
     }
 }
 
-/// The budget, 128 MiB for the program, and twelve times the text of the page: it is decoded, cut and looked at whole.
+/// The budget, 128 MiB for the program, and twelve times the text of the page: it is decoded, cut
+/// and looked at whole.
 fn allowed(budget: u64, page: usize) -> u64 {
     budget + (128 << 20) + 12 * page as u64
 }

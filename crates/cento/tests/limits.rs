@@ -1,4 +1,5 @@
-//! What one page may cost: every limit has a flag, and whatever exceeds it is counted by its reason.
+//! What one page may cost: every limit has a flag, and whatever exceeds it is counted by its
+//! reason.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! How much memory the worst pages take: anonymous memory, as the kernel counts it, of the real program.
+//! How much memory the worst pages take: anonymous memory, as the kernel counts it, of the real
+//! program.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "what goes wrong is to end the test")]
 
@@ -136,7 +137,8 @@ fn a_page_of_too_many_chunks_or_with_too_long_a_url_is_rejected_with_the_reason(
     );
 }
 
-/// The analyses that read whole pages: copies, overlaps and replicas. (Those of quilts, phrases and labels have tests of their own.)
+/// The analyses that read whole pages: copies, overlaps and replicas. (Those of quilts, phrases and
+/// labels have tests of their own.)
 #[test]
 fn comparing_the_worst_pages_takes_no_more_memory_than_is_promised() {
     let size: usize = match std::env::var_os("CENTO_LONG_TESTS") {

@@ -1,4 +1,5 @@
-//! What one hostile page may cost `quilts` and `phrases`, measured as anonymous memory of the process.
+//! What one hostile page may cost `quilts` and `phrases`, measured as anonymous memory of the
+//! process.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -38,7 +39,8 @@ fn anonymous(sandbox: &Sandbox, arguments: &[&str]) -> u64 {
     most
 }
 
-/// Words of two letters, all grams of five of which are different: as many grams as a text of this length can have.
+/// Words of two letters, all grams of five of which are different: as many grams as a text of this
+/// length can have.
 fn shortest_words(bytes: usize, seed: usize) -> String {
     let mut text = String::with_capacity(bytes + 3);
     let mut state = seed as u64;
@@ -60,7 +62,8 @@ fn a_page_of_tiny_words_costs_a_small_multiple_of_its_bytes() {
     let mut add = |url: &str, text: &str| {
         writeln!(lines, "{{\"url\": \"{url}\", \"text\": \"{text}\"}}").unwrap();
     };
-    // A page of 5 MiB that is put together from four others, so that every stage has to do with all of its grams.
+    // A page of 5 MiB that is put together from four others, so that every stage has to do with all
+    // of its grams.
     let sources: Vec<String> = (0..4).map(|seed| shortest_words(PAGE / 4, seed)).collect();
     for (number, source) in sources.iter().enumerate() {
         add(&format!("http://s{number}.example/"), source);

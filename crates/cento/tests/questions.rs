@@ -19,7 +19,8 @@ struct Asked {
     choices: &'static [&'static [&'static str]],
 }
 
-/// The inputs have the same names of fields, numbers of records and lengths: only their content differs.
+/// The inputs have the same names of fields, numbers of records and lengths: only their content
+/// differs.
 const INPUTS: [&str; 3] = ["a.jsonl", "b.jsonl", "c.jsonl"];
 
 const COMMANDS: &[Asked] = &[

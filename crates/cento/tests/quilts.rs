@@ -1,4 +1,5 @@
-//! `cento quilts` from the outside: on a synthetic crawl whose quilts are known, and what it prints.
+//! `cento quilts` from the outside: on a synthetic crawl whose quilts are known, and what it
+//! prints.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;

@@ -1,7 +1,8 @@
-//! The report in a browser: whatever pages of a crawl say, nothing is fetched, nothing runs, and the figures are drawn.
+//! The report in a browser: whatever pages of a crawl say, nothing is fetched, nothing runs, and
+//! the figures are drawn.
 //!
-//! Chromium is asked through a proxy that writes down every request and answers none. A page of attacks that is not escaped shows
-//! first that an attack would be seen.
+//! Chromium is asked through a proxy that writes down every request and answers none. A page of
+//! attacks that is not escaped shows first that an attack would be seen.
 
 #![expect(
     clippy::unwrap_used,
@@ -19,7 +20,8 @@ use std::time::Duration;
 
 use support::{Random, Sandbox};
 
-/// What attackers write into titles, addresses and texts. Each would change the title of the page, or fetch something.
+/// What attackers write into titles, addresses and texts. Each would change the title of the page,
+/// or fetch something.
 const ATTACKS: [&str; 8] = [
     "<script>document.title='run'</script>",
     "\"><script>document.title='run'</script>",
@@ -99,7 +101,8 @@ impl Browser {
         String::from_utf8(page).unwrap()
     }
 
-    /// Requests since this was last asked: those of the page. The browser's own, for its updates, are to hosts that it knows.
+    /// Requests since this was last asked: those of the page. The browser's own, for its updates,
+    /// are to hosts that it knows.
     fn take_requests(&self) -> Vec<String> {
         let mut requests = self.requests.lock().unwrap();
         let taken = std::mem::take(&mut *requests);
@@ -110,7 +113,8 @@ impl Browser {
     }
 }
 
-/// A corpus in which addresses, titles and words are attacks, and copies, quilts and phrases are made of them.
+/// A corpus in which addresses, titles and words are attacks, and copies, quilts and phrases are
+/// made of them.
 fn hostile(sandbox: &Sandbox) {
     let mut random = Random(17);
     let mut lines = String::new();
@@ -194,7 +198,8 @@ fn a_hostile_corpus_fetches_nothing_and_runs_nothing() {
     ] {
         assert!(!page.contains(element), "{element}");
     }
-    // The browser understood the page as it was meant: what it has in memory is as long as what was written.
+    // The browser understood the page as it was meant: what it has in memory is as long as what was
+    // written.
     assert_eq!(
         page.matches("<tr>").count(),
         written.matches("<tr>").count()

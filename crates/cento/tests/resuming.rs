@@ -64,7 +64,8 @@ fn a_run_killed_at_any_moment_resumes_and_ends_like_an_unbroken_one() {
         let mut kills = 0;
         loop {
             let mut child = sandbox.command(&index(&output)).spawn().unwrap();
-            // Spread over the whole run and a little beyond, shorter each time, so that it ends some day.
+            // Spread over the whole run and a little beyond, shorter each time, so that it ends
+            // some day.
             let share = random.below(1000) as u32;
             std::thread::sleep(whole * share / 1000);
             if kills < 12 && child.try_wait().unwrap().is_none() {
@@ -108,8 +109,8 @@ fn an_interrupted_addition_resumes() {
             break;
         }
     }
-    // A run that was killed before it noted what it adds has left the corpus as it was, and one that was killed
-    // after its end has nothing more to do.
+    // A run that was killed before it noted what it adds has left the corpus as it was, and one
+    // that was killed after its end has nothing more to do.
     if sandbox.run(&["info", "broken.cento", "--json"])
         != sandbox
             .run(&["info", "whole.cento", "--json"])

@@ -437,7 +437,8 @@ fn the_findings_of_a_scan_are_scored_and_of_several_runs_each_is_told_apart() {
     for line in sandbox.succeed(&[&score[..], &["--json"]].concat()).lines() {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
         assert_eq!(line["run"].as_str().unwrap().len(), 16, "{line}");
-        // One shared chunk is a notice that many sites show, or a mirror; those that share many are mirrors.
+        // One shared chunk is a notice that many sites show, or a mirror; those that share many are
+        // mirrors.
         if line["analysis"] == "overlap-servers" {
             let one = line["parameters"]["threshold"] == 1;
             let measure = if one { "recall" } else { "precision" };

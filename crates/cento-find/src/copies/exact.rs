@@ -10,7 +10,8 @@ use crate::numbers::Numbers;
 use crate::precedence::Precedence;
 use crate::source::{PageFacts, Source};
 
-/// How a page is related to the page that it points at. In order of weakness: a chain is as weak as its weakest link.
+/// How a page is related to the page that it points at. In order of weakness: a chain is as weak as
+/// its weakest link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Link {
     /// The same payload.
@@ -49,7 +50,8 @@ impl Link {
     }
 }
 
-/// Ranks are below this; pages of a corpus that is compared with another one have it added, and so come after all others.
+/// Ranks are below this; pages of a corpus that is compared with another one have it added, and so
+/// come after all others.
 const LATE: u32 = 1 << 31;
 
 /// The rank of a page by a policy that needs no other page to tell it.
@@ -61,7 +63,8 @@ fn rank(keep: Keep, facts: &PageFacts<'_>) -> u32 {
     }
 }
 
-/// Whether pages of these ranks may be compared: with a second corpus, only pages of one with pages of the other.
+/// Whether pages of these ranks may be compared: with a second corpus, only pages of one with pages
+/// of the other.
 pub(super) fn comparable(params: &CopiesParams, of: Place, page: Place) -> bool {
     !params.against || (of.rank >> 31 == 0 && page.rank >> 31 == 1)
 }
@@ -158,7 +161,8 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &C
             context.state::<Numbers>("links")?,
         );
         leaders(&asked, groups, |leader, row| {
-            // Pages with text have met by their text already, but perhaps one with this text and other bytes.
+            // Pages with text have met by their text already, but perhaps one with this text and
+            // other bytes.
             if row.sort & 3 == TEXT {
                 same_bytes.set(u64::from(row.place.page));
                 return;

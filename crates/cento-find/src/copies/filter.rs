@@ -24,11 +24,12 @@ pub struct Filtered {
     pub rewritten: Rewritten,
 }
 
-/// Writes inputs of a corpus to `folder`, without the pages that `findings` say go; all its inputs if none is named. Calls `each` after
-/// each.
+/// Writes inputs of a corpus to `folder`, without the pages that `findings` say go; all its inputs
+/// if none is named. Calls `each` after each.
 ///
-/// Nothing is written unless all can be: inputs must be what they were when the corpus was made, for records are known by their
-/// numbers; every input has an output of its own, which is no input; and what is there already is replaced only if `overwrite` says so.
+/// Nothing is written unless all can be: inputs must be what they were when the corpus was made,
+/// for records are known by their numbers; every input has an output of its own, which is no input;
+/// and what is there already is replaced only if `overwrite` says so.
 pub fn filter(
     corpus: &Corpus,
     findings: &Findings,
@@ -106,8 +107,9 @@ fn chosen(
     Ok(chosen.into_iter().collect())
 }
 
-/// Which input of the corpus a file is: by the whole name, by being the same file, or by the last part of its name if that is of one
-/// input alone, for a corpus may have been made in another folder.
+/// Which input of the corpus a file is: by the whole name, by being the same file, or by the last
+/// part of its name if that is of one input alone, for a corpus may have been made in another
+/// folder.
 fn listed_as<'k>(known: &'k [ListedInput], input: &Input) -> Option<&'k ListedInput> {
     if let Some(exact) = known.iter().find(|listed| listed.name == input.name) {
         return Some(exact);
@@ -141,8 +143,9 @@ fn check_unchanged(mut input: Input, listed: Option<&ListedInput>) -> Result<()>
     Ok(())
 }
 
-/// Where each input goes: below `folder`, at the place that it has below the folder that all inputs are in. Real folders are compared,
-/// however they were named, so that two files never have one place.
+/// Where each input goes: below `folder`, at the place that it has below the folder that all inputs
+/// are in. Real folders are compared, however they were named, so that two files never have one
+/// place.
 fn outputs(chosen: &[(u32, Input)], folder: &Path) -> Result<Vec<PathBuf>> {
     let places: Vec<PathBuf> = chosen
         .iter()
@@ -170,7 +173,8 @@ fn outputs(chosen: &[(u32, Input)], folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(outputs)
 }
 
-/// A path through real folders. The file itself may be a link: two links to one file are two inputs.
+/// A path through real folders. The file itself may be a link: two links to one file are two
+/// inputs.
 fn real_place(path: &Path) -> PathBuf {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -199,8 +203,8 @@ fn common_folder(places: &[PathBuf]) -> PathBuf {
     common.unwrap_or_default()
 }
 
-/// Fails if an output is an input of the corpus, chosen or not, by whatever name; if inputs lie in the folder of outputs; or if something
-/// is there already.
+/// Fails if an output is an input of the corpus, chosen or not, by whatever name; if inputs lie in
+/// the folder of outputs; or if something is there already.
 fn check_outputs(
     known: &[ListedInput],
     chosen: &[(u32, Input)],

@@ -1,4 +1,5 @@
-//! From buckets to pairs worth comparing: rounds in which the pages that are kept so far meet, until nothing is left to compare.
+//! From buckets to pairs worth comparing: rounds in which the pages that are kept so far meet,
+//! until nothing is left to compare.
 //!
 //! ```text
 //!   by band ─ meet ─┬─▶ possible ─ choose ─┬─▶ candidates ─ verify ─┬─▶ edges ─ decide ─▶ decisions, known edges
@@ -7,17 +8,20 @@
 //!      └─ again ─ waiting   └─ recall ─ tried ◀──────────────────────
 //! ```
 //!
-//! What is wanted is the greedy choice: in the order of who is kept, a page is removed if a kept page resembles it, and kept otherwise.
-//! There is exactly one set of pages such that no two of them resemble each other and every other page resembles an earlier one of them,
-//! and that is the greedy choice. So a round compares some pairs of pages that are kept so far, and `decide` resolves all edges known;
-//! a page that was removed for a page which is itself removed is then kept again, and meets the others in the next round. The rounds end
-//! when no pair of kept pages is left that met and was not compared. A chain of any length and order is thus resolved exactly as by
-//! comparing all pairs that meet.
+//! What is wanted is the greedy choice: in the order of who is kept, a page is removed if a kept
+//! page resembles it, and kept otherwise. There is exactly one set of pages such that no two of
+//! them resemble each other and every other page resembles an earlier one of them, and that is the
+//! greedy choice. So a round compares some pairs of pages that are kept so far, and `decide`
+//! resolves all edges known; a page that was removed for a page which is itself removed is then
+//! kept again, and meets the others in the next round. The rounds end when no pair of kept pages is
+//! left that met and was not compared. A chain of any length and order is thus resolved exactly as
+//! by comparing all pairs that meet.
 //!
-//! The work of a page is bounded, whoever wrote the others. Of a bucket of more than [`LEAF`] pages, only neighbours in the order of
-//! signatures are compared: the bucket is cut into the largest subtrees of the trie of signatures with no more pages than that.
-//! [`PICKED`] candidates of a page are compared in a round, the most promising first, and after [`MOST_UNLIKE`] that were unlike it no
-//! more. Pages with candidates beyond these bounds are counted.
+//! The work of a page is bounded, whoever wrote the others. Of a bucket of more than [`LEAF`]
+//! pages, only neighbours in the order of signatures are compared: the bucket is cut into the
+//! largest subtrees of the trie of signatures with no more pages than that. [`PICKED`] candidates
+//! of a page are compared in a round, the most promising first, and after [`MOST_UNLIKE`] that were
+//! unlike it no more. Pages with candidates beyond these bounds are counted.
 
 use cento_flow::{Context, Emitter, Groups, Registry, StageError};
 
@@ -32,7 +36,8 @@ use crate::numbers::Numbers;
 
 /// The pages of a bucket that are compared with each other.
 pub(super) const LEAF: usize = 128;
-/// Candidates that a page gets from one bucket in the first round, when most of its pages are still to be removed.
+/// Candidates that a page gets from one bucket in the first round, when most of its pages are still
+/// to be removed.
 const FIRST: usize = 8;
 /// Candidates that a page gets from one bucket in later rounds.
 const LATER: usize = MOST_UNLIKE;
@@ -42,7 +47,8 @@ const PICKED: usize = 8;
 const PICKED_OF_SURE: usize = 4;
 /// Pages that a page may turn out to be unlike before it is compared with no more.
 pub(super) const MOST_UNLIKE: usize = 32;
-/// Rounds of comparisons. What a corpus needs is about as many as its longest chain of pages that come back, which is few.
+/// Rounds of comparisons. What a corpus needs is about as many as its longest chain of pages that
+/// come back, which is few.
 pub(super) const ROUNDS: u16 = 32;
 
 /// The counter that is zero after the last round.
@@ -52,7 +58,8 @@ pub(super) const PAGES_CROWDED: &str = "pages crowded";
 
 /// Says yes or no of a page in a state of numbers, in place of what was said before.
 ///
-/// Of two numbers for a page the smaller one stays, so each answer is smaller than all before it, and its lowest bit is what it says.
+/// Of two numbers for a page the smaller one stays, so each answer is smaller than all before it,
+/// and its lowest bit is what it says.
 pub(super) fn answer(numbers: &Numbers, page: u32, yes: bool) {
     let fresh = (numbers.get(page) >> 1).saturating_sub(1);
     numbers.set(page, fresh << 1 | u32::from(!yes));
@@ -102,7 +109,8 @@ pub(super) fn register(registry: &mut Registry, params: &CopiesParams) {
     });
 }
 
-/// Compares the signatures of the kept pages of each bucket. What may have to meet again in the next round waits.
+/// Compares the signatures of the kept pages of each bucket. What may have to meet again in the
+/// next round waits.
 fn meet(
     context: &Context<'_>,
     params: &CopiesParams,
@@ -166,8 +174,8 @@ fn same(window: &[InBucket]) -> bool {
     ends.is_some_and(|(first, last)| first.signature == last.signature)
 }
 
-/// Where the largest subtree ends that begins with the first of these rows and has no more than [`LEAF`] of them. There is one row too
-/// many, so that its depth is known.
+/// Where the largest subtree ends that begins with the first of these rows and has no more than
+/// [`LEAF`] of them. There is one row too many, so that its depth is known.
 fn cut(window: &[InBucket]) -> usize {
     let Some((first, last)) = window.first().zip(window.last()) else {
         return 0;
@@ -242,7 +250,8 @@ impl Leaf<'_> {
     }
 }
 
-/// Orders candidates: first the earliest of those that are surely alike, for they are the likeliest to be kept; then those most alike.
+/// Orders candidates: first the earliest of those that are surely alike, for they are the likeliest
+/// to be kept; then those most alike.
 fn best_first(candidates: &mut [(u32, Place)], sure: u32, earliest: usize) {
     candidates.sort_unstable_by_key(|&(agreement, place)| (agreement < sure, place));
     let surely = candidates.partition_point(|&(agreement, _)| agreement >= sure);

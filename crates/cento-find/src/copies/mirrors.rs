@@ -5,15 +5,16 @@
 //!                                           └─▶ by prefix ─ prefixes ─▶ prefixes
 //! ```
 //!
-//! Evidence is counted by class and for unordered pairs: two hosts share a page if a class has a page on each. So neither the order of
-//! the records nor the choice of the page that is kept changes what is found. A class on more than [`ALL_PAIRS`] hosts gives
-//! evidence for pairs with one host of it (the same one for the same hosts) and with that of the kept page.
+//! Evidence is counted by class and for unordered pairs: two hosts share a page if a class has a
+//! page on each. So neither the order of the records nor the choice of the page that is kept
+//! changes what is found. A class on more than [`ALL_PAIRS`] hosts gives evidence for pairs with
+//! one host of it (the same one for the same hosts) and with that of the kept page.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use cento_fingerprint::word_hash;
 use cento_flow::{Bitmap, Flow, Registry, Stage, StageError, WideGroups, table_row};
-use cento_print::word_hash;
 use serde::{Deserialize, Serialize};
 
 use super::settle::follow;
@@ -22,7 +23,8 @@ use crate::numbers::Numbers;
 use crate::precedence::{Dates, Earlier, earlier};
 use crate::source::Source;
 
-/// Two hosts are aliases only if so much of the smaller one is on the other: the same text at the same path.
+/// Two hosts are aliases only if so much of the smaller one is on the other: the same text at the
+/// same path.
 const ALIAS_SHARE: f64 = 0.5;
 /// Without a common address, fewer such pages than this make no alias.
 const ALIAS_PAGES: u64 = 5;
@@ -37,7 +39,8 @@ const BY_MEMBERS: &str = "by members";
 table_row! {
     /// Two hosts that have the same pages.
     pub struct MirrorRow {
-        /// The host whose pages are later by date more often; where that is not known, the later by name.
+        /// The host whose pages are later by date more often; where that is not known, the later by
+        /// name.
         pub host: String,
         /// The other host.
         pub of_host: String,
@@ -63,7 +66,8 @@ table_row! {
 table_row! {
     /// Two prefixes of addresses under which the same paths lead to copies.
     pub struct PrefixRow {
-        /// The prefix whose pages are later by date more often; where that is not known, the longer, then the later by name.
+        /// The prefix whose pages are later by date more often; where that is not known, the
+        /// longer, then the later by name.
         pub prefix: String,
         /// The other prefix.
         pub of_prefix: String,
@@ -124,7 +128,8 @@ fn host_and_path(url: &str) -> (&str, &str) {
     rest.find('/').map_or((rest, ""), |at| rest.split_at(at))
 }
 
-/// What stands before the path components at the end that two addresses share: at least one, and not the whole path of both hosts.
+/// What stands before the path components at the end that two addresses share: at least one, and
+/// not the whole path of both hosts.
 pub(super) fn prefixes(one: &str, other: &str) -> Option<(String, String)> {
     let parts = |url: &str| -> Vec<String> {
         let (host, path) = host_and_path(url);
@@ -199,7 +204,8 @@ impl<'m> Hosts<'m> {
     }
 }
 
-/// All pairs of a few; of many, those with one that is always the same of the same many, and with `kept`.
+/// All pairs of a few; of many, those with one that is always the same of the same many, and with
+/// `kept`.
 fn pairs<T: Copy + PartialEq>(all: &[T], kept: Option<T>, hash: impl Fn(T) -> u64) -> Vec<(T, T)> {
     let mut pairs = Vec::new();
     if all.len() <= ALL_PAIRS {
@@ -216,7 +222,8 @@ fn pairs<T: Copy + PartialEq>(all: &[T], kept: Option<T>, hash: impl Fn(T) -> u6
     pairs
 }
 
-/// Adds the stages that find them to a flow whose pages know for whom they are removed. `bits` are those of page numbers.
+/// Adds the stages that find them to a flow whose pages know for whom they are removed. `bits` are
+/// those of page numbers.
 pub(super) fn with_evidence(flow: Flow, source: &Source, bits: u32) -> Flow {
     flow.shuffle_of_numbers(BY_MEMBERS, bits)
         .shuffle("by hosts")
@@ -360,7 +367,8 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
     mirrors(registry);
 }
 
-/// The pairs of prefixes that a class gives evidence for, each once, the first by name first; and which is earlier.
+/// The pairs of prefixes that a class gives evidence for, each once, the first by name first; and
+/// which is earlier.
 fn prefix_pairs(members: &[Member]) -> BTreeMap<(String, String), [u64; 2]> {
     let kept = members.iter().position(|member| member.kept);
     let numbers: Vec<usize> = (0..members.len()).collect();
@@ -405,9 +413,9 @@ struct Shared {
 }
 
 impl Shared {
-    /// Whether two hosts that share so much are two names of one server. Most of the smaller one must be found on the other: the same
-    /// text at the same paths. Beside that they must have one address; or have enough such pages, and not both other addresses
-    /// and other domains.
+    /// Whether two hosts that share so much are two names of one server. Most of the smaller one
+    /// must be found on the other: the same text at the same paths. Beside that they must have one
+    /// address; or have enough such pages, and not both other addresses and other domains.
     fn is_alias(&self, of_host_pages: u64) -> bool {
         let smaller = self.host_pages.min(of_host_pages).max(1);
         let most = self.same_paths as f64 / smaller as f64 >= ALIAS_SHARE;
@@ -484,7 +492,8 @@ fn mirrors(registry: &mut Registry) {
     });
 }
 
-/// Hosts in the order of their dates; the first by name is taken for the original where these do not tell.
+/// Hosts in the order of their dates; the first by name is taken for the original where these do
+/// not tell.
 fn mirror_row(one: String, other: String, shared: &Shared, all: u64, alias: bool) -> MirrorRow {
     let [one_earlier, other_earlier] = shared.earlier;
     let row = MirrorRow {

@@ -1,16 +1,23 @@
 //! Copies and near-copies (Fetterly, Manasse, Najork 2005 §3; Shivakumar & Garcia-Molina 1998 §3).
 //!
-//! * Exact copies: pages of the same payload or of the same text, told apart. Revisit records and rejected pages that repeat a payload
-//!   are counted on their own: every count of pages is about pages with text.
-//! * Near-copies: pages whose gram sets resemble each other by `R` at least. Bands of a sketch of 84 minima bring pairs together, and
-//!   the resemblance of those that meet is computed from all their grams, so that no page is removed by chance.
-//! * Who is kept: pages are taken in an order, by default that of [`precedence`](crate::precedence), the earliest first. A page is removed if
-//!   a kept page resembles it, and kept otherwise. `meet` explains why comparing pages in rounds gives exactly this.
-//! * Why there are two: the same URL again, two URLs of one host, two names of one server, or a replica.
+//! * Exact copies: pages of the same payload or of the same text, told apart. Revisit records and
+//!   rejected pages that repeat a payload are counted on their own: every count of pages is about
+//!   pages with text.
+//! * Near-copies: pages whose gram sets resemble each other by `R` at least. Bands of a sketch of
+//!   84 minima bring pairs together, and the resemblance of those that meet is computed from all
+//!   their grams, so that no page is removed by chance.
+//! * Who is kept: pages are taken in an order, by default that of
+//!   [`precedence`](crate::precedence), the earliest first. A page is removed if a kept page
+//!   resembles it, and kept otherwise. `meet` explains why comparing pages in rounds gives exactly
+//!   this.
+//! * Why there are two: the same URL again, two URLs of one host, two names of one server, or a
+//!   replica.
 //!
-//! What is missed by chance: at `R` = 0.8 a pair of resemblance 0.8 shares none of its 28 bands, or looks too unlike by its signature,
-//! with a probability of 0.16 %; at 0.82 of 0.04 %, and at 0.85 of 0.005 % (a test simulates it). The rest is exact, except for pages that resemble
-//! so many others that only the most similar ones are compared with them ([`CopiesSummary::pages_crowded`]).
+//! What is missed by chance: at `R` = 0.8 a pair of resemblance 0.8 shares none of its 28 bands, or
+//! looks too unlike by its signature, with a probability of 0.16 %; at 0.82 of 0.04 %, and at 0.85
+//! of 0.005 % (a test simulates it). The rest is exact, except for pages that resemble so many
+//! others that only the most similar ones are compared with them
+//! ([`CopiesSummary::pages_crowded`]).
 //!
 //! ```text
 //!   pages ─ dates ─▶ by date ─ rank ─▶ ranks
@@ -55,7 +62,8 @@ pub const COPIES: &str = "copies";
 /// Pages whose pointers are followed in one task.
 const RANGE: u32 = 1 << 20;
 
-/// What was counted. All pages here are pages with text; of records without text, such as revisits, there are counts of their own.
+/// What was counted. All pages here are pages with text; of records without text, such as revisits,
+/// there are counts of their own.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopiesSummary {
     /// Pages with text.
@@ -170,11 +178,13 @@ pub fn copies(
     )
 }
 
-/// Bytes of memory for each page with text that no spilling makes fewer: its rank, the page it is removed for and how they are alike, whether
-/// it is removed in this round and has candidates enough, and a few bits.
+/// Bytes of memory for each page with text that no spilling makes fewer: its rank, the page it is
+/// removed for and how they are alike, whether it is removed in this round and has candidates
+/// enough, and a few bits.
 pub const BYTES_PER_PAGE: u64 = 21;
 
-/// Fails before anything is read if so many pages cannot be held. States may take half of the memory, less an eighth for the filter of bands.
+/// Fails before anything is read if so many pages cannot be held. States may take half of the
+/// memory, less an eighth for the filter of bands.
 fn check_memory(source: &Source, params: &CopiesParams, memory: u64) -> Result<()> {
     let records = u64::from(source.all() - source.kept());
     let per_page = if params.near() { BYTES_PER_PAGE } else { 13 };
@@ -261,7 +271,8 @@ fn in_order() -> cento_flow::Shuffle {
 }
 
 fn with_near(flow: Flow, source: &Source, params: &CopiesParams, memory: u64, bits: u32) -> Flow {
-    // Two bytes a band, so that few bands are taken for shared ones by chance; but no more than an eighth of the memory.
+    // Two bytes a band, so that few bands are taken for shared ones by chance; but no more than an
+    // eighth of the memory.
     let buckets = match params.scheme {
         CopiesScheme::Resemblance => 2 * params.bands().count,
         CopiesScheme::Megashingle => 15,

@@ -9,8 +9,8 @@
 
 use std::sync::Arc;
 
+use cento_fingerprint::{Bands, SketchParameters, Sketcher, circular_grams, grams, run_hash};
 use cento_flow::{Bitmap, Registry, SeenFilter, StageError};
-use cento_print::{Bands, SketchParameters, Sketcher, circular_grams, grams, run_hash};
 
 use super::params::{CopiesParams, CopiesScheme, MINIMA};
 use super::rows::{Edge, InBucket, Place, Sketched, signature};
@@ -23,7 +23,8 @@ use crate::words::WordHasher;
 pub(super) struct Gates {
     /// Fewer agreements: a pair of the wanted resemblance falls below this once in 2000.
     pub(super) possible: u32,
-    /// As many agreements: the pair is a near-copy with a probability of 98 %, and is compared first.
+    /// As many agreements: the pair is a near-copy with a probability of 98 %, and is compared
+    /// first.
     pub(super) sure: u32,
 }
 
@@ -57,9 +58,10 @@ fn sketched_grams(words: &[u64], params: &CopiesParams, out: &mut Vec<u64>) {
 
 /// The keys of the buckets that a page is in.
 ///
-/// To look for a resemblance, bands are cut twice: of minima that follow each other, and of minima that are far apart. Two bands of unlike
-/// cuts share one minimum at most, so a pair has nearly independent chances: one at 0.8 misses the first 14 bands of 6 once in 70
-/// times, and both cuts once in several hundred.
+/// To look for a resemblance, bands are cut twice: of minima that follow each other, and of minima
+/// that are far apart. Two bands of unlike cuts share one minimum at most, so a pair has nearly
+/// independent chances: one at 0.8 misses the first 14 bands of 6 once in 70 times, and both cuts
+/// once in several hundred.
 fn buckets(
     minima: &[u32; MINIMA as usize],
     scheme: CopiesScheme,
@@ -166,7 +168,8 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &C
     registry.reduce::<InBucket, _>("agree", |context, groups| {
         let mut edges = context.shuffle::<Edge>("edges")?;
         while let Some(mut group) = groups.next_group()? {
-            // Who shares the bucket of two megashingles is of one class, by the paper's rule; a star joins them all.
+            // Who shares the bucket of two megashingles is of one class, by the paper's rule; a
+            // star joins them all.
             let Some(first) = group.next() else {
                 continue;
             };
@@ -178,7 +181,8 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &C
     });
 }
 
-/// The order of minima in the signatures of a band. Each band has its own, so that large buckets are cut in unlike ways.
+/// The order of minima in the signatures of a band. Each band has its own, so that large buckets
+/// are cut in unlike ways.
 fn order(band: usize) -> [u8; MINIMA as usize] {
     let mut order: [u8; MINIMA as usize] = std::array::from_fn(|at| at as u8);
     order.sort_unstable_by_key(|&at| run_hash(&[band as u64, u64::from(at)]));
@@ -212,7 +216,8 @@ mod tests {
 
     #[test]
     fn pairs_are_missed_as_seldom_as_the_documentation_says() {
-        // Sketches of pairs: each minimum agrees with the probability of the resemblance, by a plain random sequence.
+        // Sketches of pairs: each minimum agrees with the probability of the resemblance, by a
+        // plain random sequence.
         let params = CopiesParams::default();
         let gates = Gates::new(params.resemblance);
         let mut state = 7u64;

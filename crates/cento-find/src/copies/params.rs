@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use cento_print::Bands;
+use cento_fingerprint::Bands;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -16,7 +16,8 @@ const CERTAINTY: f64 = 0.98;
 /// The parameters of `copies`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CopiesParams {
-    /// Pages that resemble each other by so much are near-copies; 0.8. With 1 only exact copies are looked for.
+    /// Pages that resemble each other by so much are near-copies; 0.8. With 1 only exact copies are
+    /// looked for.
     pub resemblance: f64,
     /// Words of a gram; 5.
     pub k: u32,
@@ -46,7 +47,8 @@ impl Default for CopiesParams {
 pub enum CopiesScheme {
     /// Candidates by bands of a sketch, each verified by the true resemblance of its grams.
     Resemblance,
-    /// The rule of Fetterly et al.: two of six megashingles agree; not verified; classes are the transitive closure.
+    /// The rule of Fetterly et al.: two of six megashingles agree; not verified; classes are the
+    /// transitive closure.
     Megashingle,
 }
 
@@ -58,8 +60,9 @@ pub enum Keep {
     First,
     /// The one with the most words.
     Longest,
-    /// The earliest by [`Precedence`](crate::precedence::Precedence): by publication date, else by fetch date; pages without dates
-    /// last; of the same date, a URL without tracking parameters first.
+    /// The earliest by [`Precedence`](crate::precedence::Precedence): by publication date, else by
+    /// fetch date; pages without dates last; of the same date, a URL without tracking parameters
+    /// first.
     Earliest,
     /// The one with the shortest address.
     ShortestUrl,
@@ -142,7 +145,8 @@ impl CopiesParams {
     }
 }
 
-/// The largest bands, hence the fewest chance meetings, that let a pair of this resemblance meet with a probability of 98 %.
+/// The largest bands, hence the fewest chance meetings, that let a pair of this resemblance meet
+/// with a probability of 98 %.
 pub fn bands_for(resemblance: f64) -> Bands {
     (1..=MINIMA)
         .rev()

@@ -1,9 +1,11 @@
 //! Who stays and who goes.
 //!
-//! Pages are gone through in the order of who stays. One goes if a page that stays resembles it, and stays otherwise. So with
-//! A ~ B ~ C and A unlike C, B goes in favour of A, and C stays: nobody is dropped for a page that it does not resemble.
+//! Pages are gone through in the order of who stays. One goes if a page that stays resembles it,
+//! and stays otherwise. So with A ~ B ~ C and A unlike C, B goes in favour of A, and C stays:
+//! nobody is dropped for a page that it does not resemble.
 //!
-//! The order is whole, so this takes one thread; it takes one look at each verified edge, and a bit of memory for each page.
+//! The order is whole, so this takes one thread; it takes one look at each verified edge, and a bit
+//! of memory for each page.
 
 use std::sync::Arc;
 

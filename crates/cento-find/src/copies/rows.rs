@@ -122,11 +122,12 @@ impl Row for Sketched {
     }
 }
 
-/// Four bits of each minimum: enough to say in a few instructions whether two pages are worth a closer look.
+/// Four bits of each minimum: enough to say in a few instructions whether two pages are worth a
+/// closer look.
 pub(super) type Signature = [u64; 6];
 
-/// The signature of a sketch, its minima in this order: the first one in the highest bits, so that signatures sort as
-/// sequences do.
+/// The signature of a sketch, its minima in this order: the first one in the highest bits, so that
+/// signatures sort as sequences do.
 pub(super) fn signature(
     minima: &[u32; MINIMA as usize],
     order: &[u8; MINIMA as usize],
@@ -169,7 +170,8 @@ pub(super) fn common_prefix(one: &Signature, other: &Signature) -> u32 {
     common.min(MINIMA)
 }
 
-/// A page in a bucket. Within a bucket pages are sorted by their signatures, so that those most alike are neighbours.
+/// A page in a bucket. Within a bucket pages are sorted by their signatures, so that those most
+/// alike are neighbours.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct InBucket {
@@ -213,7 +215,8 @@ pub(super) const ALIKE: u16 = 0;
 pub(super) const UNLIKE: u16 = 1;
 /// They are still to be compared.
 pub(super) const PENDING: u16 = 2;
-/// The page was not compared with all others of a bucket: there were too many. It names no other page.
+/// The page was not compared with all others of a bucket: there were too many. It names no other
+/// page.
 pub(super) const CROWDED: u16 = 3;
 
 impl Row for Possible {
@@ -229,8 +232,8 @@ impl Row for Possible {
     }
 }
 
-/// Two pages whose resemblance is to be computed. It travels by the page that would be kept, so that those of one neighbourhood
-/// are looked at together.
+/// Two pages whose resemblance is to be computed. It travels by the page that would be kept, so
+/// that those of one neighbourhood are looked at together.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Candidate {

@@ -7,13 +7,15 @@
 //!   url      http://a.example/x?session=1 http://a.example/x
 //! ```
 //!
-//! A crawler skips every address under a `prefix`, except those that are listed as `keep`, and every `url`. The last column is what is
-//! fetched instead. A prefix has no scheme, and ends with a slash. Fields are separated by tabs.
+//! A crawler skips every address under a `prefix`, except those that are listed as `keep`, and
+//! every `url`. The last column is what is fetched instead. A prefix has no scheme, and ends with a
+//! slash. Fields are separated by tabs.
 //!
-//! A prefix is skipped if at least [`SHARE`] of the pages under it, and five of them, have a copy at the same path under the other prefix;
-//! so what a crawler has not seen yet is probably a copy too. Of two such prefixes the later by date is skipped; where dates do
-//! not tell, the longer. No page is lost by that: a crawl that obeys the list fetches at least one page of every class
-//! of copies, and every page that is unlike all others.
+//! A prefix is skipped if at least [`SHARE`] of the pages under it, and five of them, have a copy
+//! at the same path under the other prefix; so what a crawler has not seen yet is probably a copy
+//! too. Of two such prefixes the later by date is skipped; where dates do not tell, the longer. No
+//! page is lost by that: a crawl that obeys the list fetches at least one page of every class of
+//! copies, and every page that is unlike all others.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
@@ -21,7 +23,7 @@ use std::io::Write;
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
-use cento_print::word_hash;
+use cento_fingerprint::word_hash;
 
 use crate::error::{Error, Result};
 use crate::run::Findings;
@@ -30,7 +32,8 @@ use crate::tables::read_table;
 
 /// Rules that are looked at: the largest ones.
 const MOST: usize = 10_000;
-/// A prefix is skipped if so many of the pages under it are copies of the page at the same path under the other.
+/// A prefix is skipped if so many of the pages under it are copies of the page at the same path
+/// under the other.
 const SHARE: f64 = 0.9;
 
 /// A prefix of addresses under which pages are copies of those under another.
@@ -61,7 +64,8 @@ struct Candidate {
     dated: bool,
 }
 
-/// The rules that findings of copies give, the largest first. No prefix is skipped that another is skipped for.
+/// The rules that findings of copies give, the largest first. No prefix is skipped that another is
+/// skipped for.
 pub fn rules(findings: &Findings, source: &Source) -> Result<Vec<Rule>> {
     let candidates = candidates(findings)?;
     let counts = count_pages(&candidates, source)?;
@@ -220,8 +224,8 @@ struct Plan {
     removed: HashSet<(u64, u64)>,
     /// Hashes of the addresses of removed pages that no prefix skips.
     single: HashSet<u64>,
-    /// Classes whose kept page is under a skipped prefix, with the first address of the class that is not, if there is one. That is
-    /// fetched instead.
+    /// Classes whose kept page is under a skipped prefix, with the first address of the class that
+    /// is not, if there is one. That is fetched instead.
     instead: HashMap<(u64, u64), Option<String>>,
 }
 
@@ -259,7 +263,8 @@ impl Plan {
     }
 }
 
-/// Writes the skip list of findings; answers how many prefixes and how many single addresses are in it.
+/// Writes the skip list of findings; answers how many prefixes and how many single addresses are in
+/// it.
 pub fn write_skip_list(
     findings: &Findings,
     source: &Source,

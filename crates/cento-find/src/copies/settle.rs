@@ -10,8 +10,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use cento_fingerprint::{base32, word_hash};
 use cento_flow::{Bitmap, Registry, StageError, WideEmitter, WideGroups, table_row};
-use cento_print::{base32, word_hash};
 use serde::{Deserialize, Serialize};
 
 use super::exact::Link;
@@ -37,14 +37,15 @@ table_row! {
         pub of: String,
         /// How the two are alike: bytes, revisit, text or near.
         pub kind: String,
-        /// The strongest way in which the page repeats any page before it, whichever it was removed for: bytes, revisit, text or near.
+        /// The strongest way in which the page repeats any page before it, whichever it was removed
+        /// for: bytes, revisit, text or near.
         pub repeats: String,
         /// How much; nothing if it was not verified.
         pub resemblance: Option<f64>,
         /// Why there are two: recapture (the same URL again), url-alias, server-alias or replica.
         pub cause: String,
-        /// Why the page takes no part in analyses of text, if it does not: `revisit`, `not-text` and so on. Pages of which this is
-        /// said are not among the pages that a summary counts.
+        /// Why the page takes no part in analyses of text, if it does not: `revisit`, `not-text`
+        /// and so on. Pages of which this is said are not among the pages that a summary counts.
         pub rejected: Option<String>,
         /// Which of the two is earlier by date: page, of, same, or unknown where one has no date.
         pub earlier: String,
@@ -174,7 +175,8 @@ pub(super) fn register_near(registry: &mut Registry) {
 /// Hosts that a task counts pages of before it passes the counts on.
 const COUNTED_HOSTS: usize = 1 << 13;
 
-/// How many pages of each host a task has seen. Counts of a host are added up later, so they can be passed on at any time.
+/// How many pages of each host a task has seen. Counts of a host are added up later, so they can be
+/// passed on at any time.
 #[derive(Default)]
 struct HostCounts(HashMap<String, u64>);
 

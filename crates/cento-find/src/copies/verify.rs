@@ -1,7 +1,8 @@
 //! Every candidate is verified: by the grams of both pages, all of them.
 //!
-//! Candidates come sorted by the page that would stay. They are taken in batches; the texts of a batch are read in the order
-//! of the corpus, each once, and held as sorted gram hashes. A batch that does not fit is cut.
+//! Candidates come sorted by the page that would stay. They are taken in batches; the texts of a
+//! batch are read in the order of the corpus, each once, and held as sorted gram hashes. A batch
+//! that does not fit is cut.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -96,7 +97,8 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Loads the grams of all pages of some candidates; gives up if there are too many. The pages of one candidate always fit.
+    /// Loads the grams of all pages of some candidates; gives up if there are too many. The pages
+    /// of one candidate always fit.
     fn load(&mut self, context: &Context<'_>, batch: &[Candidate]) -> Result<bool, StageError> {
         let pages = batch
             .iter()

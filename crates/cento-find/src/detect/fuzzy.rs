@@ -1,4 +1,5 @@
-//! Edited chunks: those in which enough of a label's words stand, in the same runs. They are reported apart, and count for no score.
+//! Edited chunks: those in which enough of a label's words stand, in the same runs. They are
+//! reported apart, and count for no score.
 //!
 //! ```text
 //!   provenance ─ label prints ─▶ by print, prints      texts ─ chunk prints ─▶ by print
@@ -6,21 +7,23 @@
 //!   pairs ─ resemble ─▶ fuzzy labels ◀─ fuzzy origins      fuzzy labels ─ fuzzy names ─▶ fuzzy rows ─▶ fuzzy
 //! ```
 //!
-//! What is compared are runs of [`K`] words, all of them: one replaced word takes as many runs away as it is part of, and no more.
-//! A word of a label is *found* in a chunk if it stands in a run that the chunk has too; how much of a label is in a chunk is the
-//! share of its words that are found. This is containment and not resemblance: a chunk that says more than the label says the label
-//! as well. A chunk that is a part of a label, because somebody has left out a sentence, is found too, if [`EXCERPT`] of its own words
-//! stand in such runs, and [`LEAST`] words at least.
+//! What is compared are runs of [`K`] words, all of them: one replaced word takes as many runs away
+//! as it is part of, and no more. A word of a label is *found* in a chunk if it stands in a run
+//! that the chunk has too; how much of a label is in a chunk is the share of its words that are
+//! found. This is containment and not resemblance: a chunk that says more than the label says the
+//! label as well. A chunk that is a part of a label, because somebody has left out a sentence, is
+//! found too, if [`EXCERPT`] of its own words stand in such runs, and [`LEAST`] words at least.
 //!
-//! A run that more than [`CROWD`] labels have says nothing about which of them was edited, and is ignored: words that stand in such
-//! runs alone are neither found nor looked for. Of a run that a label has twice the first place counts.
+//! A run that more than [`CROWD`] labels have says nothing about which of them was edited, and is
+//! ignored: words that stand in such runs alone are neither found nor looked for. Of a run that a
+//! label has twice the first place counts.
 
 use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
+use cento_fingerprint::grams;
 use cento_flow::{Bitmap, Flow, Registry, Row, Stage, StageError, WideGroups, table_row};
 use cento_labels::LabelKind;
-use cento_print::grams;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -35,11 +38,13 @@ use crate::source::Source;
 use crate::tables::open_groups;
 use crate::words::WordHasher;
 
-/// Words of a run. Four are rare enough to be no chance, and short enough to stand between two edits.
+/// Words of a run. Four are rare enough to be no chance, and short enough to stand between two
+/// edits.
 pub(super) const K: usize = 4;
 /// Labels that may have a run in common.
 const CROWD: usize = 64;
-/// The share of a chunk's words that makes it a part of a label, and how many words that are at least: more than a turn of phrase.
+/// The share of a chunk's words that makes it a part of a label, and how many words that are at
+/// least: more than a turn of phrase.
 const EXCERPT: f64 = 0.8;
 const LEAST: u32 = 8;
 /// The shuffle whose pages need names.
@@ -216,7 +221,8 @@ pub(super) fn with_stages(
         .writes("by print");
     let labels = set.used().count;
     let label_bits = (64 - labels.leading_zeros()).max(1);
-    // Two bytes for each of the runs that a label has, about, and no more than an eighth of the memory.
+    // Two bytes for each of the runs that a label has, about, and no more than an eighth of the
+    // memory.
     let bytes = (labels * 128).clamp(1 << 12, (memory / 8).max(1 << 12));
     let table = super::group_tasks(&table_of(set.labels.path()))?;
     let bits = 32 - source.all().leading_zeros();
@@ -420,7 +426,8 @@ fn pairs(registry: &mut Registry, params: &DetectParams) {
         while let Some(group) = groups.next_group()? {
             let page = group.key();
             let mut any = false;
-            // Of each chunk, the label of which most is in it; of several, the longest, then the lowest.
+            // Of each chunk, the label of which most is in it; of several, the longest, then the
+            // lowest.
             let mut best: Option<(u64, u32, Pair)> = None;
             let mut run: Option<(Pair, Covered)> = None;
             let weigh = |run: Option<(Pair, Covered)>, best: &mut Option<(u64, u32, Pair)>| {

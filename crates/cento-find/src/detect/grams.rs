@@ -6,9 +6,11 @@
 //!   item rows ─ items ─▶ items, places
 //! ```
 //!
-//! An item is found by its overlapping runs of k words. A run that more than [`CROWD`] different items have, such as a prompt that
-//! they all begin with, says nothing about which of them is there: it is ignored, in what is found of an item and in what there is of
-//! it, and counted. Items of the same words count as one here, up to [`MOST`] of them. All pages are listed that have enough of an item.
+//! An item is found by its overlapping runs of k words. A run that more than [`CROWD`] different
+//! items have, such as a prompt that they all begin with, says nothing about which of them is
+//! there: it is ignored, in what is found of an item and in what there is of it, and counted. Items
+//! of the same words count as one here, up to [`MOST`] of them. All pages are listed that have
+//! enough of an item.
 //!
 //! Nothing is held of a text but the last k words: what occurs twice is found out where grams meet.
 
@@ -16,8 +18,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
+use cento_fingerprint::{GramHasher, word_hash};
 use cento_flow::{Bitmap, Flow, Registry, Row, Stage, StageError, WideGroups, table_row};
-use cento_print::{GramHasher, word_hash};
 use cento_text::words::WordScanner;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -72,7 +74,8 @@ pub struct GramsSummary {
     pub items: u64,
     /// Those that are shorter than a gram, and were not looked for.
     pub short: u64,
-    /// Those that have no run of words of their own: each is in too many items, and they were not looked for.
+    /// Those that have no run of words of their own: each is in too many items, and they were not
+    /// looked for.
     pub common: u64,
     /// Those of which anything was found.
     pub found: u64,
@@ -247,7 +250,8 @@ fn flow(source: &Source, items: &Source, params: &GramsParams, asked: &Value, me
         .iter()
         .flat_map(|corpus| &corpus.manifest().parts);
     let words: u64 = parts.map(|part| part.counts.words).sum();
-    // Two bytes a gram of an item: one gram of a page in sixteen that is none of theirs travels in vain.
+    // Two bytes a gram of an item: one gram of a page in sixteen that is none of theirs travels in
+    // vain.
     let bytes = (2 * words).clamp(1 << 12, (memory / 4).max(1 << 12));
     with_named(Flow::new(GRAMS), source)
         .state("grams", "bitmap", json!({ "bytes": bytes }))

@@ -1,4 +1,5 @@
-//! Simple object matching: every chunk, or every file, against the labels; and which originals the labels come from.
+//! Simple object matching: every chunk, or every file, against the labels; and which originals the
+//! labels come from.
 //!
 //! ```text
 //!   pages ─ own ─▶ own
@@ -6,10 +7,12 @@
 //!   by label ─ attribute ─▶ by page, label rows ─ label table ─▶ labels
 //! ```
 //!
-//! Labels are mapped, not shuffled: asking them costs less than moving every chunk to where its label is.
+//! Labels are mapped, not shuffled: asking them costs less than moving every chunk to where its
+//! label is.
 //!
-//! A label that many originals have would multiply every chunk that is it. So one that more than [`CROWD`] have travels alone,
-//! and is asked about when the originals of the page are known (see [`score`](super::score)).
+//! A label that many originals have would multiply every chunk that is it. So one that more than
+//! [`CROWD`] have travels alone, and is asked about when the originals of the page are known (see
+//! [`score`](super::score)).
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,7 +43,8 @@ table_row! {
         pub found: u64,
         /// On how many pages.
         pub pages: u64,
-        /// The page that it came from, if that is known: the first original, or where it was discovered.
+        /// The page that it came from, if that is known: the first original, or where it was
+        /// discovered.
         pub origin: Option<String>,
     }
 }
@@ -272,7 +276,8 @@ fn attribute(registry: &mut Registry, set: &LabelSet) {
             let label = group.key();
             originals.clear();
             let (mut found, mut pages) = (0u64, 0u64);
-            // Rows come by page: as many as a page has chunks that are this label become one row for each original.
+            // Rows come by page: as many as a page has chunks that are this label become one row
+            // for each original.
             let mut run: Option<(u32, u32)> = None;
             let mut flush = |run: Option<(u32, u32)>, originals: &[u32]| {
                 let Some((page, chunks)) = run else {

@@ -1,12 +1,15 @@
-//! Where it is copied: files, chunks, pages and neighbourhoods against labels (Ardi & Heidemann 2014 §3.3, §6.3, §7).
+//! Where it is copied: files, chunks, pages and neighbourhoods against labels (Ardi & Heidemann
+//! 2014 §3.3, §6.3, §7).
 //!
 //! * *Simple object matching*: every chunk, or file, that is a label.
-//! * *Partial matching*: a page *contains* labels by the share of its chunks that are labels. Repeats count, stops count neither above
-//!   nor below the line, and a page with no chunks left has no score.
-//! * *Bad neighbourhoods*: all pages under a prefix of their addresses, at every level, by the mean of their pages (step 6) and by the
-//!   share of all their chunks (§3.3).
+//! * *Partial matching*: a page *contains* labels by the share of its chunks that are labels.
+//!   Repeats count, stops count neither above nor below the line, and a page with no chunks left
+//!   has no score.
+//! * *Bad neighbourhoods*: all pages under a prefix of their addresses, at every level, by the mean
+//!   of their pages (step 6) and by the share of all their chunks (§3.3).
 //!
-//! What is above its threshold is flagged: one that was given, or the mean of all scores plus their deviation.
+//! What is above its threshold is flagged: one that was given, or the mean of all scores plus their
+//! deviation.
 //!
 //! ```text
 //!   detect(L, C₁ ∪ C₂) = detect(L, C₁) ∪ detect(L, C₂)      for C₁ and C₂ without a site in common, with thresholds given
@@ -93,7 +96,8 @@ pub struct DetectSummary {
     pub fuzzy: u64,
     /// Pages that have such.
     pub fuzzy_pages: u64,
-    /// Labels that were compared with edited chunks: those that have a run of words that not too many labels have.
+    /// Labels that were compared with edited chunks: those that have a run of words that not too
+    /// many labels have.
     pub compared_labels: u64,
     /// Runs of words that too many labels have to be compared by.
     pub crowded_runs: u64,
@@ -119,8 +123,9 @@ pub fn check_like(source: &Source, set: &LabelSet) -> Result<()> {
     Ok(())
 }
 
-/// Fails if what is held of pages and labels does not fit in half of the memory: two bits of a page, a bit of a label, and with
-/// edited chunks four bytes of a label and a filter. All else is shuffled, and spills.
+/// Fails if what is held of pages and labels does not fit in half of the memory: two bits of a
+/// page, a bit of a label, and with edited chunks four bytes of a label and a filter. All else is
+/// shuffled, and spills.
 fn check_memory(source: &Source, set: &LabelSet, params: &DetectParams, memory: u64) -> Result<()> {
     let (pages, labels) = (u64::from(source.all()), set.used().count);
     let mut needed = pages / 4 + labels / 8;

@@ -1,7 +1,8 @@
 //! Means, deviations, histograms and verdicts of scores, in whole numbers.
 //!
-//! A score is a whole number of 2⁻⁶⁰, rounded to the nearest. Sums and squares of such numbers are exact, so they do not
-//! depend on the order of adding, and "is it above the mean plus one deviation?" is decided without rounding:
+//! A score is a whole number of 2⁻⁶⁰, rounded to the nearest. Sums and squares of such numbers are
+//! exact, so they do not depend on the order of adding, and "is it above the mean plus one
+//! deviation?" is decided without rounding:
 //!
 //! ```text
 //!   x > S/n + √(nQ − S²)/n    ⇔    nx > S  and  (nx − S)² > nQ − S²       S = Σx, Q = Σx²
@@ -15,7 +16,8 @@ use cento_flow::table_row;
 
 use crate::tally::{Counts, Tally};
 
-/// A score of 1: finer than a number of type `f64`, so that people read the share and not how it was rounded.
+/// A score of 1: finer than a number of type `f64`, so that people read the share and not how it
+/// was rounded.
 pub(super) const ONE: u64 = 1 << BITS;
 const BITS: u32 = 60;
 /// Bins of a histogram.
@@ -95,7 +97,8 @@ pub(super) fn share(part: u64, whole: u64) -> u64 {
     ((u128::from(part) * u128::from(ONE) + whole / 2) / whole) as u64
 }
 
-/// A share that somebody typed: the decimal number and not its binary neighbour, so that 3 of 10 are not above 0.3.
+/// A share that somebody typed: the decimal number and not its binary neighbour, so that 3 of 10
+/// are not above 0.3.
 pub(super) fn typed(share: f64) -> u64 {
     // Digits beyond these are below what a score can tell.
     const DIGITS: usize = 20;
@@ -126,7 +129,8 @@ pub(super) struct Mean {
 impl Mean {
     /// Adds a share. Both numbers have 32 bits.
     pub(super) fn add(&mut self, part: u32, whole: u32) {
-        // Rounded down, at 2⁻⁹⁰: four thousand million of them fit, and are not off by one unit of a score.
+        // Rounded down, at 2⁻⁹⁰: four thousand million of them fit, and are not off by one unit of
+        // a score.
         self.sum += (u128::from(part) << (BITS + FINER)) / u128::from(whole.max(1));
         self.count += 1;
     }
@@ -237,7 +241,8 @@ impl Moments {
     }
 }
 
-/// The bin of a score. A score that is the nearest to k hundredths is in the bin that begins there, however it was rounded.
+/// The bin of a score. A score that is the nearest to k hundredths is in the bin that begins there,
+/// however it was rounded.
 fn bin_of(score: u64) -> usize {
     let hundred = u128::from(score) * u128::from(BINS);
     let nearest = ((hundred + u128::from(ONE / 2)) / u128::from(ONE)) as u64;
@@ -386,7 +391,8 @@ mod tests {
             }
         }
 
-        /// Scores are equal, or one half of them is and the other half is: nobody is above the mean plus one deviation.
+        /// Scores are equal, or one half of them is and the other half is: nobody is above the mean
+        /// plus one deviation.
         #[test]
         fn rounding_decides_no_verdict(one in (0u64..40, 1u64..40), other in (0u64..40, 1u64..40), times in 1usize..30) {
             let one = (one.0, one.0 + one.1);
@@ -419,8 +425,9 @@ mod tests {
 
     #[test]
     fn the_threshold_of_the_paper_is_mean_plus_deviation() {
-        // §6.3: a mean of 0.04 and a deviation of 0.123 flag what is above 0.163. Here 1 neighbourhood of 25 is bad through and
-        // through: a mean of 0.04, and a deviation of √(0.04 · 0.96).
+        // §6.3: a mean of 0.04 and a deviation of 0.123 flag what is above 0.163. Here 1
+        // neighbourhood of 25 is bad through and through: a mean of 0.04, and a deviation of √(0.04
+        // · 0.96).
         let tally = Tally::default();
         let mut moments = Moments::new(Kind::Ratio);
         moments.add(ONE);

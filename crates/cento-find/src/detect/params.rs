@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::provenance::{ORIGINALS, TABLE, originals_of, table_of};
 
-/// The parameters of `detect`. What is not given of the thresholds is the mean of all scores of its kind, plus their deviation.
+/// The parameters of `detect`. What is not given of the thresholds is the mean of all scores of its
+/// kind, plus their deviation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DetectParams {
     /// A page is a partial target if more than this share of its chunks are labels.
@@ -25,7 +26,8 @@ pub struct DetectParams {
     pub own: Vec<String>,
     /// How many levels of neighbourhoods there are; all if not given, sites alone if 1.
     pub depth: Option<u32>,
-    /// The least share of a label's words that an edited chunk has in the same runs; none are looked for if not given.
+    /// The least share of a label's words that an edited chunk has in the same runs; none are
+    /// looked for if not given.
     pub fuzzy: Option<f64>,
 }
 
@@ -104,7 +106,8 @@ impl LabelSet {
         hasher.update(header.hashes.blake3.as_bytes());
         hasher.update(header.stop_hashes.blake3.as_bytes());
         let (table, originals) = (table_of(path), originals_of(path));
-        // Whatever is in them is part of what is looked for: the names of originals, and texts to compare with.
+        // Whatever is in them is part of what is looked for: the names of originals, and texts to
+        // compare with.
         for (ending, table) in [(TABLE, &table), (ORIGINALS, &originals)] {
             if !table.is_file() {
                 continue;

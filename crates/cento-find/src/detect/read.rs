@@ -1,4 +1,5 @@
-//! What a run has measured, from its tables: thresholds, and the numbers of the paper's figures 12, 13 and 14.
+//! What a run has measured, from its tables: thresholds, and the numbers of the paper's figures 12,
+//! 13 and 14.
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;

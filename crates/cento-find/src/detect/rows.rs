@@ -46,7 +46,8 @@ pub(super) struct AboutPage {
 
 /// In `by page`: chunks, those that are stopped, those that are labels.
 pub(super) const COUNTS: u32 = 0;
-/// In `by page`: a label, an original that has it (or [`COMMON`]), and how many chunks of the page are this label.
+/// In `by page`: a label, an original that has it (or [`COMMON`]), and how many chunks of the page
+/// are this label.
 pub(super) const HIT: u32 = 1;
 /// In `places`: a label, and the original that the page's chunks of this label are attributed to.
 pub(super) const ASSIGNED: u32 = 0;

@@ -6,10 +6,12 @@
 //!   pages ─ prefixes ─▶ scored ─ neighbours ─▶ by prefix ─ gather ─▶ bad, moments
 //! ```
 //!
-//! A label may be on several originals, and which of them a page took it from, the label does not tell. So originals are taken as
-//! a cover is: first the one that has most of the page's matched chunks, then the one that has most of the rest. A label
-//! that is on more than [`CROWD`](super::matching::CROWD) originals has no say in this: afterwards it is attributed to the first
-//! of the page's originals that has it, of the first [`RANKS`] of them, and to none if none of them has it.
+//! A label may be on several originals, and which of them a page took it from, the label does not
+//! tell. So originals are taken as a cover is: first the one that has most of the page's matched
+//! chunks, then the one that has most of the rest. A label that is on more than
+//! [`CROWD`](super::matching::CROWD) originals has no say in this: afterwards it is attributed to
+//! the first of the page's originals that has it, of the first [`RANKS`] of them, and to none if
+//! none of them has it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -95,7 +97,8 @@ struct Matched {
     to: usize,
 }
 
-/// Gives every matched label to one original. The original that has most of the chunks comes first; of several, the lowest number.
+/// Gives every matched label to one original. The original that has most of the chunks comes first;
+/// of several, the lowest number.
 fn assign(labels: &[Matched], originals: &[u32]) -> Vec<Option<u32>> {
     let of = |label: &Matched| originals.get(label.from..label.to).unwrap_or_default();
     let mut given = vec![None; labels.len()];
@@ -314,10 +317,12 @@ fn common(registry: &mut Registry) {
     });
 }
 
-/// A chunk that is a label, in a block: its ordinal, begin, end, label, and the original plus one, or 0.
+/// A chunk that is a label, in a block: its ordinal, begin, end, label, and the original plus one,
+/// or 0.
 pub(super) type Chunk = [u32; 5];
 
-/// Puts the chunks of a page and their originals together, some at a time: a page may have millions.
+/// Puts the chunks of a page and their originals together, some at a time: a page may have
+/// millions.
 fn place(registry: &mut Registry) {
     registry.reduce::<AboutPage, _>("place", |context, groups| {
         let mut rows = context.wide_shuffle("page rows")?;

@@ -1,4 +1,5 @@
-//! From numbers to findings: pages, sites and neighbourhoods with names, ranked by their matched chunks as in the paper's §7.
+//! From numbers to findings: pages, sites and neighbourhoods with names, ranked by their matched
+//! chunks as in the paper's §7.
 //!
 //! ```text
 //!   page rows ─ pages ─▶ chunks, matches, ranked pages, by site      ranked pages ─ list pages ─▶ pages
@@ -189,7 +190,8 @@ impl Named {
     }
 }
 
-/// What has more matched chunks comes first; what has as many, in an order that follows from its name.
+/// What has more matched chunks comes first; what has as many, in an order that follows from its
+/// name.
 fn rank(matched: u64) -> u64 {
     u64::from(u32::MAX).saturating_sub(matched)
 }
@@ -243,7 +245,8 @@ fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
             let number = group.number();
-            // Pages that stand for a neighbourhood are named as well, and need not have labels themselves.
+            // Pages that stand for a neighbourhood are named as well, and need not have labels
+            // themselves.
             let name = name_of(&mut group)?;
             let Some(record) = group.next() else {
                 continue;
@@ -403,8 +406,9 @@ struct Copied {
     page: String,
 }
 
-/// The order of what is said about a site among sites of one rank: first the site, then what it took, by original. Sites whose
-/// names agree in these bits may be mixed up in the order of rows, and in nothing else.
+/// The order of what is said about a site among sites of one rank: first the site, then what it
+/// took, by original. Sites whose names agree in these bits may be mixed up in the order of rows,
+/// and in nothing else.
 fn order_of(site: &str, at: u64) -> u64 {
     const BITS: u32 = 24;
     (name_hash(site)[0] >> BITS << BITS) | at.min((1 << BITS) - 1)

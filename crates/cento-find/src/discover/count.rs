@@ -6,9 +6,9 @@
 //!                                          └─▶ examples, by original                  (informed)
 //! ```
 //!
-//! Which objects are the most frequent ones, nobody knows before all are counted: `count` writes down how many occur how often, in each
-//! partition, and `select` reads it. Partitions are ranges of hashes, so those before one tell how many of equally frequent
-//! objects are left to take.
+//! Which objects are the most frequent ones, nobody knows before all are counted: `count` writes
+//! down how many occur how often, in each partition, and `select` reads it. Partitions are ranges
+//! of hashes, so those before one tell how many of equally frequent objects are left to take.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -275,7 +275,8 @@ fn count(registry: &mut Registry, params: &DiscoverParams) {
                     if informed.is_some() {
                         holders.push(row.page);
                     }
-                    // A page without a domain adds none to the count, and is compared with no other.
+                    // A page without a domain adds none to the count, and is compared with no
+                    // other.
                     if row.site == UNSET || last_site != Some(row.site) {
                         all.sites += u32::from(row.site != UNSET);
                         last_site = Some(row.site);
@@ -347,7 +348,8 @@ fn select(registry: &mut Registry, params: &DiscoverParams) {
         let named = context.state::<Bitmap>(NAMED)?;
         let mut examples = context.wide_shuffle("examples")?;
         let cut = cut(how, &frequencies.sums());
-        // Of those that occur as often as the last one taken, the partitions before this one have taken some.
+        // Of those that occur as often as the last one taken, the partitions before this one have
+        // taken some.
         let before = frequencies.before(context.task_number(), cut.count)[0];
         let mut ties = cut.ties.saturating_sub(before);
         while let Some(mut group) = groups.next_group()? {
@@ -390,7 +392,8 @@ fn select(registry: &mut Registry, params: &DiscoverParams) {
     });
 }
 
-/// From where on objects are labels: all that occur more often than this, and so many of those that occur so often.
+/// From where on objects are labels: all that occur more often than this, and so many of those that
+/// occur so often.
 #[derive(Debug, PartialEq, Eq)]
 struct Cut {
     count: u64,

@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 use crate::run::Findings;
 use crate::tables::read_table;
 
-/// How many objects occur how often: the count, how many objects have it, how many of these are stops.
+/// How many objects occur how often: the count, how many objects have it, how many of these are
+/// stops.
 pub fn frequencies(findings: &Findings) -> Result<Vec<[u64; 3]>> {
     let mut found = Vec::new();
     for batch in read_table(&findings.table("frequencies"))? {

@@ -1,18 +1,21 @@
 //! What is copied: labels, found blindly or taken from originals (Ardi & Heidemann 2014 §3.2, §6).
 //!
-//! * *Blind*: what occurs more often than a threshold in the whole corpus, and is no stop. This is not distributive: what occurs a
-//!   thousand times here and a hundred times there is more frequent than either part knows, so a corpus is counted as a whole.
+//! * *Blind*: what occurs more often than a threshold in the whole corpus, and is no stop. This is
+//!   not distributive: what occurs a thousand times here and a hundred times there is more frequent
+//!   than either part knows, so a corpus is counted as a whole.
 //! * *Informed*: every object of a corpus of originals that is long enough.
 //!
-//! What is counted are chunks, or whole files; of files, every page with a payload takes part, rejected for its text or not.
+//! What is counted are chunks, or whole files; of files, every page with a payload takes part,
+//! rejected for its text or not.
 //!
 //! ```text
 //!   pages ─ homes, alike ─▶ domains
 //!   chunks ─ objects ─▶ by hash ─ count ─▶ candidates ─ select ─▶ examples ─ texts ─▶ worded ─ name ─▶ in order ─▶ labels
 //! ```
 //!
-//! It ends in three tables: `labels` (in the order of hashes: [`write_labels`] makes a file of labels of it), `frequencies` (how many
-//! objects occur how often: the paper's figures 1, 2 and 11) and `originals`.
+//! It ends in three tables: `labels` (in the order of hashes: [`write_labels`] makes a file of
+//! labels of it), `frequencies` (how many objects occur how often: the paper's figures 1, 2 and 11)
+//! and `originals`.
 
 mod count;
 mod figures;
@@ -137,7 +140,8 @@ pub fn discover(
     )
 }
 
-/// The tasks that give all objects: from the table of chunks, if it has them as the recipe wants them, else cut from the text.
+/// The tasks that give all objects: from the table of chunks, if it has them as the recipe wants
+/// them, else cut from the text.
 fn tasks(source: &Source, recipe: &Recipe) -> Result<Vec<Value>> {
     if recipe.of == LabelKind::Files {
         let tasks = 0..source.page_tasks().len();

@@ -21,7 +21,8 @@ pub fn default_threshold(objects: u64) -> u64 {
 pub enum How {
     /// What occurs more often than this.
     Threshold(u64),
-    /// What occurs most often, so many of them. Of those that occur equally often, the lowest hashes.
+    /// What occurs most often, so many of them. Of those that occur equally often, the lowest
+    /// hashes.
     Top(u64),
     /// Everything of so many bytes at least: the corpus is one of originals.
     Informed(u64),
@@ -34,7 +35,8 @@ pub struct DiscoverParams {
     pub how: How,
     /// What a label is the hash of.
     pub recipe: Recipe,
-    /// What is no label, as hashes, sorted. Only how many there are and what they are together is written down.
+    /// What is no label, as hashes, sorted. Only how many there are and what they are together is
+    /// written down.
     #[serde(skip)]
     pub stops: Vec<[u8; 16]>,
     /// Which stops these are.

@@ -4,13 +4,15 @@
 const SHORT: u64 = 25;
 /// Files below this many bytes are.
 const SHORT_FILE: u64 = 64;
-/// A chunk of so many bytes says something: that it is on many sites makes it no idiom, but what is looked for. A post that was
-/// copied to every sixth site (Ardi & Heidemann §5.2) is spread as evenly as an idiom is.
+/// A chunk of so many bytes says something: that it is on many sites makes it no idiom, but what is
+/// looked for. A post that was copied to every sixth site (Ardi & Heidemann §5.2) is spread as
+/// evenly as an idiom is.
 const LONG: u64 = 100;
 /// What is on so many domains at least, and on one in ten of all, is spread.
 const SITES: u64 = 10;
 const SHARE: u64 = 10;
-/// What is on so many originals at least, and on one in fifty of all, is their template: a site in ten languages says it in each.
+/// What is on so many originals at least, and on one in fifty of all, is their template: a site in
+/// ten languages says it in each.
 const ORIGINALS: u64 = 10;
 const ORIGINALS_SHARE: u64 = 50;
 

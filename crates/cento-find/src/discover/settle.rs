@@ -22,7 +22,8 @@ use crate::tally::Tally;
 
 /// Labels whose texts are looked for together.
 const BATCH: usize = 4096;
-/// Bytes of text that are kept of a label: beyond any paragraph. `detect --fuzzy` compares no more than this, and says so.
+/// Bytes of text that are kept of a label: beyond any paragraph. `detect --fuzzy` compares no more
+/// than this, and says so.
 const LONGEST: usize = 256 << 10;
 
 /// A label with its text.

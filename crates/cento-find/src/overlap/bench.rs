@@ -1,4 +1,5 @@
-//! The counting that is measured: from a Parquet file of (chunk, page) rows to one of pairs, through the stages of every overlap.
+//! The counting that is measured: from a Parquet file of (chunk, page) rows to one of pairs,
+//! through the stages of every overlap.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +11,8 @@ use super::{PAIRS, counting, counting_stages, cut, numbers, opening, plan_for, s
 use crate::error::Result;
 use crate::run::Workplace;
 
-/// Writes `pairs.parquet` into a folder. Pages have numbers below `pages`; the file is said to have so many rows.
+/// Writes `pairs.parquet` into a folder. Pages have numbers below `pages`; the file is said to have
+/// so many rows.
 pub fn run(
     file: &Path,
     output: &Path,

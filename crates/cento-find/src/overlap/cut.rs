@@ -5,7 +5,7 @@ use std::path::Path;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
-use cento_print::ChunkHash;
+use cento_fingerprint::ChunkHash;
 use cento_text::chunk::{ChunkKind, chunks};
 use cento_text::normal::{Normalisation, normalise};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;

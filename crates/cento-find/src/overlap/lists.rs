@@ -1,4 +1,5 @@
-//! The pages of chunks that do not fit in memory: a file that is read once for each part of the left pages.
+//! The pages of chunks that do not fit in memory: a file that is read once for each part of the
+//! left pages.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
@@ -7,7 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 const BUFFER: usize = 1 << 18;
 
-/// Lists of pages on disk. The file has no name any more when it is written to, so nothing is left of it whatever happens.
+/// Lists of pages on disk. The file has no name any more when it is written to, so nothing is left
+/// of it whatever happens.
 pub(super) struct Lists {
     file: BufWriter<File>,
     /// Pages behind left pages, in all lists.
@@ -48,8 +50,8 @@ impl Lists {
         Ok(())
     }
 
-    /// Into how many parts left pages must be split so that the lists of each fit in so many bytes. A vector may be twice as large as what
-    /// is in it.
+    /// Into how many parts left pages must be split so that the lists of each fit in so many bytes.
+    /// A vector may be twice as large as what is in it.
     pub(super) fn parts(&self, bytes: u64) -> u32 {
         let needed = 8 * self.joined + 32 * self.tails;
         u32::try_from(needed / bytes.max(1)).unwrap_or(u32::MAX - 1) + 1

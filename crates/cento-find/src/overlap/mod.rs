@@ -1,12 +1,14 @@
 //! Who overlaps with whom: pairs of pages, or of servers, that share at least so many chunks.
 //!
-//! After Shivakumar & Garcia-Molina, *Finding near-replicas of documents on the web* (1998). A page is the set of its chunks; pages with
-//! the same text count as one, the earliest by date ([`crate::precedence`]). A server is the union of its pages. The result is
-//! exact: a pair is in it if and only if it shares the threshold or more, whatever the memory; chunks on more than
-//! [`Params::max_pages`] pages are ignored, for a pair and for the size of a page, and the summary says on how many pages.
+//! After Shivakumar & Garcia-Molina, *Finding near-replicas of documents on the web* (1998). A page
+//! is the set of its chunks; pages with the same text count as one, the earliest by date
+//! ([`crate::precedence`]). A server is the union of its pages. The result is exact: a pair is in
+//! it if and only if it shares the threshold or more, whatever the memory; chunks on more than
+//! [`Params::max_pages`] pages are ignored, for a pair and for the size of a page, and the summary
+//! says on how many pages.
 //!
-//! The paper counts pairs coarsely in one large array. Here pairs are first brought together by their left page (`stages`), and
-//! then counted coarsely page by page in the cache (`strip`).
+//! The paper counts pairs coarsely in one large array. Here pairs are first brought together by
+//! their left page (`stages`), and then counted coarsely page by page in the cache (`strip`).
 
 #[doc(hidden)]
 pub mod bench;
@@ -76,7 +78,8 @@ pub struct Summary {
     pub shared_chunks: u64,
     /// The number of pages (or servers) beyond which a chunk was ignored; zero if none was.
     pub max_pages: u64,
-    /// Chunks that were ignored, because too many pages have them. They count neither as shared nor among the chunks of a page.
+    /// Chunks that were ignored, because too many pages have them. They count neither as shared nor
+    /// among the chunks of a page.
     pub common: u64,
     /// The chunks of all pages (or servers) together, each once a page.
     pub page_chunks: u64,
@@ -84,7 +87,8 @@ pub struct Summary {
     pub common_page_chunks: u64,
     /// Pages (or servers) that have some of the ignored chunks.
     pub common_pages: u64,
-    /// Those among them that have the threshold or more of them: with these, they may share enough to be a pair.
+    /// Those among them that have the threshold or more of them: with these, they may share enough
+    /// to be a pair.
     pub common_only: u64,
     /// Pairs that share enough.
     pub pairs: u64,
@@ -184,7 +188,8 @@ fn plan_for(rows: u64, width: u32, params: &Params, workplace: &Workplace) -> Pl
     // A quarter of the budget for all strips together.
     let reserve = workplace.memory / 4;
     let strip_bytes = reserve / threads;
-    // A row takes 28 bytes at most, and half of a strip may be empty; more strips than threads even out what they have to do.
+    // A row takes 28 bytes at most, and half of a strip may be empty; more strips than threads even
+    // out what they have to do.
     let needed = (rows * 56).div_ceil(strip_bytes.max(1));
     let strips = needed.clamp(2 * threads, stages::STRIPS_A_THREAD * threads);
     Plan {
@@ -217,7 +222,8 @@ fn counting(flow: Flow, plan: Plan) -> Flow {
         )
 }
 
-/// The first stage makes all states: later the memory for them may be full of rows, which do not go to make room.
+/// The first stage makes all states: later the memory for them may be full of rows, which do not go
+/// to make room.
 fn opening(stage: Stage) -> Stage {
     stage.writes(stages::RESERVE)
 }

@@ -30,7 +30,8 @@ pub(super) const PAIRS: &str = "pairs";
 pub(super) const SERVERS: &str = "servers";
 pub(super) const COMMON_TABLE: &str = "common";
 pub(super) const LARGEST_TABLE: &str = "largest";
-/// Among the records of a page, its name is the first (0), what is known of it comes next, then the rows about it.
+/// Among the records of a page, its name is the first (0), what is known of it comes next, then the
+/// rows about it.
 const FACT: u64 = 1;
 const ROW: u64 = 2;
 /// Characters that are shown of a chunk.

@@ -1,4 +1,5 @@
-//! Overlaps by number alone, for measuring: with many pairs, most of the time of an overlap goes into their names.
+//! Overlaps by number alone, for measuring: with many pairs, most of the time of an overlap goes
+//! into their names.
 
 use cento_flow::{Flow, Registry, Stage, table_row};
 use serde_json::json;

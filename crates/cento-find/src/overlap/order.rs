@@ -4,7 +4,8 @@ use crate::error::{Error, Result};
 use crate::precedence::Precedence;
 use crate::source::Source;
 
-/// The rank of each kept page, and the page of each rank. Without dates, ranks are the numbers of pages, and nothing is held.
+/// The rank of each kept page, and the page of each rank. Without dates, ranks are the numbers of
+/// pages, and nothing is held.
 #[derive(Debug, Default)]
 pub(super) struct Order {
     ranks: Vec<u32>,

@@ -26,7 +26,8 @@ pub struct Params {
     pub chunk: ChunkKind,
     /// How many chunks a pair must share at least.
     pub threshold: u32,
-    /// Chunks on more pages (or servers) than this are ignored; zero ignores none. If not given, as many as [`usual_max_pages`] says.
+    /// Chunks on more pages (or servers) than this are ignored; zero ignores none. If not given, as
+    /// many as [`usual_max_pages`] says.
     pub max_pages: Option<u32>,
 }
 
@@ -41,15 +42,17 @@ fn from_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ChunkKind, D:
 
 /// Chunks on more pages than this are ignored in a large corpus, unless asked for otherwise.
 ///
-/// A chunk on p pages makes p²/2 pairs, so this bounds the time: every chunk of a page is compared with at most so many
-/// others. Such chunks are notices and navigation: in 9,148 RFCs cut into two lines each, 21 of 3.7 million chunks are on more than 1,000
-/// pages; they make 47 % of all pairs, and tell no two RFCs from any others.
+/// A chunk on p pages makes p²/2 pairs, so this bounds the time: every chunk of a page is compared
+/// with at most so many others. Such chunks are notices and navigation: in 9,148 RFCs cut into two
+/// lines each, 21 of 3.7 million chunks are on more than 1,000 pages; they make 47 % of all pairs,
+/// and tell no two RFCs from any others.
 pub const MAX_PAGES: u32 = 1_000;
 /// Pairs that a small corpus may have before anything is ignored.
 const FEW_PAIRS: u64 = 10_000_000;
 
-/// The number of pages beyond which a chunk is ignored, if none is asked for: [`MAX_PAGES`], or as many as let pages with `rows` chunks in
-/// all make ten million pairs at most. So nothing is ignored in a small corpus.
+/// The number of pages beyond which a chunk is ignored, if none is asked for: [`MAX_PAGES`], or as
+/// many as let pages with `rows` chunks in all make ten million pairs at most. So nothing is
+/// ignored in a small corpus.
 pub fn usual_max_pages(threshold: u32, rows: u64) -> u32 {
     let most = 2 * FEW_PAIRS * u64::from(threshold) / rows.max(1);
     MAX_PAGES.max(u32::try_from(most).unwrap_or(u32::MAX))
@@ -67,8 +70,9 @@ impl Params {
     }
 }
 
-/// How many chunks of a kind make an overlap, unless asked for otherwise: 15 of four lines and 25 of two, as in the paper. Either is 50
-/// to 60 lines, some five hundred words; the numbers for other kinds are what holds about as much.
+/// How many chunks of a kind make an overlap, unless asked for otherwise: 15 of four lines and 25
+/// of two, as in the paper. Either is 50 to 60 lines, some five hundred words; the numbers for
+/// other kinds are what holds about as much.
 pub fn usual_threshold(chunk: ChunkKind) -> u32 {
     let share = |whole: u32, size: u32| (whole / size.max(1)).max(1);
     match chunk {
@@ -83,7 +87,8 @@ pub fn usual_threshold(chunk: ChunkKind) -> u32 {
     }
 }
 
-/// Bytes of text that a chunk of a kind has at least, on the whole. It only tells into how many strips to cut.
+/// Bytes of text that a chunk of a kind has at least, on the whole. It only tells into how many
+/// strips to cut.
 pub(super) fn usual_bytes(chunk: ChunkKind) -> u64 {
     match chunk {
         ChunkKind::Lines(lines) | ChunkKind::UnwrappedLines(lines) => 20 * u64::from(lines),

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 /// A hash of 128 bits and a page that has it: a chunk, a text, the name of a server.
 ///
-/// Not fewer bits: among 2⁴⁰ chunks two meet in 64 bits for certain and in 128 with a chance below 2⁻⁴⁹, and whoever writes pages
-/// can make two chunks meet in 64 bits on a laptop.
+/// Not fewer bits: among 2⁴⁰ chunks two meet in 64 bits for certain and in 128 with a chance below
+/// 2⁻⁴⁹, and whoever writes pages can make two chunks meet in 64 bits on a laptop.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
 pub(super) struct HashPage {
@@ -55,7 +55,8 @@ impl Row for HashPage {
     }
 }
 
-/// A page of a chunk that several pages have, on its way to a strip. The key is the strip, then the chunk.
+/// A page of a chunk that several pages have, on its way to a strip. The key is the strip, then the
+/// chunk.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
 pub(super) struct Posting {

@@ -8,9 +8,10 @@
 //!                                      └▶ common   chunks on too many pages
 //! ```
 //!
-//! *Spread* sends the pages of a chunk to every *strip* that has one of them as a left page; strips take pages in turn, so that each has as
-//! much to do. There are few of them, for a chunk on many pages is sent to each. A strip that does not fit in the memory of its
-//! thread goes to a file (`lists`), which is read once for each part of its left pages: what is counted is always whole.
+//! *Spread* sends the pages of a chunk to every *strip* that has one of them as a left page; strips
+//! take pages in turn, so that each has as much to do. There are few of them, for a chunk on many
+//! pages is sent to each. A strip that does not fit in the memory of its thread goes to a file
+//! (`lists`), which is read once for each part of its left pages: what is counted is always whole.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -78,7 +79,8 @@ pub(super) fn register_reading(
     registry.state::<Numbers>("numbers");
     let (unit, kind) = (params.unit, params.chunk);
     let (pages, ranks) = (Arc::clone(source), Arc::clone(order));
-    // Pages of one text come together in the order of their ranks, so that the earliest of them stands for all.
+    // Pages of one text come together in the order of their ranks, so that the earliest of them
+    // stands for all.
     registry.map("texts", move |context| {
         let mut rows = context.shuffle::<HashPage>(BY_TEXT)?;
         pages.for_each_page::<StageError>(context.task()?, |facts| {
@@ -124,7 +126,7 @@ pub(super) fn register_reading(
                 context.count("pages without a server", 1);
                 return Ok(());
             };
-            let hash = cento_print::ChunkHash::Blake3.hash128(name.as_bytes());
+            let hash = cento_fingerprint::ChunkHash::Blake3.hash128(name.as_bytes());
             Ok(rows.push(HashPage::new(hash, facts.number))?)
         })
     });
@@ -250,7 +252,8 @@ pub(super) struct Spreader {
 }
 
 impl Spreader {
-    /// For one task: chunks are numbered within the range of keys of a strip, first by the task that found them.
+    /// For one task: chunks are numbered within the range of keys of a strip, first by the task
+    /// that found them.
     pub(super) fn new(strips: u32, task: usize) -> Spreader {
         let strips = strips.max(1);
         Spreader {
@@ -372,8 +375,9 @@ fn count(
     Ok(())
 }
 
-/// Counts one strip. Pairs go out that share what `least` says of their left page. A strip that does not fit in its memory goes to a
-/// file in `temp`, which is read once for each part of the left pages.
+/// Counts one strip. Pairs go out that share what `least` says of their left page. A strip that
+/// does not fit in its memory goes to a file in `temp`, which is read once for each part of the
+/// left pages.
 pub(super) fn count_strip(
     context: &Context<'_>,
     groups: &mut Groups<'_, Posting>,

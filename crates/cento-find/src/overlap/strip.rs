@@ -9,13 +9,14 @@
 //!                                              └─ 4. exact count of the candidates
 //! ```
 //!
-//! The paper has one array of counters for all pairs, and every step is a miss of the cache. Here the pairs are those of one left page, so
-//! there need be no more counters than twice the rights that are counted: a light counter still cannot hide a frequent
-//! pair, and the result is exact however few there are. Where there are few pages, each has a counter of its own and steps
-//! 2 to 4 have nothing to do.
+//! The paper has one array of counters for all pairs, and every step is a miss of the cache. Here
+//! the pairs are those of one left page, so there need be no more counters than twice the rights
+//! that are counted: a light counter still cannot hide a frequent pair, and the result is exact
+//! however few there are. Where there are few pages, each has a counter of its own and steps 2 to 4
+//! have nothing to do.
 //!
-//! How many hash functions share the counters is decided by a pilot sample, as the paper suggests: one, unless among the first
-//! pages too many candidates were none.
+//! How many hash functions share the counters is decided by a pilot sample, as the paper suggests:
+//! one, unless among the first pages too many candidates were none.
 
 use super::rows::Pair;
 
@@ -82,7 +83,8 @@ impl Strip {
         self.add_part(pages, 0, 1);
     }
 
-    /// The same for one of several parts of the left pages. What stands before the first of them is not needed.
+    /// The same for one of several parts of the left pages. What stands before the first of them is
+    /// not needed.
     pub(super) fn add_part(&mut self, pages: &[u32], part: u32, parts: u32) {
         let (strips, number) = (self.strips, self.number);
         let left = |&page: &u32| page % strips == number && page / strips % parts == part;
@@ -131,7 +133,8 @@ impl Strip {
         self.pages.len() + pages < u32::MAX as usize
     }
 
-    /// Gives every pair that shares as many chunks of those that were added as `least` asks of its left page, and forgets these.
+    /// Gives every pair that shares as many chunks of those that were added as `least` asks of its
+    /// left page, and forgets these.
     pub(super) fn count<E>(
         &mut self,
         least: impl Fn(u32) -> u32,
@@ -205,7 +208,8 @@ impl Counts {
         }
     }
 
-    /// The rights that occur at least `wanted` times in lists that have each of them once, and how often; in order.
+    /// The rights that occur at least `wanted` times in lists that have each of them once, and how
+    /// often; in order.
     fn of<'p>(
         &mut self,
         lists: impl Iterator<Item = &'p [u32]> + Clone,
@@ -215,7 +219,8 @@ impl Counts {
         self.found.clear();
         let joined = lists.clone().map(|list| list.len() as u64).sum::<u64>();
         effort.joined += joined;
-        // So many rights would need more memory to be counted coarsely than one counter for each page takes.
+        // So many rights would need more memory to be counted coarsely than one counter for each
+        // page takes.
         if self.width as usize <= DENSE || joined > u64::from(self.width) / 4 {
             self.dense.resize(self.width as usize, 0);
             self.one_by_one(lists, wanted);
@@ -259,7 +264,8 @@ impl Counts {
         joined: usize,
         effort: &mut Effort,
     ) {
-        // The functions share twice as many counters as there are rights, so most counters have one right or none.
+        // The functions share twice as many counters as there are rights, so most counters have one
+        // right or none.
         let each = (2 * joined / self.functions).next_power_of_two().max(64);
         let shift = 64 - each.ilog2();
         self.coarse.clear();
@@ -318,7 +324,8 @@ impl Counts {
     }
 }
 
-/// The counter of a right: the leading bits of its product with an odd number, another one for each function.
+/// The counter of a right: the leading bits of its product with an odd number, another one for each
+/// function.
 #[inline(always)]
 fn bucket(right: u32, function: usize, shift: u32) -> usize {
     let factor = if function == 0 {
@@ -414,7 +421,8 @@ mod tests {
 
     #[test]
     fn a_pilot_that_lets_much_through_in_vain_brings_a_second_function() {
-        // Each right occurs twice, and three are wanted: where two rights meet in a counter, it is heavy.
+        // Each right occurs twice, and three are wanted: where two rights meet in a counter, it is
+        // heavy.
         let scattered = |number: u64| (number * number * 7919 % 1_000_003) as u32;
         let rights: Vec<u32> = (0..600).map(scattered).collect();
         let mut counts = Counts::new(u32::MAX);

@@ -269,8 +269,8 @@ proptest! {
     }
 }
 
-/// Pages that share runs of lines, so many that little memory is too little; the last of each ten is a copy of the one before. How
-/// many there are is no multiple of 64, the bits of a word.
+/// Pages that share runs of lines, so many that little memory is too little; the last of each ten
+/// is a copy of the one before. How many there are is no multiple of 64, the bits of a word.
 fn many() -> Vec<Given> {
     let line = |number: usize| format!("line {number} of the manual\n");
     let text = |page: usize| -> String {

@@ -5,8 +5,9 @@
 //!                 └▶ examples         └▶ offerers
 //! ```
 //!
-//! Most shared phrases are on few pages: these are held until they are counted. A phrase may be on a million pages, and of such
-//! a one nothing is held: its rows go on to a second reduce, behind what the first has counted.
+//! Most shared phrases are on few pages: these are held until they are counted. A phrase may be on
+//! a million pages, and of such a one nothing is held: its rows go on to a second reduce, behind
+//! what the first has counted.
 
 use cento_flow::{Bitmap, Emitter, Registry};
 use serde::{Deserialize, Serialize};
@@ -58,8 +59,8 @@ impl Account {
     }
 }
 
-/// Tells pages what a phrase adds to their accounts. What was sampled is told one by one, for it has a number of slots; the rest is
-/// added up while it is at hand.
+/// Tells pages what a phrase adds to their accounts. What was sampled is told one by one, for it
+/// has a number of slots; the rest is added up while it is at hand.
 struct Teller {
     exact: bool,
     pages: Vec<u32>,

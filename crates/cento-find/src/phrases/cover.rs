@@ -5,15 +5,17 @@
 //!                 ▲ covered
 //! ```
 //!
-//! The greedy rule of the paper: the page with the most of what is not covered yet; of equals the one that shares the most shingles
-//! with the covered page, popular or not; of equals the first. A page of the same domain or of the same address is
-//! taken only when no other has anything left to give.
+//! The greedy rule of the paper: the page with the most of what is not covered yet; of equals the
+//! one that shares the most shingles with the covered page, popular or not; of equals the first. A
+//! page of the same domain or of the same address is taken only when no other has anything left to
+//! give.
 //!
-//! What this costs is bounded twice. As in the paper only some pages are covered, so many for each number of popular
-//! shingles. And of a phrase only so many pages are candidates for one page: foreign ones first, and among these the first ones by
-//! an order that is random and the same for all phrases. So a phrase on a million pages makes no million times a million rows, a
-//! page that is a candidate for one such phrase is one for all of them, and a spammer with a million pages cannot crowd out the
-//! pages that it took its phrases from.
+//! What this costs is bounded twice. As in the paper only some pages are covered, so many for each
+//! number of popular shingles. And of a phrase only so many pages are candidates for one page:
+//! foreign ones first, and among these the first ones by an order that is random and the same for
+//! all phrases. So a phrase on a million pages makes no million times a million rows, a page that
+//! is a candidate for one such phrase is one for all of them, and a spammer with a million pages
+//! cannot crowd out the pages that it took its phrases from.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -62,7 +64,8 @@ impl Homes {
         })
     }
 
-    /// Whether two pages have the same domain and the same address. What is not known is not the same.
+    /// Whether two pages have the same domain and the same address. What is not known is not the
+    /// same.
     fn same(&self, one: u32, other: u32) -> (bool, bool) {
         let same = |numbers: &Numbers| {
             let number = numbers.get(one);
@@ -89,12 +92,14 @@ impl Homes {
     }
 }
 
-/// Chooses pages of a phrase, which come in a fixed order, so that every page finds among them the first ones that are foreign to
-/// it, as many as it may have, and the first ones at all if these are too few.
+/// Chooses pages of a phrase, which come in a fixed order, so that every page finds among them the
+/// first ones that are foreign to it, as many as it may have, and the first ones at all if these
+/// are too few.
 ///
-/// A page is passed over if as many as a page may have are chosen of the same domain and address: for whomever it would be foreign,
-/// those are. It is also passed over if twice as many are chosen of its domain: of these at most half have any one address, so
-/// whoever does not share the domain finds enough among the rest; and likewise for addresses. So what is left out is never missed,
+/// A page is passed over if as many as a page may have are chosen of the same domain and address:
+/// for whomever it would be foreign, those are. It is also passed over if twice as many are chosen
+/// of its domain: of these at most half have any one address, so whoever does not share the domain
+/// finds enough among the rest; and likewise for addresses. So what is left out is never missed,
 /// and at most five times as many are held as a page may have.
 struct Chosen {
     most: u32,
@@ -160,7 +165,8 @@ impl Chosen {
     }
 }
 
-/// The greedy cover: sources with how many shingles each gives, in the order in which they are taken. Candidates must ascend.
+/// The greedy cover: sources with how many shingles each gives, in the order in which they are
+/// taken. Candidates must ascend.
 fn greedy(candidates: &[Candidate], popular: u128) -> Vec<(Candidate, u32)> {
     let (mut uncovered, mut cover) = (popular, Vec::new());
     while uncovered != 0 {

@@ -12,18 +12,20 @@ use crate::error::{Error, Result};
 use crate::run::Findings;
 use crate::tables::read_table;
 
-/// Sites that are shown one by one: the largest. A figure needs an end, and there may be a million hosts.
+/// Sites that are shown one by one: the largest. A figure needs an end, and there may be a million
+/// hosts.
 const SITES: usize = 10_000;
 
 /// What the figures show.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PhraseFigures {
-    /// How many phrases were sampled from so many pages (figure 1), or are on so many if popularity is not sampled.
+    /// How many phrases were sampled from so many pages (figure 1), or are on so many if popularity
+    /// is not sampled.
     pub popularity: BTreeMap<u64, u64>,
     /// How many pages have so many popular shingles (figure 2).
     pub pages: BTreeMap<u32, u64>,
-    /// How many covered pages have so many popular shingles and a cover of such a size, and how many of these shingles are
-    /// covered by foreign pages, all together (figures 3 to 7).
+    /// How many covered pages have so many popular shingles and a cover of such a size, and how
+    /// many of these shingles are covered by foreign pages, all together (figures 3 to 7).
     pub covers: BTreeMap<(u32, u32), (u64, u64)>,
     /// Sites that are large enough to be flagged, the largest first (figures 8 and 9).
     pub sites: Vec<SiteFigure>,

@@ -1,4 +1,5 @@
-//! From pages to phrases: who is left out, who is whose neighbour, and which phrases are on which page.
+//! From pages to phrases: who is left out, who is whose neighbour, and which phrases are on which
+//! page.
 //!
 //! ```text
 //!   pages ─ homes ─▶ by host, by domain, by ip ─ alike ─▶ a number for each host, domain and address
@@ -6,13 +7,13 @@
 //!   texts ─ shingle ─▶ by phrase, by page
 //! ```
 //!
-//! All phrases of all pages are looked at, for originality is a statement about all of them; those that `seen` knows to be on one
-//! page stay at home.
+//! All phrases of all pages are looked at, for originality is a statement about all of them; those
+//! that `seen` knows to be on one page stay at home.
 
 use std::sync::Arc;
 
+use cento_fingerprint::{Sketch, SketchParameters, Sketcher, grams};
 use cento_flow::{Bitmap, Registry, SeenFilter, StageError};
-use cento_print::{Sketch, SketchParameters, Sketcher, grams};
 
 use super::params::{PhrasesParams, SiteKind};
 use super::rows::{Held, Home, Shingle, TOTAL};
@@ -31,8 +32,9 @@ pub(super) fn meeting(kind: SiteKind) -> &'static str {
     }
 }
 
-/// The phrases of one text after the other: every run of k words in it. The paper closes a page to a circle, so that its last
-/// words and its first make phrases too; nobody wrote those, so they are none here.
+/// The phrases of one text after the other: every run of k words in it. The paper closes a page to
+/// a circle, so that its last words and its first make phrases too; nobody wrote those, so they are
+/// none here.
 struct Phrases {
     hasher: WordHasher,
     sketcher: Sketcher,
@@ -42,7 +44,8 @@ struct Phrases {
     rounds: GramRounds,
 }
 
-/// Bytes of a text whose phrases are made at once; those of a longer one are made in rounds of bounded memory.
+/// Bytes of a text whose phrases are made at once; those of a longer one are made in rounds of
+/// bounded memory.
 const AT_ONCE: usize = 1 << 20;
 
 impl Phrases {
@@ -60,8 +63,8 @@ impl Phrases {
         }
     }
 
-    /// Calls `each` with every phrase of a text, once, and with how many of its shingles it is. Answers how many phrases these
-    /// are: none if it has fewer than k words.
+    /// Calls `each` with every phrase of a text, once, and with how many of its shingles it is.
+    /// Answers how many phrases these are: none if it has fewer than k words.
     fn of(
         &mut self,
         text: &str,
@@ -85,7 +88,8 @@ impl Phrases {
         Ok(self.grams.len() as u32)
     }
 
-    /// The same for a long text, which is gone through twice: for its shingles, and for its phrases.
+    /// The same for a long text, which is gone through twice: for its shingles, and for its
+    /// phrases.
     fn of_long(
         &mut self,
         text: &str,

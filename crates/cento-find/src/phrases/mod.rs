@@ -1,16 +1,22 @@
-//! Popular phrases, and the pages and sites that are made of them (Fetterly, Manasse, Najork 2005 §3.3–3.5 and §4).
+//! Popular phrases, and the pages and sites that are made of them (Fetterly, Manasse, Najork 2005
+//! §3.3–3.5 and §4).
 //!
-//! * A page's *phrases* are all runs of five words in it, and its *shingles* 84 of these, sampled so that pages which share phrases
-//!   tend to share shingles. Unlike in the paper a page is not closed to a circle: the last words of a page followed by its
-//!   first ones are a phrase that nobody wrote. A page of fewer words has no phrase and no shingle.
-//! * A phrase is *popular* if it is a shingle of five pages at least; near-copies count as one page. Or by all pages that have it
-//!   ([`PhrasesParams::exact`]): then a shingle is popular if its phrase is anywhere on five pages.
-//! * A *covering set* of a page are other pages that have its popular shingles ([`CoverRow`]), preferably foreign ones
-//!   ([`ForeignBy`]). It says from where a page could be put together, not from where it was.
-//! * A *site* has a mean and a deviation of popular shingles a page, and is flagged if it has many of them on all of its pages.
-//! * *Originality* is what is left: for a page, the share of its phrases that no other page has; for a site, of what no other site
-//!   has. It is made from all phrases of all pages, whether or not popularity is sampled: a sample would call every phrase original
-//!   that other pages have, but not among their 84.
+//! * A page's *phrases* are all runs of five words in it, and its *shingles* 84 of these, sampled
+//!   so that pages which share phrases tend to share shingles. Unlike in the paper a page is not
+//!   closed to a circle: the last words of a page followed by its first ones are a phrase that
+//!   nobody wrote. A page of fewer words has no phrase and no shingle.
+//! * A phrase is *popular* if it is a shingle of five pages at least; near-copies count as one
+//!   page. Or by all pages that have it ([`PhrasesParams::exact`]): then a shingle is popular if
+//!   its phrase is anywhere on five pages.
+//! * A *covering set* of a page are other pages that have its popular shingles ([`CoverRow`]),
+//!   preferably foreign ones ([`ForeignBy`]). It says from where a page could be put together, not
+//!   from where it was.
+//! * A *site* has a mean and a deviation of popular shingles a page, and is flagged if it has many
+//!   of them on all of its pages.
+//! * *Originality* is what is left: for a page, the share of its phrases that no other page has;
+//!   for a site, of what no other site has. It is made from all phrases of all pages, whether or
+//!   not popularity is sampled: a sample would call every phrase original that other pages have,
+//!   but not among their 84.
 //!
 //! ```text
 //!   copies ─▶ gone                       pages ─ homes ─▶ … ─▶ host, domain, ip
@@ -18,8 +24,8 @@
 //!                                   └▶ examples ─ words ─▶ … ─▶ phrases     └▶ … nominate, offer, cover ─▶ covers
 //! ```
 //!
-//! Nothing here takes time or memory that grows with the square of anything: a phrase is streamed past, however many pages
-//! have it, and covers are limited as `cover` tells.
+//! Nothing here takes time or memory that grows with the square of anything: a phrase is streamed
+//! past, however many pages have it, and covers are limited as `cover` tells.
 
 mod count;
 mod cover;
@@ -65,8 +71,8 @@ pub struct PhrasesSummary {
     pub covered: u64,
     /// Phrases that more other pages have than there may be candidates for a cover.
     pub crowded: u64,
-    /// Pages that were covered with such phrases among their popular shingles: with more candidates the cover might be smaller, or
-    /// more of it foreign.
+    /// Pages that were covered with such phrases among their popular shingles: with more candidates
+    /// the cover might be smaller, or more of it foreign.
     pub cut_covers: u64,
     /// Pages whose server's address is not known.
     pub no_address: u64,

@@ -17,7 +17,8 @@ pub struct PhrasesParams {
     pub k: u32,
     /// A phrase is popular on so many pages; 5.
     pub min_pages: u32,
-    /// Whether a phrase is popular by all pages that have it, rather than by those that it was sampled from as one of 84.
+    /// Whether a phrase is popular by all pages that have it, rather than by those that it was
+    /// sampled from as one of 84.
     pub exact: bool,
     /// How near-copies are found, of which one stays; `None` leaves all of them in.
     pub collapse: Option<CopiesScheme>,
@@ -31,9 +32,11 @@ pub struct PhrasesParams {
     pub flag_deviation: f64,
     /// Pages with so many popular shingles may be covered; 30.
     pub cover_from: u32,
-    /// How many pages are covered for each number of popular shingles; 50. `None` covers all of them.
+    /// How many pages are covered for each number of popular shingles; 50. `None` covers all of
+    /// them.
     pub cover_pages: Option<u32>,
-    /// The most pages of one phrase that are candidates for the cover of a page, foreign ones first; 256.
+    /// The most pages of one phrase that are candidates for the cover of a page, foreign ones
+    /// first; 256.
     pub candidates: u32,
     /// Which pages of a cover are foreign.
     pub foreign: ForeignBy,
@@ -92,15 +95,15 @@ impl PhrasesParams {
     }
 }
 
-/// Which pages of a cover are foreign to the page that is covered. A domain or an address that is not known is not the same as any
-/// other.
+/// Which pages of a cover are foreign to the page that is covered. A domain or an address that is
+/// not known is not the same as any other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForeignBy {
     /// Those of another domain and of another address; they are also the ones that are taken first.
     Both,
-    /// Those of another address, as the paper counts its foreign contribution. Pages of another domain and address are taken
-    /// first.
+    /// Those of another address, as the paper counts its foreign contribution. Pages of another
+    /// domain and address are taken first.
     Ip,
     /// Those of another domain; they are also the ones that are taken first.
     Domain,

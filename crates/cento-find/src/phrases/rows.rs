@@ -1,8 +1,8 @@
 //! The rows that travel between the stages of `phrases`.
 
 use bytemuck::{Pod, Zeroable};
+use cento_fingerprint::run_hash;
 use cento_flow::Row;
-use cento_print::run_hash;
 
 /// A page by the identity of its host, domain or address.
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -66,8 +66,9 @@ impl Row for Shingle {
 
 /// A page that holds a phrase, behind what is known of the phrase as a whole.
 ///
-/// Pages come in an order that is random and the same for all phrases. So the first few of every phrase are a sample, and a page
-/// that is among the first of one phrase is likely to be among the first of the next.
+/// Pages come in an order that is random and the same for all phrases. So the first few of every
+/// phrase are a sample, and a page that is among the first of one phrase is likely to be among the
+/// first of the next.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Holder {
@@ -253,7 +254,8 @@ pub(super) struct Offer {
     pub(super) gram: u64,
     pub(super) page: u32,
     pub(super) source: u32,
-    /// How many shingles of the page the phrase is, whether it is popular, and whether more pages could give it.
+    /// How many shingles of the page the phrase is, whether it is popular, and whether more pages
+    /// could give it.
     pub(super) facts: u32,
 }
 

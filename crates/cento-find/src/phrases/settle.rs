@@ -8,8 +8,8 @@
 
 use std::sync::Arc;
 
+use cento_fingerprint::{GramHasher, word_hash};
 use cento_flow::{Bitmap, Registry, StageError, WideGroups, table_row};
-use cento_print::{GramHasher, word_hash};
 use cento_text::words::WordScanner;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,8 @@ use crate::source::Source;
 
 /// Phrases whose words are looked for together: those of some pages, whose texts are read together.
 const BATCH: usize = 4096;
-/// Phrases of one page whose words are looked for together, about 20 MiB. For more of them its text is read again.
+/// Phrases of one page whose words are looked for together, about 20 MiB. For more of them its text
+/// is read again.
 const ROUND: usize = 1 << 18;
 /// Characters of a phrase that are shown. Real ones are shorter; a word may be as long as its page.
 const LONGEST: usize = 300;
@@ -62,7 +63,8 @@ table_row! {
         pub shingles: u32,
         /// How many of these are popular.
         pub popular: u32,
-        /// The share of its distinct phrases that are on no other page, by all phrases of all pages; nothing if it has none.
+        /// The share of its distinct phrases that are on no other page, by all phrases of all
+        /// pages; nothing if it has none.
         pub originality: Option<f64>,
         /// Its distinct phrases.
         pub phrases: u64,
@@ -106,8 +108,8 @@ table_row! {
         pub mean: f64,
         /// The standard deviation of their number.
         pub deviation: f64,
-        /// The share of the distinct phrases of its pages that are on no other site, by all phrases of all pages; nothing if it
-        /// has none.
+        /// The share of the distinct phrases of its pages that are on no other site, by all phrases
+        /// of all pages; nothing if it has none.
         pub originality: Option<f64>,
         /// Whether it is flagged.
         pub flagged: bool,
@@ -244,7 +246,8 @@ fn phrases(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams
 struct Finder {
     scanner: WordScanner,
     hasher: GramHasher,
-    /// The last words, as a ring. A word may be as long as its page: of each so much is kept as is shown.
+    /// The last words, as a ring. A word may be as long as its page: of each so much is kept as is
+    /// shown.
     words: Vec<String>,
     found: Vec<bool>,
 }
@@ -259,7 +262,8 @@ impl Finder {
         }
     }
 
-    /// Calls `each` with some phrases of a text, which come by their hashes, and with their words. All must be there.
+    /// Calls `each` with some phrases of a text, which come by their hashes, and with their words.
+    /// All must be there.
     fn find(
         &mut self,
         text: &str,

@@ -8,13 +8,15 @@
 //!   g4     8                      8          1
 //! ```
 //!
-//! The next source is the page that has most of what is not yet covered, and of equals the one with the lowest number: that is the
-//! paper's program, and it alone decides how many sources there are. What a source adds never grows from one to the next, so those
-//! that add too little are all at the end.
+//! The next source is the page that has most of what is not yet covered, and of equals the one with
+//! the lowest number: that is the paper's program, and it alone decides how many sources there are.
+//! What a source adds never grows from one to the next, so those that add too little are all at the
+//! end.
 //!
-//! Which page is *named* as the source is another question. Where several pages have every gram that a source adds, the earliest
-//! of them is named ([`super::order`]). This changes neither the number of sources nor what each adds: such a page adds just as
-//! much, so the paper's loop, which does not say how ties are broken, could have taken it; and no page is named twice, for a page
+//! Which page is *named* as the source is another question. Where several pages have every gram
+//! that a source adds, the earliest of them is named ([`super::order`]). This changes neither the
+//! number of sources nor what each adds: such a page adds just as much, so the paper's loop, which
+//! does not say how ties are broken, could have taken it; and no page is named twice, for a page
 //! that had all grams of two sources would have added more than either.
 
 use std::cmp::Reverse;
@@ -30,10 +32,11 @@ pub(super) struct Classes {
     classes: Vec<u32>,
     /// Numbers of pages, and where the grams end that are on so many.
     ends: Vec<(u16, usize)>,
-    /// Classes by the hash of their pages, each in the first free place from where it belongs. At most half of it is taken.
+    /// Classes by the hash of their pages, each in the first free place from where it belongs. At
+    /// most half of it is taken.
     known: Vec<u32>,
-    /// What hashes are made with. It is drawn, so that nobody can write pages whose classes all fall on one place; what is found does
-    /// not depend on it.
+    /// What hashes are made with. It is drawn, so that nobody can write pages whose classes all
+    /// fall on one place; what is found does not depend on it.
     factor: u64,
     pages: Vec<u32>,
     ranges: Vec<Range<usize>>,
@@ -175,8 +178,9 @@ impl Classes {
         self.pages.get(range).unwrap_or_default()
     }
 
-    /// Covers the grams on at most `m` pages by sources that add at least `least` of them each. Of pages that have the same patch
-    /// the one with the lowest `order` is named, and of equals the one with the lowest number.
+    /// Covers the grams on at most `m` pages by sources that add at least `least` of them each. Of
+    /// pages that have the same patch the one with the lowest `order` is named, and of equals the
+    /// one with the lowest number.
     pub(super) fn cover(
         &self,
         m: u32,
@@ -228,7 +232,8 @@ impl Classes {
             let Some(candidate) = candidates.get(number) else {
                 continue;
             };
-            // What a candidate adds only shrinks, so one that still adds what it is listed with adds the most.
+            // What a candidate adds only shrinks, so one that still adds what it is listed with
+            // adds the most.
             if candidate.left != most {
                 if candidate.left > 0 {
                     queue.push((candidate.left, Reverse(number)));
@@ -297,7 +302,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// The paper's loop, word for word; then the earliest page of those that have the same patch is named.
+    /// The paper's loop, word for word; then the earliest page of those that have the same patch is
+    /// named.
     fn naive(grams: &[(u64, Vec<u32>)], order: impl Fn(u32) -> u64) -> Vec<Given> {
         let mut candidates: BTreeSet<(u32, u64)> = grams
             .iter()
@@ -386,7 +392,8 @@ mod tests {
             prop_assert_eq!(&cover.sources, &naive(&within, order));
             let named: BTreeSet<u32> = cover.sources.iter().map(|source| source.page).collect();
             prop_assert_eq!(named.len(), cover.sources.len());
-            // Every gram is given by a source that has it, and each source gives as many as it says.
+            // Every gram is given by a source that has it, and each source gives as many as it
+            // says.
             let mut given = vec![0; cover.sources.len()];
             for ((_, class), (_, others)) in classes.grams(m).zip(&within) {
                 let rank = cover.rank(class).unwrap() as usize;

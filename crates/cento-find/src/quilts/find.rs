@@ -6,9 +6,10 @@
 //!   postings ─ others ─▶ others: (patchy page, gram, three other pages) ─ cover ─▶ quilts, their sources, what each gave
 //! ```
 //!
-//! Only patchy pages, those with enough patch grams, get lists of who else has their grams: at most m − 1 for each gram. What they
-//! link to comes to the same place, so that a gram is known to be attributed if *any* foreign page that has it is linked, whether or
-//! not the cover needs that page.
+//! Only patchy pages, those with enough patch grams, get lists of who else has their grams: at most
+//! m − 1 for each gram. What they link to comes to the same place, so that a gram is known to be
+//! attributed if *any* foreign page that has it is linked, whether or not the cover needs that
+//! page.
 
 use std::sync::Arc;
 
@@ -66,8 +67,9 @@ pub(super) struct Gift {
     pub(super) attributed: u64,
 }
 
-/// Memory that a page needs. The limits of pages bound it; where it is more than pages usually need it is taken from the budget, so that
-/// others hold less. If there is no room the page is gone through nonetheless: a run must not fail for one long page.
+/// Memory that a page needs. The limits of pages bound it; where it is more than pages usually need
+/// it is taken from the budget, so that others hold less. If there is no room the page is gone
+/// through nonetheless: a run must not fail for one long page.
 #[derive(Default)]
 pub(super) struct Held {
     lease: Option<Lease>,

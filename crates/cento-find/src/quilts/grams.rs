@@ -8,8 +8,8 @@
 
 use std::sync::Arc;
 
+use cento_fingerprint::grams;
 use cento_flow::{Bitmap, Emitter, Registry, SeenFilter, StageError};
-use cento_print::grams;
 
 use super::order::{Earliest, PageOrder};
 use super::params::Level;
@@ -28,11 +28,13 @@ struct GramSets {
     rounds: GramRounds,
 }
 
-/// Bytes of a text whose grams are made at once; those of a longer one are made in rounds of bounded memory.
+/// Bytes of a text whose grams are made at once; those of a longer one are made in rounds of
+/// bounded memory.
 const AT_ONCE: usize = 1 << 20;
 
 impl GramSets {
-    /// Calls `each` with the distinct grams of a text, some at a time. A text of fewer than `k` words has none.
+    /// Calls `each` with the distinct grams of a text, some at a time. A text of fewer than `k`
+    /// words has none.
     fn of(
         &mut self,
         text: &str,
@@ -204,7 +206,8 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
                 if pages.len() < most {
                     pages.push(row.page);
                 } else {
-                    // On too many pages to be a patch gram for any m; that it is shared counts nonetheless.
+                    // On too many pages to be a patch gram for any m; that it is shared counts
+                    // nonetheless.
                     common = true;
                     see(row.page);
                     adder.add(row.page, SHARED, &mut counts)?;

@@ -1,14 +1,18 @@
-//! Quilted pages (Najork 2012): pages stitched from patches of others, all of them, with all of their sources.
+//! Quilted pages (Najork 2012): pages stitched from patches of others, all of them, with all of
+//! their sources.
 //!
-//! A page *d* is (k, m, c, θ)-quilted if at least the share θ of its distinct k-grams are patch grams, which are those on 2 to m pages, and if it
-//! takes at least c other pages to cover these. The fewest pages would be NP-hard to find; as in the paper the cover is greedy, with ties
-//! broken by the lowest page number. Foreignness limits who can be in the cover, and not what is a patch gram. With φ
-//! ([`QuiltsParams::min_share`]) sources that add less than this share of the patch grams are not counted.
+//! A page *d* is (k, m, c, θ)-quilted if at least the share θ of its distinct k-grams are patch
+//! grams, which are those on 2 to m pages, and if it takes at least c other pages to cover these.
+//! The fewest pages would be NP-hard to find; as in the paper the cover is greedy, with ties broken
+//! by the lowest page number. Foreignness limits who can be in the cover, and not what is a patch
+//! gram. With φ ([`QuiltsParams::min_share`]) sources that add less than this share of the patch
+//! grams are not counted.
 //!
-//! That a page is quilted says that others have its words, not who took them from whom. For that there are dates
-//! ([`crate::precedence`]): of pages that have the same patch the earliest is named as its source, each patch says which of
-//! the two pages is earlier, and each quilt how many of its grams it had first. And there are links: a gram is attributed if
-//! any foreign page that has it is linked.
+//! That a page is quilted says that others have its words, not who took them from whom. For that
+//! there are dates ([`crate::precedence`]): of pages that have the same patch the earliest is named
+//! as its source, each patch says which of the two pages is earlier, and each quilt how many of its
+//! grams it had first. And there are links: a gram is attributed if any foreign page that has it is
+//! linked.
 //!
 //! ```text
 //!   pages ─ facts ─▶ order, servers, domains, addresses      links ─ linked ─────┐
@@ -80,7 +84,8 @@ pub struct QuiltsSummary {
     pub patches: u64,
     /// Patches of which every gram is on a foreign page or domain that the quilted page links to.
     pub attributed_patches: u64,
-    /// Quilted pages that link to foreign pages with half or more of the patch grams that any foreign page has.
+    /// Quilted pages that link to foreign pages with half or more of the patch grams that any
+    /// foreign page has.
     pub attributed_quilts: u64,
     /// Quilted pages that had more than half of their shared grams before all others, by the dates.
     pub first_quilts: u64,
@@ -184,7 +189,8 @@ impl Level {
             points,
             min_share: params.min_share,
             foreign: params.foreign,
-            // What fits need not be read twice: the second reading costs more than sorting what it would save.
+            // What fits need not be read twice: the second reading costs more than sorting what it
+            // would save.
             filtered: words(source) * size_of::<GramPage>() as u64 > memory / 2,
             findings,
             source: source.identity(),

@@ -1,7 +1,8 @@
 //! Which page came first, in eight bytes a page.
 //!
-//! The order is that of [`Precedence`]: by date (publication, else fetch), then undated pages; of equal dates an address
-//! without tracking parameters first. The page number, which decides last, is not part of the key.
+//! The order is that of [`Precedence`]: by date (publication, else fetch), then undated pages; of
+//! equal dates an address without tracking parameters first. The page number, which decides last,
+//! is not part of the key.
 
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +12,8 @@ use serde_json::Value;
 
 use crate::precedence::Precedence;
 
-/// Dates are shifted by this many milliseconds, about 146 million years, so that those before 1970 are positive too.
+/// Dates are shifted by this many milliseconds, about 146 million years, so that those before 1970
+/// are positive too.
 const SHIFT: i64 = 1 << 62;
 /// Where an undated page stands.
 const UNDATED: u64 = (1 << 63) - 1;
@@ -92,7 +94,8 @@ impl State for PageOrder {
     }
 }
 
-/// Finds the page that had a gram before all others. Nobody did if two share the earliest date, or if any has no date.
+/// Finds the page that had a gram before all others. Nobody did if two share the earliest date, or
+/// if any has no date.
 pub(super) struct Earliest {
     date: u64,
     page: u32,

@@ -24,7 +24,8 @@ pub struct QuiltsParams {
     pub theta: f64,
     /// Which pages can be sources.
     pub foreign: Foreign,
-    /// Sources that add a smaller share of the patch grams do not count; 0. The φ of the paper's last section.
+    /// Sources that add a smaller share of the patch grams do not count; 0. The φ of the paper's
+    /// last section.
     pub min_share: f64,
     /// Whether copies and near-copies are left out first.
     pub collapse: bool,
@@ -44,7 +45,8 @@ impl Default for QuiltsParams {
     }
 }
 
-/// What a source must not share with the page: the paper's *server*. A page of which it is not known is foreign to all.
+/// What a source must not share with the page: the paper's *server*. A page of which it is not
+/// known is foreign to all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Foreign {

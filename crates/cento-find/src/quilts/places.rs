@@ -1,7 +1,8 @@
 //! Where the patches are.
 //!
-//! Rows of the hot stages know grams by their hashes alone. Where they are is looked up in the texts of few pages: in that of a quilt as soon
-//! as its cover is known, and then in those of its sources, each read once, in the order of the corpus.
+//! Rows of the hot stages know grams by their hashes alone. Where they are is looked up in the
+//! texts of few pages: in that of a quilt as soon as its cover is known, and then in those of its
+//! sources, each read once, in the order of the corpus.
 //!
 //! ```text
 //!   cover ─ in the text of the quilt ─▶ sought: (source, quilt, position, gram) ─ runs, in the text of the source ─▶ by page: runs
@@ -10,8 +11,8 @@
 use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
+use cento_fingerprint::{GramHasher, packed_word_hash, word_hash};
 use cento_flow::{Context, Registry, StageError};
-use cento_print::{GramHasher, packed_word_hash, word_hash};
 use cento_text::words::WordScanner;
 
 use super::find::{Held, runs_order};
@@ -22,9 +23,11 @@ use crate::source::Source;
 
 /// Texts that are read together.
 const TEXTS: usize = 256;
-/// What is sought in texts that are read together: so much that it stays near what any page may need.
+/// What is sought in texts that are read together: so much that it stays near what any page may
+/// need.
 const BATCH: usize = 1 << 16;
-/// What is sought in the text of one quilt at a time, about 40 MiB. For more of it the text is read again.
+/// What is sought in the text of one quilt at a time, about 40 MiB. For more of it the text is read
+/// again.
 const ROUND: usize = 1 << 20;
 /// What is sought in the text of one source for one quilt at a time, about 40 MiB.
 const PART: usize = 1 << 19;
@@ -215,9 +218,9 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
             finder.pages.push((source, finder.sought.len()));
             let (mut quilt, mut rows) = (None, 0);
             for row in group {
-                // What very many quilts seek in one page is found in turns: a number of whole patches at a time, or a part of a
-                // very long one. Where such a part ends depends on the patch alone, or else the runs would depend on how the
-                // work was shared out.
+                // What very many quilts seek in one page is found in turns: a number of whole
+                // patches at a time, or a part of a very long one. Where such a part ends depends
+                // on the patch alone, or else the runs would depend on how the work was shared out.
                 let other = quilt.is_some_and(|quilt| quilt != row.quilt);
                 rows = if other { 0 } else { rows };
                 if other && finder.sought.len() >= BATCH || rows >= PART {
@@ -393,8 +396,9 @@ impl Places {
         (self.table.get(gram) == Some(*number)).then_some((at, *place))
     }
 
-    /// The runs of a patch. A run goes on as long as the next gram of the page is the next gram of the source. Answers where it
-    /// ended, here and in the source, so that the rest of the patch can go on there.
+    /// The runs of a patch. A run goes on as long as the next gram of the page is the next gram of
+    /// the source. Answers where it ended, here and in the source, so that the rest of the patch
+    /// can go on there.
     fn runs(
         &self,
         patch: &[Sought],
@@ -420,7 +424,8 @@ impl Places {
                 continue;
             }
             let same = self.of(gram).iter().map(|&there| there as usize);
-            // Where the source has the gram several times, that place is meant from which it can go on.
+            // Where the source has the gram several times, that place is meant from which it can go
+            // on.
             let next = patch.get(at + 1).copied();
             let next = next.filter(|next| next.position == position + 1);
             let chosen = next

@@ -24,7 +24,8 @@ impl Row for GramPage {
     }
 }
 
-/// So many of a page's grams are of some sort. Eight bytes, for there are nearly as many as shared grams of pages.
+/// So many of a page's grams are of some sort. Eight bytes, for there are nearly as many as shared
+/// grams of pages.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Count {
@@ -74,13 +75,14 @@ impl Row for Count {
     }
 }
 
-/// The other pages that have a gram of a page, three at a time: most patch grams are on few pages, and a triple of its own for each
-/// would move twice the bytes.
+/// The other pages that have a gram of a page, three at a time: most patch grams are on few pages,
+/// and a triple of its own for each would move twice the bytes.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
 pub(super) struct Others {
     pub(super) page: u32,
-    /// How many pages have the gram; 0 for a row about the page itself: its counts, or what it links to.
+    /// How many pages have the gram; 0 for a row about the page itself: its counts, or what it
+    /// links to.
     pub(super) pages: u16,
     pub(super) part: u16,
     pub(super) gram: u64,
@@ -98,7 +100,8 @@ impl Row for Others {
         self.page
     }
 
-    // By the number of pages first: the patch grams for a smaller m come before those that a larger one adds.
+    // By the number of pages first: the patch grams for a smaller m come before those that a larger
+    // one adds.
     fn rest(&self) -> (u16, u64, u16) {
         (self.pages, self.gram, self.part)
     }
@@ -136,7 +139,8 @@ pub(super) struct LinkEnd {
     pub(super) page: u32,
 }
 
-/// The part of a row that says to which address a page links; the address is known by its first page.
+/// The part of a row that says to which address a page links; the address is known by its first
+/// page.
 pub(super) const LINKED_ADDRESS: u16 = u16::MAX - 1;
 /// The part of a row that says to which domain a page links.
 pub(super) const LINKED_DOMAIN: u16 = u16::MAX;

@@ -8,9 +8,11 @@ use crate::error::{Error, Result};
 use crate::run::Findings;
 use crate::tables::read_table;
 
-/// Draws so many quilted pages, each with the same probability; all if there are fewer. The same seed draws the same ones.
+/// Draws so many quilted pages, each with the same probability; all if there are fewer. The same
+/// seed draws the same ones.
 pub fn sample(findings: &Findings, count: usize, seed: u64) -> Result<BTreeSet<u64>> {
-    // Those with the smallest hashes: every set of pages is as likely as any other, and one look at each page is enough.
+    // Those with the smallest hashes: every set of pages is as likely as any other, and one look at
+    // each page is enough.
     let mut drawn: BinaryHeap<([u8; 8], u64)> = BinaryHeap::new();
     for batch in read_table(&findings.table("quilts"))? {
         let batch = batch?;

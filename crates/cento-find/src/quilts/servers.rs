@@ -1,7 +1,8 @@
-//! What must be known of pages before grams are compared: where they are, since when, and what they link to.
+//! What must be known of pages before grams are compared: where they are, since when, and what they
+//! link to.
 //!
-//! A server, a domain and an address are known by the lowest number of their pages. It takes a shuffle to find that out, and then
-//! they are compared exactly, in four bytes a page.
+//! A server, a domain and an address are known by the lowest number of their pages. It takes a
+//! shuffle to find that out, and then they are compared exactly, in four bytes a page.
 //!
 //! ```text
 //!   pages ─ facts ─┬▶ order
@@ -12,8 +13,8 @@
 
 use std::sync::Arc;
 
+use cento_fingerprint::link_hash;
 use cento_flow::{Bitmap, Registry, StageError};
-use cento_print::link_hash;
 use cento_text::url::PageUrl;
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +70,8 @@ impl Common {
     }
 }
 
-/// Which state has the domains of pages: where foreign pages are those of other domains, that of servers.
+/// Which state has the domains of pages: where foreign pages are those of other domains, that of
+/// servers.
 pub(super) fn domains_of(foreign: Foreign) -> Common {
     match foreign {
         Foreign::Domain => Common::Server,
@@ -136,8 +138,9 @@ impl Linked {
         self.addresses.sort_unstable();
     }
 
-    /// Whether a page with these links says that it has something from another: it links to that page, or to its domain. Links of
-    /// a site to itself are its own navigation: they attribute only the page that they lead to.
+    /// Whether a page with these links says that it has something from another: it links to that
+    /// page, or to its domain. Links of a site to itself are its own navigation: they attribute
+    /// only the page that they lead to.
     pub(super) fn attribute(
         &self,
         domains: &Numbers,
@@ -273,7 +276,8 @@ mod tests {
                 .for_each(|(page, &number)| numbers.set(page, number));
             numbers
         };
-        // The quilt and its sibling on one domain, a source on another one, and a page of no domain.
+        // The quilt and its sibling on one domain, a source on another one, and a page of no
+        // domain.
         let (domains, addresses) = (numbers(&[0, 0, 2, UNSET]), numbers(&[0, 1, 2, 3]));
         let linked = |parts: &[(u16, u32)]| {
             let mut linked = Linked::default();

@@ -30,11 +30,14 @@ table_row! {
         pub patch_fraction: f64,
         /// How many sources cover them.
         pub sources: u64,
-        /// The share of the patch grams that a foreign page has; nothing if all pages could be sources.
+        /// The share of the patch grams that a foreign page has; nothing if all pages could be
+        /// sources.
         pub foreign_share: Option<f64>,
-        /// Of the patch grams that a foreign page has, the share that a foreign page has that is linked: itself, or its domain.
+        /// Of the patch grams that a foreign page has, the share that a foreign page has that is
+        /// linked: itself, or its domain.
         pub attributed_share: f64,
-        /// Grams that are on other pages too, all of which are later: the page had them first, by the dates.
+        /// Grams that are on other pages too, all of which are later: the page had them first, by
+        /// the dates.
         pub first_grams: u64,
         /// The share of its grams that are on no other page, or on later ones only.
         pub originality: f64,
@@ -48,7 +51,8 @@ table_row! {
         pub page_id: u64,
         /// Its address.
         pub page: String,
-        /// The source: of pages that have the same patch the earliest, else the first in the corpus.
+        /// The source: of pages that have the same patch the earliest, else the first in the
+        /// corpus.
         pub source_id: u64,
         /// Its address.
         pub source: String,
@@ -56,13 +60,16 @@ table_row! {
         pub grams: u64,
         /// Their share of all patch grams of the page.
         pub share: f64,
-        /// Those of the grams that are on a foreign page that the quilted page links to, or on a domain that it links to.
+        /// Those of the grams that are on a foreign page that the quilted page links to, or on a
+        /// domain that it links to.
         pub attributed_grams: u64,
         /// Whether these are all of them, as they are if the page links to the source.
         pub attributed: bool,
-        /// Which of the two is earlier by its date: page, source, same, or unknown if one has no date.
+        /// Which of the two is earlier by its date: page, source, same, or unknown if one has no
+        /// date.
         pub earlier: String,
-        /// By which date the page is judged: published, or fetched if it does not say when it was published.
+        /// By which date the page is judged: published, or fetched if it does not say when it was
+        /// published.
         pub page_dated_by: Option<String>,
         /// By which date the source is judged.
         pub source_dated_by: Option<String>,

@@ -1,7 +1,7 @@
 //! Sweeps: how many quilts there are by other definitions (the paper's Table 1 and Figure 3).
 //!
-//! Each sweep varies one parameter around the pivot, which is what was asked for. Every value of k takes a pass over the texts; all
-//! values of m, c and θ share it.
+//! Each sweep varies one parameter around the pivot, which is what was asked for. Every value of k
+//! takes a pass over the texts; all values of m, c and θ share it.
 
 use std::sync::Arc;
 
@@ -79,8 +79,9 @@ impl Sweep {
 impl std::str::FromStr for Sweep {
     type Err = String;
 
-    /// `k=2..10`, `m=10..80:10`, `c=2,4,8`, `theta=0.4..1.0`. Ranges include their end; steps are 1, for theta 0.1. Values are
-    /// counted in whole billionths, so that 0.4 and two steps are 0.6 and nothing near it.
+    /// `k=2..10`, `m=10..80:10`, `c=2,4,8`, `theta=0.4..1.0`. Ranges include their end; steps are
+    /// 1, for theta 0.1. Values are counted in whole billionths, so that 0.4 and two steps are 0.6
+    /// and nothing near it.
     fn from_str(text: &str) -> std::result::Result<Sweep, String> {
         let help = "write k=2..10, m=10..80:10, c=2,4,8 or theta=0.4..1.0";
         let (name, values) = text
@@ -121,7 +122,8 @@ impl std::str::FromStr for Sweep {
             "k" => Ok(Sweep::K(whole()?)),
             "m" => Ok(Sweep::M(whole()?)),
             "c" => Ok(Sweep::C(whole()?)),
-            // The nearest number to a decimal is what dividing gives, and also what reading it as `--theta` gives.
+            // The nearest number to a decimal is what dividing gives, and also what reading it as
+            // `--theta` gives.
             "theta" => Ok(Sweep::Theta(
                 all.iter().map(|&value| value as f64 / ONE as f64).collect(),
             )),

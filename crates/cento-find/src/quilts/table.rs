@@ -2,8 +2,8 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-/// Numbers by gram. Grams are spread by a factor that is drawn for each table, so that nobody can write a page whose grams all fall
-/// on one place; what it finds does not depend on it.
+/// Numbers by gram. Grams are spread by a factor that is drawn for each table, so that nobody can
+/// write a page whose grams all fall on one place; what it finds does not depend on it.
 pub(super) struct GramTable {
     /// The gram of each place; 0 is a free one.
     grams: Vec<u64>,
@@ -39,7 +39,8 @@ impl GramTable {
         self.shift = 64 - places.trailing_zeros();
     }
 
-    /// The place of a gram, or the free one where it belongs. There is always one: the table is half empty.
+    /// The place of a gram, or the free one where it belongs. There is always one: the table is
+    /// half empty.
     #[inline(always)]
     fn place(&self, gram: u64) -> usize {
         let last = self.grams.len().wrapping_sub(1);

@@ -4,9 +4,10 @@
 //!  version 1   URL IP-address Archive-date Content-type Archive-length
 //!  version 2   URL IP-address Archive-date Content-type Result-code Checksum Location Offset Filename Archive-length
 //! ```
-//! Which version a file has is told at its beginning, which is not seen when reading resumes, or when just that part is
-//! damaged. It is not needed: an address followed by a date of 14 digits shows where the URL ends, whatever spaces are
-//! in it, and the number of fields after that shows the rest.
+//! Which version a file has is told at its beginning, which is not seen when reading resumes, or
+//! when just that part is damaged. It is not needed: an address followed by a date of 14 digits
+//! shows where the URL ends, whatever spaces are in it, and the number of fields after that shows
+//! the rest.
 
 use crate::warc::header::{Header, Kind, first_line, text};
 
@@ -97,8 +98,8 @@ fn split(line: &[u8]) -> Option<Fields<'_>> {
     }
 }
 
-/// The type, out of what stands between the date and the length: all of it, spaces and parameters included, unless it is
-/// the six fields of the second version.
+/// The type, out of what stands between the date and the length: all of it, spaces and parameters
+/// included, unless it is the six fields of the second version.
 fn mime(rest: &[u8]) -> &[u8] {
     let fields: Vec<_> = rest.split(|&byte| byte == b' ').collect();
     match fields[..] {

@@ -1,4 +1,5 @@
-//! ARC, the format of the Internet Archive before WARC, of both versions, plain or with gzip members of any size.
+//! ARC, the format of the Internet Archive before WARC, of both versions, plain or with gzip
+//! members of any size.
 //!
 //! ```text
 //!  filedesc://a.arc 0.0.0.0 20080430204825 text/plain 76   the first record is about the file
@@ -9,11 +10,12 @@
 //!  HTTP/1.1 200 OK …                                       block, as long as the header says
 //!  ⏎                                                       one line end, or none, or more
 //! ```
-//! The way through such a file is that of [`crate::warc`]. What is harder is to know a record when it is seen: nothing
-//! marks its beginning but the look of its header, and one line end is all that comes between two records, as between
-//! any two lines of a page. So a record is believed when another one follows, or the end of its member or of the input.
-//! If a line end follows and then something else, either its length is wrong or the next header is damaged. It is
-//! believed then, too, unless there is a header within it, which a length that is too long would explain.
+//! The way through such a file is that of [`crate::warc`]. What is harder is to know a record when
+//! it is seen: nothing marks its beginning but the look of its header, and one line end is all that
+//! comes between two records, as between any two lines of a page. So a record is believed when
+//! another one follows, or the end of its member or of the input. If a line end follows and then
+//! something else, either its length is wrong or the next header is damaged. It is believed then,
+//! too, unless there is a header within it, which a length that is too long would explain.
 
 mod header;
 #[cfg(test)]
@@ -38,7 +40,8 @@ const SCHEMES: [&[u8]; 6] = [
     b"whois:",
 ];
 
-/// The longest line that is looked at in search of a header. No address of this length is served anywhere.
+/// The longest line that is looked at in search of a header. No address of this length is served
+/// anywhere.
 const LONGEST_LINE: usize = 32 << 10;
 
 /// Reads an ARC file.
@@ -126,7 +129,8 @@ fn unclear_after(line_ends: usize) -> Follows {
     }
 }
 
-/// Whether a member that begins with `front` begins a record. An address may be too long to see what comes after it.
+/// Whether a member that begins with `front` begins a record. An address may be too long to see
+/// what comes after it.
 fn begins_member(front: &[u8]) -> bool {
     let line_ends = front
         .iter()

@@ -213,7 +213,8 @@ fn a_page_that_is_too_large_is_passed_over_and_digested() {
 fn a_file_made_to_waste_time_does_not() {
     // Every header claims a block of a megabyte, which the next one claims again; all of them lie.
     let bytes = b"http://a/ 192.0.2.1 20240503120000 text/plain 1000000\nx\n".repeat(100_000);
-    // They are all the same length, and none divides the megabyte: no block ends where a record begins.
+    // They are all the same length, and none divides the megabyte: no block ends where a record
+    // begins.
     let seen = read(&bytes, Stored::Plain);
     assert!(seen.len() < 4_000, "{}", seen.len());
 }

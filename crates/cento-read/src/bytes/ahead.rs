@@ -6,10 +6,11 @@
 //!   reader      ↑ takes from block 0           │                │
 //!   helpers                  └ inflates 1      └ inflates 2
 //! ```
-//! Where a member begins is known for certain only when the one before it has been inflated. But most places that look
-//! like a beginning are one. So each block is inflated from the first place in it that looks like one, and the reader,
-//! which knows for certain, takes what was made for the place it is at, or inflates the member itself. What it reads is
-//! therefore the same with any number of helpers, on any file; on a sound one it just comes sooner.
+//! Where a member begins is known for certain only when the one before it has been inflated. But
+//! most places that look like a beginning are one. So each block is inflated from the first place
+//! in it that looks like one, and the reader, which knows for certain, takes what was made for the
+//! place it is at, or inflates the member itself. What it reads is therefore the same with any
+//! number of helpers, on any file; on a sound one it just comes sooner.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -65,7 +66,8 @@ struct State {
 #[derive(Default)]
 struct Block {
     number: Option<u64>,
-    /// Where each begins in the file, how long it is there, and where in `unpacked` its content lies.
+    /// Where each begins in the file, how long it is there, and where in `unpacked` its content
+    /// lies.
     members: Vec<(u64, usize, Range<usize>)>,
     unpacked: Vec<u8>,
 }
@@ -78,7 +80,8 @@ struct Helper {
 }
 
 impl Ahead {
-    /// Sets `helpers` threads to work on the file; nothing if it is too small to be worth it, or if that cannot be done.
+    /// Sets `helpers` threads to work on the file; nothing if it is too small to be worth it, or if
+    /// that cannot be done.
     pub(crate) fn new(path: &Path, length: u64, helpers: usize) -> Option<Self> {
         if helpers == 0 || length < 4 * BLOCK {
             return None;
@@ -111,8 +114,8 @@ impl Ahead {
 
     /// The content of the member at `offset`, and how long the member is in the file.
     ///
-    /// The reader goes forward, as a rule, from any place. While what it needs is being made by another, it makes something that it
-    /// will need later.
+    /// The reader goes forward, as a rule, from any place. While what it needs is being made by
+    /// another, it makes something that it will need later.
     pub(crate) fn member(&mut self, offset: u64) -> Option<(usize, &[u8])> {
         let number = offset / BLOCK;
         if self.current.number != Some(number) {

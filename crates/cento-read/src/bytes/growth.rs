@@ -5,8 +5,9 @@ use crate::{Cause, Limits};
 
 /// The growth of the present member, held to a limit.
 ///
-/// What is too large to be a page is never held in memory, but it has to be unpacked to be passed over, and a megabyte can
-/// stand for terabytes. Honest archives shrink tenfold, and a hundredfold where they repeat themselves.
+/// What is too large to be a page is never held in memory, but it has to be unpacked to be passed
+/// over, and a megabyte can stand for terabytes. Honest archives shrink tenfold, and a hundredfold
+/// where they repeat themselves.
 pub(super) struct Growth {
     /// Where the member begins, as stored.
     begin: u64,

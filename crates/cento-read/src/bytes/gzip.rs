@@ -1,8 +1,9 @@
 //! gzip, member by member.
 //!
-//! The header and the trailer of a member are read here rather than by the inflating library: only then is it known to
-//! the byte where a member begins and ends, and the inflater can be used again for the next one without setting it up
-//! anew, which for short records would cost as much as inflating them.
+//! The header and the trailer of a member are read here rather than by the inflating library: only
+//! then is it known to the byte where a member begins and ends, and the inflater can be used again
+//! for the next one without setting it up anew, which for short records would cost as much as
+//! inflating them.
 
 use flate2::{Crc, Decompress, DecompressError, FlushDecompress, Status};
 
@@ -25,7 +26,8 @@ const RESERVED: u8 = 0xe0;
 /// No header that was ever written in earnest is longer.
 const LONGEST_HEADER: usize = 1 << 17;
 
-/// As much of the input is at hand when a member begins, if there is as much. Nearly all members are shorter.
+/// As much of the input is at hand when a member begins, if there is as much. Nearly all members
+/// are shorter.
 const MEMBER: usize = 256 << 10;
 
 /// How a record begins, so that a member that begins one is known from one that goes on with one.
@@ -112,7 +114,8 @@ impl Gunzip {
         }
     }
 
-    /// What is wrong with the member, and where: the library's own words are about its state rather than about the data.
+    /// What is wrong with the member, and where: the library's own words are about its state rather
+    /// than about the data.
     fn wrong(&self, error: &DecompressError) -> Trouble {
         let what = match error.message() {
             Some(message) if message.starts_with("invalid") => message,

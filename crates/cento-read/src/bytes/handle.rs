@@ -10,7 +10,8 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use crate::remote::Ranged;
 
-/// A file that can be read at any place. Like that of a `File`, its place is one, however many refer to it.
+/// A file that can be read at any place. Like that of a `File`, its place is one, however many
+/// refer to it.
 #[derive(Clone)]
 pub(crate) struct Handle(Arc<Kind>);
 
@@ -36,8 +37,8 @@ impl Handle {
         }
     }
 
-    /// What went wrong with the network since this was last asked: libraries tell errors in their own words, and one
-    /// that will pass must not be taken for a damaged file.
+    /// What went wrong with the network since this was last asked: libraries tell errors in their
+    /// own words, and one that will pass must not be taken for a damaged file.
     pub(crate) fn failure(&self) -> Option<io::Error> {
         match &*self.0 {
             Kind::Local(..) => None,

@@ -3,8 +3,8 @@
 //! ```text
 //!  magic │ descriptor │ length, block │ length, block │ … │ 0 │ checksum
 //! ```
-//! The frames are taken apart here and only the blocks by the library, for the reason that gzip's are: its reader owns
-//! what it reads from, and does not say where a frame ends.
+//! The frames are taken apart here and only the blocks by the library, for the reason that gzip's
+//! are: its reader owns what it reads from, and does not say where a frame ends.
 
 use lz4_flex::block::decompress_into_with_dict;
 use memchr::memmem;
@@ -88,7 +88,8 @@ pub(crate) struct Unlz4 {
     frame: Descriptor,
     /// The present block as stored.
     stored: Vec<u8>,
-    /// The present block unpacked, from the front of this on; always as long as the largest block so far may be.
+    /// The present block unpacked, from the front of this on; always as long as the largest block
+    /// so far may be.
     block: Vec<u8>,
     begin: usize,
     end: usize,
@@ -233,7 +234,8 @@ impl Unpack for Unlz4 {
         Ok(count)
     }
 
-    /// The first block of a frame has nothing to reach back to: it begins with what is stored as it is.
+    /// The first block of a frame has nothing to reach back to: it begins with what is stored as it
+    /// is.
     fn begins_with(&mut self, bytes: &[u8], expected: Beginning) -> Option<bool> {
         self.inside = false;
         let frame = descriptor(bytes).ok()?;

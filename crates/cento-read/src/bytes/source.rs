@@ -5,7 +5,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::remote::Body;
 
-/// Reads this much at a time: large enough that system calls cost nothing, small enough to stay in the cache.
+/// Reads this much at a time: large enough that system calls cost nothing, small enough to stay in
+/// the cache.
 const CAPACITY: usize = 1 << 20;
 
 /// Where bytes come from.
@@ -26,9 +27,9 @@ pub(crate) enum Origin {
 ///   0        mark      start           end      capacity
 ///   ├─ gone ──┼─ kept ──┼─ available ──┼─ free ──┤
 /// ```
-/// Damage is often noticed only long after it began, and the search for the next sound record has to start where the
-/// damage did: at the mark. While the bytes from there on fit into the buffer they are kept in it, so that a stream, which
-/// cannot seek, can go back too.
+/// Damage is often noticed only long after it began, and the search for the next sound record has
+/// to start where the damage did: at the mark. While the bytes from there on fit into the buffer
+/// they are kept in it, so that a stream, which cannot seek, can go back too.
 pub(crate) struct Source {
     origin: Origin,
     buffer: Vec<u8>,
@@ -43,8 +44,8 @@ pub(crate) struct Source {
 impl Source {
     pub(crate) fn new(origin: Origin) -> Self {
         let capacity = match &origin {
-            // A folder of small pages would otherwise spend its time on clearing large buffers. One byte more, so that
-            // the end is found with the first read.
+            // A folder of small pages would otherwise spend its time on clearing large buffers. One
+            // byte more, so that the end is found with the first read.
             Origin::File(_, length) => fitting(*length),
             Origin::Remote(body) => body.length().map_or(CAPACITY, fitting),
             Origin::Range(..) | Origin::Stream(_) => CAPACITY,
@@ -83,8 +84,8 @@ impl Source {
         self.mark = self.start;
     }
 
-    /// Reads more, after what is available. Answers whether there was more; there is none when the input has ended, or
-    /// when the buffer is full of what is available.
+    /// Reads more, after what is available. Answers whether there was more; there is none when the
+    /// input has ended, or when the buffer is full of what is available.
     pub(crate) fn more(&mut self) -> io::Result<bool> {
         if self.ended {
             return Ok(false);
@@ -136,7 +137,8 @@ impl Source {
         Ok(())
     }
 
-    /// Goes back (or on) to `to`, or as near to it as can be: a stream may no longer, or not yet, have it.
+    /// Goes back (or on) to `to`, or as near to it as can be: a stream may no longer, or not yet,
+    /// have it.
     pub(crate) fn seek(&mut self, to: u64) -> io::Result<()> {
         let first = self.offset - self.end as u64;
         if (first..=self.offset).contains(&to) {

@@ -36,7 +36,8 @@ impl From<io::Error> for Trouble {
 pub(crate) enum Filled {
     /// There is more in the window.
     Bytes,
-    /// The compressed member is at its end; whether to go on into the next is for the caller to say.
+    /// The compressed member is at its end; whether to go on into the next is for the caller to
+    /// say.
     MemberEnd,
     /// The input is at its end.
     End,
@@ -45,8 +46,8 @@ pub(crate) enum Filled {
 /// Unpacked bytes, seen through a window that the caller moves.
 ///
 /// The window never reaches from one compressed member into the next unless the caller says so with
-/// [`next_member`](Stream::next_member): archives keep one record a member, and the border is the one thing in a damaged
-/// file that can still be relied upon.
+/// [`next_member`](Stream::next_member): archives keep one record a member, and the border is the
+/// one thing in a damaged file that can still be relied upon.
 pub(crate) struct Stream {
     source: Source,
     unpack: Option<Box<dyn Unpack>>,
@@ -161,7 +162,8 @@ impl Stream {
             return Ok(false);
         }
         self.member = self.source.position();
-        // Zeros after the last member are what tapes and block devices leave behind; gzip ignores them as well.
+        // Zeros after the last member are what tapes and block devices leave behind; gzip ignores
+        // them as well.
         while self.member > 0 && self.source.fill()? {
             match self.source.available().iter().position(|&byte| byte != 0) {
                 Some(0) if self.source.position() == self.member => break,
@@ -199,8 +201,8 @@ impl Stream {
         Ok(true)
     }
 
-    /// At the end of a member, in the middle of something: goes on into the next member, unless that begins with
-    /// `beginning` and so begins something of its own. Answers whether it went on.
+    /// At the end of a member, in the middle of something: goes on into the next member, unless
+    /// that begins with `beginning` and so begins something of its own. Answers whether it went on.
     pub(crate) fn cross(&mut self, beginning: Beginning) -> Result<bool, Trouble> {
         let Some(unpack) = &mut self.unpack else {
             return Ok(false);
@@ -217,7 +219,8 @@ impl Stream {
         self.unpack.is_none() && self.source.seeks()
     }
 
-    /// Where what is in the window lies in the input: to the byte if it is not compressed, else its member.
+    /// Where what is in the window lies in the input: to the byte if it is not compressed, else its
+    /// member.
     pub(crate) fn offset(&self) -> u64 {
         match &self.unpack {
             None => self.source.position() - self.window().len() as u64,
@@ -244,7 +247,8 @@ impl Stream {
         }
     }
 
-    /// Appends to `output` until it has `want` bytes, or as many as the member has. Answers whether it has them.
+    /// Appends to `output` until it has `want` bytes, or as many as the member has. Answers whether
+    /// it has them.
     pub(crate) fn take(&mut self, output: &mut Vec<u8>, want: usize) -> Result<bool, Trouble> {
         let count = self.window().len().min(want.saturating_sub(output.len()));
         output.extend_from_slice(&self.window()[..count]);
@@ -274,7 +278,8 @@ impl Stream {
             self.fresh = false;
         }
         if output.len() > want {
-            // The capacity was larger than asked for: the surplus belongs to what comes next. The window is empty here.
+            // The capacity was larger than asked for: the surplus belongs to what comes next. The
+            // window is empty here.
             self.window.clear();
             self.start = 0;
             self.window.extend_from_slice(&output[want..]);
@@ -283,8 +288,8 @@ impl Stream {
         Ok(true)
     }
 
-    /// Passes over `count` bytes, or as many as the member has, and digests them on the way if asked to. Answers how many
-    /// are missing.
+    /// Passes over `count` bytes, or as many as the member has, and digests them on the way if
+    /// asked to. Answers how many are missing.
     pub(crate) fn skip(
         &mut self,
         count: u64,
@@ -316,9 +321,9 @@ impl Stream {
 
     /// Whether `bytes` may be read again to look for something sound in them.
     ///
-    /// In a file that is damaged by chance, all that is damaged can be. In one that is made to waste time, each header
-    /// claims what the next one claims again; there, the search goes on from where it is, and the work stays in
-    /// proportion to the file.
+    /// In a file that is damaged by chance, all that is damaged can be. In one that is made to
+    /// waste time, each header claims what the next one claims again; there, the search goes on
+    /// from where it is, and the work stays in proportion to the file.
     pub(crate) fn may_reread(&mut self, bytes: u64) -> bool {
         const ALWAYS: u64 = 256 << 20;
         let may = self.reread < ALWAYS.saturating_add(self.bytes_read().saturating_mul(2));
@@ -335,7 +340,8 @@ impl Stream {
         self.start = 0;
     }
 
-    /// Puts bytes that were taken back in front of the window, if they may be read again. Answers whether they are there.
+    /// Puts bytes that were taken back in front of the window, if they may be read again. Answers
+    /// whether they are there.
     pub(crate) fn give_back(&mut self, bytes: Vec<u8>) -> bool {
         if !self.may_reread(bytes.len() as u64) {
             return false;
@@ -344,9 +350,9 @@ impl Stream {
         true
     }
 
-    /// After damage: looks for the next place, after the beginning of the damaged member, at which a member begins that
-    /// unpacks to something beginning with `expected`. Answers whether there is one; [`next_member`](Stream::next_member)
-    /// then begins it.
+    /// After damage: looks for the next place, after the beginning of the damaged member, at which
+    /// a member begins that unpacks to something beginning with `expected`. Answers whether there
+    /// is one; [`next_member`](Stream::next_member) then begins it.
     pub(crate) fn find_member(&mut self, expected: Beginning) -> Result<bool, Trouble> {
         let here = self.source.position();
         let again = self.may_reread(here.saturating_sub(self.member));

@@ -1,4 +1,5 @@
-//! What every packing that comes in members does: gzip members, zstd and LZ4 frames, bzip2 and xz streams.
+//! What every packing that comes in members does: gzip members, zstd and LZ4 frames, bzip2 and xz
+//! streams.
 
 use std::io;
 
@@ -20,8 +21,8 @@ pub(crate) trait Unpack: Send {
         Ok(())
     }
 
-    /// Unpacks the member that is the next thing in `source` to its end, if that can be done in one go. If not, nothing is
-    /// consumed, and the member is to be begun.
+    /// Unpacks the member that is the next thing in `source` to its end, if that can be done in one
+    /// go. If not, nothing is consumed, and the member is to be begun.
     fn whole(&mut self, _source: &mut Source, _output: &mut Vec<u8>) -> Result<bool, Trouble> {
         Ok(false)
     }
@@ -29,18 +30,20 @@ pub(crate) trait Unpack: Send {
     /// Begins the member that is the next thing in `source`.
     fn begin(&mut self, source: &mut Source) -> Result<(), Trouble>;
 
-    /// Unpacks into the spare capacity of `output`, of which there must be some. Nothing comes only when the member is at
-    /// its end, and by then its checksum, if it has one, has been found right.
+    /// Unpacks into the spare capacity of `output`, of which there must be some. Nothing comes only
+    /// when the member is at its end, and by then its checksum, if it has one, has been found
+    /// right.
     fn pull(&mut self, source: &mut Source, output: &mut Vec<u8>) -> Result<usize, Trouble>;
 
-    /// Whether a member begins with `bytes` that unpacks to something beginning with `expected`; nothing if it takes more
-    /// of it to tell.
+    /// Whether a member begins with `bytes` that unpacks to something beginning with `expected`;
+    /// nothing if it takes more of it to tell.
     fn begins_with(&mut self, bytes: &[u8], expected: Beginning) -> Option<bool>;
 
     /// How much of a member it takes at most to unpack its beginning.
     fn front(&self) -> usize;
 
-    /// The first place in `bytes` at which a member may begin, and how long the mark is by which that shows.
+    /// The first place in `bytes` at which a member may begin, and how long the mark is by which
+    /// that shows.
     fn find(&self, bytes: &[u8]) -> (Option<usize>, usize);
 
     /// What damage is to be counted as.
@@ -54,7 +57,8 @@ pub(super) fn damaged(detail: impl Into<String>) -> Trouble {
     Trouble::Damaged(Cause::BadPacking, detail.into())
 }
 
-/// The mark of what zstd and LZ4 both pass over: any of sixteen numbers, then a length, then that many bytes.
+/// The mark of what zstd and LZ4 both pass over: any of sixteen numbers, then a length, then that
+/// many bytes.
 pub(super) const SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
 
 /// Which of the sixteen kinds of skippable frame `bytes` begin with, and how long its content is.
@@ -94,17 +98,18 @@ pub(super) fn shows(unpacked: &[u8], expected: Beginning) -> bool {
 
 /// The bytes of members that have been unpacked only to see how they begin.
 ///
-/// In a sound input there are none, or few. One that is made to waste time has the mark of a member every few bytes, each
-/// asking for a whole block to be unpacked before it shows that it is none. So looking is paid for by getting on: what the
-/// input cannot afford is not looked at, and the work stays in proportion to its length.
+/// In a sound input there are none, or few. One that is made to waste time has the mark of a member
+/// every few bytes, each asking for a whole block to be unpacked before it shows that it is none.
+/// So looking is paid for by getting on: what the input cannot afford is not looked at, and the
+/// work stays in proportion to its length.
 #[derive(Default)]
 pub(super) struct Glances {
     spent: u64,
 }
 
 impl Glances {
-    /// Whether a member begins at the front of `source` that unpacks to something beginning with `expected`. Nothing is
-    /// consumed. What cannot be afforded is taken for none.
+    /// Whether a member begins at the front of `source` that unpacks to something beginning with
+    /// `expected`. Nothing is consumed. What cannot be afforded is taken for none.
     pub(super) fn begins(
         &mut self,
         source: &mut Source,

@@ -1,9 +1,10 @@
 //! A gzip member at once.
 //!
-//! An inflater that may stop after any byte pays for it with every byte. Nearly all members of an archive are small, and
-//! lie whole in the buffer when their turn comes: those are inflated by libdeflate in a single call, which takes about
-//! two thirds of the time (`bench/run read`). libdeflate says where a member ended only through its C interface, so this
-//! is the one module with `unsafe` in it. What cannot be inflated here, for whatever reason, is left as it is: the
+//! An inflater that may stop after any byte pays for it with every byte. Nearly all members of an
+//! archive are small, and lie whole in the buffer when their turn comes: those are inflated by
+//! libdeflate in a single call, which takes about two thirds of the time (`bench/run read`).
+//! libdeflate says where a member ended only through its C interface, so this is the one module
+//! with `unsafe` in it. What cannot be inflated here, for whatever reason, is left as it is: the
 //! inflater that reads on piece by piece comes to it next, and it alone says what is wrong with it.
 #![expect(
     unsafe_code,
@@ -35,17 +36,18 @@ impl WholeMember {
         })
     }
 
-    /// Appends to `output` what the member unpacks to that `packed` begins with, checksum and length proved, and answers
-    /// how many bytes of `packed` it is.
+    /// Appends to `output` what the member unpacks to that `packed` begins with, checksum and
+    /// length proved, and answers how many bytes of `packed` it is.
     ///
-    /// If `packed` begins with no sound and whole member, or with one that unpacks to more than `output` has spare
-    /// capacity, there is no answer, and `output` is as it was.
+    /// If `packed` begins with no sound and whole member, or with one that unpacks to more than
+    /// `output` has spare capacity, there is no answer, and `output` is as it was.
     pub(crate) fn inflate(&mut self, packed: &[u8], output: &mut Vec<u8>) -> Option<usize> {
         let before = output.len();
         let room = output.spare_capacity_mut();
         let (mut taken, mut made) = (0, 0);
-        // SAFETY: the decompressor is valid and ours alone; it reads within `packed`, and writes within `room`, which
-        // need not be initialised for that; both counts are written to before it returns a success.
+        // SAFETY: the decompressor is valid and ours alone; it reads within `packed`, and writes
+        // within `room`, which need not be initialised for that; both counts are written to before
+        // it returns a success.
         let result = unsafe {
             c::libdeflate_gzip_decompress_ex(
                 self.inflater.as_ptr(),

@@ -25,7 +25,8 @@ pub(crate) const DICTIONARY: u8 = 13;
 /// The largest dictionary, packed and unpacked. Those in use have up to a few megabytes.
 const LARGEST_DICTIONARY: usize = 32 << 20;
 
-/// Frames may ask for a window of gigabytes. The tool itself refuses more than this unless told otherwise.
+/// Frames may ask for a window of gigabytes. The tool itself refuses more than this unless told
+/// otherwise.
 const LARGEST_WINDOW_LOG: u32 = 27;
 
 /// The first block has to be there as a whole before anything of it can be had.
@@ -38,8 +39,8 @@ pub(crate) fn decoder(dictionary: &[u8], window_log: u32) -> io::Result<Decoder<
     Ok(decoder)
 }
 
-/// Unpacks into the spare capacity of `output`. Answers how much of `input` was consumed, and whether the frame is at its
-/// end.
+/// Unpacks into the spare capacity of `output`. Answers how much of `input` was consumed, and
+/// whether the frame is at its end.
 pub(crate) fn step(
     decoder: &mut Decoder<'static>,
     input: &[u8],

@@ -80,7 +80,8 @@ fn declared(content: &[u8], clues: Clues<'_>) -> Option<&'static Encoding> {
     let by_server = clues
         .label
         .and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()));
-    // Only a page in UTF-16 has zeros in half of its bytes, whatever else is said; and no page without them is in UTF-16.
+    // Only a page in UTF-16 has zeros in half of its bytes, whatever else is said; and no page
+    // without them is in UTF-16.
     if let Some(encoding) = utf16_without_mark(content) {
         return Some(match by_server {
             Some(said) if said == UTF_16LE || said == UTF_16BE => said,
@@ -93,7 +94,8 @@ fn declared(content: &[u8], clues: Clues<'_>) -> Option<&'static Encoding> {
     by_server.or_else(|| clues.markup.then(|| prescan(content)).flatten())
 }
 
-/// Whether there are escapes to Japanese characters, the only sort of text that looks like ASCII and is not.
+/// Whether there are escapes to Japanese characters, the only sort of text that looks like ASCII
+/// and is not.
 fn has_escapes(content: &[u8]) -> bool {
     memchr::memmem::find(content, b"\x1b$").is_some()
 }
@@ -132,7 +134,8 @@ fn broken(text: &str) -> usize {
     memchr::memmem::find_iter(text.as_bytes(), "\u{fffd}").count()
 }
 
-/// Whether a text was most likely decoded with the wrong character set: of what is not ASCII, half makes no sense.
+/// Whether a text was most likely decoded with the wrong character set: of what is not ASCII, half
+/// makes no sense.
 fn is_mostly_broken(text: &str) -> bool {
     let beyond = text
         .chars()
@@ -143,9 +146,9 @@ fn is_mostly_broken(text: &str) -> bool {
 
 /// Takes the text, unless so little of it makes sense that it is none.
 ///
-/// In a page of the wrong character set the markup still is right, and of the text the spaces, so that even a page beyond
-/// reading rarely has every other character broken; and a readable one with a passage in another character set rarely
-/// has one in ten. A quarter lies well between the two.
+/// In a page of the wrong character set the markup still is right, and of the text the spaces, so
+/// that even a page beyond reading rarely has every other character broken; and a readable one with
+/// a passage in another character set rarely has one in ten. A quarter lies well between the two.
 fn accept(text: String, encoding: &'static Encoding) -> Result<String, Rejected> {
     let broken = broken(&text);
     if broken > 0 && broken * 4 > text.chars().count() {

@@ -1,7 +1,8 @@
 //! Transfer and content codings.
 //!
-//! Archives are full of bodies that are not coded as their heads say: crawlers undo a coding and leave the header. A body
-//! that does not begin like what it is said to be is therefore taken for what it is.
+//! Archives are full of bodies that are not coded as their heads say: crawlers undo a coding and
+//! leave the header. A body that does not begin like what it is said to be is therefore taken for
+//! what it is.
 
 use super::inflate::{Allowance, deflate, gzip};
 use super::squeeze::{brotli, zstd};
@@ -12,8 +13,8 @@ const MOST_CODINGS: usize = 8;
 
 /// Undoes chunked transfer coding in place. Answers whether there was any.
 ///
-/// What comes after a chunk that is too short or too long is kept as it is: a line of digits in a text does less harm than
-/// a text that is lost.
+/// What comes after a chunk that is too short or too long is kept as it is: a line of digits in a
+/// text does less harm than a text that is lost.
 pub(crate) fn dechunk(body: &mut Vec<u8>) -> bool {
     let mut read = 0;
     let mut written = 0;
@@ -58,8 +59,8 @@ fn chunk(bytes: &[u8]) -> Option<(usize, usize)> {
 
 /// Undoes the content codings, the last applied first.
 ///
-/// However many there are, what comes of them all is held against the size of the body as it was sent: a bomb that is
-/// packed twice is still one.
+/// However many there are, what comes of them all is held against the size of the body as it was
+/// sent: a bomb that is packed twice is still one.
 pub(crate) fn undo(
     mut body: Vec<u8>,
     codings: &[String],

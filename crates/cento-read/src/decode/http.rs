@@ -64,7 +64,8 @@ pub(crate) fn parse(block: &[u8]) -> Option<Head> {
     Some(head)
 }
 
-/// The status in `HTTP/1.1 200 OK`, and in what servers write instead: no reason, no version, one line end only.
+/// The status in `HTTP/1.1 200 OK`, and in what servers write instead: no reason, no version, one
+/// line end only.
 fn parse_status(block: &[u8]) -> Option<u16> {
     let line = block.split(|&byte| byte == b'\n').next()?;
     if !line.get(..4)?.eq_ignore_ascii_case(b"HTTP") {

@@ -79,7 +79,8 @@ pub(super) fn gzip(mut body: &[u8], allowance: &Allowance) -> Result<Option<Vec<
     Ok(any.then_some(output))
 }
 
-/// Unpacks `deflate`, which is the zlib format by the standard and bare by some servers; nothing if it is neither.
+/// Unpacks `deflate`, which is the zlib format by the standard and bare by some servers; nothing if
+/// it is neither.
 pub(super) fn deflate(body: &[u8], allowance: &Allowance) -> Result<Option<Vec<u8>>, Rejected> {
     let is_zlib = match body {
         [first, second, ..] => {
@@ -90,7 +91,8 @@ pub(super) fn deflate(body: &[u8], allowance: &Allowance) -> Result<Option<Vec<u
     let mut output = Vec::new();
     let mut inflate = Decompress::new(is_zlib);
     let ended = unpack(&mut inflate, body, body.len(), &mut output, allowance)?;
-    // Nearly any text inflates to a few bytes before it fails, so a bare stream has to end well to be believed.
+    // Nearly any text inflates to a few bytes before it fails, so a bare stream has to end well to
+    // be believed.
     if !is_zlib && !ended {
         return Ok(None);
     }
@@ -100,8 +102,8 @@ pub(super) fn deflate(body: &[u8], allowance: &Allowance) -> Result<Option<Vec<u
     Ok(Some(output))
 }
 
-/// Unpacks as much as can be. Answers whether the stream came to its end: one that is cut short, or damaged later on, still
-/// gave the beginning of a page.
+/// Unpacks as much as can be. Answers whether the stream came to its end: one that is cut short, or
+/// damaged later on, still gave the beginning of a page.
 fn unpack(
     inflate: &mut Decompress,
     mut input: &[u8],

@@ -26,17 +26,20 @@ pub(crate) fn charset(header: &str) -> Option<&str> {
     })
 }
 
-/// Tells what content is. Gives its type as well: the declared one unless the content shows otherwise.
+/// Tells what content is. Gives its type as well: the declared one unless the content shows
+/// otherwise.
 pub(crate) fn classify(declared: Option<&str>, content: &[u8]) -> (Kind, String) {
     let looks = looks(content);
     let said = declared.map_or(Kind::Neither, kind_of);
     let vague = declared.is_none_or(is_vague);
     let keep = |fallback: &str| declared.unwrap_or(fallback).to_owned();
     match looks {
-        // Whatever it is called, an image is no text. What is vaguely called is called by its looks.
+        // Whatever it is called, an image is no text. What is vaguely called is called by its
+        // looks.
         Looks::Binary(kind) if vague || said != Kind::Neither => (Kind::Neither, kind.to_owned()),
         Looks::Binary(_) => (Kind::Neither, keep("application/octet-stream")),
-        // Servers give error pages the type of what was asked for; a page that begins like one is one.
+        // Servers give error pages the type of what was asked for; a page that begins like one is
+        // one.
         Looks::HtmlDocument if said == Kind::Html => (Kind::Html, keep("text/html")),
         Looks::HtmlDocument => (Kind::Html, "text/html".to_owned()),
         Looks::Html if vague => (Kind::Html, "text/html".to_owned()),

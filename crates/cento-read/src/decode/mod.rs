@@ -27,9 +27,9 @@ use crate::record::{Body, Told};
 use crate::warc::header::first_line;
 use crate::{Content, Decoded, Limits, Page, Record, Reject, Rejected, Settings, Skipped};
 
-/// Makes a page of a record: undoes HTTP, transfer and content codings, tells what the content is, and turns it into
-/// UTF-8. Pure, so that any thread can do it. The error is a record that turns out to be damaged only here: a line that is
-/// no JSON object, an object without a text.
+/// Makes a page of a record: undoes HTTP, transfer and content codings, tells what the content is,
+/// and turns it into UTF-8. Pure, so that any thread can do it. The error is a record that turns
+/// out to be damaged only here: a line that is no JSON object, an object without a text.
 pub fn decode(record: Record, settings: &Settings) -> Result<Decoded, Skipped> {
     let Record {
         place,
@@ -129,9 +129,10 @@ fn http_response(
         return rejected(page, Reject::HeaderTooLong, detail);
     }
     if head.chunked {
-        // The standard leaves open whether the payload is digested with its transfer coding. Nearly all writers do so,
-        // some do not: whichever digest the archive has is the right one. Where it has none, how a server happened to
-        // cut the page into chunks should not tell two copies apart.
+        // The standard leaves open whether the payload is digested with its transfer coding. Nearly
+        // all writers do so, some do not: whichever digest the archive has is the right one. Where
+        // it has none, how a server happened to cut the page into chunks should not tell two copies
+        // apart.
         let as_stored = declared_sha1 == page.payload_sha1;
         if coding::dechunk(&mut block) && !as_stored {
             digest(&mut page, &block);

@@ -1,7 +1,8 @@
 //! The character set that a page names in its own markup, found before the page is decoded.
 //!
-//! Follows "prescan a byte stream to determine its encoding" of the HTML standard, over a longer stretch: the standard
-//! stops after 1024 bytes so that a browser need not wait, and pages that name it later are common.
+//! Follows "prescan a byte stream to determine its encoding" of the HTML standard, over a longer
+//! stretch: the standard stops after 1024 bytes so that a browser need not wait, and pages that
+//! name it later are common.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 

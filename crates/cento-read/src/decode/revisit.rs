@@ -7,7 +7,8 @@
 //!  │             sha1:3I42… │          │ HTTP head │ no payload, but its sha1:3I42…│
 //!  └────────────────────────┘          └─────────────────────────────────────────┘
 //! ```
-//! Such a page is an exact copy of what it refers to, and has the same digest; what it says is said by the other one.
+//! Such a page is an exact copy of what it refers to, and has the same digest; what it says is said
+//! by the other one.
 
 use sha1::{Digest, Sha1};
 
@@ -16,15 +17,17 @@ use crate::{Decoded, Page, Reject};
 
 /// A page out of a revisit, whose declared digest and references `page` has already.
 ///
-/// Its payload counts no bytes: none are stored, and how many there once were the archive does not say.
+/// Its payload counts no bytes: none are stored, and how many there once were the archive does not
+/// say.
 pub(super) fn page(mut page: Page, block: &[u8], not_modified: bool) -> Decoded {
     if let Some(head) = http::parse(block) {
         page.status = Some(head.status);
         page.mime = head.content_type.as_deref().and_then(mime::essence);
         page.language = page.language.or(head.language);
     }
-    // A server that says "not modified" sends no page. Some crawlers then digest that nothing, which is what the server
-    // sent but not what the page is; all such pages would be taken for copies of one another.
+    // A server that says "not modified" sends no page. Some crawlers then digest that nothing,
+    // which is what the server sent but not what the page is; all such pages would be taken for
+    // copies of one another.
     if not_modified && page.payload_sha1 == Some(Sha1::digest(b"").into()) {
         page.payload_sha1 = None;
     }

@@ -131,7 +131,8 @@ fn is_binary(front: &[u8]) -> bool {
     if utf16_without_mark(front).is_some() {
         return false;
     }
-    // In steps short enough that the count of each fits a byte, which lets the compiler count many at once.
+    // In steps short enough that the count of each fits a byte, which lets the compiler count many
+    // at once.
     let controls: usize = front
         .chunks(128)
         .map(|chunk| {
@@ -142,7 +143,8 @@ fn is_binary(front: &[u8]) -> bool {
             usize::from(chunk.iter().fold(0, count))
         })
         .sum();
-    // The standard says one is enough. Real pages hold a stray one now and then; programs and images hold a tenth.
+    // The standard says one is enough. Real pages hold a stray one now and then; programs and
+    // images hold a tenth.
     controls * 50 > front.len()
 }
 

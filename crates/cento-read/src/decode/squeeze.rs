@@ -9,13 +9,15 @@ use super::sniff::{Looks, looks};
 use crate::Rejected;
 use crate::bytes::{ZSTD_MAGIC, zstd_decoder, zstd_step};
 
-/// Browsers take windows up to eight megabytes; crawlers take more. This one holds the largest page of the default limits.
+/// Browsers take windows up to eight megabytes; crawlers take more. This one holds the largest page
+/// of the default limits.
 const LARGEST_WINDOW_LOG: u32 = 26;
 
 /// Unpacks `br`; nothing if it is none.
 ///
-/// Nothing marks the beginning of this coding. A body that can be read as it is must therefore unpack to its very last
-/// byte to be believed; for one that cannot, what comes of it before it is cut short is better than nothing.
+/// Nothing marks the beginning of this coding. A body that can be read as it is must therefore
+/// unpack to its very last byte to be believed; for one that cannot, what comes of it before it is
+/// cut short is better than nothing.
 pub(super) fn brotli(body: &[u8], allowance: &Allowance) -> Result<Option<Vec<u8>>, Rejected> {
     let mut output = Vec::new();
     let mut decoder = Decompressor::new(body, 4 << 10);

@@ -10,8 +10,8 @@ use crate::bytes::Handle;
 use crate::{Error, Format, Settings, wacz};
 
 impl Input {
-    /// The file that an input of this name was. The name is no pattern and no list, whatever it begins with, and may stand for one
-    /// that is not text.
+    /// The file that an input of this name was. The name is no pattern and no list, whatever it
+    /// begins with, and may stand for one that is not text.
     pub fn file(name: &str, settings: &Settings) -> Result<Input, Error> {
         let failed = |error| Error::from_io(name, error);
         let path = path_of(name);
@@ -59,7 +59,8 @@ fn format_of(name: &str, file: &Handle) -> io::Result<Option<Format>> {
     })
 }
 
-/// The path behind a name: as it is, or with the bytes that were shown as `%FF` because they are not text.
+/// The path behind a name: as it is, or with the bytes that were shown as `%FF` because they are
+/// not text.
 pub(super) fn path_of(name: &str) -> PathBuf {
     let plain = PathBuf::from(name);
     #[cfg(unix)]

@@ -30,7 +30,8 @@ pub(super) enum Guess {
 /// What a zip and its like are, unless there turn out to be archives of the web in it.
 pub(super) const ARCHIVE_OF_FILES: &str = "an archive of files";
 
-/// What the name says. What a packing puts at its end says nothing: whether a file is packed, its first bytes tell.
+/// What the name says. What a packing puts at its end says nothing: whether a file is packed, its
+/// first bytes tell.
 pub(super) fn by_name(name: &str) -> Guess {
     let lower = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
     let Some((_, extension)) = unpacked_name(&lower).rsplit_once('.') else {
@@ -56,8 +57,8 @@ pub(super) fn by_name(name: &str) -> Guess {
     }
 }
 
-/// Whether what the name says will do. A file that was `named` by the user is looked into even if its name is that of a
-/// style sheet.
+/// Whether what the name says will do. A file that was `named` by the user is looked into even if
+/// its name is that of a style sheet.
 pub(super) fn is_told(by_name: Guess, named: bool) -> bool {
     match by_name {
         Guess::Format(_) | Guess::Unsupported(_) => true,

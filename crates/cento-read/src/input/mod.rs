@@ -23,13 +23,13 @@ use kind::Guess;
 /// One file, one object on another machine, or standard input.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// As shown and stored: the path as given, with `/` between its parts; the URL of an object, without any
-    /// credentials that are in it; `-` for standard input.
+    /// As shown and stored: the path as given, with `/` between its parts; the URL of an object,
+    /// without any credentials that are in it; `-` for standard input.
     pub name: String,
     /// How long it is as stored. Nothing for a stream.
     pub bytes: Option<u64>,
-    /// What tells that it has changed: of an object on another machine its `ETag`, or when it was last modified; of a file
-    /// what [`Input::identify`] found, once it was asked.
+    /// What tells that it has changed: of an object on another machine its `ETag`, or when it was
+    /// last modified; of a file what [`Input::identify`] found, once it was asked.
     pub version: Option<String>,
     /// What it holds. Nothing for a stream, whose first bytes tell when it is opened.
     pub format: Option<Format>,
@@ -54,7 +54,8 @@ pub(crate) enum Location {
 /// What the user's words turned out to name.
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
-    /// The inputs, sorted by name, each once. All of them can be opened, unless that changes meanwhile.
+    /// The inputs, sorted by name, each once. All of them can be opened, unless that changes
+    /// meanwhile.
     pub inputs: Vec<Input>,
     /// The files that were come across and will not be read, by cause.
     pub ignored: Vec<IgnoredFiles>,
@@ -90,7 +91,8 @@ pub enum IgnoredCause {
     Link,
     /// A folder without any file that is read.
     EmptyFolder,
-    /// A folder that cento itself made, such as the output of an earlier run within the folder that is read.
+    /// A folder that cento itself made, such as the output of an earlier run within the folder that
+    /// is read.
     Corpus,
 }
 
@@ -147,12 +149,12 @@ impl fmt::Display for IgnoredCause {
 /// | `s3://bucket/prefix/` | the objects whose keys begin so; a part that begins with a dot is left out, as in a folder |
 /// | a pattern | what matches it: `*` any characters, `**` any folders, `?` one character, `[a-z]` one of these |
 ///
-/// A file is known by its name, else by its first bytes; what cannot be a page or hold pages is counted, not read. The
-/// same file is read once, however often it is named.
+/// A file is known by its name, else by its first bytes; what cannot be a page or hold pages is
+/// counted, not read. The same file is read once, however often it is named.
 ///
-/// A list may be packed, and may be on another machine itself (`@https://…`). Its lines may then be relative to that
-/// server or bucket, as those of Common Crawl are. [`RemoteSettings::list_base`](crate::RemoteSettings) says what they
-/// are relative to otherwise.
+/// A list may be packed, and may be on another machine itself (`@https://…`). Its lines may then be
+/// relative to that server or bucket, as those of Common Crawl are.
+/// [`RemoteSettings::list_base`](crate::RemoteSettings) says what they are relative to otherwise.
 pub fn resolve(specs: &[String], settings: &Settings) -> Result<Resolved, Error> {
     if let Some(base) = &settings.base_url {
         name::check_base(base)?;
@@ -210,11 +212,13 @@ struct Resolver<'a> {
 const MAX_LIST: usize = 256 << 20;
 /// How deep lists may name other lists.
 const MAX_LIST_DEPTH: usize = 16;
-/// How many lines of lists are followed in all: lists that name each other twice double with each level.
+/// How many lines of lists are followed in all: lists that name each other twice double with each
+/// level.
 const MAX_LIST_LINES: u64 = 100_000_000;
 /// How many lists are read in all. Each may be fetched from another machine.
 const MAX_LISTS: u64 = 10_000;
-/// A file this many times larger than what it takes on the disk is a hole: no file system compresses so well.
+/// A file this many times larger than what it takes on the disk is a hole: no file system
+/// compresses so well.
 #[cfg(unix)]
 const HOLE: u64 = 1_000;
 /// Smaller files may be holes: to read them takes no time.
@@ -289,7 +293,8 @@ impl Resolver<'_> {
                 let problem = format!("more than {MAX_LIST_LINES} lines of lists in all");
                 return Err(too_many(problem));
             }
-            // A list from elsewhere must not be able to name files here: what is no URL is below its base.
+            // A list from elsewhere must not be able to name files here: what is no URL is below
+            // its base.
             match (&base, line.strip_prefix('@')) {
                 (Some(base), Some(list)) if !is_remote(list) => {
                     self.list(&below(base, list))?;
@@ -324,7 +329,8 @@ impl Resolver<'_> {
                 Ok(path) if path.exists() && !path.is_file() => {
                     self.ignore(IgnoredCause::Special, &name::shown(&path));
                 }
-                // A file that cannot be read was not asked for by name: it is counted, as in a folder.
+                // A file that cannot be read was not asked for by name: it is counted, as in a
+                // folder.
                 Ok(path) => {
                     let shown = name::shown(&path);
                     if self.named(&path, &shown).is_err() {
@@ -345,7 +351,8 @@ impl Resolver<'_> {
     /// A file that the user named.
     fn named(&mut self, path: &Path, typed: &str) -> Result<(), Error> {
         let failed = |error| Error::from_io(typed, error);
-        // A pipe that is opened and closed again is lost to the one who writes to it: look before opening.
+        // A pipe that is opened and closed again is lost to the one who writes to it: look before
+        // opening.
         let metadata = fs::metadata(path).map_err(failed)?;
         let shown = name::shown(path);
         if !metadata.is_file() {
@@ -373,8 +380,8 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    /// What a file holds. Nothing if it is not to be read, which is then counted. A file that was `named` by the user is
-    /// read as text even if its name is that of a style sheet.
+    /// What a file holds. Nothing if it is not to be read, which is then counted. A file that was
+    /// `named` by the user is read as text even if its name is that of a style sheet.
     fn format_of(&mut self, shown: &str, file: &Handle, named: bool) -> io::Result<Option<Format>> {
         self.format_by(kind::by_name(shown), shown, file, named)
     }
@@ -543,8 +550,9 @@ fn is_hole(_metadata: &fs::Metadata) -> bool {
     false
 }
 
-/// What tells one file from another whatever path led to it: its real folder and its name. The file's own real path would
-/// cost a look at each of a million files, and would take two links to one page, which are two pages, for one.
+/// What tells one file from another whatever path led to it: its real folder and its name. The
+/// file's own real path would cost a look at each of a million files, and would take two links to
+/// one page, which are two pages, for one.
 fn identity(path: &Path) -> PathBuf {
     let parent = match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => Path::new("."),

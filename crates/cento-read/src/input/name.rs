@@ -5,7 +5,8 @@ use std::path::{Component, Path};
 
 use crate::Error;
 
-/// A path as it is shown and stored: as given, without what means nothing (`./`, `//`), with `/` between its parts.
+/// A path as it is shown and stored: as given, without what means nothing (`./`, `//`), with `/`
+/// between its parts.
 pub(super) fn shown(path: &Path) -> String {
     let mut name = String::new();
     for component in path.components() {

@@ -66,8 +66,8 @@ impl Location {
 }
 
 impl Input {
-    /// Begins to read, at `from`: at once where the format allows it, else after reading and passing over what comes
-    /// before. A stream can be opened once only.
+    /// Begins to read, at `from`: at once where the format allows it, else after reading and
+    /// passing over what comes before. A stream can be opened once only.
     pub fn open(&self, settings: &Settings, from: Start) -> Result<Reader, Error> {
         let failed = |error| Error::from_io(&self.name, error);
         let name: Arc<str> = self.name.as_str().into();
@@ -172,8 +172,8 @@ impl Input {
         }
     }
 
-    /// How the input is packed: as its first bytes show, whatever its name says. Only when they show nothing at all, as
-    /// in a file damaged from the start, is its name believed.
+    /// How the input is packed: as its first bytes show, whatever its name says. Only when they
+    /// show nothing at all, as in a file damaged from the start, is its name believed.
     fn packing(&self, front: &[u8]) -> Packing {
         let begin = front.trim_ascii_start();
         let shows = header::begins(begin) || begin.starts_with(arc::BEGINNING);

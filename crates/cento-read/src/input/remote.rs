@@ -151,7 +151,8 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    /// How many of its first bytes have to be seen in order to know what it is; nothing if all is known.
+    /// How many of its first bytes have to be seen in order to know what it is; nothing if all is
+    /// known.
     fn front(&self, object: &Waiting) -> Option<u64> {
         let named = object.relative.is_none();
         let by_name = kind::by_name(object.address.path());
@@ -169,8 +170,8 @@ impl Resolver<'_> {
         } as u64)
     }
 
-    /// An object that cannot be had. If it was typed, that is an error, as it is for a file, unless it is a prefix
-    /// without its slash.
+    /// An object that cannot be had. If it was typed, that is an error, as it is for a file, unless
+    /// it is a prefix without its slash.
     fn not_there(&mut self, object: &Waiting, failure: Failure) -> Result<(), Error> {
         let name = object.address.name();
         if object.relative.is_some() && failure.trouble != RemoteTrouble::Unreachable {

@@ -16,10 +16,12 @@ const PIECES: u64 = 16;
 const PIECE: u64 = 4 << 10;
 
 impl Input {
-    /// Notes in [`Input::version`] what tells that the file has changed, if it is a file that can be read.
+    /// Notes in [`Input::version`] what tells that the file has changed, if it is a file that can
+    /// be read.
     ///
-    /// That is the digest of a file of up to 64 KiB. A larger one would cost as much to digest as to read, so it is a digest of 16
-    /// pieces of it and the time at which it was last changed: an edit of the same size shows in one of the two.
+    /// That is the digest of a file of up to 64 KiB. A larger one would cost as much to digest as
+    /// to read, so it is a digest of 16 pieces of it and the time at which it was last changed: an
+    /// edit of the same size shows in one of the two.
     pub fn identify(&mut self) {
         if let (Location::File(path), None) = (&self.location, &self.version) {
             self.version = version_of(path).ok();

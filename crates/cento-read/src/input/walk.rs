@@ -56,7 +56,8 @@ impl Resolver<'_> {
                     Err(_) => self.ignore(IgnoredCause::Unreadable, &name::shown(&path)),
                 }
             }
-            // The first is to be taken first, so that of two links to one folder it is always the same that counts.
+            // The first is to be taken first, so that of two links to one folder it is always the
+            // same that counts.
             waiting.extend(folders.into_iter().rev());
         }
         if self.found == before {
@@ -89,8 +90,8 @@ impl Resolver<'_> {
     }
 }
 
-/// Whether the path is a link to something that is not below the folder that is read. What is in that folder may be from
-/// others, and must not be able to name files of the one who reads it.
+/// Whether the path is a link to something that is not below the folder that is read. What is in
+/// that folder may be from others, and must not be able to name files of the one who reads it.
 fn leads_out(path: &Path, top: Option<&Path>) -> bool {
     let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
     is_link
@@ -101,8 +102,8 @@ fn leads_out(path: &Path, top: Option<&Path>) -> bool {
         }
 }
 
-/// Whether a folder below the one that is read is a corpus: its tables are no pages, and an index that is written into the
-/// folder it reads must find the same inputs when it is resumed.
+/// Whether a folder below the one that is read is a corpus: its tables are no pages, and an index
+/// that is written into the folder it reads must find the same inputs when it is resumed.
 fn is_corpus(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension == "cento")

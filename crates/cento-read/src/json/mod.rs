@@ -1,8 +1,8 @@
 //! JSON Lines: one object a line.
 //!
-//! Reading only finds the lines; taking them apart is left to [`decode`](crate::decode), which runs on every core. The
-//! first lines are taken apart here as well, until each field that the user named has been seen: a name that nothing has is
-//! a mistake to tell of, not an empty column.
+//! Reading only finds the lines; taking them apart is left to [`decode`](crate::decode), which runs
+//! on every core. The first lines are taken apart here as well, until each field that the user
+//! named has been seen: a name that nothing has is a mistake to tell of, not an empty column.
 
 mod nesting;
 mod pick;

@@ -2,14 +2,14 @@
 
 use memchr::{memchr2, memchr2_iter};
 
-/// Whether objects and lists of `line` may stand more than `limit` deep within each other. No means no, and is found without looking at
-/// strings if there are not even so many brackets.
+/// Whether objects and lists of `line` may stand more than `limit` deep within each other. No means
+/// no, and is found without looking at strings if there are not even so many brackets.
 pub(crate) fn may_exceed(line: &[u8], limit: u32) -> bool {
     memchr2_iter(b'{', b'[', line).nth(limit as usize).is_some()
 }
 
-/// The deepest nesting of objects and lists in `line`, whether it is sound or not. Without a stack of its own, so that
-/// no line is too deep for it.
+/// The deepest nesting of objects and lists in `line`, whether it is sound or not. Without a stack
+/// of its own, so that no line is too deep for it.
 pub(crate) fn nesting(line: &[u8]) -> u32 {
     let (mut depth, mut deepest) = (0_u32, 0);
     let mut at = 0;

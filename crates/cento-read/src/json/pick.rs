@@ -18,7 +18,8 @@ pub(crate) struct Plan {
 #[derive(Clone, Debug, Default)]
 struct Node {
     children: Vec<(String, Node)>,
-    /// The fields (positions in `Plan::fields`) whose path ends here: several if one field plays several roles.
+    /// The fields (positions in `Plan::fields`) whose path ends here: several if one field plays
+    /// several roles.
     fields: Vec<usize>,
 }
 
@@ -98,8 +99,8 @@ impl Plan {
     pub(crate) fn pick<'a>(&self, line: &'a [u8]) -> Result<Picked<'a>, serde_json::Error> {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         self.pick_with(line, false).or_else(|error| {
-            // Broken surrogate pairs and bytes that are not UTF-8 are common in scraped text, and no reason to lose
-            // it. Seldom enough for a second try to cost nothing.
+            // Broken surrogate pairs and bytes that are not UTF-8 are common in scraped text, and
+            // no reason to lose it. Seldom enough for a second try to cost nothing.
             self.pick_with(line, true).map_err(|_| error)
         })
     }

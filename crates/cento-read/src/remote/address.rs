@@ -46,8 +46,8 @@ impl Address {
         Ok(Address::Http(url))
     }
 
-    /// As it is shown and stored: without what lets the one who knows it in, and without what differs from one signature
-    /// to the next.
+    /// As it is shown and stored: without what lets the one who knows it in, and without what
+    /// differs from one signature to the next.
     pub(crate) fn name(&self) -> String {
         match self {
             Address::S3 { bucket, key } => format!("s3://{bucket}/{key}"),
@@ -77,8 +77,8 @@ impl Address {
         }
     }
 
-    /// What the lines of a list at this place are relative to: its server or bucket. A list from elsewhere may not name a
-    /// file on this machine.
+    /// What the lines of a list at this place are relative to: its server or bucket. A list from
+    /// elsewhere may not name a file on this machine.
     pub(crate) fn root(&self) -> String {
         match self {
             Address::S3 { bucket, .. } => format!("s3://{bucket}/"),

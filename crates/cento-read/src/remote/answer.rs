@@ -34,8 +34,8 @@ fn refused(trouble: RemoteTrouble, detail: impl Into<String>) -> Verdict {
     }
 }
 
-/// Judges the answer to a request for the bytes from `at` on of an object of which `known` is known; `ranged` if it asked
-/// for a part.
+/// Judges the answer to a request for the bytes from `at` on of an object of which `known` is
+/// known; `ranged` if it asked for a part.
 pub(super) fn judge<B>(response: &Response<B>, at: u64, ranged: bool, known: &Facts) -> Verdict {
     let headers = response.headers();
     let status = response.status();
@@ -117,7 +117,8 @@ pub(super) fn judge<B>(response: &Response<B>, at: u64, ranged: bool, known: &Fa
     }
 }
 
-/// Whether what is told now fits what was known before. Then it is the same object, and both together are known.
+/// Whether what is told now fits what was known before. Then it is the same object, and both
+/// together are known.
 fn agree(
     known: &Facts,
     told: Facts,

@@ -11,8 +11,8 @@ use tokio::task::AbortHandle;
 use super::failure::Failure;
 use super::{Object, Transfer};
 
-/// So much is fetched ahead at first. It becomes more as it is read: whoever only looks at the front, or goes on elsewhere
-/// at once, has not paid for megabytes.
+/// So much is fetched ahead at first. It becomes more as it is read: whoever only looks at the
+/// front, or goes on elsewhere at once, has not paid for megabytes.
 const FIRST: usize = 256 << 10;
 
 /// Bytes are handed over in pieces of at most this size.
@@ -39,7 +39,8 @@ pub(crate) struct Body {
 struct Flow {
     pieces: Receiver<Result<Bytes, Failure>>,
     piece: Bytes,
-    /// Whether the last piece has come. One without bytes says so: that nobody sends any more would be no proof of it.
+    /// Whether the last piece has come. One without bytes says so: that nobody sends any more would
+    /// be no proof of it.
     ended: bool,
     /// A permit is room for a byte.
     room: Arc<Semaphore>,

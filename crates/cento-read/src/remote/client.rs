@@ -27,10 +27,12 @@ use super::{Address, Facts, RemoteSettings, Transfer};
 /// For how long a signature holds. It is used at once.
 const SIGNED_FOR: Duration = Duration::from_secs(900);
 
-/// As many objects are looked at side by side: enough that the way to the server and back does not count.
+/// As many objects are looked at side by side: enough that the way to the server and back does not
+/// count.
 const SIDE_BY_SIDE: usize = 16;
 
-/// The one bucket of which everyone knows that it is public, and which answers anonymous requests under another address.
+/// The one bucket of which everyone knows that it is public, and which answers anonymous requests
+/// under another address.
 const COMMON_CRAWL: (&str, &str) = ("commoncrawl", "https://data.commoncrawl.org/");
 
 /// What all inputs on other machines share.
@@ -124,8 +126,8 @@ impl Client {
         Some(runtime.spawn(work).abort_handle())
     }
 
-    /// Runs on the runtime and waits for the outcome. Unlike the runtime's own way to wait, this one does no harm to a
-    /// caller who happens to be in a runtime of his own.
+    /// Runs on the runtime and waits for the outcome. Unlike the runtime's own way to wait, this
+    /// one does no harm to a caller who happens to be in a runtime of his own.
     pub(super) fn wait<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -170,8 +172,8 @@ impl Client {
                 let signed = store.signed_url(Method::GET, &path, SIGNED_FOR).await;
                 let mut url = signed.map_err(|error| list_failure(&address.name(), &error))?;
                 if self.anonymous {
-                    // The signature was by nobody. What is left is the address, for the making of which there is no
-                    // other way in.
+                    // The signature was by nobody. What is left is the address, for the making of
+                    // which there is no other way in.
                     url.set_query(None);
                 }
                 Ok(Target {
@@ -211,7 +213,8 @@ impl Client {
         Ok(store)
     }
 
-    /// The objects of a bucket whose keys begin with `prefix`, sorted by key; with `any`, a few of them at most.
+    /// The objects of a bucket whose keys begin with `prefix`, sorted by key; with `any`, a few of
+    /// them at most.
     pub(crate) fn list(
         self: &Arc<Self>,
         bucket: &str,
@@ -334,8 +337,9 @@ fn options() -> ClientOptions {
         .with_connect_timeout(Duration::from_secs(10))
 }
 
-/// Whether there is nothing in the environment that requests could be signed with. There is then no point in asking the
-/// machine's own service for credentials, which most machines do not have: public buckets are what is left.
+/// Whether there is nothing in the environment that requests could be signed with. There is then no
+/// point in asking the machine's own service for credentials, which most machines do not have:
+/// public buckets are what is left.
 fn is_anonymous(environment: impl Fn(&str) -> Option<String>) -> bool {
     let is_set = |name: &str| environment(name).is_some_and(|value| !value.is_empty());
     if let Some(skip) = environment("AWS_SKIP_SIGNATURE") {

@@ -9,17 +9,20 @@
 //!          │
 //!        Transfer ── a range of bytes, whatever the network does meanwhile
 //! ```
-//! The rest of the crate is synchronous and stays so: what is asynchronous ends at `Body` and `Ranged`.
+//! The rest of the crate is synchronous and stays so: what is asynchronous ends at `Body` and
+//! `Ranged`.
 //!
-//! Everything is fetched by `GET`, and what lies on S3 by a URL that is signed for one request. So there is one place that
-//! judges answers, tries again and goes on in the middle, and not one for each kind of server.
+//! Everything is fetched by `GET`, and what lies on S3 by a URL that is signed for one request. So
+//! there is one place that judges answers, tries again and goes on in the middle, and not one for
+//! each kind of server.
 //!
-//! `bytes(Transfer) = bytes(object)`, whatever faults come between, as long as each of them is mended within the tries
-//! that are allowed; otherwise the outcome is an error. It is never a mixture of two versions of an object: each answer is
-//! held against what was known before, and the server is asked to do the same (`If-Match`).
+//! `bytes(Transfer) = bytes(object)`, whatever faults come between, as long as each of them is
+//! mended within the tries that are allowed; otherwise the outcome is an error. It is never a
+//! mixture of two versions of an object: each answer is held against what was known before, and the
+//! server is asked to do the same (`If-Match`).
 //!
-//! Memory: a `Body` holds at most `read_ahead` bytes that nobody has asked for yet, and a `Ranged` at most as many that
-//! were asked for lately. There are as many of them as there are readers.
+//! Memory: a `Body` holds at most `read_ahead` bytes that nobody has asked for yet, and a `Ranged`
+//! at most as many that were asked for lately. There are as many of them as there are readers.
 
 mod address;
 mod answer;
@@ -50,9 +53,11 @@ use transfer::Transfer;
 /// How to deal with other machines and what lies between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteSettings {
-    /// How many times in a row a request may fail before the input is given up. Any real progress starts the count anew.
+    /// How many times in a row a request may fail before the input is given up. Any real progress
+    /// starts the count anew.
     pub retries: u32,
-    /// The pause before the first retry; each one after it is twice as long. Chance takes off up to half.
+    /// The pause before the first retry; each one after it is twice as long. Chance takes off up to
+    /// half.
     pub first_delay: Duration,
     /// The longest pause.
     pub longest_delay: Duration,
@@ -64,8 +69,8 @@ pub struct RemoteSettings {
     pub read_ahead: usize,
     /// Sign no request, even if there are credentials in the environment.
     pub anonymous: bool,
-    /// What the lines of a list are relative to. Without it, those of a list on a server are relative to that server or
-    /// bucket, and those of a file are paths.
+    /// What the lines of a list are relative to. Without it, those of a list on a server are
+    /// relative to that server or bucket, and those of a file are paths.
     pub list_base: Option<String>,
 }
 

@@ -6,17 +6,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::failure::{Failure, RemoteTrouble};
 use super::{Object, lasting};
 
-/// The least that is fetched at once. A table or a zip is read from its end, where this much mostly holds all that says
-/// what is in it.
+/// The least that is fetched at once. A table or a zip is read from its end, where this much mostly
+/// holds all that says what is in it.
 const LEAST: u64 = 256 << 10;
 
-/// From a server that gives only the whole, everything before what is wanted is fetched, too. Up to here that is bearable.
+/// From a server that gives only the whole, everything before what is wanted is fetched, too. Up to
+/// here that is bearable.
 const CHEAP: u64 = 4 << 20;
 
 /// The bytes of an object at any place.
 ///
-/// Libraries read tables a few hundred bytes at a time, and several columns by turns. So what is fetched is a window around
-/// what is asked for; where one window ends and the next is asked for, that one is twice as large.
+/// Libraries read tables a few hundred bytes at a time, and several columns by turns. So what is
+/// fetched is a window around what is asked for; where one window ends and the next is asked for,
+/// that one is twice as large.
 ///
 /// ```text
 ///   ├──────── column a ────────┤├──────── column b ────────┤ … ├ footer ┤
@@ -32,7 +34,8 @@ pub(crate) struct Ranged {
 struct Windows {
     /// The one that was used last is the last.
     kept: Vec<Window>,
-    /// What went wrong, for whoever hears of it only through a library that tells it in its own words.
+    /// What went wrong, for whoever hears of it only through a library that tells it in its own
+    /// words.
     failure: Option<Failure>,
 }
 
@@ -78,7 +81,8 @@ impl Ranged {
         self.windows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Copies what is at `at` into `buffer`, as much of it as is at hand. Answers how much that is: none at the end only.
+    /// Copies what is at `at` into `buffer`, as much of it as is at hand. Answers how much that is:
+    /// none at the end only.
     pub(crate) fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
         if at >= self.length || buffer.is_empty() {
             return Ok(0);

@@ -8,8 +8,9 @@ use super::RemoteSettings;
 /// A server may ask for patience, but not for a coffee break.
 const LONGEST_WISH: Duration = Duration::from_secs(120);
 
-/// The pause after `tries` failures in a row: it doubles each time, up to a limit, and `chance` takes off up to half, so
-/// that many clients that failed together do not come back together. What the server asked for is the least.
+/// The pause after `tries` failures in a row: it doubles each time, up to a limit, and `chance`
+/// takes off up to half, so that many clients that failed together do not come back together. What
+/// the server asked for is the least.
 pub(super) fn delay(
     settings: &RemoteSettings,
     tries: u32,

@@ -117,7 +117,8 @@ fn a_byte_now_and_then_is_a_stall_too() {
     let server = Server::start([("/a", Resource::new(bytes.clone()))]);
     let client = client();
     let object = object(&client, &server.url("/a")).unwrap();
-    // Never silent for as long as counts as a stall; all of it would take more than a quarter of an hour.
+    // Never silent for as long as counts as a stall; all of it would take more than a quarter of an
+    // hour.
     let drip = Fault::Drip(Duration::from_millis(50));
     server.put(
         "/a",
@@ -317,7 +318,8 @@ fn small_reads_are_gathered_into_few_requests() {
 
 #[test]
 fn every_byte_that_comes_is_paid_for_whoever_fetches_it() {
-    // That what is paid for keeps to the rate is shown beside the throttle, against a clock of its own.
+    // That what is paid for keeps to the rate is shown beside the throttle, against a clock of its
+    // own.
     let bytes = sample(300_000);
     let server = Server::start([("/a", Resource::new(bytes.clone()))]);
     let mut settings = settings();

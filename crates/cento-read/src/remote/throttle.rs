@@ -3,11 +3,13 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a silence is made up for: what could have come in this time may come at once afterwards.
+/// How long a silence is made up for: what could have come in this time may come at once
+/// afterwards.
 const BURST: Duration = Duration::from_millis(250);
 
-/// A bucket of tokens that fills at `rate`; a byte costs one. It may be overdrawn, and then whoever overdrew it waits, so
-/// that a piece larger than the bucket gets through, too, and late callers are not starved by early ones.
+/// A bucket of tokens that fills at `rate`; a byte costs one. It may be overdrawn, and then whoever
+/// overdrew it waits, so that a piece larger than the bucket gets through, too, and late callers
+/// are not starved by early ones.
 struct Bucket {
     rate: f64,
     tokens: f64,

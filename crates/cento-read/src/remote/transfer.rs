@@ -16,12 +16,12 @@ use super::client::{Client, Target};
 use super::failure::{Failure, RemoteTrouble};
 use super::{Address, Facts, retry};
 
-/// A try that brought this much was worth it: the tries are counted anew. A server that lets go of each connection after a
-/// few bytes must not keep us for ever.
+/// A try that brought this much was worth it: the tries are counted anew. A server that lets go of
+/// each connection after a few bytes must not keep us for ever.
 const PROGRESS: u64 = 64 << 10;
 
-/// Bytes a second that must come at least, over the time that counts as a stall: a server that sends one now and then is as good
-/// as one that sends none.
+/// Bytes a second that must come at least, over the time that counts as a stall: a server that
+/// sends one now and then is as good as one that sends none.
 const LEAST_RATE: f64 = 1024.0;
 
 /// A name that cannot be looked up is nearly always misspelt.
@@ -43,8 +43,8 @@ pub(super) struct Transfer {
     /// How many failures there were in a row, and how much came since the last of them.
     tries: u32,
     received: u64,
-    /// How long the server was waited for since its rate was last looked at, and how much came meanwhile. The time that the reader
-    /// takes, or a limit on the rate, does not count.
+    /// How long the server was waited for since its rate was last looked at, and how much came
+    /// meanwhile. The time that the reader takes, or a limit on the rate, does not count.
     waited: Duration,
     came: u64,
     ended: bool,

@@ -191,7 +191,8 @@ fn array_at(parent: &StructArray, path: &str) -> Option<ArrayRef> {
 }
 
 impl Column {
-    /// The value in `row` of this column of a normalised batch, which is its column `at`, if there is one.
+    /// The value in `row` of this column of a normalised batch, which is its column `at`, if there
+    /// is one.
     pub(super) fn cell<'a>(
         &self,
         batch: &'a RecordBatch,

@@ -1,9 +1,9 @@
 //! What a Parquet file says about itself is Thrift, and Thrift can claim without end.
 //!
-//! The library passes over fields that it does not know. A list of truths takes no bytes for its elements there, so seven
-//! bytes can claim two thousand million of them, and passing over those takes seconds; a small file holds thousands of
-//! such lists. So every header is walked through here first, at the cost of the bytes that it has, and only then given
-//! to the library.
+//! The library passes over fields that it does not know. A list of truths takes no bytes for its
+//! elements there, so seven bytes can claim two thousand million of them, and passing over those
+//! takes seconds; a small file holds thousands of such lists. So every header is walked through
+//! here first, at the cost of the bytes that it has, and only then given to the library.
 
 use std::io::{Cursor, Error, ErrorKind, Read, Result};
 
@@ -12,7 +12,8 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use crate::bytes::{Handle, Part};
 
-/// No header of a page is longer. They take a hundred bytes, and some kilobytes with the smallest and largest values.
+/// No header of a page is longer. They take a hundred bytes, and some kilobytes with the smallest
+/// and largest values.
 const MAX_HEADER: usize = 16 << 20;
 
 /// As many elements without bytes may be in a header.
@@ -46,8 +47,8 @@ impl ChunkReader for Walked {
     }
 }
 
-/// The header of a page, and what comes behind it. It is walked through when the first byte is asked for, for the library also opens
-/// places where no header is, and then reads nothing.
+/// The header of a page, and what comes behind it. It is walked through when the first byte is
+/// asked for, for the library also opens places where no header is, and then reads nothing.
 pub(super) struct Header {
     rest: Part,
     head: Option<Cursor<Vec<u8>>>,
@@ -72,16 +73,16 @@ impl Read for Header {
     }
 }
 
-/// Walks over one struct, and answers with its bytes. Fails if there are more than `most`, or if it claims what takes no bytes
-/// without end.
+/// Walks over one struct, and answers with its bytes. Fails if there are more than `most`, or if it
+/// claims what takes no bytes without end.
 pub(super) fn walk(input: &mut impl Read, most: usize) -> Result<Vec<u8>> {
     let mut walk = Walk::new(input, most);
     walk.structure(MAX_DEPTH)?;
     Ok(walk.seen)
 }
 
-/// Walks over a footer. In its list of columns each says how many come below it, and the library makes room for as many; none can have
-/// more below it than there are.
+/// Walks over a footer. In its list of columns each says how many come below it, and the library
+/// makes room for as many; none can have more below it than there are.
 pub(super) fn walk_footer(footer: &[u8]) -> Result<()> {
     let mut input = footer;
     let mut walk = Walk::new(&mut input, footer.len());
@@ -92,7 +93,8 @@ pub(super) fn walk_footer(footer: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Where the list of columns is in a footer, and where in each how many are below it: by the numbers of fields.
+/// Where the list of columns is in a footer, and where in each how many are below it: by the
+/// numbers of fields.
 const COLUMNS: [i64; 1] = [2];
 const CHILDREN: [i64; 2] = [2, 5];
 
@@ -129,7 +131,8 @@ impl<'a, R: Read> Walk<'a, R> {
             if head & 15 == 0 {
                 return Ok(());
             }
-            // The number of a field stands by itself if it is not said as a step from the one before.
+            // The number of a field stands by itself if it is not said as a step from the one
+            // before.
             field = match head >> 4 {
                 0 => signed(self.number()?),
                 step => field.wrapping_add(i64::from(step)),

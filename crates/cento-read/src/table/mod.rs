@@ -1,7 +1,8 @@
 //! Parquet: one page a row.
 //!
-//! Only the columns that hold something wanted are read, a few megabytes of rows at a time. Strings are read as views into
-//! the decoded pages: a long text that a dictionary shares among a million rows is then held once, not a million times.
+//! Only the columns that hold something wanted are read, a few megabytes of rows at a time. Strings
+//! are read as views into the decoded pages: a long text that a dictionary shares among a million
+//! rows is then held once, not a million times.
 
 mod column;
 mod header;
@@ -274,7 +275,8 @@ impl Records for TableReader {
                 self.row += 1;
                 Ok(item)
             }
-            // What a damaged page is followed by cannot be told apart: the rest of its row group is lost.
+            // What a damaged page is followed by cannot be told apart: the rest of its row group is
+            // lost.
             Err(detail) => {
                 if let Some(error) = self.file.failure() {
                     return Err(Error::from_io(&self.input, error));
@@ -303,7 +305,8 @@ impl Records for TableReader {
 
 /// Reads the footer, and asks for every string as a view.
 fn load(file: &Handle) -> Result<ArrowReaderMetadata, ParquetError> {
-    // What the writer's own types were is of no interest, and would have to be undone: dictionaries, wide offsets.
+    // What the writer's own types were is of no interest, and would have to be undone:
+    // dictionaries, wide offsets.
     let plain = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let metadata = ArrowReaderMetadata::try_new(footer(file)?, plain.clone())?;
     let schema = Arc::new(column::with_views(metadata.schema()));
@@ -368,8 +371,9 @@ impl WholeTable {
     }
 }
 
-/// Sees to it that the columns of a row group lie within the file, and that no dictionary claims more values than it has bytes for: the
-/// library takes the one for granted, and sets memory aside for as many as are claimed, and thirty bytes can claim two thousand million.
+/// Sees to it that the columns of a row group lie within the file, and that no dictionary claims
+/// more values than it has bytes for: the library takes the one for granted, and sets memory aside
+/// for as many as are claimed, and thirty bytes can claim two thousand million.
 fn check_group(
     file: &Handle,
     metadata: &ParquetMetaData,
@@ -405,7 +409,8 @@ fn check_dictionary(
     Ok(())
 }
 
-/// Whether the bytes of a column are bytes of a file of this length. The library takes that for granted.
+/// Whether the bytes of a column are bytes of a file of this length. The library takes that for
+/// granted.
 fn lies_within(column: &ColumnChunkMetaData, length: u64) -> bool {
     let begin = column
         .dictionary_page_offset()
@@ -416,8 +421,8 @@ fn lies_within(column: &ColumnChunkMetaData, length: u64) -> bool {
         && end.is_some_and(|end| u64::try_from(end).is_ok_and(|end| end <= length))
 }
 
-/// Runs what reads a file that may be hostile. The library is careful, but it is large, and a panic over one bad file must
-/// not end a run over thousands.
+/// Runs what reads a file that may be hostile. The library is careful, but it is large, and a panic
+/// over one bad file must not end a run over thousands.
 fn guarded<T, E: std::fmt::Display>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(result) => result.map_err(|error| error.to_string()),

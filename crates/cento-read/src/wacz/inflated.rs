@@ -17,8 +17,9 @@ impl Damage {
     }
 }
 
-/// Inflated bytes up to where they are damaged, as if they ended there: what is whole before the damage is read, the record
-/// that is cut off by it is told of like any other, and the damage itself is left for whoever asks.
+/// Inflated bytes up to where they are damaged, as if they ended there: what is whole before the
+/// damage is read, the record that is cut off by it is told of like any other, and the damage
+/// itself is left for whoever asks.
 pub(super) struct Inflated<R> {
     decoder: DeflateDecoder<R>,
     checksum: Crc,

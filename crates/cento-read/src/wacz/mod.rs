@@ -4,9 +4,10 @@
 //!  archive/a.warc.gz  archive/b.warc.gz  indexes/…  pages/…
 //!  ├─ 0 1 2 3 4 ────┤ ├─ 5 6 7 ───────┤                      ordinals
 //! ```
-//! The archives are read in the order of their names, as one input whose ordinals run on from one to the next. They are
-//! normally stored as they are, so that a record has its place in the zip and reading can begin there. One that was
-//! deflated once more can only be read from its front, and the place of its records is where it begins.
+//! The archives are read in the order of their names, as one input whose ordinals run on from one
+//! to the next. They are normally stored as they are, so that a record has its place in the zip and
+//! reading can begin there. One that was deflated once more can only be read from its front, and
+//! the place of its records is where it begins.
 
 mod inflated;
 mod zip;
@@ -80,7 +81,8 @@ impl WaczReader {
             name: input.to_string(),
             problem,
         })?;
-        // Between the end of one archive and the next there is at least a header, so that a place names one of them.
+        // Between the end of one archive and the next there is at least a header, so that a place
+        // names one of them.
         if from.offset > 0 {
             let holds = |entry: &Entry| (entry.begin..=entry.end).contains(&from.offset);
             let at = waiting.iter().position(holds).unwrap_or(waiting.len());
@@ -147,8 +149,8 @@ impl Open {
         }
     }
 
-    /// Word of damage to the bytes of the archive itself, after its last record. That is a record as well, so that what
-    /// comes after it has the same ordinals whether this is told or not.
+    /// Word of damage to the bytes of the archive itself, after its last record. That is a record
+    /// as well, so that what comes after it has the same ordinals whether this is told or not.
     fn damage(&self) -> Option<Item> {
         let (cause, detail) = self.damage.as_ref()?.take()?;
         Some(Item::Skipped(Skipped {
@@ -159,7 +161,8 @@ impl Open {
     }
 }
 
-/// The place of something that can only be reached from the front of an entry, whose first record has the ordinal `first`.
+/// The place of something that can only be reached from the front of an entry, whose first record
+/// has the ordinal `first`.
 fn place_after(entry: &Entry, ordinal: u32, first: u32) -> Place {
     let next = ordinal.saturating_add(1);
     Place {

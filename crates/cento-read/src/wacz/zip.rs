@@ -5,15 +5,17 @@
 //!  │ a.warc.gz           │ │ b.warc.gz           │   │ name, size, offset; … │ │ where that begins │
 //!  └─────────────────────┘ └─────────────────────┘   └───────────────────────┘ └───────────────────┘
 //! ```
-//! It is read from its end. Nothing in it is believed that the length of the file speaks against: a directory must lie
-//! within the file, and everything that it lists before the directory, no two of the files within each other. A file of
-//! which that is not so, or that is packed in another way than by deflating, cannot be read; the others can.
+//! It is read from its end. Nothing in it is believed that the length of the file speaks against: a
+//! directory must lie within the file, and everything that it lists before the directory, no two of
+//! the files within each other. A file of which that is not so, or that is packed in another way
+//! than by deflating, cannot be read; the others can.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::bytes::Handle;
 
-/// The largest directory that is read: some hundred thousand files. An archive of the web has a few dozen.
+/// The largest directory that is read: some hundred thousand files. An archive of the web has a few
+/// dozen.
 const MAX_DIRECTORY: u64 = 32 << 20;
 
 /// The end of the directory without its comment, and the longest comment.
@@ -38,8 +40,8 @@ pub(super) struct Entry {
     pub(super) crc: u32,
     /// Where its header begins, in the zip.
     header: u64,
-    /// Where its bytes begin, in the zip. Of one that cannot be read, where the directory lists it: a place that is in no
-    /// other file.
+    /// Where its bytes begin, in the zip. Of one that cannot be read, where the directory lists it:
+    /// a place that is in no other file.
     pub(super) begin: u64,
     /// Where they end.
     pub(super) end: u64,
@@ -85,14 +87,16 @@ pub(super) fn entries(file: &Handle, wanted: impl Fn(&str) -> bool) -> Result<Ve
         let place = directory.begin + (directory.bytes.len() - rest.len()) as u64;
         rest = after;
         if wanted(&listed.name) {
-            // A file may end where the directory begins; behind the mark of its entry, no place is shared.
+            // A file may end where the directory begins; behind the mark of its entry, no place is
+            // shared.
             found.push((listed.locate(file, directory.begin, place + 4)?, place + 4));
         }
     }
     if !rest.is_empty() && !rest.starts_with(b"PK\x05\x05") {
         return damaged("its directory lists something that is no file");
     }
-    // Bytes that several files share would be read as often, and a small zip would become a large one.
+    // Bytes that several files share would be read as often, and a small zip would become a large
+    // one.
     found.sort_by_key(|(entry, listed)| (entry.header, *listed));
     let mut taken = 0;
     for (entry, listed) in &mut found {
@@ -120,7 +124,8 @@ fn directory(file: &Handle) -> Result<Directory, Problem> {
     let length = file.length();
     let tail = length.min(END + MAX_COMMENT + LOCATOR);
     let bytes = read_at(file, length - tail, tail)?;
-    // The last one whose comment reaches just to the end of the file, else the last one: a comment may hold anything.
+    // The last one whose comment reaches just to the end of the file, else the last one: a comment
+    // may hold anything.
     let ends = || {
         memchr::memmem::rfind_iter(&bytes, b"PK\x05\x06")
             .filter(|&at| bytes.len() - at >= END as usize)
@@ -265,7 +270,8 @@ fn read_at(mut file: &Handle, at: u64, length: u64) -> Result<Vec<u8>, Problem> 
     Ok(bytes)
 }
 
-/// Numbers, lowest byte first. What is not there counts as 0; every caller has made sure that it is.
+/// Numbers, lowest byte first. What is not there counts as 0; every caller has made sure that it
+/// is.
 fn number_at(bytes: &[u8], at: usize, width: usize) -> u64 {
     let bytes = bytes.get(at..at + width).unwrap_or_default();
     bytes

@@ -11,11 +11,13 @@ use crate::{Cause, Place, Record};
 /// No more than this is set aside for a block on the word of its header alone.
 const TRUSTED_LENGTH: usize = 4 << 20;
 
-/// Where what was passed cannot be read again, a longer record is not believed: passing over it could cost all that comes
-/// after. No record of this size is known, and most archives are smaller as a whole.
+/// Where what was passed cannot be read again, a longer record is not believed: passing over it
+/// could cost all that comes after. No record of this size is known, and most archives are smaller
+/// as a whole.
 const BELIEVED_LENGTH: u64 = 8 << 30;
 
-/// The two line ends after a block. Unpacked together with it, so that the end of the member is found in the same call.
+/// The two line ends after a block. Unpacked together with it, so that the end of the member is
+/// found in the same call.
 const LINE_ENDS: usize = 4;
 
 impl<D: Dialect> ArchiveReader<D> {
@@ -105,7 +107,8 @@ impl<D: Dialect> ArchiveReader<D> {
                     {
                         return Ok(());
                     }
-                    // Either this length is wrong or the next header is damaged, which must not cost this record.
+                    // Either this length is wrong or the next header is damaged, which must not
+                    // cost this record.
                     Ok(Follows::Unclear) if !D::holds_record(block) => return Ok(()),
                     Ok(_) => {
                         let after = header::first_line(self.stream.window());
@@ -121,12 +124,13 @@ impl<D: Dialect> ArchiveReader<D> {
         Err(Failure::of_block(returned, problem.0, problem.1))
     }
 
-    /// Reads a block of which the length is not the one that its header claims, if it is a response that is whole by its own
-    /// account. Otherwise the stream is where it was.
+    /// Reads a block of which the length is not the one that its header claims, if it is a response
+    /// that is whole by its own account. Otherwise the stream is where it was.
     ///
-    /// Some writers count a header that they then change, or line ends that they do not write; in a damaged file a length may be
-    /// any number. What tells a wrong length from a response that was cut off is the response: all of its body is there, and
-    /// after it comes what comes after a record.
+    /// Some writers count a header that they then change, or line ends that they do not write; in a
+    /// damaged file a length may be any number. What tells a wrong length from a response that was
+    /// cut off is the response: all of its body is there, and after it comes what comes after a
+    /// record.
     fn read_by_own_length(&mut self) -> Result<Option<Vec<u8>>, Failure> {
         let mut block = Vec::new();
         let mut passed = Vec::with_capacity(LINE_ENDS);
@@ -141,7 +145,8 @@ impl<D: Dialect> ArchiveReader<D> {
         }
     }
 
-    /// Takes a response of which the length stands in itself, and the line ends after it. Answers whether it is whole.
+    /// Takes a response of which the length stands in itself, and the line ends after it. Answers
+    /// whether it is whole.
     fn read_response(
         &mut self,
         block: &mut Vec<u8>,
@@ -177,7 +182,8 @@ impl<D: Dialect> ArchiveReader<D> {
             && (!passed.is_empty() || !D::cuts_into(block, self.stream.window())))
     }
 
-    /// Reads the block of a page that is too large to hold: its beginning, and its digest if the header has none.
+    /// Reads the block of a page that is too large to hold: its beginning, and its digest if the
+    /// header has none.
     fn read_large(&mut self, header: &Header) -> Result<Body, Failure> {
         let mut head = Vec::new();
         let enough = self
@@ -216,7 +222,8 @@ impl<D: Dialect> ArchiveReader<D> {
         })
     }
 
-    /// Passes over what comes after `head`, which is the beginning of the block, and answers with that.
+    /// Passes over what comes after `head`, which is the beginning of the block, and answers with
+    /// that.
     fn pass_large(
         &mut self,
         length: u64,
@@ -249,9 +256,10 @@ impl<D: Dialect> ArchiveReader<D> {
                 }
             }
         };
-        // Too much went by to have been kept, but a plain file can be read again; a stream, or a compressed member of such
-        // size, is searched from here on, and what the record claimed is lost. What was there counts as read again, not what
-        // was claimed: or one absurd length would spoil the search in all that follows.
+        // Too much went by to have been kept, but a plain file can be read again; a stream, or a
+        // compressed member of such size, is searched from here on, and what the record claimed is
+        // lost. What was there counts as read again, not what was claimed: or one absurd length
+        // would spoil the search in all that follows.
         let mut returned = false;
         if let Some(begin) = begin
             && self.stream.may_reread(passed)

@@ -3,7 +3,8 @@
 use super::header::{self, BEGINNING, Header};
 use crate::bytes::Beginning;
 
-/// How the records of one kind of archive look. The way through the archive, and out of damage, is the same for all.
+/// How the records of one kind of archive look. The way through the archive, and out of damage, is
+/// the same for all.
 pub(crate) trait Dialect {
     /// How a compressed member looks that begins a record.
     const BEGINNING: Beginning;
@@ -19,12 +20,12 @@ pub(crate) trait Dialect {
     /// Reads a whole header; the error says what is wrong with it.
     fn parse(bytes: &[u8]) -> Result<Header, String>;
 
-    /// The first place in `window` at which a line begins a record, else how much of it is surely passed.
-    /// `at_line_start` says whether the window itself begins with a line.
+    /// The first place in `window` at which a line begins a record, else how much of it is surely
+    /// passed. `at_line_start` says whether the window itself begins with a line.
     fn find(window: &[u8], at_line_start: bool) -> Result<usize, usize>;
 
-    /// What comes after a block, given the `line_ends` after it and what is there after those. Nothing if more must be
-    /// seen.
+    /// What comes after a block, given the `line_ends` after it and what is there after those.
+    /// Nothing if more must be seen.
     fn follows(line_ends: usize, window: &[u8]) -> Option<Follows>;
 
     /// The same where there is no more to see.
@@ -36,7 +37,8 @@ pub(crate) trait Dialect {
     /// Whether a record that follows a block without a line end seems to begin within the block.
     fn cuts_into(block: &[u8], window: &[u8]) -> bool;
 
-    /// Whether the end of a block is believed where it is unclear, and the block too large to look into.
+    /// Whether the end of a block is believed where it is unclear, and the block too large to look
+    /// into.
     const BELIEVED_UNSEEN: bool;
 }
 
@@ -75,7 +77,8 @@ impl Dialect for Warc {
     }
 
     fn find(window: &[u8], at_line_start: bool) -> Result<usize, usize> {
-        /// The longest part of such a line, and of what must come after it, that may be cut off by the window.
+        /// The longest part of such a line, and of what must come after it, that may be cut off by
+        /// the window.
         const TAIL: usize = 24;
         header::beginnings(window)
             .find(|&at| {
@@ -84,7 +87,8 @@ impl Dialect for Warc {
                     None => at_line_start,
                 };
                 let rest = &window[at..];
-                // After a record that was cut off, the next begins in the middle of a line; it has a field to show for it.
+                // After a record that was cut off, the next begins in the middle of a line; it has
+                // a field to show for it.
                 header::is_version_line(rest) && (starts_line || header::has_field(rest))
             })
             .ok_or(window.len().saturating_sub(TAIL))

@@ -5,7 +5,8 @@ use memchr::memchr;
 /// How every record begins, in every version of the format.
 pub(crate) const BEGINNING: &[u8] = b"WARC/";
 
-/// Whether a record may begin with `bytes`: with [`BEGINNING`], which some writers put in small letters.
+/// Whether a record may begin with `bytes`: with [`BEGINNING`], which some writers put in small
+/// letters.
 pub(crate) fn begins(bytes: &[u8]) -> bool {
     bytes
         .get(..BEGINNING.len())
@@ -49,7 +50,8 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// Where the header that `bytes` begin with ends: after its empty line. Nothing if that is not there yet.
+/// Where the header that `bytes` begin with ends: after its empty line. Nothing if that is not
+/// there yet.
 pub(crate) fn end(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -140,7 +142,8 @@ fn parse_kind(value: &[u8]) -> Kind {
         .map_or(Kind::Other, |(_, kind)| kind)
 }
 
-/// The fields of a header, of an archive's or of HTTP: names without the colon, values trimmed and unfolded.
+/// The fields of a header, of an archive's or of HTTP: names without the colon, values trimmed and
+/// unfolded.
 pub(crate) struct Fields<'a> {
     rest: &'a [u8],
 }
@@ -200,7 +203,8 @@ pub(crate) fn text(value: &[u8]) -> String {
     }
 }
 
-/// A URL, without the angle brackets in which the first version of the standard showed it: some writers obey.
+/// A URL, without the angle brackets in which the first version of the standard showed it: some
+/// writers obey.
 fn address(value: &[u8]) -> String {
     let url = value.strip_prefix(b"<").unwrap_or(value);
     text(url.strip_suffix(b">").unwrap_or(url))

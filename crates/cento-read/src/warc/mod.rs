@@ -8,11 +8,13 @@
 //!  HTTP/1.1 200 OK …     block, as long as the header says
 //!  ⏎ ⏎                   two line ends, or none, or more
 //! ```
-//! A record is only believed when it is followed by another record, the end of its member, or the end of the input; or by two
-//! line ends and something else, which is then a damaged record, unless there is a record in it, which a length that is
-//! too long would explain. Otherwise its length is wrong, and the search for the next record begins within it.
+//! A record is only believed when it is followed by another record, the end of its member, or the
+//! end of the input; or by two line ends and something else, which is then a damaged record, unless
+//! there is a record in it, which a length that is too long would explain. Otherwise its length is
+//! wrong, and the search for the next record begins within it.
 //!
-//! All of this but the look of a header holds for older archives as well: what differs is a [`Dialect`].
+//! All of this but the look of a header holds for older archives as well: what differs is a
+//! [`Dialect`].
 
 mod block;
 mod dialect;
@@ -55,9 +57,11 @@ pub(crate) struct ArchiveReader<D> {
 enum Failure {
     /// The input as a whole cannot be read on.
     Fatal(Error),
-    /// The record is damaged, and the stream has been moved to where the search for the next one is to begin.
+    /// The record is damaged, and the stream has been moved to where the search for the next one is
+    /// to begin.
     Record(Cause, String),
-    /// The block is not as long as its header claims, and the stream has been moved back to where it begins.
+    /// The block is not as long as its header claims, and the stream has been moved back to where
+    /// it begins.
     Block(Cause, String),
     /// The compressed member is damaged.
     Member(Cause, String),
@@ -295,7 +299,8 @@ impl<D: Dialect> ArchiveReader<D> {
             let detail = format!("{lines} lines, the limit is {limit}");
             return Err(Failure::Record(Cause::HeaderTooLong, detail));
         }
-        // A header that was cut off goes on with the next one, whose fields are not to be taken for its own.
+        // A header that was cut off goes on with the next one, whose fields are not to be taken for
+        // its own.
         if let Ok(at) = D::find(&header[D::PASSED.min(end)..], false) {
             self.stream.advance(D::PASSED + at);
             let detail = "another header begins within it".into();
@@ -306,8 +311,8 @@ impl<D: Dialect> ArchiveReader<D> {
         parsed.map_err(|problem| Failure::Record(Cause::BadHeader, problem))
     }
 
-    /// Whether the stream, which is behind a block, is where a record may end: before line ends, before another record,
-    /// at the end of its member, or at that of the input.
+    /// Whether the stream, which is behind a block, is where a record may end: before line ends,
+    /// before another record, at the end of its member, or at that of the input.
     ///
     /// If it is not, the line ends that were passed are in `passed`, to be given back.
     fn at_end_of_record(&mut self, passed: &mut Vec<u8>) -> Result<Follows, Trouble> {
@@ -328,7 +333,8 @@ impl<D: Dialect> ArchiveReader<D> {
     }
 }
 
-/// Responses that come with a crawl and are no pages: names looked up, and files that crawlers write about themselves.
+/// Responses that come with a crawl and are no pages: names looked up, and files that crawlers
+/// write about themselves.
 fn is_no_page(header: &Header) -> bool {
     let url = header.url.as_deref().unwrap_or_default();
     let scheme = url.split(':').next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! What is written is read, from any packing, through any buffers, and as far as it is whole: this holds for every kind of
-//! archive alike.
+//! What is written is read, from any packing, through any buffers, and as far as it is whole: this
+//! holds for every kind of archive alike.
 
 use std::io::{self, Cursor, Read, Write};
 

@@ -1,5 +1,5 @@
-//! What is written is read, and what is damaged is told: of WARC alone. What holds for every kind of archive is in
-//! [`properties`](super::properties).
+//! What is written is read, and what is damaged is told: of WARC alone. What holds for every kind
+//! of archive is in [`properties`](super::properties).
 
 use super::properties::{
     AT_ONCE, Arrival, Seen, Stored, archive_properties, archive_reader, assert_cut_anywhere,

@@ -23,7 +23,8 @@ pub(crate) fn record(kind: &str, url: &str, mime: &str, block: &[u8]) -> Vec<u8>
     bytes
 }
 
-/// An HTTP response as a WARC record. `head` is the status line and the headers, without their line ends.
+/// An HTTP response as a WARC record. `head` is the status line and the headers, without their line
+/// ends.
 pub(crate) fn response(url: &str, head: &[&str], body: &[u8]) -> Vec<u8> {
     let mut block = Vec::new();
     for line in head {

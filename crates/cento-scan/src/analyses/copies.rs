@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use cento_figure::{Axis, Figure, Format, Mark, Series};
 use cento_find::copies::{COPIES, CopiesParams, CopiesSummary, copies};
 use cento_find::{Findings, Result, Source, Workplace};
-use cento_view::{Axis, Figure, Format, Mark, Series};
 use serde_json::{Value, json};
 
 use crate::analysis::{Analysis, Command, Told, parameters};

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cento_figure::{Axis, Figure, Format, Mark, Rule, Series};
 use cento_find::detect::{
     DETECT, DetectParams, DetectSummary, LabelSet, LabelsUsed, detect, histograms, levels,
     thresholds,
@@ -10,7 +11,6 @@ use cento_find::detect::{
 use cento_find::discover::{DISCOVER, How, default_threshold, discover, write_labels};
 use cento_find::labelling::stop_labels;
 use cento_find::{FINDINGS, Findings, Result, Source, Workplace};
-use cento_view::{Axis, Figure, Format, Mark, Rule, Series};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -21,7 +21,8 @@ use crate::rows::{Row, first, first_that};
 use crate::section::{Cell, Drawing, Headline, Next, Section, Table};
 use crate::words::{counted, number, part_of, quoted};
 
-/// The labels of a corpus itself, all of them, and without what looks like an idiom; beside the findings they were made of.
+/// The labels of a corpus itself, all of them, and without what looks like an idiom; beside the
+/// findings they were made of.
 const FOUND: &str = "found.labels";
 const LOOKED_FOR: &str = "looked-for.labels";
 
@@ -33,7 +34,8 @@ pub struct Detect;
 struct Asked {
     #[serde(flatten)]
     params: DetectParams,
-    /// The user's labels; those of blind discovery if there are none. Findings do not have it: they know labels by what they are.
+    /// The user's labels; those of blind discovery if there are none. Findings do not have it: they
+    /// know labels by what they are.
     file: Option<PathBuf>,
 }
 
@@ -226,8 +228,9 @@ fn rule(given: Option<f64>) -> &'static str {
     }
 }
 
-/// Labels of what is multiplied in a corpus, without what is short, has no words, or is short enough to be an idiom that many
-/// domains have: nobody has reviewed that. A chunk that says something is always looked for.
+/// Labels of what is multiplied in a corpus, without what is short, has no words, or is short
+/// enough to be an idiom that many domains have: nobody has reviewed that. A chunk that says
+/// something is always looked for.
 fn own_labels(source: &Arc<Source>, workplace: &Workplace) -> Result<PathBuf> {
     let corpora = source.corpora();
     let made = corpora.first().map(|corpus| corpus.parameters().clone());
@@ -302,7 +305,8 @@ fn from_originals(rows: &[Row]) -> Table {
     }
 }
 
-/// Shares of labels in neighbourhoods, as a histogram and as a cumulative distribution, and what pages contain.
+/// Shares of labels in neighbourhoods, as a histogram and as a cumulative distribution, and what
+/// pages contain.
 fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
     let bins = histograms(findings)?;
     let limits = thresholds(findings)?;

@@ -1,14 +1,15 @@
-//! What occurs suspiciously often, told; the figure is that of Ardi & Heidemann 2014, figures 1, 2 and 11.
+//! What occurs suspiciously often, told; the figure is that of Ardi & Heidemann 2014, figures 1, 2
+//! and 11.
 
 use std::sync::Arc;
 
+use cento_figure::{Axis, Figure, Format, Mark, Rule, Series};
 use cento_find::discover::{
     DISCOVER, DiscoverParams, DiscoverSummary, How, default_threshold, discover, frequencies,
     recipe_of,
 };
 use cento_find::{Findings, Result, Source, Workplace};
 use cento_labels::{LabelKind, StopList};
-use cento_view::{Axis, Figure, Format, Mark, Rule, Series};
 use serde_json::{Value, json};
 
 use crate::analysis::{Analysis, Command, Told, parameters};

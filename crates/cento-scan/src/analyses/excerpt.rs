@@ -5,7 +5,8 @@
 //!   texts of the sources ─▶ quotes: what stands there, and around it
 //! ```
 //!
-//! A page may be as long as a book and have a thousand sources: a few sources are shown, and of the text as much as a reader reads.
+//! A page may be as long as a book and have a thousand sources: a few sources are shown, and of the
+//! text as much as a reader reads.
 
 use std::collections::HashMap;
 
@@ -204,8 +205,8 @@ fn floor(text: &str, place: usize) -> usize {
     place
 }
 
-/// Cuts a text into words from sources and words of its own. Where two spans overlap, as grams do at their ends, the words belong
-/// to the one that begins first.
+/// Cuts a text into words from sources and words of its own. Where two spans overlap, as grams do
+/// at their ends, the words belong to the one that begins first.
 fn pieces(text: &str, mut spans: Vec<Span>) -> Vec<Piece> {
     spans.sort_unstable();
     let mut pieces = Vec::new();

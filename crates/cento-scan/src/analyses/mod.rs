@@ -1,4 +1,5 @@
-//! The analyses, one module each: what it is for, what it needs of a corpus, and what is told of its findings.
+//! The analyses, one module each: what it is for, what it needs of a corpus, and what is told of
+//! its findings.
 
 pub mod copies;
 pub mod detect;
@@ -12,7 +13,8 @@ pub mod sweep;
 
 use crate::analysis::Analysis;
 
-/// All analyses, in the order in which a scan runs and a report tells them. This is the one place where an analysis is entered.
+/// All analyses, in the order in which a scan runs and a report tells them. This is the one place
+/// where an analysis is entered.
 ///
 /// Copies come first: others leave them out, and find again what was found.
 static ALL: [&dyn Analysis; 9] = [

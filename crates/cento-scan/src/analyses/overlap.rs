@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use cento_figure::{Axis, Figure, Format, Mark, Series};
 use cento_find::overlap::{
     ANALYSIS, PAIRS, Params, SERVER_ANALYSIS, SERVERS, Summary, Unit, run, usual_threshold,
 };
 use cento_find::{Findings, Result, Source, Workplace};
-use cento_view::{Axis, Figure, Format, Mark, Series};
 use serde_json::{Value, json};
 
 use crate::analysis::{Analysis, Command, Told, parameters};
@@ -21,7 +21,8 @@ pub struct Pages;
 /// `cento overlap --servers`: pairs of hosts or domains.
 pub struct Servers;
 
-/// What both of them are: they differ in what is compared, and in the names of a table and its columns.
+/// What both of them are: they differ in what is compared, and in the names of a table and its
+/// columns.
 struct Kind {
     table: &'static str,
     name: &'static str,
@@ -153,7 +154,8 @@ fn command(corpus: &str, asked: &Value) -> String {
         .end()
 }
 
-/// Where the bars of the figure begin, in hundredths; the last one holds what is whole, or nearly so.
+/// Where the bars of the figure begin, in hundredths; the last one holds what is whole, or nearly
+/// so.
 const BARS: [u64; 11] = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 99];
 
 /// The bar of a share, by whole numbers: 3 of 10 is 30 %, not a little less.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use cento_figure::{Axis, Bins, Figure, Format, Mark, Rule, Series};
 use cento_find::phrases::{
     PHRASES, PhraseFigures, PhrasesParams, PhrasesSummary, SiteFigure, SiteKind, figures, phrases,
 };
 use cento_find::{Findings, Result, Source, Workplace};
-use cento_view::{Axis, Bins, Figure, Format, Mark, Rule, Series};
 use serde_json::{Value, json};
 
 use crate::analysis::{Analysis, Command, Told, parameters};
@@ -322,7 +322,8 @@ fn originality(findings: &Findings, params: &PhrasesParams) -> Result<Figure> {
     .series(bins.series("pages")))
 }
 
-/// The numbers of the figure of covers: how many pages a disc stands for, and the foreign contribution to all of them.
+/// The numbers of the figure of covers: how many pages a disc stands for, and the foreign
+/// contribution to all of them.
 fn cover_counts(data: &PhraseFigures) -> String {
     let mut text = "popular,cover,pages,foreign\r\n".to_owned();
     for ((popular, cover), (pages, foreign)) in &data.covers {

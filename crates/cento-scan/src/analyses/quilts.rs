@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use cento_figure::{Axis, Bins, Figure, Format, Mark, Rule, Series};
 use cento_find::quilts::{Foreign, QUILTS, QuiltsParams, QuiltsSummary, quilts};
 use cento_find::{Findings, Result, Source, Workplace};
-use cento_view::{Axis, Bins, Figure, Format, Mark, Rule, Series};
 use serde_json::{Value, json};
 
 use super::excerpt::excerpts;
@@ -36,9 +36,11 @@ pub(crate) fn plan(corpus: &Profile) -> std::result::Result<QuiltsParams, String
     };
     Ok(QuiltsParams {
         foreign,
-        // A scan looks for copies anyway, and five copies of a page would each be quilted from the other four.
+        // A scan looks for copies anyway, and five copies of a page would each be quilted from the
+        // other four.
         collapse: true,
-        // Long pages have a phrase or two of everybody: a source that gave less than a fiftieth is chance.
+        // Long pages have a phrase or two of everybody: a source that gave less than a fiftieth is
+        // chance.
         min_share: 0.02,
         ..usual
     })
@@ -274,7 +276,8 @@ fn command(corpus: &str, asked: &QuiltsParams) -> String {
         .end()
 }
 
-/// What the dates say about who had the shared words first: no more than that, and nothing where they are not known.
+/// What the dates say about who had the shared words first: no more than that, and nothing where
+/// they are not known.
 fn dates(counts: &QuiltsSummary) -> String {
     let (earlier, later) = (counts.earlier_sources, counts.later_sources);
     if earlier + later + counts.same_dates == 0 {
@@ -301,7 +304,8 @@ fn dates(counts: &QuiltsSummary) -> String {
     text
 }
 
-/// How much of a page is patches that could be from a source: those that only pages of its own server have could not.
+/// How much of a page is patches that could be from a source: those that only pages of its own
+/// server have could not.
 pub(super) fn foreign_fraction(page: &Row, asked: &QuiltsParams) -> f64 {
     let share = match asked.foreign {
         Foreign::None => 1.0,
@@ -313,7 +317,8 @@ pub(super) fn foreign_fraction(page: &Row, asked: &QuiltsParams) -> f64 {
 fn most_quilted(findings: &Findings, asked: &QuiltsParams, most: usize) -> Result<Vec<Row>> {
     let columns = ["patch_fraction", "foreign_share", "originality", "sources"];
     let any = asked.foreign == Foreign::None;
-    // A page that had its words before all others is not what is looked for, however many have them now.
+    // A page that had its words before all others is not what is looked for, however many have them
+    // now.
     let key = |values: &[f64]| match values {
         [fraction, share, originality, sources] => {
             let foreign = fraction * if any { 1.0 } else { *share };

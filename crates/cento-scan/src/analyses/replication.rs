@@ -1,12 +1,13 @@
-//! How often pages are replicated, told: figure 1 and the savings of Shivakumar & Garcia-Molina 1998.
+//! How often pages are replicated, told: figure 1 and the savings of Shivakumar & Garcia-Molina
+//! 1998.
 
 use std::sync::Arc;
 
+use cento_figure::{Axis, Figure, Format, Series};
 use cento_find::overlap::{
     COLLECTIONS, PAGE_BYTES, REPLICATION, ReplicasRow, ReplicationSummary, replication,
 };
 use cento_find::{Findings, Result, Source, Workplace};
-use cento_view::{Axis, Figure, Format, Series};
 use serde_json::Value;
 
 use crate::analysis::{Analysis, Command, Told};
@@ -15,7 +16,8 @@ use crate::rows::first;
 use crate::section::{Cell, Drawing, Headline, Next, Section, Table};
 use crate::words::{counted, number, percent, quoted, size};
 
-/// With more pages than this a scan leaves the analysis to who asks for it, for it holds some bytes of each in memory.
+/// With more pages than this a scan leaves the analysis to who asks for it, for it holds some bytes
+/// of each in memory.
 const MOST_PAGES: u64 = 20_000_000;
 
 /// `cento overlap --replication`.

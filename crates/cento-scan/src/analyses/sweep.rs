@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use cento_figure::{Axis, Figure, Format, Mark, Series};
 use cento_find::quilts::{QuiltsParams, SWEEP, Sweep, sweep};
 use cento_find::{Findings, Result, Source, Workplace};
-use cento_view::{Axis, Figure, Format, Mark, Series};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -42,7 +42,8 @@ impl Analysis for Sweeps {
     }
 
     fn usual(&self) -> bool {
-        // It takes as long as the quilts themselves, and tells about the definition rather than about the corpus.
+        // It takes as long as the quilts themselves, and tells about the definition rather than
+        // about the corpus.
         false
     }
 
@@ -180,8 +181,8 @@ fn cells(row: &Row) -> Vec<Cell> {
     cells
 }
 
-/// The figure of one parameter, with a dot at each value that was counted and the pivot marked; nothing if it was not swept. The
-/// pivot comes last, so that it is drawn over the line.
+/// The figure of one parameter, with a dot at each value that was counted and the pivot marked;
+/// nothing if it was not swept. The pivot comes last, so that it is drawn over the line.
 fn figure(rows: &[Row], name: &str, meaning: &str, pivot: f64, fixed: &str) -> Option<Figure> {
     let swept = rows.iter().filter(|row| row.word("swept") == name);
     let mut points: Vec<(f64, f64)> = swept

@@ -1,10 +1,12 @@
 //! Text from strangers, made harmless for a page.
 
-/// Marks that may stand on one letter: enough for every living script, and a tower of them leaves its line.
+/// Marks that may stand on one letter: enough for every living script, and a tower of them leaves
+/// its line.
 const MOST_MARKS: usize = 6;
 
-/// Text for an element or an attribute in quotes. Nothing of it is markup, and what acts rather than is read is gone: control
-/// characters, overrides of the direction of writing, invisible tags. Line breaks and tabs stay.
+/// Text for an element or an attribute in quotes. Nothing of it is markup, and what acts rather
+/// than is read is gone: control characters, overrides of the direction of writing, invisible tags.
+/// Line breaks and tabs stay.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     let mut marks = 0;
@@ -47,7 +49,8 @@ fn is_mark(letter: char) -> bool {
     )
 }
 
-/// The address as a link may have it: pages of the web alone. A page that calls itself `javascript:…` is shown and leads nowhere.
+/// The address as a link may have it: pages of the web alone. A page that calls itself
+/// `javascript:…` is shown and leads nowhere.
 pub(super) fn link(address: &str) -> Option<String> {
     let lower = address.get(..8).unwrap_or(address).to_ascii_lowercase();
     let web = lower.starts_with("http://") || lower.starts_with("https://");

@@ -1,7 +1,8 @@
-//! The page, written by hand: elements that are always closed, text that is always escaped. Whatever a page of the crawl is called or
-//! says, it is text here; and the policy at the head of the file forbids a browser to fetch or to run anything at all.
+//! The page, written by hand: elements that are always closed, text that is always escaped.
+//! Whatever a page of the crawl is called or says, it is text here; and the policy at the head of
+//! the file forbids a browser to fetch or to run anything at all.
 
-use cento_view::STYLE as FIGURES;
+use cento_figure::STYLE as FIGURES;
 
 use super::escape::{escape, link};
 use super::style::STYLE;
@@ -170,7 +171,8 @@ fn paragraph(out: &mut String, class: &str, text: &str) {
     out.push_str(&format!("<p dir=\"auto\"{class}>{}</p>\n", sentence(text)));
 }
 
-/// An address: a link if it is a page of the web, without what all addresses begin with, and not too long.
+/// An address: a link if it is a page of the web, without what all addresses begin with, and not
+/// too long.
 fn address(address: &str, root: &str) -> String {
     let shown = address.strip_prefix(root).unwrap_or(address);
     let shown = escape(&crate::words::shortened(shown, LONGEST));

@@ -1,4 +1,5 @@
-//! A page about a corpus: everything that was found, in one file that needs no network and no script.
+//! A page about a corpus: everything that was found, in one file that needs no network and no
+//! script.
 //!
 //! ```text
 //!   corpus, findings ─▶ Report (data) ─┬─▶ html()      one file
@@ -6,7 +7,8 @@
 //!                                      └─▶ drawings    figures, each as a file of its own
 //! ```
 //!
-//! Nothing in it tells when or how fast it was made: a scan that was broken off and gone on with gives the same bytes.
+//! Nothing in it tells when or how fast it was made: a scan that was broken off and gone on with
+//! gives the same bytes.
 
 mod escape;
 mod html;

@@ -1,6 +1,7 @@
 //! How the page looks: light and dark by the reader's preference, and on paper.
 
-/// The style sheet. Colours of sources are those of figures, each with an underline of its own: colour is never the only sign.
+/// The style sheet. Colours of sources are those of figures, each with an underline of its own:
+/// colour is never the only sign.
 pub(super) const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1c2128;--muted:#57606a;--line:#d8dee4;--paper:#fff;--soft:#f6f8fa;--link:#0550ae;\
 --s1:#0072b2;--s2:#d55e00;--s3:#009e73;--s4:#b5558c;--s5:#a06b00;--s6:#2b8cbe;--s7:#6e7781;--tint:16%;\

@@ -45,13 +45,13 @@ fn report_of(text: &str) -> Report {
             why: text.clone(),
         }],
     };
-    let figure = cento_view::Figure::new(
+    let figure = cento_figure::Figure::new(
         text.clone(),
-        cento_view::Axis::of_categories(text.clone(), [text.clone()]),
-        cento_view::Axis::linear(text.clone()),
+        cento_figure::Axis::of_categories(text.clone(), [text.clone()]),
+        cento_figure::Axis::linear(text.clone()),
     )
     .caption(text.clone())
-    .series(cento_view::Series::columns(text.clone(), [1.0]));
+    .series(cento_figure::Series::columns(text.clone(), [1.0]));
     let chapters = analysis("copies").map(|analysis| Chapter {
         analysis,
         command: text.clone(),

@@ -115,7 +115,8 @@ impl Facts {
             } else {
                 self.pages.insert(url, fact);
             }
-            // Of two pages under one address only one is found: the other stays unnamed, and that is told.
+            // Of two pages under one address only one is found: the other stays unnamed, and that
+            // is told.
             self.unnamed += 1;
         }
     }

@@ -1,7 +1,8 @@
 //! Proving that an index reproduces the truth: every record of a truth file against a corpus.
 //!
-//! What the corpus says is taken from its tables alone; nothing is generated again. Texts are read by page id, grams and chunks are made
-//! of them anew, and every number that truth tells is compared. In memory are a few dozen bytes for each page of the corpus.
+//! What the corpus says is taken from its tables alone; nothing is generated again. Texts are read
+//! by page id, grams and chunks are made of them anew, and every number that truth tells is
+//! compared. In memory are a few dozen bytes for each page of the corpus.
 
 mod facts;
 

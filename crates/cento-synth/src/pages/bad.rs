@@ -22,8 +22,8 @@ pub(crate) const TRAP_PAGES: u64 = 20;
 const THIEF_PAGES: u64 = 30;
 const CLEAN_EVERY: u64 = 6;
 
-/// Sentences on a page that is stitched from a pool of them, and the fewest in such a pool: from fewer, two pages would
-/// have most sentences in common and be near-copies rather than spam.
+/// Sentences on a page that is stitched from a pool of them, and the fewest in such a pool: from
+/// fewer, two pages would have most sentences in common and be near-copies rather than spam.
 const SENTENCES: u64 = 15;
 const SMALLEST_POOL: u64 = 60;
 
@@ -83,7 +83,8 @@ impl Maker<'_> {
         self.finish(role, site, language, body, url, None)
     }
 
-    /// Paragraphs of sentences from a pool, so that every sentence is on many pages and no two pages are alike.
+    /// Paragraphs of sentences from a pool, so that every sentence is on many pages and no two
+    /// pages are alike.
     fn sliced_and_diced(&self, role: Role, purpose: Purpose, owner: u64, pages: u64) -> Body {
         let language = self.layout.language(owner);
         let mut random = self.random(Purpose::Own, role);
@@ -102,7 +103,8 @@ impl Maker<'_> {
         body
     }
 
-    /// How many pages of a kind belong to the owner of this number, who may be the last and have fewer.
+    /// How many pages of a kind belong to the owner of this number, who may be the last and have
+    /// fewer.
     pub(crate) fn owned(&self, kind: Kind, owner: u64, each: u64) -> u64 {
         self.layout
             .count(kind)

@@ -1,7 +1,8 @@
 //! Pages: each a pure function of the settings and of its number.
 //!
-//! A page that copies makes its sources anew, as often as it needs them. That costs some time and no memory, and it is what lets
-//! any number of threads write any number of pages without a word between them.
+//! A page that copies makes its sources anew, as often as it needs them. That costs some time and
+//! no memory, and it is what lets any number of threads write any number of pages without a word
+//! between them.
 
 mod bad;
 mod copies;
@@ -114,13 +115,14 @@ pub(crate) struct Page {
     /// The site whose template it wears.
     pub(crate) template: Site,
     pub(crate) body: Body,
-    /// The pages that its blocks come from, in the order of their first blocks: they were made to make it, and whoever tells the truth
-    /// about it needs them again.
+    /// The pages that its blocks come from, in the order of their first blocks: they were made to
+    /// make it, and whoever tells the truth about it needs them again.
     pub(crate) sources: Vec<Page>,
     /// When it says that it was published.
     pub(crate) published: Option<i64>,
     pub(crate) fetched: i64,
-    /// What the markup is drawn by: pages with the same body, template and markup have the same bytes.
+    /// What the markup is drawn by: pages with the same body, template and markup have the same
+    /// bytes.
     pub(crate) markup: u64,
 }
 
@@ -169,8 +171,8 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// The site of an article. The largest site of a block is one with that of other blocks, so that there are sites of
-    /// many hundred pages in a large crawl.
+    /// The site of an article. The largest site of a block is one with that of other blocks, so
+    /// that there are sites of many hundred pages in a large crawl.
     pub(crate) fn article_site(&self, article: u64) -> Site {
         let block = article / BLOCK;
         let mut position = article % BLOCK;

@@ -145,8 +145,8 @@ impl<'a> Judge<'a> {
         Ok(vec![line])
     }
 
-    /// Pairs that should be found, with exact copies standing for each other: by chunks, those with as many chunks in common as the
-    /// run asked for; else all that share a passage or are copies.
+    /// Pairs that should be found, with exact copies standing for each other: by chunks, those with
+    /// as many chunks in common as the run asked for; else all that share a passage or are copies.
     fn expected_pairs(&mut self) -> HashSet<(Id, Id)> {
         let threshold = match (self.finding.analysis.as_str(), self.finding.word("chunk")) {
             ("overlap", None | Some("paragraph")) => self.finding.number("threshold").or(Some(1.0)),
@@ -178,7 +178,8 @@ impl<'a> Judge<'a> {
 
     fn passages(&mut self) -> Result<Vec<Line>> {
         let mut line = self.line("bytes");
-        // What was found in each page from each source, as stretches of the page with those of the source.
+        // What was found in each page from each source, as stretches of the page with those of the
+        // source.
         let mut found: HashMap<(Id, Id), Vec<[u64; 4]>> = HashMap::new();
         let path = &self.finding.path;
         self.for_each_pair(["page", "source"], |pages, row, page, source| {

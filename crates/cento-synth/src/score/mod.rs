@@ -2,10 +2,11 @@
 //!
 //! # What findings look like
 //!
-//! The folder of a run holds a `run.json` with `analysis` (its name) and `parameters` (an object, or anything else for analyses whose
-//! parameters no scorer asks for), and tables in Parquet, JSON Lines or CSV,
-//! whose columns are these. A page is named by its URL in the column of the name given, or by its id in one with `_id` behind the
-//! name (`page_id`, `of_id`, `source_id`), which is looked up in the corpus.
+//! The folder of a run holds a `run.json` with `analysis` (its name) and `parameters` (an object,
+//! or anything else for analyses whose parameters no scorer asks for), and tables in Parquet, JSON
+//! Lines or CSV, whose columns are these. A page is named by its URL in the column of the name
+//! given, or by its id in one with `_id` behind the name (`page_id`, `of_id`, `source_id`), which
+//! is looked up in the corpus.
 //!
 //! | analysis | table | columns | parameters |
 //! |---|---|---|---|
@@ -22,11 +23,13 @@
 //!
 //! # What counts
 //!
-//! A row is *right*, *wrong* or *known*: reuse that is there, and that the analysis does not look for, such as spam pages among the quilts or
-//! the furniture that pages of one site share. Precision is right / (right + wrong). What follows from the truth is true: two copies
-//! of one page are copies of each other, and two pages that took from one original share it. Recall is over what the analysis should
-//! find with its parameters; a pair of copies is found if a chain of found pairs joins them, since an analysis may name a representative
-//! for each class. `templates` counts those of the wrong rows that are about two pages of one template.
+//! A row is *right*, *wrong* or *known*: reuse that is there, and that the analysis does not look
+//! for, such as spam pages among the quilts or the furniture that pages of one site share.
+//! Precision is right / (right + wrong). What follows from the truth is true: two copies of one
+//! page are copies of each other, and two pages that took from one original share it. Recall is
+//! over what the analysis should find with its parameters; a pair of copies is found if a chain of
+//! found pairs joins them, since an analysis may name a representative for each class. `templates`
+//! counts those of the wrong rows that are about two pages of one template.
 
 mod judge;
 mod known;
@@ -196,8 +199,9 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    /// The table, and the one beside it that belongs to the same answer: `pairs` of copies have for whom each page goes, and
-    /// `near_pairs` those that resemble each other though neither goes for the other.
+    /// The table, and the one beside it that belongs to the same answer: `pairs` of copies have for
+    /// whom each page goes, and `near_pairs` those that resemble each other though neither goes for
+    /// the other.
     pub(crate) fn tables(&self) -> Vec<PathBuf> {
         let mut tables = vec![self.path.clone()];
         let beside = self.path.with_file_name("near_pairs.parquet");

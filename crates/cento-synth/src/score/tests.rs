@@ -291,7 +291,8 @@ fn bad_sites_are_found_by_host_domain_address_or_folder() {
             1,
         );
     }
-    // The farm has too few pages to be expected, and is right all the same; reports are known; a thief is another matter.
+    // The farm has too few pages to be expected, and is right all the same; reports are known; a
+    // thief is another matter.
     let scored = findings.lines(
         "phrases",
         &[

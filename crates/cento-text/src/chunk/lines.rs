@@ -1,12 +1,14 @@
 //! Lines as a person sees them.
 //!
-//! Text from HTML has a line for each block, however long. A reader sees it wrapped, and the papers count such lines. So a line that
-//! is wider than [`COLUMNS`] is wrapped, as a terminal or a mail program would: a row takes as many words as fit.
+//! Text from HTML has a line for each block, however long. A reader sees it wrapped, and the papers
+//! count such lines. So a line that is wider than [`COLUMNS`] is wrapped, as a terminal or a mail
+//! program would: a row takes as many words as fit.
 //!
-//! * Breaks are at white space. A run without white space that is wider than a row (Chinese, Thai, a long URL) is broken in front
-//!   of its words, as [`crate::words`] finds them; a word that is wider than a row is cut at its last column.
-//! * Most characters take one column. Those that East Asian fonts draw wide take two; combining marks and other invisible ones take
-//!   none, and stay with the character before them.
+//! * Breaks are at white space. A run without white space that is wider than a row (Chinese, Thai,
+//!   a long URL) is broken in front of its words, as [`crate::words`] finds them; a word that is
+//!   wider than a row is cut at its last column.
+//! * Most characters take one column. Those that East Asian fonts draw wide take two; combining
+//!   marks and other invisible ones take none, and stay with the character before them.
 //! * White space between words takes one column, however long it is.
 
 use std::ops::Range;
@@ -43,7 +45,8 @@ fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
 }
 
-/// Gives `visit` the rows of one line, which is trimmed, not empty, and within a larger text at `line`.
+/// Gives `visit` the rows of one line, which is trimmed, not empty, and within a larger text at
+/// `line`.
 pub(super) fn wrap(text: &str, line: Range<usize>, mut visit: impl FnMut(Range<usize>)) {
     // No character takes more columns than it has bytes.
     if line.len() <= COLUMNS {
@@ -91,7 +94,8 @@ impl<Visit: FnMut(Range<usize>)> Row<'_, Visit> {
         }
     }
 
-    /// Adds a run without white space that is wider than a row: word by word, with what stands behind each.
+    /// Adds a run without white space that is wider than a row: word by word, with what stands
+    /// behind each.
     fn add_wide(&mut self, text: &str, run: Range<usize>) {
         let within = text.get(run.clone()).unwrap_or_default();
         let mut begin = run.start;

@@ -1,13 +1,14 @@
 //! Sentences, by the rules of Unicode's annex 29.
 //!
-//! Those rules end a sentence at every line break. Text that is hard-wrapped would fall apart into lines so, and two copies of it
-//! that are wrapped unlike would share nothing; so a line break counts as a space here, and sentences end at blank lines,
-//! where the paragraph does.
+//! Those rules end a sentence at every line break. Text that is hard-wrapped would fall apart into
+//! lines so, and two copies of it that are wrapped unlike would share nothing; so a line break
+//! counts as a space here, and sentences end at blank lines, where the paragraph does.
 //!
-//! In ASCII the rules come down to a look at what surrounds each full stop, exclamation and question mark; other text is
-//! left to ICU, in pieces. A sentence in the middle of a piece begins and ends where it would in the whole, because
-//! no rule looks back past the end of a sentence, or ahead past the end of the next. So all but the last two
-//! sentences of an unfinished piece count, and the next piece begins after them.
+//! In ASCII the rules come down to a look at what surrounds each full stop, exclamation and
+//! question mark; other text is left to ICU, in pieces. A sentence in the middle of a piece begins
+//! and ends where it would in the whole, because no rule looks back past the end of a sentence, or
+//! ahead past the end of the next. So all but the last two sentences of an unfinished piece count,
+//! and the next piece begins after them.
 
 use std::ops::Range;
 
@@ -76,7 +77,8 @@ fn breaks(text: &str, piece: usize, mut visit: impl FnMut(usize)) {
             return;
         }
         begin += done;
-        // A sentence that fills the piece: doubling keeps the whole work linear, however long it is.
+        // A sentence that fills the piece: doubling keeps the whole work linear, however long it
+        // is.
         size = if done == 0 { size * 2 } else { piece };
     }
 }

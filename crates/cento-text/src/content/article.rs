@@ -1,13 +1,17 @@
 //! The main content: the element that holds most of the running text and least of everything else.
 //!
-//! The slope curve looks for a level stretch in a row of tokens. Pages are trees, though, and their authors put the text into
-//! one element; its short paragraphs, lists and tables are level with the long ones only because they stand in it. So:
+//! The slope curve looks for a level stretch in a row of tokens. Pages are trees, though, and their
+//! authors put the text into one element; its short paragraphs, lists and tables are level with the
+//! long ones only because they stand in it. So:
 //!
-//! 1. **Weigh.** A block gains what it has of unlinked text and pays for its markup ([`gain`]), just as tokens do on the
-//!    curve. Blocks in elements that stand aside (navigation, comments, see [`hint`](super::hint)) only pay.
-//! 2. **Choose** the element with the greatest `gain / (page's gain + 2 × loss)`: it shall hold what the page has to say,
-//!    and nothing else. Inside it, **go down** to the smallest element that still holds nine tenths.
-//! 3. **Clear** it of what stands aside in it, of blocks that are links, of the headline, and of headings nothing follows.
+//! 1. **Weigh.** A block gains what it has of unlinked text and pays for its markup ([`gain`]),
+//!    just as tokens do on the curve. Blocks in elements that stand aside (navigation, comments,
+//!    see [`hint`](super::hint)) only pay.
+//! 2. **Choose** the element with the greatest `gain / (page's gain + 2 × loss)`: it shall hold
+//!    what the page has to say, and nothing else. Inside it, **go down** to the smallest element
+//!    that still holds nine tenths.
+//! 3. **Clear** it of what stands aside in it, of blocks that are links, of the headline, and of
+//!    headings nothing follows.
 //!
 //! Each step is one pass over the blocks or over the elements.
 
@@ -15,33 +19,38 @@ use super::hint::{self, Aside};
 use crate::html::{Block, Container, Outline, Tag};
 use std::ops::Range;
 
-/// What a block must bring to be worth its markup, in bytes of text, and what is lost with one that is out of place. On the
-/// slope curve it is the tags around a block (four, as a rule) against words (of six or seven bytes).
+/// What a block must bring to be worth its markup, in bytes of text, and what is lost with one that
+/// is out of place. On the slope curve it is the tags around a block (four, as a rule) against
+/// words (of six or seven bytes).
 const BLOCK_COST: i64 = 30;
 
-/// A block of this many bytes is running text: longer than a menu item, a headline or a date, shorter than most sentences in
-/// sequence.
+/// A block of this many bytes is running text: longer than a menu item, a headline or a date,
+/// shorter than most sentences in sequence.
 const PROSE_BYTES: u64 = 80;
 
 /// How much text in a place that its author named as the place of the text counts for.
 const NAMED_WEIGHT: i64 = 2;
 
-/// How much worse a byte's worth of other things in the chosen element is than a byte of text outside it. Above one, because
-/// what is wrongly kept is on every page of the site.
+/// How much worse a byte's worth of other things in the chosen element is than a byte of text
+/// outside it. Above one, because what is wrongly kept is on every page of the site.
 const LOSS_WEIGHT: u64 = 2;
 
 /// A place with this much running text is no bar of buttons, whatever its name.
 const BAR_PROSE_BYTES: u64 = 400;
 
-/// With less running text than this, a page has no main content; half of it is enough where the author named the place.
+/// With less running text than this, a page has no main content; half of it is enough where the
+/// author named the place.
 const LEAST_PROSE_BYTES: u64 = 250;
 
-/// Nor has it, if what is found is less than this part of its text (one tenth): such a page is an index or a table.
+/// Nor has it, if what is found is less than this part of its text (one tenth): such a page is an
+/// index or a table.
 const LEAST_PART: u64 = 10;
 
-/// The runs of blocks that make up the main content, ascending; `None` if nothing on the page qualifies.
+/// The runs of blocks that make up the main content, ascending; `None` if nothing on the page
+/// qualifies.
 pub(super) fn blocks(outline: &Outline) -> Option<Vec<Range<usize>>> {
-    // Where the names leave nothing (a page that is all discussion), the second attempt does without them.
+    // Where the names leave nothing (a page that is all discussion), the second attempt does
+    // without them.
     [Names::Heeded, Names::Ignored]
         .into_iter()
         .find_map(|names| {
@@ -105,8 +114,9 @@ fn is_links(block: &Block) -> bool {
     5 * u64::from(block.link_bytes) > 3 * bytes(block)
 }
 
-/// What a block brings. A byte of link takes away one of text; a block with more links than text is lost. A short one without
-/// links is neither gain nor loss, or a table in an article would outweigh it.
+/// What a block brings. A byte of link takes away one of text; a block with more links than text is
+/// lost. A short one without links is neither gain nor loss, or a table in an article would
+/// outweigh it.
 fn gain(block: &Block) -> i64 {
     let unlinked =
         i64::from(block.end.saturating_sub(block.begin)) - 2 * i64::from(block.link_bytes);
@@ -133,7 +143,8 @@ fn is_heading(tag: Tag) -> bool {
     )
 }
 
-/// The entry of a list of prefix sums; `Outline` is an open structure, so nothing is taken on trust.
+/// The entry of a list of prefix sums; `Outline` is an open structure, so nothing is taken on
+/// trust.
 fn at<T: Copy + Default>(sums: &[T], index: u32) -> T {
     sums.get(index as usize)
         .or(sums.last())
@@ -213,7 +224,8 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The elements that can hold the content, in the order of their start tags, each with its place in the outline.
+    /// The elements that can hold the content, in the order of their start tags, each with its
+    /// place in the outline.
     fn candidates(&self) -> impl Iterator<Item = (usize, &'a Container)> {
         self.outline
             .containers
@@ -265,7 +277,8 @@ impl<'a> Page<'a> {
             .map(|(index, _)| index)
             .collect();
         while kept.pop_if(|&mut last| is_heading(tag(last))).is_some() {}
-        // The headline is the title, which is kept elsewhere. First-level headings after the text has begun are its parts.
+        // The headline is the title, which is kept elsewhere. First-level headings after the text
+        // has begun are its parts.
         let begins = |index: usize| {
             blocks
                 .get(index)
@@ -316,7 +329,8 @@ fn place(outline: &Outline, names: Names) -> (Vec<bool>, Vec<i64>) {
         })
         .collect();
 
-    // From the inside out: what is around the place of the text is no comment section, whatever its name.
+    // From the inside out: what is around the place of the text is no comment section, whatever its
+    // name.
     let mut around_content: Vec<bool> = containers
         .iter()
         .zip(&hints)
@@ -347,7 +361,8 @@ fn place(outline: &Outline, names: Names) -> (Vec<bool>, Vec<i64>) {
     (aside, weights)
 }
 
-/// Whether an element that `holds` so much of the page's `total` stands aside, by its tag and its names.
+/// Whether an element that `holds` so much of the page's `total` stands aside, by its tag and its
+/// names.
 fn stands_aside(
     tag: Tag,
     hint: hint::Hint,

@@ -1,8 +1,9 @@
 //! What an element's names say about it.
 //!
-//! Authors all over the world name the parts of their pages in a kind of English: `class="post-content"`, `id="comments"`,
-//! `role="navigation"`. The names are a help, never a proof: `content-with-sidebar` is around the article, and a manual has a
-//! chapter on `FOR UPDATE SHARE`. So each word comes with the doubt it deserves, and [`article`](super::article) weighs it
+//! Authors all over the world name the parts of their pages in a kind of English:
+//! `class="post-content"`, `id="comments"`, `role="navigation"`. The names are a help, never a
+//! proof: `content-with-sidebar` is around the article, and a manual has a chapter on `FOR UPDATE
+//! SHARE`. So each word comes with the doubt it deserves, and [`article`](super::article) weighs it
 //! against what the element holds.
 
 /// What the words in the names of an element suggest.
@@ -20,13 +21,16 @@ pub(super) enum Aside {
     /// No suggestion.
     #[default]
     No,
-    /// A small thing on the page, such as a row of buttons, a caption or an author's line: without much running text.
+    /// A small thing on the page, such as a row of buttons, a caption or an author's line: without
+    /// much running text.
     Bar,
-    /// A box on the side: a list of links on a news page, but a paragraph of the text in a handbook.
+    /// A box on the side: a list of links on a news page, but a paragraph of the text in a
+    /// handbook.
     Box,
     /// An area that leads elsewhere, such as recommendations and advertisements, whatever it holds.
     Area,
-    /// An area that is foreign even where it holds most of the page: comments, footers, cookie notices.
+    /// An area that is foreign even where it holds most of the page: comments, footers, cookie
+    /// notices.
     Foreign,
 }
 
@@ -106,9 +110,9 @@ fn sign(word: &[u8]) -> Option<Sign> {
     })
 }
 
-/// Calls `take` with each word of `names` in lower case. Words are runs of ASCII letters, parted where a capital follows a
-/// small letter (`articleBody`) or begins a word after capitals (`HTMLBody`). Those of one letter and those too long to be
-/// known are left out.
+/// Calls `take` with each word of `names` in lower case. Words are runs of ASCII letters, parted
+/// where a capital follows a small letter (`articleBody`) or begins a word after capitals
+/// (`HTMLBody`). Those of one letter and those too long to be known are left out.
 fn each_word(names: &str, mut take: impl FnMut(&[u8])) {
     let names = names.as_bytes();
     let byte = |index: usize| names.get(index).copied().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The document slope curve, as published.
 //!
-//! Finn et al. (2001), and after them Seo and Croft (2008, equation 9), read a page as a row of tokens, each a tag or a word,
-//! and draw
+//! Finn et al. (2001), and after them Seo and Croft (2008, equation 9), read a page as a row of
+//! tokens, each a tag or a word, and draw
 //!
 //! ```text
 //! DSC[0] = 0        DSC[k] = DSC[k-1] + 1 if token k is a tag, else DSC[k-1]
@@ -14,12 +14,13 @@
 //!  ─────────────────────────────────────────────── k
 //! ```
 //!
-//! The lowest-slope area is the content. Where it begins and ends is chosen as Finn et al. choose it: the window that makes
-//! the sum of *tags before it, words in it, and tags after it* greatest. That is a sum over tokens, so the best window is a
-//! maximum-sum segment and is found in one pass.
+//! The lowest-slope area is the content. Where it begins and ends is chosen as Finn et al. choose
+//! it: the window that makes the sum of *tags before it, words in it, and tags after it* greatest.
+//! That is a sum over tokens, so the best window is a maximum-sum segment and is found in one pass.
 //!
-//! A window is made of whole blocks here: one that starts in mid-sentence because the sentence has a link in it serves nobody.
-//! This is the baseline that [`Selection::Main`](super::Selection::Main) is measured against.
+//! A window is made of whole blocks here: one that starts in mid-sentence because the sentence has
+//! a link in it serves nobody. This is the baseline that
+//! [`Selection::Main`](super::Selection::Main) is measured against.
 
 use crate::html::Extract;
 use std::ops::Range;
@@ -27,7 +28,8 @@ use std::ops::Range;
 /// A block of text on the slope curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// The curve where the block begins: how many tags come before it. Never falls from one block to the next.
+    /// The curve where the block begins: how many tags come before it. Never falls from one block
+    /// to the next.
     pub before: u64,
     /// How many words the block has.
     pub words: u64,
@@ -38,8 +40,8 @@ pub struct Point {
 /// The blocks of the lowest-slope window: those from `start` to `end` of `points` that maximise
 /// *tags before + words inside + tags after*, on a page with `tags` tags.
 ///
-/// Of windows that are equally good, it is the one that ends first, and of those the one that begins first.
-/// `None` if there are no points.
+/// Of windows that are equally good, it is the one that ends first, and of those the one that
+/// begins first. `None` if there are no points.
 ///
 /// ```
 /// use cento_text::content::slope::{Point, best_window};
@@ -52,8 +54,8 @@ pub struct Point {
 /// ```
 #[must_use]
 pub fn best_window(points: &[Point], tags: u64) -> Option<Range<usize>> {
-    // Written as a difference: before(i) - words(..i) for the start, words(..=j) + after(j) for the end. Each end goes with
-    // the best start so far.
+    // Written as a difference: before(i) - words(..i) for the start, words(..=j) + after(j) for the
+    // end. Each end goes with the best start so far.
     let mut best: Option<(i128, Range<usize>)> = None;
     let mut start: Option<(i128, usize)> = None;
     let mut words = 0;
@@ -92,8 +94,8 @@ pub(super) fn window(page: &Extract) -> Option<Range<usize>> {
     best_window(&points, page.outline.tags.into())
 }
 
-/// The words of the slope curve: what stands between spaces, and each ideograph or kana by itself, so that a Chinese
-/// paragraph is not one word.
+/// The words of the slope curve: what stands between spaces, and each ideograph or kana by itself,
+/// so that a Chinese paragraph is not one word.
 fn count_words(text: &str) -> u64 {
     let mut words = 0;
     let mut after_space = true;

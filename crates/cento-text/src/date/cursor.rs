@@ -96,8 +96,8 @@ impl<'text> Cursor<'text> {
         }
     }
 
-    /// Takes a time of day: hours and perhaps minutes, seconds and a fraction, with or without colons, and then perhaps
-    /// the half of the day.
+    /// Takes a time of day: hours and perhaps minutes, seconds and a fraction, with or without
+    /// colons, and then perhaps the half of the day.
     pub(super) fn time(&mut self, moment: &mut Moment) -> Option<()> {
         moment.hour = self.number(1, 2)?;
         let colon = self.take(b':');

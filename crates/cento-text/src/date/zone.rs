@@ -2,8 +2,8 @@
 
 use super::cursor::Cursor;
 
-/// Takes what is left of a date, if that is a zone, and perhaps a remark in brackets: how far it is ahead of UTC, in
-/// seconds. Nothing at all is UTC.
+/// Takes what is left of a date, if that is a zone, and perhaps a remark in brackets: how far it is
+/// ahead of UTC, in seconds. Nothing at all is UTC.
 pub(super) fn offset(cursor: &mut Cursor<'_>) -> Option<i64> {
     cursor.take_spaces();
     let mut hours = 0;
@@ -33,8 +33,8 @@ pub(super) fn offset(cursor: &mut Cursor<'_>) -> Option<i64> {
     }
 }
 
-/// The hours that a zone is ahead of UTC: those that RFC 2822 names, and those of Europe. Other abbreviations stand for
-/// several zones.
+/// The hours that a zone is ahead of UTC: those that RFC 2822 names, and those of Europe. Other
+/// abbreviations stand for several zones.
 fn named(name: &str) -> Option<i64> {
     Some(match name.to_ascii_uppercase().as_str() {
         "Z" | "UT" | "UTC" | "GMT" | "WET" => 0,

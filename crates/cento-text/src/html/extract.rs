@@ -23,34 +23,36 @@ pub struct Options {
 pub struct Extract {
     /// The visible text.
     ///
-    /// Paragraphs are parted by one blank line, lines by a line feed, table cells by a tab, words by one space; inside `pre`
-    /// and `textarea` spaces and tabs stay as they are. The text neither begins nor ends in such whitespace, and no line ends
-    /// in it.
+    /// Paragraphs are parted by one blank line, lines by a line feed, table cells by a tab, words
+    /// by one space; inside `pre` and `textarea` spaces and tabs stay as they are. The text neither
+    /// begins nor ends in such whitespace, and no line ends in it.
     pub text: String,
     /// The first `<title>`, or else `og:title`, with whitespace collapsed.
     pub title: Option<String>,
-    /// The date of publication as the page spells it: from `article:published_time`, else `itemprop=datePublished`, else
-    /// JSON-LD, else the metadata names that libraries and news systems use, else `<time pubdate>`.
+    /// The date of publication as the page spells it: from `article:published_time`, else
+    /// `itemprop=datePublished`, else JSON-LD, else the metadata names that libraries and news
+    /// systems use, else `<time pubdate>`.
     pub published: Option<String>,
-    /// The primary language subtag in lower case, such as `de`: from `<html lang>`, else `xml:lang`, else the
-    /// `content-language` meta tag, else `og:locale`.
+    /// The primary language subtag in lower case, such as `de`: from `<html lang>`, else
+    /// `xml:lang`, else the `content-language` meta tag, else `og:locale`.
     pub language: Option<String>,
     /// The first `<base href>`, against which links resolve.
     pub base: Option<String>,
     /// The address in `<link rel=canonical>`.
     pub canonical: Option<String>,
-    /// How deep the deepest element stands in others. Counted are those that go on until their end tag, such as `div` and
-    /// `table`: a row of paragraphs that are never closed is not deep.
+    /// How deep the deepest element stands in others. Counted are those that go on until their end
+    /// tag, such as `div` and `table`: a row of paragraphs that are never closed is not deep.
     pub depth: u32,
-    /// The blocks of the text and the elements around them; empty unless [`Options::outline`] asked for it.
+    /// The blocks of the text and the elements around them; empty unless [`Options::outline`] asked
+    /// for it.
     pub outline: Outline,
     links: Links,
 }
 
 impl Extract {
-    /// The `href` of each `<a>` and `<area>`, in order, decoded and trimmed but not resolved. Left out are those that lead
-    /// nowhere else (`#…`, `javascript:`, `mailto:`, `data:`, `tel:`, `about:`), those longer than [`LONGEST_LINK`], and all
-    /// after the first [`MOST_LINKS`].
+    /// The `href` of each `<a>` and `<area>`, in order, decoded and trimmed but not resolved. Left
+    /// out are those that lead nowhere else (`#…`, `javascript:`, `mailto:`, `data:`, `tel:`,
+    /// `about:`), those longer than [`LONGEST_LINK`], and all after the first [`MOST_LINKS`].
     pub fn links(&self) -> impl Iterator<Item = &str> {
         self.links.iter()
     }
@@ -63,8 +65,8 @@ impl Extract {
     }
 }
 
-/// No page has more links than this as far as [`Extract::links`] is concerned: a page of links alone must not take more
-/// memory than its text would.
+/// No page has more links than this as far as [`Extract::links`] is concerned: a page of links
+/// alone must not take more memory than its text would.
 pub const MOST_LINKS: usize = 65_536;
 
 /// Links of more bytes than this are left out of [`Extract::links`].
@@ -127,7 +129,8 @@ pub struct Extractor {
     extract: Extract,
 }
 
-/// Only this much of a page is read, so that positions fit 32 bits even where references make the text a little longer.
+/// Only this much of a page is read, so that positions fit 32 bits even where references make the
+/// text a little longer.
 pub const LONGEST_PAGE: usize = 1 << 30;
 
 impl Extractor {
@@ -137,18 +140,19 @@ impl Extractor {
         Extractor::default()
     }
 
-    /// Reads a page. Any input will do: there is no page that cannot be read, only pages without text.
+    /// Reads a page. Any input will do: there is no page that cannot be read, only pages without
+    /// text.
     ///
     /// What is in `noscript` is left out where the page has any other words.
     ///
-    /// Of a page longer than [`LONGEST_PAGE`] the beginning is read. Time is linear in the length of the page, memory
-    /// at most a small multiple of it.
+    /// Of a page longer than [`LONGEST_PAGE`] the beginning is read. Time is linear in the length
+    /// of the page, memory at most a small multiple of it.
     pub fn extract(&mut self, html: &str, options: &Options) -> &Extract {
         self.extract_while(html, options, &mut || true)
     }
 
-    /// The same, as long as `goes_on` says so: it is asked now and then, and if it says no, what was read until then is all
-    /// there is.
+    /// The same, as long as `goes_on` says so: it is asked now and then, and if it says no, what
+    /// was read until then is all there is.
     pub fn extract_while(
         &mut self,
         html: &str,
@@ -157,14 +161,16 @@ impl Extractor {
     ) -> &Extract {
         let html = scan::prefix(html, LONGEST_PAGE);
         let dropped_noscript = self.extract_once(html, options, false, goes_on);
-        // A page that shows nothing but what it has for browsers without scripts is read as those read it.
+        // A page that shows nothing but what it has for browsers without scripts is read as those
+        // read it.
         if dropped_noscript && words::count_words(&self.extract.text) == 0 && goes_on() {
             self.extract_once(html, options, true, goes_on);
         }
         &self.extract
     }
 
-    /// Reads a page with or without what is in `noscript`, and answers whether some of that was dropped.
+    /// Reads a page with or without what is in `noscript`, and answers whether some of that was
+    /// dropped.
     fn extract_once(
         &mut self,
         html: &str,

@@ -5,14 +5,16 @@ use super::scan;
 use super::tag::Tag;
 use super::token::Attributes;
 
-/// Which of several statements of the publication date to believe, best first. Of equals the first on the page counts.
+/// Which of several statements of the publication date to believe, best first. Of equals the first
+/// on the page counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DateSource {
     /// `<meta property="article:published_time">`: made for this, one for a page.
     OpenGraph,
     /// `itemprop="datePublished"` with `content` or `datetime`, or `<meta name="datePublished">`.
     Microdata,
-    /// `"datePublished"` in JSON-LD; after microdata because it may belong to any of several things that one script describes.
+    /// `"datePublished"` in JSON-LD; after microdata because it may belong to any of several things
+    /// that one script describes.
     JsonLd,
     /// `citation_publication_date`, `dc.date.issued`, `pubdate` and their like.
     Library,
@@ -157,8 +159,8 @@ impl Metadata {
 
     /// Looks for a date in a script of type `application/ld+json`.
     ///
-    /// A search for the key, not a parse: on many pages the JSON is broken by what was pasted into it, and the key is as
-    /// good there.
+    /// A search for the key, not a parse: on many pages the JSON is broken by what was pasted into
+    /// it, and the key is as good there.
     pub(crate) fn json_ld(&mut self, script: &str) {
         const KEY: &str = "\"datePublished\"";
         for found in memchr::memmem::find_iter(script.as_bytes(), KEY) {

@@ -1,6 +1,8 @@
-//! The outline of a page: which block of text stands in which element, between how many tags, and how much of it is links.
+//! The outline of a page: which block of text stands in which element, between how many tags, and
+//! how much of it is links.
 //!
-//! This is what main-content selection looks at. It is made along with the text when [`Options::outline`] asks for it.
+//! This is what main-content selection looks at. It is made along with the text when
+//! [`Options::outline`] asks for it.
 //!
 //! [`Options::outline`]: super::Options::outline
 
@@ -16,8 +18,8 @@ pub(crate) use build::OutlineBuilder;
 /// The blocks of a page's text and the tree of elements that contain them.
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
-    /// The elements that have an [`Edge`] of [`Edge::Cell`] or stronger, in the order of their start tags: a parent comes
-    /// before its children. The first is the page itself.
+    /// The elements that have an [`Edge`] of [`Edge::Cell`] or stronger, in the order of their
+    /// start tags: a parent comes before its children. The first is the page itself.
     pub containers: Vec<Container>,
     /// The blocks of text, in order, without overlap.
     pub blocks: Vec<Block>,
@@ -44,7 +46,8 @@ pub struct Container {
 
 /// A run of text between two edges of block elements, or between two blank lines made with `<br>`.
 ///
-/// Blocks are parted by whitespace alone. A block inside `<pre>` may contain blank lines; no other does.
+/// Blocks are parted by whitespace alone. A block inside `<pre>` may contain blank lines; no other
+/// does.
 #[derive(Clone, Debug)]
 pub struct Block {
     /// Where it begins in the text, in bytes.
@@ -57,15 +60,16 @@ pub struct Block {
     pub tag: Tag,
     /// How many of its bytes stand inside `<a href>`.
     pub link_bytes: u32,
-    /// How many tags of the page come before its first character: the value of the document slope curve.
+    /// How many tags of the page come before its first character: the value of the document slope
+    /// curve.
     pub tags_before: u32,
     /// How many tags lie between its first and its last character.
     pub tags_inside: u32,
 }
 
 impl Outline {
-    /// The values of `class`, `id`, `role`, `itemprop` and `itemtype` of a container, in this order, as far as it has them,
-    /// parted by spaces; case is kept.
+    /// The values of `class`, `id`, `role`, `itemprop` and `itemtype` of a container, in this
+    /// order, as far as it has them, parted by spaces; case is kept.
     #[must_use]
     pub fn hint(&self, container: &Container) -> &str {
         self.hints
@@ -98,7 +102,8 @@ pub(crate) trait Follow {
     fn begin(&mut self, length: usize);
     /// Characters were written.
     fn written(&mut self);
-    /// A link begins: the text is `length` bytes long, and the link's first character goes to `position`.
+    /// A link begins: the text is `length` bytes long, and the link's first character goes to
+    /// `position`.
     fn link_begins(&mut self, length: usize, position: usize);
     /// A link ends.
     fn link_ends(&mut self, length: usize);

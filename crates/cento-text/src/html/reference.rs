@@ -1,8 +1,8 @@
 //! Character references: `&amp;`, `&eacute`, `&#8364;`, `&#x20AC;`.
 //!
-//! Names come from the `entities` crate, which holds the standard's list. A name that ends in a semicolon matches as a whole
-//! or not at all; the 106 old names may also stand without one, and then the longest that fits counts, so `&notit;` is `¬it;`
-//! and `&notin;` is `∉`.
+//! Names come from the `entities` crate, which holds the standard's list. A name that ends in a
+//! semicolon matches as a whole or not at all; the 106 old names may also stand without one, and
+//! then the longest that fits counts, so `&notit;` is `¬it;` and `&notin;` is `∉`.
 
 use entities::ENTITIES;
 
@@ -15,8 +15,8 @@ pub(crate) enum Meaning {
     Text(&'static str),
 }
 
-/// Where a reference stands: inside an attribute value, old names without semicolon are left alone before `=` and
-/// alphanumerics, so that `?a=1&copy=2` stays an address.
+/// Where a reference stands: inside an attribute value, old names without semicolon are left alone
+/// before `=` and alphanumerics, so that `?a=1&copy=2` stays an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Between tags.
@@ -25,8 +25,8 @@ pub(crate) enum Place {
     Attribute,
 }
 
-/// The reference at the start of `rest`, which begins with `&`, and its length in bytes; nothing if the ampersand is only
-/// that.
+/// The reference at the start of `rest`, which begins with `&`, and its length in bytes; nothing if
+/// the ampersand is only that.
 pub(crate) fn read(rest: &[u8], place: Place) -> Option<(Meaning, usize)> {
     match *rest.get(1)? {
         b'#' => read_number(rest),
@@ -59,7 +59,8 @@ fn read_number(rest: &[u8]) -> Option<(Meaning, usize)> {
     Some((Meaning::Character(character(code)), at))
 }
 
-/// Numbers 0x80 to 0x9F were written by people who thought in Windows-1252, and are read so; zeros stand for themselves.
+/// Numbers 0x80 to 0x9F were written by people who thought in Windows-1252, and are read so; zeros
+/// stand for themselves.
 const WINDOWS_1252: [u16; 32] = [
     0x20AC, 0, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039,
     0x0152, 0, 0x017D, 0, 0, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC,

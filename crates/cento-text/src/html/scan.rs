@@ -1,6 +1,8 @@
-//! Looking for bytes: one table of byte classes, and searches that are quick for the short runs that pages are made of.
+//! Looking for bytes: one table of byte classes, and searches that are quick for the short runs
+//! that pages are made of.
 
-/// Tab, line feed, form feed, carriage return, space: what HTML calls whitespace (a carriage return is a line feed to it).
+/// Tab, line feed, form feed, carriage return, space: what HTML calls whitespace (a carriage return
+/// is a line feed to it).
 pub(crate) const SPACE: u8 = 1;
 /// Ends a tag name: whitespace, `/`, `>`.
 pub(crate) const TAG_NAME_END: u8 = 1 << 1;
@@ -8,7 +10,8 @@ pub(crate) const TAG_NAME_END: u8 = 1 << 1;
 pub(crate) const ATTRIBUTE_NAME_END: u8 = 1 << 2;
 /// Ends an attribute value without quotes: whitespace, `>`.
 pub(crate) const UNQUOTED_END: u8 = 1 << 3;
-/// Cannot be copied to the text as it stands: whitespace, control characters, `&`, and the first byte of the no-break space.
+/// Cannot be copied to the text as it stands: whitespace, control characters, `&`, and the first
+/// byte of the no-break space.
 pub(crate) const TEXT_SPECIAL: u8 = 1 << 4;
 
 static CLASSES: [u8; 256] = {
@@ -61,8 +64,8 @@ pub(crate) fn skip_class(bytes: &[u8], from: usize, class: u8) -> Option<usize> 
 const LOW: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
-/// High bits of the bytes of `word` that are less than `limit`; only the lowest set bit can be relied on, because a borrow
-/// may set bits above it.
+/// High bits of the bytes of `word` that are less than `limit`; only the lowest set bit can be
+/// relied on, because a borrow may set bits above it.
 #[inline]
 pub(crate) fn bytes_below(word: u64, limit: u8) -> u64 {
     word.wrapping_sub(LOW * u64::from(limit)) & !word & HIGH
@@ -83,9 +86,10 @@ pub(crate) fn load(bytes: &[u8], from: usize) -> Option<u64> {
 
 /// The first `needle` from `from` on.
 ///
-/// Half of the runs between two tags, and most attribute values, are shorter than 16 bytes: for those a call into
-/// [`memchr`], which has to choose an implementation first, costs more than the search. So 16 bytes are looked at here, with
-/// one branch for all of them, since where in them the needle is cannot be predicted.
+/// Half of the runs between two tags, and most attribute values, are shorter than 16 bytes: for
+/// those a call into [`memchr`], which has to choose an implementation first, costs more than the
+/// search. So 16 bytes are looked at here, with one branch for all of them, since where in them the
+/// needle is cannot be predicted.
 #[inline]
 pub(crate) fn find_byte(bytes: &[u8], from: usize, needle: u8) -> Option<usize> {
     let mut at = from;

@@ -221,10 +221,12 @@ impl Tag {
 
     /// What the element's start and its end do to the text around them.
     ///
-    /// `div` ends a paragraph, as `p` does: today's pages put paragraphs, bylines, teasers and menu entries into divs, and a
-    /// chunk that welds several of them together is not found again on another page. On 181 labelled news pages, 0.9 % of
-    /// the words stand in chunks that mix article and surroundings this way, and 2.4 % in chunks of over 300 words; with
-    /// divs as mere lines it is 1.1 % and 3.1 %. The price is that listings with one div for each line fall apart into lines.
+    /// `div` ends a paragraph, as `p` does: today's pages put paragraphs, bylines, teasers and menu
+    /// entries into divs, and a chunk that welds several of them together is not found again on
+    /// another page. On 181 labelled news pages, 0.9 % of the words stand in chunks that mix
+    /// article and surroundings this way, and 2.4 % in chunks of over 300 words; with divs as mere
+    /// lines it is 1.1 % and 3.1 %. The price is that listings with one div for each line fall
+    /// apart into lines.
     #[inline]
     #[must_use]
     pub fn edge(self) -> Edge {
@@ -233,8 +235,8 @@ impl Tag {
 
     /// How the text after this element's start tag is to be read when it stands in HTML content.
     ///
-    /// `noscript` reads as markup, since its content may be dropped element by element, and an unclosed one then need not
-    /// swallow the page.
+    /// `noscript` reads as markup, since its content may be dropped element by element, and an
+    /// unclosed one then need not swallow the page.
     #[inline]
     #[must_use]
     pub const fn content_model(self) -> ContentModel {
@@ -285,9 +287,10 @@ const LONG: &[(&str, Tag)] = &[
 
 /// A name of up to eight bytes as one number, first byte lowest, with bit 5 set in every byte.
 ///
-/// Setting that bit lower-cases letters and leaves digits and hyphens alone. It also maps other bytes onto one another, but
-/// never one that may stand in a name onto a letter, digit or hyphen, apart from control characters; those do not get here
-/// because their bytes end the fast path of the tokenizer, and `from_name` finds them by the check below.
+/// Setting that bit lower-cases letters and leaves digits and hyphens alone. It also maps other
+/// bytes onto one another, but never one that may stand in a name onto a letter, digit or hyphen,
+/// apart from control characters; those do not get here because their bytes end the fast path of
+/// the tokenizer, and `from_name` finds them by the check below.
 pub(crate) fn pack(name: &[u8]) -> Option<u64> {
     if name.len() > 8 {
         return None;
@@ -333,7 +336,8 @@ static KEYS: [u64; Tag::COUNT] = {
     keys
 };
 
-/// A factor under which no two short names fall into one slot, found at compile time by trying odd ones in turn.
+/// A factor under which no two short names fall into one slot, found at compile time by trying odd
+/// ones in turn.
 const MULTIPLIER: u64 = {
     let mut multiplier: u64 = 0x9E37_79B9_7F4A_7C15;
     loop {

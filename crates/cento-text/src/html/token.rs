@@ -1,9 +1,12 @@
-//! The tokenizer: a page as a sequence of text runs, start tags and end tags, by the rules of the WHATWG standard.
+//! The tokenizer: a page as a sequence of text runs, start tags and end tags, by the rules of the
+//! WHATWG standard.
 //!
-//! The standard describes eighty states that read one character each. Read over a page that is wholly in memory they come
-//! down to a few searches: text ends at a `<` that a letter, `/`, `!` or `?` follows; a comment ends at `-->` or `--!>`; a tag
-//! ends at the first `>` outside a quoted value. So the tokenizer jumps from one such byte to the next, and hands out slices of
-//! the page. Nothing is decoded or copied until somebody asks: [`Text::decode`] and [`Attributes::get`] do it then.
+//! The standard describes eighty states that read one character each. Read over a page that is
+//! wholly in memory they come down to a few searches: text ends at a `<` that a letter, `/`, `!` or
+//! `?` follows; a comment ends at `-->` or `--!>`; a tag ends at the first `>` outside a quoted
+//! value. So the tokenizer jumps from one such byte to the next, and hands out slices of the page.
+//! Nothing is decoded or copied until somebody asks: [`Text::decode`] and [`Attributes::get`] do it
+//! then.
 //!
 //! The tests hold its output against that of a tokenizer which is written state by state.
 
@@ -18,15 +21,17 @@ pub use parts::{Attributes, EndTag, StartTag, Text, decode_name, decode_value};
 
 /// Receives what the tokenizer finds, in the order of the page.
 pub trait Sink {
-    /// A run of text. Runs may follow one another without a tag between (a comment, say, parts them).
+    /// A run of text. Runs may follow one another without a tag between (a comment, say, parts
+    /// them).
     fn text(&mut self, text: Text<'_>);
 
-    /// Whether the attributes of this start tag will be looked at. If not, they are skipped at higher speed, and
-    /// [`Sink::start_tag`] sees none.
+    /// Whether the attributes of this start tag will be looked at. If not, they are skipped at
+    /// higher speed, and [`Sink::start_tag`] sees none.
     fn wants_attributes(&mut self, tag: Tag) -> bool;
 
-    /// A start tag. The answer says how to read on: [`Tag::content_model`] in HTML, [`ContentModel::Data`] inside SVG and
-    /// MathML, where for instance `<title>` is a tag like any other.
+    /// A start tag. The answer says how to read on: [`Tag::content_model`] in HTML,
+    /// [`ContentModel::Data`] inside SVG and MathML, where for instance `<title>` is a tag like any
+    /// other.
     fn start_tag(&mut self, start: StartTag<'_>) -> ContentModel;
 
     /// An end tag.
@@ -37,13 +42,15 @@ pub trait Sink {
         true
     }
 
-    /// Whether the current place is inside SVG or MathML, so that `<![CDATA[` is one. Asked only where one occurs.
+    /// Whether the current place is inside SVG or MathML, so that `<![CDATA[` is one. Asked only
+    /// where one occurs.
     fn in_foreign_content(&self) -> bool {
         false
     }
 }
 
-/// How many bytes of a page are read between two questions whether to read on: a millisecond or two.
+/// How many bytes of a page are read between two questions whether to read on: a millisecond or
+/// two.
 pub const BETWEEN_QUESTIONS: usize = 256 << 10;
 
 /// Reads `page` from its beginning to its end.
@@ -215,8 +222,8 @@ impl<'a> Tokenizer<'a> {
     #[inline(always)]
     fn tag_name(&self, begin: usize) -> Option<(Tag, usize)> {
         if let Some(word) = scan::load(self.bytes, begin) {
-            // Bytes up to the space, `/` and `>` end the name, apart from control characters, which are not worth being told
-            // apart here: they take the slow way.
+            // Bytes up to the space, `/` and `>` end the name, apart from control characters, which
+            // are not worth being told apart here: they take the slow way.
             let ends =
                 bytes_below(word, b' ' + 1) | bytes_equal(word, b'/') | bytes_equal(word, b'>');
             if ends != 0 {
@@ -265,7 +272,8 @@ impl<'a> Tokenizer<'a> {
             let name = at;
             let name_end = scan::find_attribute_name_end(bytes, at + 1)?;
             at = name_end;
-            // Hardly anybody puts spaces around the equals sign, so they are looked for only where there is one.
+            // Hardly anybody puts spaces around the equals sign, so they are looked for only where
+            // there is one.
             if scan::is(*bytes.get(at)?, SPACE) {
                 at = scan::skip_class(bytes, at + 1, SPACE)?;
             }

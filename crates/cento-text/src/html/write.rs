@@ -1,8 +1,9 @@
 //! Writing the text: whitespace is held back until a visible character follows it.
 //!
-//! That one rule gives all the promises about whitespace at once. What is held back is only the strongest edge since the last
-//! visible character, so there is never more than one blank line; at the beginning it is dropped, at the end it is never
-//! written, and neither are spaces before a line break.
+//! That one rule gives all the promises about whitespace at once. What is held back is only the
+//! strongest edge since the last visible character, so there is never more than one blank line; at
+//! the beginning it is dropped, at the end it is never written, and neither are spaces before a
+//! line break.
 
 use super::outline::Follow;
 use super::reference::{self, Meaning, Place};
@@ -14,7 +15,8 @@ pub(crate) struct Writer<'a, F> {
     text: &'a mut String,
     /// The separator that the next visible character will be written after.
     pending: Edge,
-    /// Spaces and tabs of preformatted text that follow that separator; empty unless `pending` is set.
+    /// Spaces and tabs of preformatted text that follow that separator; empty unless `pending` is
+    /// set.
     blank: String,
     pub(crate) follow: F,
 }
@@ -66,7 +68,8 @@ impl<'a, F: Follow> Writer<'a, F> {
         self.pending = self.pending.max(edge);
     }
 
-    /// A line break that the author asked for. The second in a row makes an empty line, as on the screen.
+    /// A line break that the author asked for. The second in a row makes an empty line, as on the
+    /// screen.
     pub(crate) fn line_break(&mut self) {
         self.blank.clear();
         if self.pending >= Edge::Line {
@@ -133,12 +136,14 @@ impl<'a, F: Follow> Writer<'a, F> {
         }
     }
 
-    /// Text whose spaces and line breaks are kept, with character references where `references` says so.
+    /// Text whose spaces and line breaks are kept, with character references where `references`
+    /// says so.
     pub(crate) fn preformatted(&mut self, raw: &str, references: bool) {
         let bytes = raw.as_bytes();
         let mut at = 0;
         while let Some(&first) = bytes.get(at) {
-            // Whitespace may be copied only after something visible of the same run: before that it may have to be held back.
+            // Whitespace may be copied only after something visible of the same run: before that it
+            // may have to be held back.
             if !scan::is(first, TEXT_SPECIAL) {
                 let end = preformatted_end(bytes, at);
                 self.settle();
@@ -158,7 +163,8 @@ impl<'a, F: Follow> Writer<'a, F> {
         }
     }
 
-    /// Deals with the character at `at` if it cannot be copied as it is, and answers where to read on.
+    /// Deals with the character at `at` if it cannot be copied as it is, and answers where to read
+    /// on.
     fn special(&mut self, raw: &str, at: usize, preformatted: bool) -> usize {
         let Some(rest) = raw.get(at..) else {
             return raw.len();
@@ -226,7 +232,8 @@ impl<'a, F: Follow> Writer<'a, F> {
     }
 }
 
-/// Where the run of characters ends that can be copied as it is: it may contain single spaces between words.
+/// Where the run of characters ends that can be copied as it is: it may contain single spaces
+/// between words.
 #[inline]
 fn plain_end(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
@@ -243,7 +250,8 @@ fn plain_end(bytes: &[u8], from: usize) -> usize {
     }
 }
 
-/// The same in preformatted text, where all spaces and tabs may stand that do not end a line, and up to two line feeds.
+/// The same in preformatted text, where all spaces and tabs may stand that do not end a line, and
+/// up to two line feeds.
 #[inline]
 fn preformatted_end(bytes: &[u8], from: usize) -> usize {
     let mut at = from;

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// For each language that is frequent enough on the web and shares its script with others, words of which its texts are
-/// full. A word that several languages share counts for each of them, and decides nothing between these.
+/// For each language that is frequent enough on the web and shares its script with others, words of
+/// which its texts are full. A word that several languages share counts for each of them, and
+/// decides nothing between these.
 const LITTLE_WORDS: [(&str, &str); 26] = [
     (
         "en",

@@ -139,8 +139,8 @@ impl Tally {
 
     /// The script that decides the language.
     ///
-    /// Latin letters are everywhere, in names, commands and addresses: a text is in another script if that has a third
-    /// of it.
+    /// Latin letters are everywhere, in names, commands and addresses: a text is in another script
+    /// if that has a third of it.
     pub(super) fn main_script(&self) -> Script {
         const OTHERS: [Script; SCRIPTS - 2] = [
             Script::Greek,
@@ -179,7 +179,8 @@ impl Tally {
             }
         }
         let (script, most) = match best.0 {
-            // Chinese has no kana at all, Japanese every other letter; a tenth leaves room for a name.
+            // Chinese has no kana at all, Japanese every other letter; a tenth leaves room for a
+            // name.
             Script::Kana | Script::Han if weight(Script::Kana) * 10 >= japanese => {
                 (Script::Kana, japanese)
             }

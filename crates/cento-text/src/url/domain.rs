@@ -2,14 +2,17 @@
 
 use psl::{List, Psl, Type};
 
-/// The registered domain of `host`: the public suffix and one label before it, by Mozilla's public suffix list.
+/// The registered domain of `host`: the public suffix and one label before it, by Mozilla's public
+/// suffix list.
 ///
-/// By default only the list's ICANN section counts: these are the suffixes under which names are bought, so that
-/// `me.github.io` belongs to `github.io`. With `private`, suffixes of the other section count too, under which companies
-/// give names to their users, and `me.github.io` stands for itself.
+/// By default only the list's ICANN section counts: these are the suffixes under which names are
+/// bought, so that `me.github.io` belongs to `github.io`. With `private`, suffixes of the other
+/// section count too, under which companies give names to their users, and `me.github.io` stands
+/// for itself.
 ///
-/// A suffix that the list does not know is taken to be one label long. An address is its own domain, and so is a host
-/// that is nothing but a suffix. The host is expected as [`PageUrl::host`](super::PageUrl::host) gives it: in lower case.
+/// A suffix that the list does not know is taken to be one label long. An address is its own
+/// domain, and so is a host that is nothing but a suffix. The host is expected as
+/// [`PageUrl::host`](super::PageUrl::host) gives it: in lower case.
 ///
 /// ```
 /// use cento_text::url::registered_domain;
@@ -42,7 +45,8 @@ fn suffix(host: &str, private: bool) -> Option<&str> {
         if private || found.typ() != Some(Type::Private) {
             return Some(suffix);
         }
-        // A private suffix hides the ICANN suffix that it stands under; the rest of its labels has that.
+        // A private suffix hides the ICANN suffix that it stands under; the rest of its labels has
+        // that.
         name = suffix.split_once('.')?.1;
     }
 }

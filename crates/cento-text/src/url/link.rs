@@ -1,9 +1,10 @@
 //! Where the links of a page lead.
 //!
-//! Resolving a reference by the WHATWG rules takes half a microsecond, and there are pages with a link in every hundred
-//! bytes, where that would be most of the work. Nearly all references are plain, though: letters, digits and a little
-//! punctuation, which those rules leave alone but for `.` and `..`. These are resolved here, straight into the
-//! link key; whatever is not plain goes the long way, and a test holds the two ways to the same answer.
+//! Resolving a reference by the WHATWG rules takes half a microsecond, and there are pages with a
+//! link in every hundred bytes, where that would be most of the work. Nearly all references are
+//! plain, though: letters, digits and a little punctuation, which those rules leave alone but for
+//! `.` and `..`. These are resolved here, straight into the link key; whatever is not plain goes
+//! the long way, and a test holds the two ways to the same answer.
 
 mod host;
 mod shape;
@@ -19,7 +20,8 @@ use super::{PageUrl, bare_host_offset, percent, registered_domain};
 /// Where a link leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link<'a> {
-    /// What the target is recognised by; equals the [`link_key`](PageUrl::link_key) of the page that it names.
+    /// What the target is recognised by; equals the [`link_key`](PageUrl::link_key) of the page
+    /// that it names.
     pub key: &'a str,
     /// The host of the target.
     pub host: &'a str,
@@ -63,7 +65,8 @@ struct Base {
     directories: Vec<usize>,
     /// Where the target's path ends.
     path_end: usize,
-    /// Whether the path has what could be the letter of a Windows drive, which the `url` crate lets no `..` remove.
+    /// Whether the path has what could be the letter of a Windows drive, which the `url` crate lets
+    /// no `..` remove.
     drives: bool,
 }
 
@@ -90,7 +93,8 @@ impl Base {
         }
     }
 
-    /// Where the directory ends that is so many above that of the base; there is none above the root.
+    /// Where the directory ends that is so many above that of the base; there is none above the
+    /// root.
     #[inline]
     fn directory(&self, above: usize) -> usize {
         let last = self.directories.len().saturating_sub(1);
@@ -125,7 +129,8 @@ enum Obstacle {
 impl LinkResolver {
     /// A resolver for the links on the page at `page`.
     ///
-    /// `base` is what the page's `<base href>` says, if it has one. `private` is as for [`registered_domain`].
+    /// `base` is what the page's `<base href>` says, if it has one. `private` is as for
+    /// [`registered_domain`].
     pub fn new(page: &str, base: Option<&str>, private: bool) -> Self {
         let url = url::Url::parse(page).ok();
         let own = PageUrl::from_parsed(page, url.as_ref())
@@ -145,7 +150,8 @@ impl LinkResolver {
         }
     }
 
-    /// Where `reference`, such as the `href` of an `a`, leads; none if not to the web, or to nowhere but the page itself.
+    /// Where `reference`, such as the `href` of an `a`, leads; none if not to the web, or to
+    /// nowhere but the page itself.
     #[inline]
     pub fn resolve(&mut self, reference: &str) -> Option<Link<'_>> {
         let resolved = match self.resolve_plain(reference) {
@@ -207,7 +213,8 @@ impl LinkResolver {
         Ok(())
     }
 
-    // Each of these sets the target to where a plain reference starts, and returns what is left to append to it.
+    // Each of these sets the target to where a plain reference starts, and returns what is left to
+    // append to it.
 
     fn start_above<'rest>(
         &mut self,
@@ -299,8 +306,8 @@ impl Target {
             (base.key, base.domain, base.host, base.path);
     }
 
-    /// Appends a path and a query, both plain, to a target that ends with a slash, or with its path if there is only a
-    /// query.
+    /// Appends a path and a query, both plain, to a target that ends with a slash, or with its path
+    /// if there is only a query.
     #[inline]
     fn append(&mut self, reference: &str, seen: u8) {
         let reference = reference.strip_prefix('/').unwrap_or(reference);
@@ -312,8 +319,8 @@ impl Target {
             self.append_segments(path);
             self.text.push_str(query);
         }
-        // Where the query is empty, its mark goes too. A mark at the end can only be that: another one would belong to
-        // a query that is not.
+        // Where the query is empty, its mark goes too. A mark at the end can only be that: another
+        // one would belong to a query that is not.
         if seen & MARK != 0
             && self.text.ends_with('?')
             && self.text.find('?') == Some(self.text.len() - 1)

@@ -1,7 +1,7 @@
 //! One spelling for percent-encoded text.
 
-/// Appends `text` to `out`: unreserved characters decoded, the digits of all others in capitals, and percent signs that
-/// encode nothing encoded. Doing it again changes nothing.
+/// Appends `text` to `out`: unreserved characters decoded, the digits of all others in capitals,
+/// and percent signs that encode nothing encoded. Doing it again changes nothing.
 pub(super) fn normalise(text: &str, out: &mut String) {
     let mut rest = text;
     while let Some(percent) = memchr::memchr(b'%', rest.as_bytes()) {
@@ -29,7 +29,8 @@ pub(super) fn normalise(text: &str, out: &mut String) {
     out.push_str(rest);
 }
 
-/// Whether `text` has a percent-encoded dot, which the URL standard takes for a dot in `.` and `..`.
+/// Whether `text` has a percent-encoded dot, which the URL standard takes for a dot in `.` and
+/// `..`.
 pub(super) fn encodes_dot(text: &str) -> bool {
     memchr::memchr_iter(b'%', text.as_bytes()).any(|percent| {
         matches!(

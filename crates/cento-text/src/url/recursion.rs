@@ -10,13 +10,14 @@ pub struct Recursion {
     pub components: u32,
     /// How often a component may not stand in a path: so often, or more, is an error.
     pub repeats: u32,
-    /// How often two or more components may not follow each other in the same order: so often in a row, or more, is an
-    /// error. Cycles of up to 64 components are seen.
+    /// How often two or more components may not follow each other in the same order: so often in a
+    /// row, or more, is an error. Cycles of up to 64 components are seen.
     pub cycles: u32,
 }
 
 impl Default for Recursion {
-    /// The limits of Ardi & Heidemann: more than 96 components, one of them 4 times, or a cycle 3 times.
+    /// The limits of Ardi & Heidemann: more than 96 components, one of them 4 times, or a cycle 3
+    /// times.
     fn default() -> Self {
         Recursion {
             components: 96,
@@ -66,8 +67,8 @@ impl fmt::Display for RecursionError {
 
 impl std::error::Error for RecursionError {}
 
-/// The longest cycle that is looked for. It bounds the work on a hostile address where the limit of components is off;
-/// with the default limits no cycle is longer than a third of 96.
+/// The longest cycle that is looked for. It bounds the work on a hostile address where the limit of
+/// components is off; with the default limits no cycle is longer than a third of 96.
 const LONGEST_CYCLE: usize = 64;
 
 impl Recursion {
@@ -77,7 +78,8 @@ impl Recursion {
         components: impl Iterator<Item = &'path str>,
     ) -> Option<RecursionError> {
         let mut numbers = Vec::new();
-        // Components are numbered in the order in which they first occur: comparing numbers is all that the tests need.
+        // Components are numbered in the order in which they first occur: comparing numbers is all
+        // that the tests need.
         let mut known: HashMap<&str, (u32, usize)> = HashMap::new();
         let mut most: Option<(&str, usize)> = None;
         for component in components {
@@ -104,8 +106,8 @@ impl Recursion {
         self.cycle(&numbers)
     }
 
-    /// A cycle of length L that occurs c times in a row is a stretch of (c − 1)·L components, each of which equals the one
-    /// L further on.
+    /// A cycle of length L that occurs c times in a row is a stretch of (c − 1)·L components, each
+    /// of which equals the one L further on.
     fn cycle(&self, numbers: &[u32]) -> Option<RecursionError> {
         if self.cycles == 0 {
             return None;
@@ -193,7 +195,8 @@ mod tests {
                 times: 3
             })
         );
-        // One component three times in a row is neither a cycle of several nor often enough to be a repeat.
+        // One component three times in a row is neither a cycle of several nor often enough to be a
+        // repeat.
         assert_eq!(check("/2024/a/a/a"), None);
         assert_eq!(check(""), None);
     }

@@ -1,10 +1,11 @@
 //! Words in scripts that are written without spaces, as a dictionary splits them.
 //!
-//! ICU's dictionary takes, from where it stands, the longest word that it knows. So where it breaks depends on what
-//! follows by no more than the longest word, and on what went before not at all, once it has broken there. This is what lets
-//! a run of any length be split piece by piece, in bounded memory, with the very breaks that the whole would have.
-//! ICU's other model, a neural network, has neither property, and computes in floating point besides: not something
-//! to rest the identity of a word on.
+//! ICU's dictionary takes, from where it stands, the longest word that it knows. So where it breaks
+//! depends on what follows by no more than the longest word, and on what went before not at all,
+//! once it has broken there. This is what lets a run of any length be split piece by piece, in
+//! bounded memory, with the very breaks that the whole would have. ICU's other model, a neural
+//! network, has neither property, and computes in floating point besides: not something to rest the
+//! identity of a word on.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -14,11 +15,12 @@ use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed};
 
 use super::table::{self, Kind};
 
-/// How many bytes are split at a time: enough to make beginnings and ends rare, little enough to stay in cache.
+/// How many bytes are split at a time: enough to make beginnings and ends rare, little enough to
+/// stay in cache.
 const PIECE: usize = 4096;
 
-/// How far from the end of an unfinished piece a break must be to be believed, in bytes. The longest word of the
-/// dictionaries is far shorter.
+/// How far from the end of an unfinished piece a break must be to be believed, in bytes. The
+/// longest word of the dictionaries is far shorter.
 const MARGIN: usize = 512;
 
 static SEGMENTER: LazyLock<WordSegmenterBorrowed<'static>> =
@@ -34,8 +36,8 @@ pub(super) struct Dictionary {
 }
 
 impl Dictionary {
-    /// Splits the run of dictionary characters that begins at `begin` and gives `visit` the range and the
-    /// characters of each word, without ignorable ones. Returns where the run ends.
+    /// Splits the run of dictionary characters that begins at `begin` and gives `visit` the range
+    /// and the characters of each word, without ignorable ones. Returns where the run ends.
     pub(super) fn split(
         &mut self,
         text: &str,
@@ -69,7 +71,8 @@ impl Dictionary {
                 return end;
             }
             if done == 0 {
-                // One word fills the piece. Doubling keeps the whole work linear, however long the word is.
+                // One word fills the piece. Doubling keeps the whole work linear, however long the
+                // word is.
                 size *= 2;
             } else {
                 begin = self.origin(begin, done..self.clean.len()).start;
@@ -78,8 +81,8 @@ impl Dictionary {
         }
     }
 
-    /// Copies up to `size` bytes of the run at `begin`, without ignorable characters, into `clean`. Returns where it
-    /// stopped and whether that is the end of the run.
+    /// Copies up to `size` bytes of the run at `begin`, without ignorable characters, into `clean`.
+    /// Returns where it stopped and whether that is the end of the run.
     fn gather(&mut self, text: &str, begin: usize, size: usize) -> (usize, bool) {
         self.clean.clear();
         self.origins.clear();
@@ -129,8 +132,8 @@ impl Dictionary {
         if self.origins.is_empty() {
             return begin + range.start..begin + range.end;
         }
-        // The end is where the last character ends, not where the next begins: something may have been left out
-        // between them.
+        // The end is where the last character ends, not where the next begins: something may have
+        // been left out between them.
         let first = self.origins.get(range.start).copied().unwrap_or(begin);
         let last = self.origins.get(range.end - 1).copied().unwrap_or(first);
         first..last + 1

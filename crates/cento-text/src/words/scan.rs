@@ -1,8 +1,9 @@
 //! Finding words at the speed of memory.
 //!
-//! Text is cut at the ASCII characters that separate words: white space, punctuation, controls. What is left between them
-//! are *runs* of ASCII letters and digits and of anything that is not ASCII. In a run of ASCII letters and digits alone
-//! there is nothing to decide: it is one word. Only runs with other characters are looked at character by character.
+//! Text is cut at the ASCII characters that separate words: white space, punctuation, controls.
+//! What is left between them are *runs* of ASCII letters and digits and of anything that is not
+//! ASCII. In a run of ASCII letters and digits alone there is nothing to decide: it is one word.
+//! Only runs with other characters are looked at character by character.
 //!
 //! ```text
 //! text    In der Größe, 3月5日.
@@ -11,9 +12,10 @@
 //! words   ██ ███ ██████ ██▀█▀          a run of ASCII is a word; the others are walked
 //! ```
 //!
-//! Runs are found 64 bytes at a time, as bits in a machine word, so that the cost of a word is a few instructions and not
-//! one mispredicted branch. Normal forms are slices of a window that is put into lower case at once; or, for those who hash them,
-//! two numbers, which are read out of the text itself.
+//! Runs are found 64 bytes at a time, as bits in a machine word, so that the cost of a word is a
+//! few instructions and not one mispredicted branch. Normal forms are slices of a window that is
+//! put into lower case at once; or, for those who hash them, two numbers, which are read out of the
+//! text itself.
 
 use std::ops::Range;
 
@@ -21,7 +23,8 @@ use super::dictionary::Dictionary;
 use super::form::NormalForm;
 use super::table::{self, Kind};
 
-/// How much text is put into lower case at a time; it stays in the first-level cache until its words are used.
+/// How much text is put into lower case at a time; it stays in the first-level cache until its
+/// words are used.
 const WINDOW: usize = 2048;
 
 /// What a sink looks at: nothing else is made.
@@ -46,8 +49,8 @@ pub(super) trait Sink {
     /// Takes a word.
     fn word(&mut self, range: Range<usize>, normal: &str);
 
-    /// Takes a word of which the normal form is ASCII and up to 16 bytes long: two numbers of eight bytes each, the first byte
-    /// lowest, and zeros after the last.
+    /// Takes a word of which the normal form is ASCII and up to 16 bytes long: two numbers of eight
+    /// bytes each, the first byte lowest, and zeros after the last.
     fn packed(&mut self, _range: Range<usize>, _normal: [u64; 2]) {}
 
     /// Takes so many words of which nothing matters but that they are there.
@@ -72,8 +75,8 @@ impl Scan {
         }
     }
 
-    /// Gives `sink` the words of the window that begins at `begin`, which is not within a run, and returns where the
-    /// next one has to begin.
+    /// Gives `sink` the words of the window that begins at `begin`, which is not within a run, and
+    /// returns where the next one has to begin.
     fn window<S: Sink>(&mut self, text: &str, begin: usize, sink: &mut S) -> usize {
         let mut size = text.len() - begin;
         if S::WANTED == Wanted::Normals {
@@ -87,7 +90,8 @@ impl Scan {
             self.lower.push_str(&text[begin..end]);
             self.lower.make_ascii_lowercase();
         }
-        // The run that is not over yet: where it began, and whether it has had a byte that is not ASCII.
+        // The run that is not over yet: where it began, and whether it has had a byte that is not
+        // ASCII.
         let (mut open, mut start, mut mixed) = (false, 0, false);
         for (number, block) in text.as_bytes()[begin..begin + size].chunks(64).enumerate() {
             let offset = number * 64;
@@ -105,8 +109,9 @@ impl Scan {
                 }
                 continue;
             }
-            // Runs come by their ends, so that each costs one turn of the loop. Where no run begins any more, what `start` is
-            // does not matter. No branch asks whether a run is open: that is as good as random.
+            // Runs come by their ends, so that each costs one turn of the loop. Where no run begins
+            // any more, what `start` is does not matter. No branch asks whether a run is open: that
+            // is as good as random.
             start = if open {
                 start
             } else {
@@ -171,7 +176,8 @@ impl Scan {
         }
     }
 
-    /// Gives `sink` the words of the run that begins at `begin`, character by character, and returns where it ends.
+    /// Gives `sink` the words of the run that begins at `begin`, character by character, and
+    /// returns where it ends.
     #[inline(never)]
     fn walk<S: Sink>(&mut self, text: &str, begin: usize, sink: &mut S) -> usize {
         let mut at = begin;
@@ -247,10 +253,11 @@ impl Scan {
     }
 }
 
-/// The normal form of the letters and digits of ASCII in `range`, if there are up to 16 of them; none as well where fewer than 16
-/// bytes of text are left from their beginning.
+/// The normal form of the letters and digits of ASCII in `range`, if there are up to 16 of them;
+/// none as well where fewer than 16 bytes of text are left from their beginning.
 ///
-/// Sixteen bytes are read whatever the length is, and those beyond it cut off: how long a word is, no processor can foresee.
+/// Sixteen bytes are read whatever the length is, and those beyond it cut off: how long a word is,
+/// no processor can foresee.
 #[inline]
 fn pack(text: &[u8], range: &Range<usize>) -> Option<[u64; 2]> {
     /// The bytes to keep, by length.
@@ -277,7 +284,8 @@ fn pack(text: &[u8], range: &Range<usize>) -> Option<[u64; 2]> {
     ])
 }
 
-/// Which of 64 bytes are ASCII letters or digits, and which are not ASCII; the first byte is the lowest bit.
+/// Which of 64 bytes are ASCII letters or digits, and which are not ASCII; the first byte is the
+/// lowest bit.
 struct Bits {
     ascii: u64,
     other: u64,
@@ -315,7 +323,8 @@ const fn eight(byte: u8) -> u64 {
 
 /// One bit for each of 64 bytes.
 ///
-/// The first loop is one that compilers turn into a few instructions on sixteen bytes at once, as long as it does nothing else.
+/// The first loop is one that compilers turn into a few instructions on sixteen bytes at once, as
+/// long as it does nothing else.
 #[inline]
 fn gather(block: &[u8; 64], is: impl Fn(u8) -> bool) -> u64 {
     let mut flags = [0u8; 64];

@@ -1,9 +1,11 @@
-//! What each character is to a word: a table of all of Unicode, made page by page as texts ask for it.
+//! What each character is to a word: a table of all of Unicode, made page by page as texts ask for
+//! it.
 //!
-//! The definitions come from ICU's properties, but asking those for every character of a text would cost more than
-//! everything else together. Most texts live on a handful of pages of 64 characters; a page is computed when the first
-//! of its characters is met, in some microseconds, and kept for the life of the process. A page of UTF-8's two-byte
-//! characters is exactly one lead byte, so that a text in Russian needs four.
+//! The definitions come from ICU's properties, but asking those for every character of a text would
+//! cost more than everything else together. Most texts live on a handful of pages of 64 characters;
+//! a page is computed when the first of its characters is met, in some microseconds, and kept for
+//! the life of the process. A page of UTF-8's two-byte characters is exactly one lead byte, so that
+//! a text in Russian needs four.
 
 use std::collections::HashSet;
 use std::sync::{LazyLock, OnceLock};
@@ -63,7 +65,8 @@ pub(super) enum Form {
 
 /// The kind and the form of one character.
 ///
-/// Packed into 32 bits: the character of [`Form::One`] in the lower 21, then the form, then the kind.
+/// Packed into 32 bits: the character of [`Form::One`] in the lower 21, then the form, then the
+/// kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry(u32);
 
@@ -130,7 +133,8 @@ pub(super) fn entry(character: char) -> Entry {
     page(character).entries[character as usize % 64]
 }
 
-/// What a character of [`Form::Several`] becomes, and whether that ends with a mark that can be reordered.
+/// What a character of [`Form::Several`] becomes, and whether that ends with a mark that can be
+/// reordered.
 pub(super) fn expansion(character: char) -> (&'static str, bool) {
     page(character)
         .expansions
@@ -185,8 +189,9 @@ fn kind(character: char) -> Kind {
     }
 }
 
-/// Whether all scripts that share the character are written without spaces. One that they share with others, as the
-/// Ukrainian apostrophe U+02BC is shared by Cyrillic, Latin and Thai, is a letter like any other.
+/// Whether all scripts that share the character are written without spaces. One that they share
+/// with others, as the Ukrainian apostrophe U+02BC is shared by Cyrillic, Latin and Thai, is a
+/// letter like any other.
 fn is_of_dictionary_scripts_alone(character: char) -> bool {
     let shared_by = ScriptWithExtensions::new().get_script_extensions_val(character);
     let mut scripts = shared_by.iter().peekable();
@@ -202,7 +207,8 @@ pub(super) fn is_word(character: char) -> bool {
         .contains(category)
 }
 
-/// Whether words go on as if the character were not there: soft hyphens, zero-width and other default-ignorable ones.
+/// Whether words go on as if the character were not there: soft hyphens, zero-width and other
+/// default-ignorable ones.
 pub(super) fn is_ignorable(character: char) -> bool {
     CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(character)
 }
@@ -211,8 +217,9 @@ const COMPOSE: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_n
 const DECOMPOSE: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizer::new_nfkd();
 const FOLD: CaseMapperBorrowed<'static> = CaseMapper::new();
 
-/// The normal form of a word without ignorable characters, by the definition: NFKC, full case folding, NFKC again
-/// because folding may leave something to compose, and of that the characters that words are made of.
+/// The normal form of a word without ignorable characters, by the definition: NFKC, full case
+/// folding, NFKC again because folding may leave something to compose, and of that the characters
+/// that words are made of.
 pub(super) fn normal_form(word: &str, out: &mut String) {
     let composed = COMPOSE.normalize(word);
     let folded = FOLD.fold_string(&composed);
@@ -226,9 +233,10 @@ pub(super) fn normal_form(word: &str, out: &mut String) {
 
 /// Finds the form of a character of a word.
 ///
-/// A string is its own NFKC if every character is, and none reorders with or composes onto the one before it. So a
-/// character may be replaced on its own if neither what it decomposes to nor what it becomes begins with one that does
-/// such a thing to the left, and if what it becomes ends with a mark, then only before what is no mark.
+/// A string is its own NFKC if every character is, and none reorders with or composes onto the one
+/// before it. So a character may be replaced on its own if neither what it decomposes to nor what
+/// it becomes begins with one that does such a thing to the left, and if what it becomes ends with
+/// a mark, then only before what is no mark.
 fn form(character: char, expansions: &mut Vec<Expansion>) -> Form {
     let alone = character.encode_utf8(&mut [0; 4]).to_owned();
     let mut normal = String::new();
@@ -271,8 +279,8 @@ fn class(character: char) -> u8 {
     CanonicalCombiningClassMap::new().get_u8(character)
 }
 
-/// Whether canonical composition can join the character to one before it: whether anything decomposes to a pair that
-/// ends with it.
+/// Whether canonical composition can join the character to one before it: whether anything
+/// decomposes to a pair that ends with it.
 fn composes_backwards(character: char) -> bool {
     /// Nothing beyond the second plane decomposes to a pair.
     const LAST: char = '\u{1ffff}';

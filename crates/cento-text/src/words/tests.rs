@@ -1,4 +1,5 @@
-//! The definition of a word, spelt out slowly, against what is found fast; and words of many languages.
+//! The definition of a word, spelt out slowly, against what is found fast; and words of many
+//! languages.
 
 use icu_properties::props::{GeneralCategory, GeneralCategoryGroup, Script};
 use icu_properties::script::ScriptWithExtensions;
@@ -32,7 +33,8 @@ fn ignorable(character: char) -> bool {
     CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(character)
 }
 
-/// Whether the character is of a script without spaces, given whether the one before it in the word was.
+/// Whether the character is of a script without spaces, given whether the one before it in the word
+/// was.
 fn spaceless(character: char, before: bool) -> bool {
     let scripts = ScriptWithExtensions::new();
     if SCRIPTS.contains(&scripts.get_script_val(character)) {
@@ -387,6 +389,7 @@ fn hostile_text_takes_linear_time() {
         assert!(bytes <= text.len());
         assert_eq!(words(&text).len(), count_words(&text));
     }
-    // Seconds rather than milliseconds because a debug build may run beside others; quadratic would be hours.
+    // Seconds rather than milliseconds because a debug build may run beside others; quadratic would
+    // be hours.
     assert!(begin.elapsed().as_secs() < 60);
 }

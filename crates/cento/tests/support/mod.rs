@@ -125,7 +125,8 @@ fn without_progress(said: &str) -> String {
         .collect()
 }
 
-/// Seconds and rates differ from run to run, and the size of a corpus with every change to how it is stored.
+/// Seconds and rates differ from run to run, and the size of a corpus with every change to how it
+/// is stored.
 fn without_times(line: &str) -> String {
     let begins = |name: &str| {
         line.strip_prefix("  ")

@@ -4,16 +4,17 @@
 //!   pages ─ members ─▶ by class ─ hosts ─▶ by hosts ─ host sets ─▶ by size ─ merge ─▶ collections
 //! ```
 //!
-//! A *class* is a visited page with its replicas. Classes that are on the same servers belong together: a manual is one collection
-//! however many folders it has, and whichever server was visited first. Mirrors are seldom complete, so a set of servers joins a larger
-//! collection if at least half of its servers, and two of them, have that collection in the same place: in one folder, or in
-//! one inside the other.
+//! A *class* is a visited page with its replicas. Classes that are on the same servers belong
+//! together: a manual is one collection however many folders it has, and whichever server was
+//! visited first. Mirrors are seldom complete, so a set of servers joins a larger collection if at
+//! least half of its servers, and two of them, have that collection in the same place: in one
+//! folder, or in one inside the other.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use cento_fingerprint::word_hash;
 use cento_flow::{Flow, Registry, Shuffle, Stage, StageError, WideGroups};
-use cento_print::word_hash;
 use serde::{Deserialize, Serialize};
 
 use super::super::order::Order;
@@ -107,7 +108,8 @@ struct Collections {
 }
 
 impl Collections {
-    /// Takes what some servers hold: into a collection that it belongs to, or as a new one. It comes back if there is no more room.
+    /// Takes what some servers hold: into a collection that it belongs to, or as a new one. It
+    /// comes back if there is no more room.
     fn take(&mut self, held: Held) -> Option<Held> {
         let hosts: Vec<u64> = held.hosts.keys().map(|host| word_hash(host)).collect();
         let known = hosts.iter().filter_map(|host| self.by_host.get(host));

@@ -1,12 +1,14 @@
-//! How often pages are replicated, and what a crawler would save: Figure 1, Table 2 and the savings of the paper.
+//! How often pages are replicated, and what a crawler would save: Figure 1, Table 2 and the savings
+//! of the paper.
 //!
-//! Three notions of a replica, each wider than the one before: the same text, 15 chunks of four lines in common, 25 of two lines. A page
-//! is its own first replica. A crawler that knows them visits the earlier page first ([`crate::precedence`]), and skips each
-//! that is a replica of one it has visited; what it skips is what it saves. A *collection* is what the same servers hold replicas
-//! of (`collections`).
+//! Three notions of a replica, each wider than the one before: the same text, 15 chunks of four
+//! lines in common, 25 of two lines. A page is its own first replica. A crawler that knows them
+//! visits the earlier page first ([`crate::precedence`]), and skips each that is a replica of one
+//! it has visited; what it skips is what it saves. A *collection* is what the same servers hold
+//! replicas of (`collections`).
 //!
-//! All chunks count, however many pages have them, and no pair of pages is listed that need not be (`stages`, `resolve`). Some
-//! [`PAGE_BYTES`] are held for each page.
+//! All chunks count, however many pages have them, and no pair of pages is listed that need not be
+//! (`stages`, `resolve`). Some [`PAGE_BYTES`] are held for each page.
 
 mod collections;
 mod resolve;
@@ -105,8 +107,9 @@ pub struct ReplicationSummary {
     pub savings: Vec<SavingsRow>,
     /// How many collections are on several servers.
     pub collections: u64,
-    /// Pages that have very common chunks in so many combinations that they were not compared with all others: their replicas, and
-    /// what would be saved, are lower bounds. Of the notion that has most of them.
+    /// Pages that have very common chunks in so many combinations that they were not compared with
+    /// all others: their replicas, and what would be saved, are lower bounds. Of the notion that
+    /// has most of them.
     pub beyond: u64,
 }
 
@@ -285,7 +288,8 @@ fn register(registry: &mut Registry, summary: ReplicationSummary) {
     });
 }
 
-/// The flow that writes what is known and gathers collections. What is known belongs to the flow, so that no other is resumed.
+/// The flow that writes what is known and gathers collections. What is known belongs to the flow,
+/// so that no other is resumed.
 fn flow(source: &Source, summary: &ReplicationSummary) -> Flow {
     let known = blake3::hash(json!(summary).to_string().as_bytes());
     let flow = Flow::new(REPLICATION).table(REPLICAS).table(SAVINGS).stage(

@@ -1,7 +1,8 @@
-//! From groups, pairs and hot sets to how many replicas each page has, and for which of them a crawler would skip it.
+//! From groups, pairs and hot sets to how many replicas each page has, and for which of them a
+//! crawler would skip it.
 //!
-//! Pages are known by rank, and visited in that order. A page that shares enough with a visited one is skipped; otherwise it is
-//! visited itself.
+//! Pages are known by rank, and visited in that order. A page that shares enough with a visited one
+//! is skipped; otherwise it is visited itself.
 
 use super::super::PAIRS;
 use super::stages::{COPIES, GROUPS, SET_CHUNKS, SETS};
@@ -15,15 +16,16 @@ use arrow_array::types::{UInt32Type, UInt64Type};
 const MOST_STEPS: u64 = 1 << 33;
 const NONE: u32 = u32::MAX;
 
-/// What a notion of a replica says. Pages are known by rank, and what is true of the leader of a group is true of its pages.
+/// What a notion of a replica says. Pages are known by rank, and what is true of the leader of a
+/// group is true of its pages.
 #[derive(Debug, Default)]
 pub(super) struct Notion {
     pub(super) name: String,
     leaders: Vec<u32>,
     replicas: Vec<u32>,
     visited: Vec<u32>,
-    /// Pages whose hot chunks were not compared with those of all others. For these, and for those that they were not compared with,
-    /// the numbers are lower bounds.
+    /// Pages whose hot chunks were not compared with those of all others. For these, and for those
+    /// that they were not compared with, the numbers are lower bounds.
     pub(super) beyond: u64,
 }
 
@@ -177,7 +179,8 @@ impl Sets {
             .sum()
     }
 
-    /// The sets that share enough with a set, itself among them if it has enough. None if it would take too many steps.
+    /// The sets that share enough with a set, itself among them if it has enough. None if it would
+    /// take too many steps.
     fn related(&mut self, set: u32) -> Option<Vec<u32>> {
         if self.chunks_of(set).len() < self.threshold as usize {
             return Some(Vec::new());
@@ -247,7 +250,8 @@ pub(super) fn exact(firsts: &[u32]) -> Notion {
     }
 }
 
-/// The replicas of a notion by what its flow has found. A set is known by its number, which is that of its place in the table.
+/// The replicas of a notion by what its flow has found. A set is known by its number, which is that
+/// of its place in the table.
 pub(super) fn near(
     name: &str,
     findings: &Findings,
@@ -388,7 +392,8 @@ pub(super) fn resolve(
     })
 }
 
-/// Adds the replicas that pages have by hot chunks alone. Answers how many pages were not compared with all others.
+/// Adds the replicas that pages have by hot chunks alone. Answers how many pages were not compared
+/// with all others.
 fn add_sets(replicas: &mut [u32], weights: &[u32], leaders: &[u32], sets: &mut Sets) -> u64 {
     let mut of_set = vec![0u32; sets.begins.len()];
     let is_leader = |page: u32| leaders.get(page as usize) == Some(&page);

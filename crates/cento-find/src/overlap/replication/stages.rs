@@ -1,4 +1,5 @@
-//! Which pages share enough chunks to be replicas of each other, without all pairs of pages that do.
+//! Which pages share enough chunks to be replicas of each other, without all pairs of pages that
+//! do.
 //!
 //! ```text
 //!   text ─ cut ─▶ by chunk ─ shared ─▶ by page ─ sign ─┬▶ by signature ─ group ─▶ groups        pages with the same shared chunks
@@ -8,14 +9,17 @@
 //!
 //! Three steps keep the result exact and the work far below that of all pairs:
 //!
-//! 1. A chunk on one page connects nothing. Pages whose *shared* chunks are the same set are replicas of each other if they are
-//!    enough, and replicas of the same others: they are one *group*, and its first page stands for all. A template filled in ten
-//!    thousand times is one group.
-//! 2. A chunk that more than [`HOT`] groups have is *hot* and brings no pairs together. Most pages have fewer hot chunks than make a
-//!    replica, so two of them that are replicas share another chunk too, by which they meet; the pairs that meet are listed
-//!    with what they share, if hot chunks could make up for the rest.
-//! 3. Groups with the same hot chunks form a *hot set*. What sets have in common is added when pairs are resolved
-//!    (`resolve`), where sets with enough hot chunks in common make replicas of all their pages, counted and never listed.
+//! 1. A chunk on one page connects nothing. Pages whose *shared* chunks are the same set are
+//!    replicas of each other if they are enough, and replicas of the same others: they are one
+//!    *group*, and its first page stands for all. A template filled in ten thousand times is one
+//!    group.
+//! 2. A chunk that more than [`HOT`] groups have is *hot* and brings no pairs together. Most pages
+//!    have fewer hot chunks than make a replica, so two of them that are replicas share another
+//!    chunk too, by which they meet; the pairs that meet are listed with what they share, if hot
+//!    chunks could make up for the rest.
+//! 3. Groups with the same hot chunks form a *hot set*. What sets have in common is added when
+//!    pairs are resolved (`resolve`), where sets with enough hot chunks in common make replicas of
+//!    all their pages, counted and never listed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -33,7 +37,8 @@ use crate::error::Result;
 use crate::numbers::{Numbers, UNSET};
 use crate::source::Source;
 
-/// Groups that a chunk may have before it is hot. A chunk of g groups is looked at g²/2 times, so this bounds the time.
+/// Groups that a chunk may have before it is hot. A chunk of g groups is looked at g²/2 times, so
+/// this bounds the time.
 pub(super) const HOT: u32 = 1_000;
 /// Tables.
 pub(super) const COPIES: &str = "same_text";
@@ -106,12 +111,14 @@ impl Enough {
         }
     }
 
-    /// Chunks that a pair with this page must share beside hot ones, and at least one by which it meets.
+    /// Chunks that a pair with this page must share beside hot ones, and at least one by which it
+    /// meets.
     fn least(&self, page: u32) -> u32 {
         self.threshold.saturating_sub(self.hot(page)).max(1)
     }
 
-    /// Whether two pages may be replicas, and are not so already because they have the same hot chunks and enough of them.
+    /// Whether two pages may be replicas, and are not so already because they have the same hot
+    /// chunks and enough of them.
     fn may_be(&self, pair: Pair) -> bool {
         let [left, right] = [pair.left, pair.right];
         let same_set = self.set_of.get(left) == self.set_of.get(right);
@@ -242,7 +249,8 @@ pub(super) fn register(
     });
 }
 
-/// The chunks that several pages have, numbered. Numbers are spread over all 64 bits, as the ranges of a shuffle need it.
+/// The chunks that several pages have, numbered. Numbers are spread over all 64 bits, as the ranges
+/// of a shuffle need it.
 fn shared(
     context: &Context<'_>,
     groups: &mut Groups<'_, HashPage>,
@@ -337,7 +345,8 @@ fn spread_groups(
     Ok(())
 }
 
-/// The flow for one notion of a replica. `plan` says how many chunks make one, and when a chunk is hot.
+/// The flow for one notion of a replica. `plan` says how many chunks make one, and when a chunk is
+/// hot.
 pub(super) fn flow(source: &Source, params: &Params, plan: Plan) -> Result<Flow> {
     let pages = bits(plan.width);
     let bitmap = json!({ "bytes": u64::from(source.all()).div_ceil(8).max(8) });

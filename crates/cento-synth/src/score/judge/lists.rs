@@ -12,7 +12,8 @@ use crate::score::{Line, bad};
 use crate::settings::Kind;
 use crate::truth::BadKind;
 
-/// Pages that a bad site must have to be found by its pages: the rule of Fetterly, Manasse and Najork.
+/// Pages that a bad site must have to be found by its pages: the rule of Fetterly, Manasse and
+/// Najork.
 const LEAST_PAGES: u64 = 10;
 
 impl Judge<'_> {
@@ -86,9 +87,11 @@ impl Judge<'_> {
         Ok(vec![line])
     }
 
-    /// Pairs of servers: right if pages of one have text of the other by anything that truth tells. Those that should be found are mirrors
-    /// and other names of a server; a chain of found pairs that joins two finds them. Known, and no mistake, are pairs that share no more
-    /// chunks than there are notices that most sites show, and pairs of sites that are made from pools of sentences or from a template.
+    /// Pairs of servers: right if pages of one have text of the other by anything that truth tells.
+    /// Those that should be found are mirrors and other names of a server; a chain of found pairs
+    /// that joins two finds them. Known, and no mistake, are pairs that share no more chunks than
+    /// there are notices that most sites show, and pairs of sites that are made from pools of
+    /// sentences or from a template.
     pub(super) fn servers(&mut self) -> Result<Vec<Line>> {
         let mut line = self.line("servers");
         let path = &self.finding.path;
@@ -130,7 +133,8 @@ impl Judge<'_> {
         Ok(vec![line])
     }
 
-    /// Whether all originals that the table of matches beside this one names are files: then these alone were given.
+    /// Whether all originals that the table of matches beside this one names are files: then these
+    /// alone were given.
     fn only_filed(&self) -> Result<bool> {
         let matches = self.finding.path.with_file_name("matches.parquet");
         let mut all = matches.exists();
@@ -202,7 +206,8 @@ impl Judge<'_> {
                 Some(original) => original,
                 None => pages.page(row, "original", path)?,
             };
-            // An original that nobody copied is no file that truth knows, and yet no address either.
+            // An original that nobody copied is no file that truth knows, and yet no address
+            // either.
             let address = row
                 .text("original")
                 .is_some_and(|name| name.contains("://"));
@@ -211,8 +216,8 @@ impl Judge<'_> {
             Ok(())
         })?;
         let known = &pages.known;
-        // Who was given the folder of originals cannot know those that are in the archives alone; and where no chunk stayed
-        // as it was, there is none to find.
+        // Who was given the folder of originals cannot know those that are in the archives alone;
+        // and where no chunk stayed as it was, there is none to find.
         let filed: HashSet<Id> = known.files.values().copied().collect();
         let given = |page: &Id, original: &Id| {
             let whole = known
@@ -305,7 +310,8 @@ impl Known {
     }
 }
 
-/// For each host, and for each domain above one: the families of pages that its pages belong to or took text from.
+/// For each host, and for each domain above one: the families of pages that its pages belong to or
+/// took text from.
 fn texts_by_site(known: &mut Known) -> HashMap<String, HashSet<Id>> {
     let mut taken: HashMap<Id, Vec<Id>> = HashMap::new();
     for &(page, source) in known.passages.keys() {

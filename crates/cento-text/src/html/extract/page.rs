@@ -1,4 +1,5 @@
-//! The sink that a page is read into: decides what is visible, what is dropped, and what is metadata.
+//! The sink that a page is read into: decides what is visible, what is dropped, and what is
+//! metadata.
 
 use super::Links;
 use crate::html::metadata::Metadata;
@@ -17,8 +18,8 @@ pub(super) struct Page<'a, F> {
     metadata: Metadata,
     /// The subtree being dropped, if any.
     dropping: Dropping,
-    /// Whether `datePublished` occurs on the page, so that any element may state it. One search over the page is far cheaper
-    /// than looking at the attributes of every tag.
+    /// Whether `datePublished` occurs on the page, so that any element may state it. One search
+    /// over the page is far cheaper than looking at the attributes of every tag.
     microdata: bool,
     /// What to do with the text of the element whose content is not markup.
     raw: Raw,
@@ -27,8 +28,9 @@ pub(super) struct Page<'a, F> {
     /// The length of the text when the last link ended.
     link_end: usize,
     in_math: u32,
-    /// How many elements that [nest](nests) are open, and the most that were. Counted by their tags alone: what a browser would
-    /// have closed along with a table stays open here, which matters only by the thousand.
+    /// How many elements that [nest](nests) are open, and the most that were. Counted by their tags
+    /// alone: what a browser would have closed along with a table stays open here, which matters
+    /// only by the thousand.
     depth: u32,
     deepest: u32,
     /// Whether what is in `noscript` is shown, and whether some of it was not.
@@ -45,7 +47,8 @@ pub(super) struct Finished<F> {
     pub(super) dropped_noscript: bool,
 }
 
-/// Whether a start tag means nothing beyond its edge. A table lookup, because it is asked for every tag.
+/// Whether a start tag means nothing beyond its edge. A table lookup, because it is asked for every
+/// tag.
 #[inline]
 fn is_ordinary(tag: Tag) -> bool {
     static ORDINARY: [bool; Tag::COUNT] = {
@@ -76,8 +79,9 @@ fn is_ordinary(tag: Tag) -> bool {
     ORDINARY[tag.index()]
 }
 
-/// Whether an element goes on until its end tag, so that one that is not closed has all that follows in it, others of its kind
-/// too. Not so paragraphs, cells and headings, which end where the next begins. A table lookup, as above.
+/// Whether an element goes on until its end tag, so that one that is not closed has all that
+/// follows in it, others of its kind too. Not so paragraphs, cells and headings, which end where
+/// the next begins. A table lookup, as above.
 #[inline]
 fn nests(tag: Tag) -> bool {
     static NESTS: [bool; Tag::COUNT] = {
@@ -166,7 +170,8 @@ impl<'a, F: Follow> Page<'a, F> {
     }
 
     fn anchor(&mut self, attributes: Attributes<'_>) {
-        // Two links that touch are two labels, as in a menu that is spaced out by style: their words are not one word.
+        // Two links that touch are two labels, as in a menu that is spaced out by style: their
+        // words are not one word.
         if self.writer.is_settled() && self.link_end == self.writer.length() {
             self.writer.edge(Edge::Space);
         }
@@ -254,7 +259,8 @@ impl<F: Follow> Sink for Page<'_, F> {
                 self.deepest = self.deepest.max(self.depth);
             }
         }
-        // Few tags go on from here. One test for all others is easier to predict than the jump of the match below.
+        // Few tags go on from here. One test for all others is easier to predict than the jump of
+        // the match below.
         if tag == Tag::A {
             self.anchor(attributes);
             return ContentModel::Data;

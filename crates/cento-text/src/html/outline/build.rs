@@ -20,7 +20,8 @@ pub(crate) struct OutlineBuilder<'a> {
     link_from: usize,
 }
 
-/// Text positions fit because [`Extractor::extract`](crate::html::Extractor::extract) bounds the page.
+/// Text positions fit because [`Extractor::extract`](crate::html::Extractor::extract) bounds the
+/// page.
 fn narrow(position: usize) -> u32 {
     u32::try_from(position).unwrap_or(u32::MAX)
 }
@@ -79,10 +80,12 @@ impl<'a> OutlineBuilder<'a> {
         }
     }
 
-    /// Closes what a start tag closes without being told: an open `p` before a block, an `li` before the next `li` …
+    /// Closes what a start tag closes without being told: an open `p` before a block, an `li`
+    /// before the next `li` …
     fn imply_ends(&mut self, tag: Tag) {
         let before = match tag {
-            // An item closes the one before it even out of wrappers that people put around its content.
+            // An item closes the one before it even out of wrappers that people put around its
+            // content.
             Tag::Li => self.stack.find_through(&[Tag::Li], WRAPPERS),
             Tag::Dt | Tag::Dd => self.stack.find_through(&[Tag::Dt, Tag::Dd], WRAPPERS),
             Tag::Td | Tag::Th => self.stack.find(CELLS, &[Tag::Table, Tag::Tr]),
@@ -185,7 +188,8 @@ impl Follow for OutlineBuilder<'_> {
             return;
         }
         self.link &= !CELLS.contains(&tag);
-        // An end tag inside a table cell does not reach outside the table, but those of the table's own parts do.
+        // An end tag inside a table cell does not reach outside the table, but those of the table's
+        // own parts do.
         let found = match tag {
             Tag::Body => self.stack.find(&[tag], &[]),
             Tag::Td | Tag::Th | Tag::Tr | Tag::Tbody | Tag::Thead | Tag::Tfoot | Tag::Table => {

@@ -2,13 +2,14 @@
 
 use crate::html::tag::Tag;
 
-/// Elements nested deeper than this are not told from the one at this depth: nobody writes them, but somebody sends them.
+/// Elements nested deeper than this are not told from the one at this depth: nobody writes them,
+/// but somebody sends them.
 pub(super) const DEPTH: usize = 512;
 
 /// The open containers, from the page itself, which is never taken off, to the innermost.
 ///
-/// Each entry knows the one of the same tag below it, so that the innermost of any tag is found without a search: a page that
-/// is all stray end tags is read as fast as any other.
+/// Each entry knows the one of the same tag below it, so that the innermost of any tag is found
+/// without a search: a page that is all stray end tags is read as fast as any other.
 pub(super) struct Stack {
     entries: Vec<Entry>,
     /// The depth of the innermost of each tag; 0, where the page is, stands for none.
@@ -78,7 +79,8 @@ impl Stack {
         self.latest[tag.index()] > 0
     }
 
-    /// The depth of the innermost container of one of `wanted`, unless one of `walls` is open inside of it.
+    /// The depth of the innermost container of one of `wanted`, unless one of `walls` is open
+    /// inside of it.
     pub(super) fn find(&self, wanted: &[Tag], walls: &[Tag]) -> Option<usize> {
         let depth = self.innermost(wanted);
         (depth > 0 && self.innermost(walls) <= depth).then_some(depth)

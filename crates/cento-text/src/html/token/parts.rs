@@ -10,19 +10,22 @@ use std::borrow::Cow;
 pub struct Text<'a> {
     /// The bytes of the page.
     pub raw: &'a str,
-    /// How they are to be read: character references count in [`ContentModel::Data`] and [`ContentModel::RcData`].
+    /// How they are to be read: character references count in [`ContentModel::Data`] and
+    /// [`ContentModel::RcData`].
     pub model: ContentModel,
 }
 
 impl<'a> Text<'a> {
-    /// The characters: references resolved, line ends made `\n`, and NUL made U+FFFD where the standard says so.
+    /// The characters: references resolved, line ends made `\n`, and NUL made U+FFFD where the
+    /// standard says so.
     #[must_use]
     pub fn decode(self) -> Cow<'a, str> {
         let references = match self.model {
             ContentModel::Data | ContentModel::RcData => Some(Place::Text),
             _ => None,
         };
-        // In data the tokenizer passes NUL on; the tree builder, which is the reader of this text, drops it.
+        // In data the tokenizer passes NUL on; the tree builder, which is the reader of this text,
+        // drops it.
         let nul = if self.model == ContentModel::Data {
             "\0"
         } else {
@@ -89,8 +92,8 @@ impl<'a> Attributes<'a> {
         self.spans.is_empty()
     }
 
-    /// The decoded value of the attribute called `name` (which must be in lower case), or nothing. Where a tag has several
-    /// of that name, the first counts.
+    /// The decoded value of the attribute called `name` (which must be in lower case), or nothing.
+    /// Where a tag has several of that name, the first counts.
     #[must_use]
     pub fn get(self, name: &str) -> Option<Cow<'a, str>> {
         let span = self.spans.iter().find(|span| {
@@ -100,8 +103,8 @@ impl<'a> Attributes<'a> {
         Some(decode_value(slice(self.page, span.value)))
     }
 
-    /// Name and value of each as the page spells them, repeated names included: [`decode_value`] and [`decode_name`] read
-    /// them.
+    /// Name and value of each as the page spells them, repeated names included: [`decode_value`]
+    /// and [`decode_name`] read them.
     pub fn iter(self) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.spans
             .iter()

@@ -32,7 +32,8 @@ impl Tokenizer<'_> {
             .find(|&open| self.names(open + b"</".len(), name))
     }
 
-    /// Whether `name` stands at `at` as a whole tag name. A name that the page breaks off in does not count.
+    /// Whether `name` stands at `at` as a whole tag name. A name that the page breaks off in does
+    /// not count.
     fn names(&self, at: usize, name: &str) -> bool {
         let end = at + name.len();
         slice(self.page, (at, end)).eq_ignore_ascii_case(name)

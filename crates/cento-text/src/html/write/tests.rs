@@ -27,7 +27,8 @@ fn write(steps: &[Step]) -> String {
     text
 }
 
-/// The definition: one decoded character at a time, and what stands between two visible ones worked out from all of it.
+/// The definition: one decoded character at a time, and what stands between two visible ones worked
+/// out from all of it.
 fn write_naively(steps: &[Step]) -> String {
     #[derive(Clone, Copy)]
     enum Item {
@@ -52,7 +53,8 @@ fn write_naively(steps: &[Step]) -> String {
             Step::Preformatted(raw, true) => (raw, ContentModel::Data, true),
             Step::Preformatted(raw, false) => (raw, ContentModel::RawText, true),
         };
-        // Line ends are evened out before anything else; NUL is no character of the text in any element.
+        // Line ends are evened out before anything else; NUL is no character of the text in any
+        // element.
         let raw = raw
             .replace("\r\n", "\n")
             .replace('\r', "\n")

@@ -29,7 +29,8 @@ impl HostCache {
         if self.slots.is_empty() {
             self.slots.resize(Self::SLOTS, Host::default());
         }
-        // Names differ at their ends or in their lengths, mostly: enough to keep them apart in few slots.
+        // Names differ at their ends or in their lengths, mostly: enough to keep them apart in few
+        // slots.
         let bytes = written.as_bytes();
         let ends = match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
             (Some(first), Some(last)) => {
@@ -61,7 +62,8 @@ fn is_plain_host(name: &[u8]) -> bool {
     // What follows the last dot must not look like a number: that would be an address.
     let mut label = 0;
     for (position, &byte) in name.iter().enumerate() {
-        // Two hyphens may stand for an international name, and two dots, or one at either end, are odd.
+        // Two hyphens may stand for an international name, and two dots, or one at either end, are
+        // odd.
         let plain = byte.is_ascii_alphanumeric()
             || byte == b'_'
             || (matches!(byte, b'.' | b'-') && byte != before);

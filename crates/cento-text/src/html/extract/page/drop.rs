@@ -1,4 +1,5 @@
-//! Subtrees that are not shown: which elements begin one, and where it ends although its end tag is missing.
+//! Subtrees that are not shown: which elements begin one, and where it ends although its end tag is
+//! missing.
 
 use crate::html::outline::is_container;
 use crate::html::tag::Tag;
@@ -9,15 +10,15 @@ const DEPTH: usize = 512;
 
 /// The subtree being dropped, if there is one.
 ///
-/// An element that is never closed must not swallow the page where a browser would show it. So its open descendants are
-/// followed, and the part ends
+/// An element that is never closed must not swallow the page where a browser would show it. So its
+/// open descendants are followed, and the part ends
 ///
 /// - at its own end tag;
-/// - at the end tag of an element around it, `</div>` in `<div><video></div>`; but not inside `object`, `template` and
-///   `noscript`, where browsers let no end tag reach outside;
+/// - at the end tag of an element around it, `</div>` in `<div><video></div>`; but not inside
+///   `object`, `template` and `noscript`, where browsers let no end tag reach outside;
 /// - in SVG at a start tag that cannot stand there, such as `<p>`, by the standard's own rule;
-/// - at `</body>` and `</html>` in any case. Browsers drop on, but a page that goes on after those is rather one that
-///   something was pasted into.
+/// - at `</body>` and `</html>` in any case. Browsers drop on, but a page that goes on after those
+///   is rather one that something was pasted into.
 #[derive(Debug)]
 pub(super) struct Dropping {
     /// The dropped element, and those of its open descendants that end tags are matched against.
@@ -130,11 +131,12 @@ impl Dropping {
     }
 }
 
-/// Elements of which nothing is shown, or only where something else fails. Those whose content is raw text, such as `style`,
-/// are not among them: the page drops that text itself. `noscript` is shown after all on a page without any other words.
+/// Elements of which nothing is shown, or only where something else fails. Those whose content is
+/// raw text, such as `style`, are not among them: the page drops that text itself. `noscript` is
+/// shown after all on a page without any other words.
 ///
-/// SVG is dropped, because most of it is icons and their titles. `hidden` is not looked at: what is hidden now is shown at a
-/// click, and what is hidden by style cannot be known here either.
+/// SVG is dropped, because most of it is icons and their titles. `hidden` is not looked at: what is
+/// hidden now is shown at a click, and what is hidden by style cannot be known here either.
 pub(super) const fn is_dropped(tag: Tag) -> bool {
     matches!(
         tag,
