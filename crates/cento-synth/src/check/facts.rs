@@ -2,10 +2,7 @@
 
 use std::collections::HashMap;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{TimestampMillisecondType, UInt64Type};
-use arrow_array::{Array, RecordBatch};
-use cento_store::{Corpus, Table};
+use cento_store::{Corpus, Projection, pages, projection};
 use cento_text::date;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -40,20 +37,13 @@ pub(crate) struct Facts {
     unnamed: u64,
 }
 
-const COLUMNS: [&str; 12] = [
-    "page_id",
-    "url",
-    "host",
-    "ip",
-    "fetched_at",
-    "published_at",
-    "language",
-    "payload_sha1",
-    "revisit_of_url",
-    "revisit_of_date",
-    "text_hash",
-    "reject",
-];
+projection! {
+    /// What a check reads of a page.
+    struct FactColumns of pages {
+        page_id, url, host, ip, fetched_at, published_at, language, payload_sha1, revisit_of_url,
+        revisit_of_date, text_hash, reject,
+    }
+}
 
 type Outcome = std::result::Result<(), String>;
 
@@ -65,51 +55,32 @@ impl Facts {
             hosts: HashMap::new(),
             unnamed: 0,
         };
-        for batch in corpus.scan(Table::Pages, &COLUMNS) {
+        for batch in corpus.scan::<FactColumns>() {
             facts.add(&batch?);
         }
         Ok(facts)
     }
 
-    fn add(&mut self, batch: &RecordBatch) {
-        let text = |name: &str, row: usize| {
-            let column = batch.column_by_name(name)?.as_string_opt::<i32>()?;
-            column.is_valid(row).then(|| column.value(row))
-        };
-        let time = |name: &str, row: usize| {
-            let column = batch.column_by_name(name)?;
-            let column = column.as_primitive_opt::<TimestampMillisecondType>()?;
-            column.is_valid(row).then(|| column.value(row))
-        };
-        let bytes = |name: &str, row: usize| {
-            let column = batch.column_by_name(name)?.as_fixed_size_binary_opt()?;
-            column.is_valid(row).then(|| column.value(row))
-        };
+    fn add(&mut self, batch: &FactColumns) {
         let hash = |text: Option<&str>| text.map_or(0, |text| xxh3_64(text.as_bytes()));
-        for row in 0..batch.num_rows() {
-            let id = batch
-                .column_by_name("page_id")
-                .and_then(|column| column.as_primitive_opt::<UInt64Type>());
+        for row in 0..batch.rows() {
+            let reject = batch.reject.value(row);
             let fact = Fact {
-                page_id: id.map_or(0, |ids| ids.value(row)),
-                sha1: bytes("payload_sha1", row)
-                    .and_then(|bytes| bytes.try_into().ok())
-                    .unwrap_or_default(),
-                text: bytes("text_hash", row)
-                    .and_then(|bytes| bytes.try_into().ok())
-                    .unwrap_or_default(),
-                fetched: time("fetched_at", row),
-                published: time("published_at", row),
-                ip: hash(text("ip", row)),
-                language: hash(text("language", row)),
-                revisit_of: hash(text("revisit_of_url", row)),
-                revisit_date: time("revisit_of_date", row),
-                reject: text("reject", row).map(|reason| xxh3_64(reason.as_bytes())),
+                page_id: batch.page_id.value(row),
+                sha1: batch.payload_sha1.value(row).unwrap_or_default(),
+                text: batch.text_hash.value(row).unwrap_or_default(),
+                fetched: batch.fetched_at.value(row),
+                published: batch.published_at.value(row),
+                ip: hash(batch.ip.value(row)),
+                language: hash(batch.language.value(row)),
+                revisit_of: hash(batch.revisit_of_url.value(row)),
+                revisit_date: batch.revisit_of_date.value(row),
+                reject: reject.map(|reason| xxh3_64(reason.as_bytes())),
             };
-            if let Some(host) = text("host", row) {
+            if let Some(host) = batch.host.value(row) {
                 *self.hosts.entry(xxh3_64(host.as_bytes())).or_insert(0) += 1;
             }
-            let url = hash(text("url", row));
+            let url = xxh3_64(batch.url.value(row).as_bytes());
             if fact.reject == Some(xxh3_64(b"revisit")) {
                 self.revisits.insert((url, fact.fetched), fact);
             } else {

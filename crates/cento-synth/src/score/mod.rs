@@ -40,10 +40,8 @@ mod tests;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::UInt64Type;
 use cento_file::{Checksum, Seal, check_seal};
-use cento_store::{Corpus, Table};
+use cento_store::{Corpus, pages, projection};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -409,6 +407,11 @@ fn bad(path: &Path, detail: &str) -> Error {
     }
 }
 
+projection! {
+    /// The ids and addresses of pages.
+    struct Addresses of pages { page_id, url }
+}
+
 /// Pages by name or by id.
 pub(crate) struct Pages {
     pub(crate) known: Known,
@@ -429,17 +432,11 @@ impl Pages {
             return Ok(());
         };
         let corpus = Corpus::open(path)?;
-        for batch in corpus.scan(Table::Pages, &["page_id", "url"]) {
+        for batch in corpus.scan::<Addresses>() {
             let batch = batch?;
-            let (Some(ids), Some(urls)) = (
-                batch.column(0).as_primitive_opt::<UInt64Type>(),
-                batch.column(1).as_string_opt::<i32>(),
-            ) else {
-                continue;
-            };
-            for (id, url) in ids.values().iter().zip(urls.iter()) {
-                let page = self.known.id(url.unwrap_or_default());
-                self.by_id.insert(*id, page);
+            for (id, url) in batch.page_id.iter().zip(batch.url.iter()) {
+                let page = self.known.id(url);
+                self.by_id.insert(id, page);
             }
         }
         self.corpus = Some(corpus);
