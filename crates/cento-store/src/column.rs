@@ -28,7 +28,7 @@ const SHORT_TEXT: usize = 16;
 
 /// What a column contains, and how one value is written and read.
 pub trait ColumnKind {
-    /// A value, borrowed from whoever writes it or from the column it is read from.
+    /// A value, borrowed from the writer or from the column it is read from.
     type Value<'a>;
     /// The column while it is written.
     type Builder;

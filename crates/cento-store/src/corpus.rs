@@ -286,13 +286,13 @@ impl Corpus {
     /// row group and the blocks that contain the rows.
     fn rows_of(&self, page_id: u64, table: Table, columns: &[&str]) -> Result<PageRows> {
         let parts = &self.manifest.parts;
-        let holds = |part: &Part| {
+        let contains_page = |part: &Part| {
             part.first_page.is_some_and(|first| first <= page_id)
                 && part.last_page.is_some_and(|last| page_id <= last)
         };
         // Parts are sorted, but those without pages have no ids to search by; there are few parts,
         // so a linear search is enough.
-        let Some(part) = parts.iter().position(holds) else {
+        let Some(part) = parts.iter().position(contains_page) else {
             return Ok(PageRows::default());
         };
         let path = self.file(part, table).unwrap_or_default();

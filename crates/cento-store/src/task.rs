@@ -123,7 +123,8 @@ impl<'run> TaskReader<'run> {
                 },
             ),
         };
-        // Finished inputs count as read, so that the progress bar starts where the last run stopped.
+        // Finished inputs count as read, so that the progress bar starts where the last run
+        // stopped.
         let done: u64 = inputs[task.start..begin.clamp(task.start, task.end)]
             .iter()
             .filter_map(|input| input.bytes)

@@ -39,7 +39,7 @@ const IDENTIFIED_AT_ONCE: usize = 64;
 /// The memory that a build may use by default.
 const DEFAULT_MEMORY: u64 = 1 << 30;
 
-/// The progress of builds that nobody observes.
+/// The progress of builds without an observer.
 static UNOBSERVED: Progress = Progress::new();
 
 /// A build of a corpus: what to read, where to write it, and how.
