@@ -8,7 +8,8 @@ use cento_fingerprint::ChunkHash;
 use cento_text::chunk::{ChunkKind, chunks};
 use cento_text::content::Selection;
 use cento_text::normal::{Normalisation, normalise};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use cento_text::stored::{as_text, chunk_kind};
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
@@ -62,7 +63,7 @@ pub struct Recipe {
     #[serde(with = "as_text")]
     pub content: Selection,
     /// What a chunk is.
-    #[serde(with = "stored_chunk")]
+    #[serde(with = "chunk_kind")]
     pub chunk: ChunkKind,
     /// What is evened out before a chunk is hashed.
     #[serde(with = "as_text")]
@@ -155,47 +156,6 @@ impl Recipe {
                 wanted,
             }),
         }
-    }
-}
-
-/// Values that are written as the words the command line uses for them.
-mod as_text {
-    use super::*;
-
-    pub(super) fn serialize<T: Display, S: Serializer>(
-        value: &T,
-        serializer: S,
-    ) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(value)
-    }
-
-    pub(super) fn deserialize<'de, T, D>(deserializer: D) -> std::result::Result<T, D::Error>
-    where
-        T: FromStr<Err: Display>,
-        D: Deserializer<'de>,
-    {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-/// A kind of chunk under its stored name: one that was cut in another way under the same name is
-/// another kind.
-mod stored_chunk {
-    use super::*;
-
-    pub(super) fn serialize<S: Serializer>(
-        kind: &ChunkKind,
-        serializer: S,
-    ) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(&kind.stored_name())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> std::result::Result<ChunkKind, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        ChunkKind::from_stored_name(&name).map_err(serde::de::Error::custom)
     }
 }
 

@@ -1,43 +1,43 @@
-//! Lists rather than pairs: sites, labels, originals, aliases.
+//! Scoring lists: sites, labels, originals, aliases.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::Result;
-use crate::score::judge::{Judge, tally};
-use crate::score::known::{Bad, Classes, Id, Known};
+use crate::score::scorer::{Scorer, tally};
 use crate::score::table::for_each_row;
-use crate::score::{Line, bad};
-use crate::settings::Kind;
+use crate::score::truth_index::{BadSite, Id, TruthIndex, UnionFind};
+use crate::score::{ScoreLine, bad};
+use crate::settings::PageKind;
 use crate::truth::BadKind;
 
-/// Pages that a bad site must have to be found by its pages: the rule of Fetterly, Manasse and
-/// Najork.
-const LEAST_PAGES: u64 = 10;
+/// The minimum number of pages of a bad site that should be found: the rule of Fetterly, Manasse
+/// and Najork.
+const MIN_PAGES: u64 = 10;
 
-impl Judge<'_> {
-    pub(super) fn sites(&mut self) -> Result<Vec<Line>> {
+impl Scorer<'_> {
+    pub(super) fn sites(&mut self) -> Result<Vec<ScoreLine>> {
         let below = self.finding.table == "neighbourhoods";
         let mut line = self.line(if below { "neighbourhoods" } else { "sites" });
-        let wanted: &[BadKind] = match self.finding.analysis.as_str() {
+        let kinds: &[BadKind] = match self.finding.analysis.as_str() {
             "phrases" => &[BadKind::LinkFarm, BadKind::Spammer],
             "detect" => &[BadKind::Thief],
             _ => &[BadKind::LinkFarm, BadKind::Spammer, BadKind::Thief],
         };
         let path = &self.finding.path;
-        let given = match self.finding.analysis.as_str() {
+        let only_filed = match self.finding.analysis.as_str() {
             "detect" => self.only_filed()?,
             _ => false,
         };
         let known = &self.pages.known;
         let filed: HashSet<Id> = known.files.values().copied().collect();
-        // A thief of originals that nobody gave to the analysis cannot be known to it.
-        let knowable = |bad: &Bad| {
+        // A site that copied originals which the analysis does not have cannot be found.
+        let can_be_found = |bad: &BadSite| {
             let stolen = bad.hosts.iter().filter_map(|host| known.stolen.get(host));
             let stolen: Vec<&Id> = stolen.flatten().collect();
             let of_these = stolen.iter().filter(|original| filed.contains(original));
-            !given || 2 * of_these.count() >= stolen.len()
+            !only_filed || 2 * of_these.count() >= stolen.len()
         };
         let mut hit = HashSet::new();
         for_each_row(path, |row| {
@@ -52,13 +52,13 @@ impl Judge<'_> {
                 .map_or(site, |(_, rest)| rest)
                 .trim_end_matches('/');
             let owner = known.bad.iter().position(|bad| owns(bad, site));
-            // The folder of the bad pages must be among the neighbourhoods, and not its host alone.
-            let is_all = |bad: &Bad| {
+            // Among neighbourhoods, the folder of the pages must be found, not only its host.
+            let is_all = |bad: &BadSite| {
                 let folder = bad.prefix.as_deref().filter(|_| below);
                 folder.is_none_or(|prefix| bare_prefix(prefix) == site)
             };
             match owner.and_then(|index| Some((index, known.bad.get(index)?))) {
-                Some((index, bad)) if wanted.contains(&bad.kind) => {
+                Some((index, bad)) if kinds.contains(&bad.kind) => {
                     line.right += 1;
                     if is_all(bad) {
                         hit.insert(index);
@@ -66,8 +66,8 @@ impl Judge<'_> {
                 }
                 Some(_) => line.known += 1,
                 None if known.templates.iter().any(|host| is_site(host, site)) => line.known += 1,
-                // What the publisher says is the publisher's.
-                None if wanted == [BadKind::Thief]
+                // Originals on the site of their publisher are not copied.
+                None if kinds == [BadKind::Thief]
                     && known
                         .publishers
                         .contains(site.split('/').next().unwrap_or(site)) =>
@@ -79,7 +79,7 @@ impl Judge<'_> {
             Ok(())
         })?;
         for (index, bad) in known.bad.iter().enumerate() {
-            if wanted.contains(&bad.kind) && bad.pages >= LEAST_PAGES && knowable(bad) {
+            if kinds.contains(&bad.kind) && bad.pages >= MIN_PAGES && can_be_found(bad) {
                 line.expected += 1;
                 line.found += u64::from(hit.contains(&index));
             }
@@ -87,21 +87,21 @@ impl Judge<'_> {
         Ok(vec![line])
     }
 
-    /// Pairs of servers: right if pages of one have text of the other by anything that truth tells.
-    /// Those that should be found are mirrors and other names of a server; a chain of found pairs
-    /// that joins two finds them. Known, and no mistake, are pairs that share no more chunks than
-    /// there are notices that most sites show, and pairs of sites that are made from pools of
-    /// sentences or from a template.
-    pub(super) fn servers(&mut self) -> Result<Vec<Line>> {
+    /// Scores pairs of servers. A pair is right if pages of one share text with pages of the other
+    /// according to the truth. Mirrors and other host names of a server should be found; a chain of
+    /// found pairs that connects two counts. Known are pairs that share at most as many chunks as
+    /// there are boilerplate notices, and pairs of sites that are made from pools of sentences or
+    /// from a template.
+    pub(super) fn servers(&mut self) -> Result<Vec<ScoreLine>> {
         let mut line = self.line("servers");
         let path = &self.finding.path;
         let known = &mut self.pages.known;
         let texts = texts_by_site(known);
         let none = HashSet::new();
-        let (mut found, mut seen) = (Classes::default(), HashSet::new());
+        let (mut found, mut seen) = (UnionFind::default(), HashSet::new());
         for_each_row(path, |row| {
             let (Some(server), Some(of)) = (row.text("server"), row.text("of")) else {
-                return Err(bad(path, "a row has no server, or no other one"));
+                return Err(bad(path, "a row does not have two servers"));
             };
             let (first, second) = (known.id(server), known.id(of));
             if !seen.insert((first.min(second), first.max(second))) {
@@ -110,16 +110,16 @@ impl Judge<'_> {
             found.join(first, second);
             let of_site = |site: &str| texts.get(site).unwrap_or(&none);
             let shared = !of_site(server).is_disjoint(of_site(of));
-            let diced = |site: &str| {
+            let from_pool = |site: &str| {
                 known.templates.iter().any(|host| is_site(host, site))
                     || known.bad.iter().any(|bad| owns(bad, site))
             };
-            // Most sites show the same notices, and may share these alone.
+            // Most sites show the same notices, and may share nothing else.
             let notices = known.boilerplate.len() as u64;
             let little = row.whole("chunks").is_some_and(|chunks| chunks <= notices);
             if shared || known.hosts.same(first, second) {
                 line.right += 1;
-            } else if little || (diced(server) && diced(of)) {
+            } else if little || (from_pool(server) && from_pool(of)) {
                 line.known += 1;
             } else {
                 line.wrong += 1;
@@ -133,8 +133,8 @@ impl Judge<'_> {
         Ok(vec![line])
     }
 
-    /// Whether all originals that the table of matches beside this one names are files: then these
-    /// alone were given.
+    /// Whether all originals in the table of matches next to this one are files. Then the analysis
+    /// had no others.
     fn only_filed(&self) -> Result<bool> {
         let matches = self.finding.path.with_file_name("matches.parquet");
         let mut all = matches.exists();
@@ -149,14 +149,14 @@ impl Judge<'_> {
         Ok(all)
     }
 
-    /// Labels by the pages that they were found on.
-    pub(super) fn labels(&mut self) -> Result<Vec<Line>> {
+    /// Scores labels by the pages that they were found on.
+    pub(super) fn labels(&mut self) -> Result<Vec<ScoreLine>> {
         let mut line = self.line("labels");
         let path = &self.finding.path;
         let mut found = HashSet::new();
         let pages = &mut *self.pages;
         for_each_row(path, |row| {
-            // Labels that were taken from originals have them for examples.
+            // The examples of labels from originals are the originals.
             let filed = row.text("page").and_then(|name| pages.known.filed(name));
             if let Some(original) = filed {
                 line.right += 1;
@@ -170,12 +170,12 @@ impl Judge<'_> {
                 .is_some_and(|text| known.boilerplate.iter().any(|notice| notice == text.trim()));
             match known.kind(page) {
                 _ if common => line.known += 1,
-                Some(Kind::Article | Kind::Damaged | Kind::Trap) | None
+                Some(PageKind::Article | PageKind::Damaged | PageKind::Trap) | None
                     if !known.sources.contains(&page) =>
                 {
                     line.wrong += 1;
                 }
-                Some(Kind::News | Kind::Spam | Kind::Farm) => line.known += 1,
+                Some(PageKind::News | PageKind::Spam | PageKind::Farm) => line.known += 1,
                 _ => {
                     line.right += 1;
                     found.extend(known.copied.get(&page).copied());
@@ -190,8 +190,8 @@ impl Judge<'_> {
         Ok(vec![line])
     }
 
-    /// Pages that copy originals, each to its original.
-    pub(super) fn matches(&mut self) -> Result<Vec<Line>> {
+    /// Scores pages that copy originals, each with its original.
+    pub(super) fn matches(&mut self) -> Result<Vec<ScoreLine>> {
         let (mut pages_line, mut originals) = (self.line("pages"), self.line("originals"));
         let path = &self.finding.path;
         let mut found: BTreeSet<(Id, Id)> = BTreeSet::new();
@@ -206,30 +206,29 @@ impl Judge<'_> {
                 Some(original) => original,
                 None => pages.page(row, "original", path)?,
             };
-            // An original that nobody copied is no file that truth knows, and yet no address
-            // either.
-            let address = row
+            // An original without copies is not in the truth, but not a URL either.
+            let is_url = row
                 .text("original")
                 .is_some_and(|name| name.contains("://"));
-            all_filed &= filed.is_some() || !address;
+            all_filed &= filed.is_some() || !is_url;
             found.insert((page, original));
             Ok(())
         })?;
         let known = &pages.known;
-        // Who was given the folder of originals cannot know those that are in the archives alone;
-        // and where no chunk stayed as it was, there is none to find.
+        // An analysis of the folder of originals does not have those that are only in the archives.
+        // A page without an unchanged chunk cannot be found.
         let filed: HashSet<Id> = known.files.values().copied().collect();
-        let given = |page: &Id, original: &Id| {
-            let whole = known
+        let can_be_found = |page: &Id, original: &Id| {
+            let has_chunk = known
                 .copied_chunks
                 .get(page)
                 .is_none_or(|&chunks| chunks > 0);
-            whole && (!all_filed || filed.contains(original))
+            has_chunk && (!all_filed || filed.contains(original))
         };
         let expected: HashSet<Id> = known
             .copied
             .iter()
-            .filter(|(page, original)| given(page, original))
+            .filter(|(page, original)| can_be_found(page, original))
             .map(|(&page, _)| page)
             .collect();
         let named: BTreeSet<Id> = found.iter().map(|&(page, _)| page).collect();
@@ -237,8 +236,8 @@ impl Judge<'_> {
             pages_line.found += u64::from(expected.contains(&page));
             match known.kind(page) {
                 _ if known.copied.contains_key(&page) => pages_line.right += 1,
-                // The publisher's own page is no copy, and no mistake either.
-                Some(Kind::Original) => pages_line.known += 1,
+                // The original itself is not a copy, but not a mistake either.
+                Some(PageKind::Original) => pages_line.known += 1,
                 _ => pages_line.wrong += 1,
             }
         }
@@ -250,7 +249,7 @@ impl Judge<'_> {
                     originals.found += u64::from(right && expected.contains(page));
                     tally(&mut originals, right, false);
                 }
-                None if page == original || known.kind(*page) == Some(Kind::Original) => {
+                None if page == original || known.kind(*page) == Some(PageKind::Original) => {
                     originals.known += 1;
                 }
                 None => originals.wrong += 1,
@@ -260,17 +259,14 @@ impl Judge<'_> {
         Ok(vec![pages_line, originals])
     }
 
-    pub(super) fn aliases(&mut self) -> Result<Vec<Line>> {
+    pub(super) fn aliases(&mut self) -> Result<Vec<ScoreLine>> {
         let (mut urls, mut servers) = (self.line("urls"), self.line("servers"));
         let path = &self.finding.path;
-        let mut classes = Classes::default();
+        let mut classes = UnionFind::default();
         let known = &mut self.pages.known;
         for_each_row(path, |row| {
             let (Some(alias), Some(of)) = (row.text("alias"), row.text("of")) else {
-                return Err(bad(
-                    path,
-                    "a row has no alias, or nothing that it is one of",
-                ));
+                return Err(bad(path, "a row does not have an alias and its target"));
             };
             let (first, second) = (known.id(alias), known.id(of));
             classes.join(first, second);
@@ -299,8 +295,8 @@ impl Judge<'_> {
     }
 }
 
-impl Known {
-    /// An original by the name of its file, whatever folder stands before it.
+impl TruthIndex {
+    /// The original with this file name, in any parent folder.
     fn filed(&self, name: &str) -> Option<Id> {
         let mut parts = name.rsplit('/');
         let (file, folder) = (parts.next()?, parts.next()?);
@@ -310,9 +306,9 @@ impl Known {
     }
 }
 
-/// For each host, and for each domain above one: the families of pages that its pages belong to or
-/// took text from.
-fn texts_by_site(known: &mut Known) -> HashMap<String, HashSet<Id>> {
+/// For each host and each of its parent domains: the families of pages that its pages belong to or
+/// copy from.
+fn texts_by_site(known: &mut TruthIndex) -> HashMap<String, HashSet<Id>> {
     let mut taken: HashMap<Id, Vec<Id>> = HashMap::new();
     for &(page, source) in known.passages.keys() {
         taken.entry(page).or_default().push(source);
@@ -355,14 +351,15 @@ fn is_site(host: &str, site: &str) -> bool {
     host == site || host.strip_prefix("www.") == Some(site)
 }
 
-/// A prefix without its scheme and the slash behind it.
+/// A prefix without scheme and trailing slash.
 fn bare_prefix(prefix: &str) -> &str {
     let rest = prefix.split_once("://").map_or(prefix, |(_, rest)| rest);
     rest.trim_end_matches('/')
 }
 
-/// Whether a host, domain, address or prefix is that of a bad site; a clean folder of one is not.
-fn owns(bad: &Bad, site: &str) -> bool {
+/// Whether a host, domain, network address or prefix belongs to a bad site, outside of its other
+/// folder.
+fn owns(bad: &BadSite, site: &str) -> bool {
     let bare = |prefix: &Option<String>| {
         prefix
             .as_deref()

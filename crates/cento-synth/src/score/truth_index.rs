@@ -1,23 +1,23 @@
-//! The truth, arranged so that findings can be looked up in it.
+//! The truth, indexed for look-ups of results.
 
 use std::collections::{HashMap, HashSet};
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::Result;
-use crate::settings::Kind;
-use crate::truth::{AliasKind, BadKind, Likeness, Record, TruthReader};
+use crate::settings::PageKind;
+use crate::truth::{AliasKind, BadKind, Likeness, TruthReader, TruthRecord};
 
 /// A page, by number.
 pub(crate) type Id = u32;
 
-/// Classes of things that are the same by some rule: union–find with halving.
+/// Equivalence classes: union–find with path halving.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Classes {
+pub(crate) struct UnionFind {
     parents: Vec<Id>,
 }
 
-impl Classes {
+impl UnionFind {
     pub(crate) fn of(&mut self, id: Id) -> Id {
         while self.parents.len() <= id as usize {
             self.parents.push(self.parents.len() as Id);
@@ -51,7 +51,7 @@ impl Classes {
 
 /// A pair of whole copies.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pair {
+pub(crate) struct CopyPair {
     pub(crate) copy: Id,
     pub(crate) of: Id,
     pub(crate) exact: bool,
@@ -59,7 +59,7 @@ pub(crate) struct Pair {
     pub(crate) shared_chunks: u64,
 }
 
-/// A passage: where it is on the page, and where in the source.
+/// A passage: its range on the page and in the source.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Passage {
     pub(crate) at: (u64, u64),
@@ -68,7 +68,7 @@ pub(crate) struct Passage {
 
 /// A site that should be found.
 #[derive(Debug, Clone)]
-pub(crate) struct Bad {
+pub(crate) struct BadSite {
     pub(crate) kind: BadKind,
     pub(crate) hosts: HashSet<String>,
     pub(crate) ips: HashSet<String>,
@@ -77,30 +77,30 @@ pub(crate) struct Bad {
     pub(crate) clean: Option<String>,
 }
 
-/// What a page is, and whose template it wears.
+/// The kind and the template of a page.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Nature {
-    pub(crate) kind: Kind,
+pub(crate) struct PageNature {
+    pub(crate) kind: PageKind,
     pub(crate) template: u64,
 }
 
-/// Everything that findings are compared with.
+/// Everything that results are compared with.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct TruthIndex {
     ids: HashMap<u64, Id>,
-    /// Copies as whole pages, however much was changed, and all that follows from them.
-    pub(crate) families: Classes,
-    /// Copies with the same text.
-    pub(crate) exact: Classes,
-    pub(crate) pairs: Vec<Pair>,
+    /// Classes of copies of whole pages, edited or not.
+    pub(crate) families: UnionFind,
+    /// Classes of copies with identical text.
+    pub(crate) exact: UnionFind,
+    pub(crate) pairs: Vec<CopyPair>,
     listed: HashMap<(Id, Id), f64>,
-    pub(crate) natures: HashMap<Id, Nature>,
+    pub(crate) natures: HashMap<Id, PageNature>,
     pub(crate) passages: HashMap<(Id, Id), Vec<Passage>>,
     pub(crate) quilts: HashMap<Id, Vec<(Id, f64)>>,
     pub(crate) attributed: HashSet<Id>,
-    /// Pages that copy an original, and which.
+    /// Pages that copy an original, with the original.
     pub(crate) copied: HashMap<Id, Id>,
-    /// How many chunks such a page shares with its original.
+    /// The number of chunks that such a page shares with its original.
     pub(crate) copied_chunks: HashMap<Id, u64>,
     /// The originals that pages of a host copy, one for each page.
     pub(crate) stolen: HashMap<String, Vec<Id>>,
@@ -108,15 +108,15 @@ pub(crate) struct Known {
     pub(crate) publishers: HashSet<String>,
     /// Originals by the names of their files.
     pub(crate) files: HashMap<u64, Id>,
-    pub(crate) bad: Vec<Bad>,
+    pub(crate) bad: Vec<BadSite>,
     pub(crate) url_aliases: Vec<(Id, Id)>,
     pub(crate) host_aliases: Vec<(Id, Id)>,
-    pub(crate) hosts: Classes,
+    pub(crate) hosts: UnionFind,
     pub(crate) revisited: HashSet<Id>,
-    /// Pages that anyone copied from.
+    /// Pages that others copy from.
     pub(crate) sources: HashSet<Id>,
     pub(crate) boilerplate: Vec<String>,
-    /// Hosts of reports: popular phrases without end, and no spam.
+    /// Hosts of reports: full of popular phrases, but not spam.
     pub(crate) templates: HashSet<String>,
     /// Every page with its host.
     pub(crate) page_hosts: Vec<(Id, String)>,
@@ -127,14 +127,14 @@ fn host_of(url: &str) -> &str {
     rest.split('/').next().unwrap_or(rest)
 }
 
-/// Both orders of a pair are one.
+/// A pair in ascending order.
 pub(crate) fn unordered(first: Id, second: Id) -> (Id, Id) {
     (first.min(second), first.max(second))
 }
 
-impl Known {
-    pub(crate) fn read(truth: TruthReader) -> Result<Known> {
-        let mut known = Known::default();
+impl TruthIndex {
+    pub(crate) fn read(truth: TruthReader) -> Result<TruthIndex> {
+        let mut known = TruthIndex::default();
         for record in truth {
             known.add(record?);
         }
@@ -147,10 +147,10 @@ impl Known {
         *self.ids.entry(xxh3_64(name.as_bytes())).or_insert(next)
     }
 
-    fn add(&mut self, record: Record) {
+    fn add(&mut self, record: TruthRecord) {
         match record {
-            Record::Boilerplate { text, .. } => self.boilerplate.push(text),
-            Record::Page {
+            TruthRecord::Boilerplate { text, .. } => self.boilerplate.push(text),
+            TruthRecord::Page {
                 url,
                 kind,
                 template,
@@ -159,14 +159,14 @@ impl Known {
                 let id = self.id(&url);
                 let template = xxh3_64(template.as_bytes());
                 self.page_hosts.push((id, host_of(&url).to_owned()));
-                if kind == Kind::Original {
+                if kind == PageKind::Original {
                     self.publishers.insert(host_of(&url).to_owned());
                 }
-                if kind != Kind::Revisit {
-                    self.natures.insert(id, Nature { kind, template });
+                if kind != PageKind::Revisit {
+                    self.natures.insert(id, PageNature { kind, template });
                 }
             }
-            Record::Copy {
+            TruthRecord::Copy {
                 copy,
                 of,
                 how,
@@ -176,7 +176,7 @@ impl Known {
             } => {
                 let (copy, of) = (self.id(&copy), self.id(&of));
                 let exact = how != Likeness::Near;
-                self.pairs.push(Pair {
+                self.pairs.push(CopyPair {
                     copy,
                     of,
                     exact,
@@ -190,11 +190,11 @@ impl Known {
                     self.exact.join(copy, of);
                 }
             }
-            Record::Revisit { url, .. } => {
+            TruthRecord::Revisit { url, .. } => {
                 let id = self.id(&url);
                 self.revisited.insert(id);
             }
-            Record::Alias { kind, alias, of } => {
+            TruthRecord::Alias { kind, alias, of } => {
                 let pair = (self.id(&alias), self.id(&of));
                 match kind {
                     AliasKind::Url => self.url_aliases.push(pair),
@@ -204,7 +204,7 @@ impl Known {
                     }
                 }
             }
-            Record::Passage {
+            TruthRecord::Passage {
                 page,
                 source,
                 at,
@@ -218,7 +218,7 @@ impl Known {
                     source_at: (source_at.begin, source_at.end),
                 });
             }
-            Record::Quilt {
+            TruthRecord::Quilt {
                 page,
                 attributed,
                 sources,
@@ -234,7 +234,7 @@ impl Known {
                     self.attributed.insert(page);
                 }
             }
-            Record::Copied {
+            TruthRecord::Copied {
                 page,
                 original,
                 file,
@@ -250,18 +250,18 @@ impl Known {
                 if let Some(file) = file {
                     self.files.insert(xxh3_64(file.as_bytes()), original);
                 }
-                if extent == crate::truth::Extent::Whole {
+                if extent == crate::truth::CopyExtent::Whole {
                     self.families.join(page, original);
                 }
             }
-            Record::BadSite {
+            TruthRecord::BadSite {
                 kind,
                 hosts,
                 ips,
                 pages,
                 prefix,
                 clean,
-            } => self.bad.push(Bad {
+            } => self.bad.push(BadSite {
                 kind,
                 hosts: hosts.into_iter().collect(),
                 ips: ips.into_iter().collect(),
@@ -269,22 +269,22 @@ impl Known {
                 prefix,
                 clean,
             }),
-            Record::Template { host, .. } => {
+            TruthRecord::Template { host, .. } => {
                 self.templates.insert(host);
             }
-            Record::Truth { .. }
-            | Record::Site { .. }
-            | Record::Trap { .. }
-            | Record::Damaged { .. } => {}
+            TruthRecord::Truth { .. }
+            | TruthRecord::Site { .. }
+            | TruthRecord::Trap { .. }
+            | TruthRecord::Damaged { .. } => {}
         }
     }
 
-    /// The resemblance that truth tells of a pair.
+    /// The resemblance of a pair in the truth.
     pub(crate) fn resemblance(&self, first: Id, second: Id) -> Option<f64> {
         self.listed.get(&unordered(first, second)).copied()
     }
 
-    pub(crate) fn kind(&self, id: Id) -> Option<Kind> {
+    pub(crate) fn kind(&self, id: Id) -> Option<PageKind> {
         self.natures.get(&id).map(|nature| nature.kind)
     }
 
@@ -296,20 +296,20 @@ impl Known {
     }
 
     /// Whether both are made from pools of sentences.
-    pub(crate) fn both_diced(&self, first: Id, second: Id) -> bool {
-        let diced = |id| matches!(self.kind(id), Some(Kind::Spam | Kind::Farm));
+    pub(crate) fn both_from_pools(&self, first: Id, second: Id) -> bool {
+        let diced = |id| matches!(self.kind(id), Some(PageKind::Spam | PageKind::Farm));
         diced(first) && diced(second)
     }
 
-    /// The original behind a page: the one it copies, or itself.
+    /// The original that a page copies, or the page itself if it is one.
     fn original(&self, id: Id) -> Option<Id> {
         match self.kind(id) {
-            Some(Kind::Original) => Some(id),
+            Some(PageKind::Original) => Some(id),
             _ => self.copied.get(&id).copied(),
         }
     }
 
-    /// Whether text of one is on the other by anything that truth tells.
+    /// Whether two pages share text according to the truth.
     pub(crate) fn related(&mut self, first: Id, second: Id) -> bool {
         if self.families.same(first, second) {
             return true;

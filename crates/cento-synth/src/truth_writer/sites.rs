@@ -1,33 +1,33 @@
-//! Sites and their owners.
+//! Records about sites and their owners.
 
 use crate::error::Result;
-use crate::layout::{BLOCK, MIRRORED, MIRRORED_SITE, ORIGINALS_A_SITE, Role, SITES};
+use crate::layout::{BLOCK, MIRRORED, MIRRORED_SITE, ORIGINALS_A_SITE, PageRole, SITES};
 use crate::pages::{
     FARM_HOSTS, FARM_PAGES, MirrorHost, NEWS_PAGES, TRAP_PAGES, clean_prefix, is_clean,
     stolen_prefix, thief_site,
 };
-use crate::settings::Kind;
-use crate::site::{SPAM_HOSTS, SPAM_PAGES, Site, Sort};
-use crate::tell::Teller;
-use crate::truth::{AliasKind, BadKind, Record};
+use crate::settings::PageKind;
+use crate::site::{SPAM_HOSTS, SPAM_PAGES, Site, SiteKind};
+use crate::truth::{AliasKind, BadKind, TruthRecord};
+use crate::truth_writer::TruthWriter;
 
-impl Teller<'_> {
-    /// Sites and their owners, told by the first page of each.
-    pub(super) fn sites(&mut self, role: Role) -> Result<()> {
+impl TruthWriter<'_> {
+    /// Writes the records of a site and its owner with its first page.
+    pub(super) fn write_site(&mut self, role: PageRole) -> Result<()> {
         let maker = self.maker;
-        let site = |sort: Sort, each: u64| {
+        let site = |kind: SiteKind, each: u64| {
             role.index
                 .is_multiple_of(each)
-                .then(|| maker.site(sort, role.index / each))
+                .then(|| maker.site(kind, role.index / each))
         };
         let first = match role.kind {
-            Kind::Article => self.article_site(role.index),
-            Kind::Original => site(Sort::Publisher, ORIGINALS_A_SITE),
-            Kind::News => site(Sort::News, NEWS_PAGES),
-            Kind::Farm => site(Sort::Farm, FARM_PAGES),
-            Kind::Spam => site(Sort::Spam, SPAM_PAGES),
-            Kind::Trap => site(Sort::Trap, TRAP_PAGES),
-            Kind::Stolen => {
+            PageKind::Article => self.article_site(role.index),
+            PageKind::Original => site(SiteKind::Publisher, ORIGINALS_A_SITE),
+            PageKind::News => site(SiteKind::News, NEWS_PAGES),
+            PageKind::Farm => site(SiteKind::Farm, FARM_PAGES),
+            PageKind::Spam => site(SiteKind::Spam, SPAM_PAGES),
+            PageKind::Trap => site(SiteKind::Trap, TRAP_PAGES),
+            PageKind::Stolen => {
                 let site = thief_site(&maker, role.index);
                 let is_first = role.index == 0 || thief_site(&maker, role.index - 1) != site;
                 is_first.then_some(site)
@@ -35,7 +35,7 @@ impl Teller<'_> {
             _ => None,
         };
         if let Some(site) = first {
-            self.record(&Record::Site {
+            self.record(&TruthRecord::Site {
                 host: site.host(),
                 domain: site.domain(),
                 ips: site.addresses(),
@@ -43,26 +43,26 @@ impl Teller<'_> {
             })?;
         }
         match role.kind {
-            Kind::News if first.is_some() => {
+            PageKind::News if first.is_some() => {
                 let number = role.index / NEWS_PAGES;
-                self.record(&Record::Template {
-                    host: maker.site(Sort::News, number).host(),
-                    pages: maker.owned(Kind::News, number, NEWS_PAGES),
+                self.record(&TruthRecord::Template {
+                    host: maker.site(SiteKind::News, number).host(),
+                    pages: maker.owned(PageKind::News, number, NEWS_PAGES),
                 })
             }
-            Kind::Trap if first.is_some() => {
+            PageKind::Trap if first.is_some() => {
                 let number = role.index / TRAP_PAGES;
-                self.record(&Record::Trap {
-                    host: maker.site(Sort::Trap, number).host(),
-                    pages: maker.owned(Kind::Trap, number, TRAP_PAGES),
+                self.record(&TruthRecord::Trap {
+                    host: maker.site(SiteKind::Trap, number).host(),
+                    pages: maker.owned(PageKind::Trap, number, TRAP_PAGES),
                 })
             }
-            Kind::Mirror if role.index.is_multiple_of(MIRRORED) => self.mirror(role),
+            PageKind::Mirror if role.index.is_multiple_of(MIRRORED) => self.mirror(role),
             _ => self.bad_site(role),
         }
     }
 
-    /// The site of an article, if the article is the first on it.
+    /// The site of an article, if it is the first article of the site.
     fn article_site(&self, article: u64) -> Option<Site> {
         let position = article % BLOCK;
         let mut begin = 0;
@@ -81,7 +81,7 @@ impl Teller<'_> {
         (begins && !shared).then_some(site)
     }
 
-    fn mirror(&mut self, role: Role) -> Result<()> {
+    fn mirror(&mut self, role: PageRole) -> Result<()> {
         let (article, _) = self.maker.layout.mirrored(role.index);
         let site = self.maker.article_site(
             article / BLOCK * BLOCK + SITES.iter().take(MIRRORED_SITE as usize).sum::<u64>(),
@@ -90,29 +90,29 @@ impl Teller<'_> {
             MirrorHost::OtherName => (AliasKind::Server, site.other_host()),
             MirrorHost::Mirror(mirror) => (AliasKind::Mirror, mirror.host()),
         };
-        self.record(&Record::Alias {
+        self.record(&TruthRecord::Alias {
             kind,
             alias,
             of: site.host(),
         })
     }
 
-    fn bad_site(&mut self, role: Role) -> Result<()> {
+    fn bad_site(&mut self, role: PageRole) -> Result<()> {
         let maker = self.maker;
-        let (kind, sort, each, pages_a_host) = match role.kind {
-            Kind::Farm => (
+        let (bad_kind, kind, each, pages_per_host) = match role.kind {
+            PageKind::Farm => (
                 BadKind::LinkFarm,
-                Sort::Farm,
+                SiteKind::Farm,
                 FARM_HOSTS * FARM_PAGES,
                 FARM_PAGES,
             ),
-            Kind::Spam => (
+            PageKind::Spam => (
                 BadKind::Spammer,
-                Sort::Spam,
+                SiteKind::Spam,
                 SPAM_HOSTS * SPAM_PAGES,
                 SPAM_PAGES,
             ),
-            Kind::Stolen => return self.thief(role),
+            PageKind::Stolen => return self.site_of_stolen_pages(role),
             _ => return Ok(()),
         };
         if !role.index.is_multiple_of(each) {
@@ -120,15 +120,15 @@ impl Teller<'_> {
         }
         let owner = role.index / each;
         let pages = maker.owned(role.kind, owner, each);
-        let first = owner * (each / pages_a_host);
-        let sites: Vec<Site> = (first..first + pages.div_ceil(pages_a_host))
-            .map(|number| maker.site(sort, number))
+        let first = owner * (each / pages_per_host);
+        let sites: Vec<Site> = (first..first + pages.div_ceil(pages_per_host))
+            .map(|number| maker.site(kind, number))
             .collect();
         let mut ips: Vec<String> = sites.iter().flat_map(Site::addresses).collect();
         ips.sort_unstable();
         ips.dedup();
-        self.record(&Record::BadSite {
-            kind,
+        self.record(&TruthRecord::BadSite {
+            kind: bad_kind,
             hosts: sites.iter().map(Site::host).collect(),
             ips,
             pages,
@@ -137,19 +137,19 @@ impl Teller<'_> {
         })
     }
 
-    fn thief(&mut self, role: Role) -> Result<()> {
+    fn site_of_stolen_pages(&mut self, role: PageRole) -> Result<()> {
         let site = thief_site(&self.maker, role.index);
         if role.index > 0 && thief_site(&self.maker, role.index - 1) == site {
             return Ok(());
         }
-        let count = self.maker.layout.count(Kind::Stolen);
+        let count = self.maker.layout.count(PageKind::Stolen);
         let mut pages = 0;
         let mut index = role.index;
         while index < count && thief_site(&self.maker, index) == site {
             pages += u64::from(!is_clean(index));
             index += 1;
         }
-        self.record(&Record::BadSite {
+        self.record(&TruthRecord::BadSite {
             kind: BadKind::Thief,
             hosts: vec![site.host()],
             ips: site.addresses(),

@@ -1,41 +1,41 @@
-//! What each analysis got right: pairs, passages and quilts here, lists in a module of their own.
+//! Scoring pairs, passages and quilts; the module `lists` scores lists.
 
 mod lists;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::error::Result;
-use crate::score::known::{Classes, Id, unordered};
-use crate::score::table::{Row, for_each_row};
-use crate::score::{Finding, Line, Pages, bad};
-use crate::settings::Kind;
+use crate::score::table::{FindingRow, for_each_row};
+use crate::score::truth_index::{Id, UnionFind, unordered};
+use crate::score::{Finding, PageLookup, ScoreLine, bad};
+use crate::settings::PageKind;
 
-/// The resemblance of near-copies that nobody named.
-const RESEMBLANCE: f64 = 0.8;
+/// The default minimum resemblance of near-duplicates.
+const DEFAULT_RESEMBLANCE: f64 = 0.8;
 
 /// Scores one table.
-pub(crate) struct Judge<'a> {
+pub(crate) struct Scorer<'a> {
     finding: &'a Finding,
-    pages: &'a mut Pages,
+    pages: &'a mut PageLookup,
     resemblance: f64,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> Scorer<'a> {
     pub(crate) fn new(
         finding: &'a Finding,
-        pages: &'a mut Pages,
+        pages: &'a mut PageLookup,
         resemblance: Option<f64>,
-    ) -> Judge<'a> {
-        Judge {
+    ) -> Scorer<'a> {
+        Scorer {
             finding,
             pages,
             resemblance: resemblance
                 .or(finding.number("resemblance"))
-                .unwrap_or(RESEMBLANCE),
+                .unwrap_or(DEFAULT_RESEMBLANCE),
         }
     }
 
-    pub(crate) fn run(&mut self) -> Result<Vec<Line>> {
+    pub(crate) fn run(&mut self) -> Result<Vec<ScoreLine>> {
         match (self.finding.analysis.as_str(), self.finding.table.as_str()) {
             ("copies", _) => self.copies(),
             ("overlap" | "reuse", _) => self.pairs(),
@@ -49,21 +49,21 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn line(&self, what: &'static str) -> Line {
-        Line {
+    fn line(&self, what: &'static str) -> ScoreLine {
+        ScoreLine {
             analysis: self.finding.analysis.clone(),
             run: self.finding.run.clone(),
             parameters: self.finding.parameters.clone(),
             what,
-            ..Line::default()
+            ..ScoreLine::default()
         }
     }
 
-    /// Gives every pair of pages to `visit`.
+    /// Calls `visit` with every pair of pages.
     fn for_each_pair(
         &mut self,
         columns: [&str; 2],
-        mut visit: impl FnMut(&mut Pages, &Row, Id, Id) -> Result<()>,
+        mut visit: impl FnMut(&mut PageLookup, &FindingRow, Id, Id) -> Result<()>,
     ) -> Result<()> {
         let pages = &mut *self.pages;
         for path in &self.finding.tables() {
@@ -76,14 +76,14 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    fn copies(&mut self) -> Result<Vec<Line>> {
+    fn copies(&mut self) -> Result<Vec<ScoreLine>> {
         let (mut exact, mut near) = (self.line("exact"), self.line("near"));
         let least = self.resemblance;
-        let mut classes = Classes::default();
+        let mut classes = UnionFind::default();
         let mut seen = HashSet::new();
         self.for_each_pair(["page", "of"], |pages, row, page, of| {
             let known = &mut pages.known;
-            // A revisit has the address of what it repeats.
+            // A revisit has the URL of the page that is revisited.
             if page == of {
                 if known.revisited.contains(&page) {
                     exact.right += 1;
@@ -120,8 +120,8 @@ impl<'a> Judge<'a> {
         Ok(vec![exact, near])
     }
 
-    /// Pairs of pages that share text. Exact copies stand for each other.
-    fn pairs(&mut self) -> Result<Vec<Line>> {
+    /// Scores pairs of pages that share text. Exact copies are interchangeable.
+    fn pairs(&mut self) -> Result<Vec<ScoreLine>> {
         let mut line = self.line("pairs");
         let mut seen = HashSet::new();
         self.for_each_pair(["page", "of"], |pages, _, page, of| {
@@ -132,7 +132,7 @@ impl<'a> Judge<'a> {
             }
             if known.related(page, of) {
                 line.right += 1;
-            } else if known.same_template(page, of) || known.both_diced(page, of) {
+            } else if known.same_template(page, of) || known.both_from_pools(page, of) {
                 line.known += 1;
             } else {
                 line.wrong += 1;
@@ -145,8 +145,9 @@ impl<'a> Judge<'a> {
         Ok(vec![line])
     }
 
-    /// Pairs that should be found, with exact copies standing for each other: by chunks, those with
-    /// as many chunks in common as the run asked for; else all that share a passage or are copies.
+    /// The pairs that should be found, with exact copies as one. If chunks are compared, those that
+    /// share at least as many chunks as the threshold of the run; otherwise all that share a
+    /// passage or are copies.
     fn expected_pairs(&mut self) -> HashSet<(Id, Id)> {
         let threshold = match (self.finding.analysis.as_str(), self.finding.word("chunk")) {
             ("overlap", None | Some("paragraph")) => self.finding.number("threshold").or(Some(1.0)),
@@ -155,7 +156,7 @@ impl<'a> Judge<'a> {
         };
         let known = &mut self.pages.known;
         let mut expected = HashSet::new();
-        let mut add = |exact: &mut Classes, first: Id, second: Id| {
+        let mut add = |exact: &mut UnionFind, first: Id, second: Id| {
             let (first, second) = (exact.of(first), exact.of(second));
             if first != second {
                 expected.insert(unordered(first, second));
@@ -176,10 +177,9 @@ impl<'a> Judge<'a> {
         expected
     }
 
-    fn passages(&mut self) -> Result<Vec<Line>> {
+    fn passages(&mut self) -> Result<Vec<ScoreLine>> {
         let mut line = self.line("bytes");
-        // What was found in each page from each source, as stretches of the page with those of the
-        // source.
+        // For each page and source, the ranges found on the page and in the source.
         let mut found: HashMap<(Id, Id), Vec<[u64; 4]>> = HashMap::new();
         let path = &self.finding.path;
         self.for_each_pair(["page", "source"], |pages, row, page, source| {
@@ -201,13 +201,13 @@ impl<'a> Judge<'a> {
             if known.passages.contains_key(&(page, source)) {
                 found.entry((page, source)).or_default().push(places);
             } else if known.passages.contains_key(&(source, page)) {
-                let turned = [source_begin, source_end, begin, end];
-                found.entry((source, page)).or_default().push(turned);
+                let swapped = [source_begin, source_end, begin, end];
+                found.entry((source, page)).or_default().push(swapped);
             } else if known.families.same(page, source) {
                 line.right = line.right.saturating_add(end - begin);
             } else if known.related(page, source)
                 || known.same_template(page, source)
-                || known.both_diced(page, source)
+                || known.both_from_pools(page, source)
                 || is_boilerplate(
                     pages.text(row, "page")?.as_deref(),
                     begin,
@@ -242,7 +242,7 @@ impl<'a> Judge<'a> {
         Ok(vec![line])
     }
 
-    fn quilts(&mut self) -> Result<Vec<Line>> {
+    fn quilts(&mut self) -> Result<Vec<ScoreLine>> {
         let (mut pages_line, mut sources) = (self.line("pages"), self.line("sources"));
         let mut links = self.line("attributed");
         let least = self.finding.number("min_share").unwrap_or(0.0);
@@ -259,7 +259,7 @@ impl<'a> Judge<'a> {
         for &page in &found {
             match known.kind(page) {
                 _ if known.quilts.contains_key(&page) => pages_line.right += 1,
-                Some(Kind::Spam | Kind::Farm) => pages_line.known += 1,
+                Some(PageKind::Spam | PageKind::Farm) => pages_line.known += 1,
                 _ => pages_line.wrong += 1,
             }
         }
@@ -289,8 +289,8 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        let tells_links = pairs.values().any(Option::is_some);
-        Ok(if tells_links {
+        let has_links = pairs.values().any(Option::is_some);
+        Ok(if has_links {
             vec![pages_line, sources, links]
         } else {
             vec![pages_line, sources]
@@ -298,7 +298,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-pub(super) fn tally(line: &mut Line, right: bool, template: bool) {
+pub(super) fn tally(line: &mut ScoreLine, right: bool, template: bool) {
     if right {
         line.right += 1;
     } else {
@@ -307,26 +307,26 @@ pub(super) fn tally(line: &mut Line, right: bool, template: bool) {
     }
 }
 
-/// What two stretches have in common.
+/// The intersection of two ranges.
 fn common(first: (u64, u64), second: (u64, u64)) -> Option<(u64, u64)> {
     let both = (first.0.max(second.0), first.1.min(second.1));
     (both.0 < both.1).then_some(both)
 }
 
-/// How much stretches cover, each place counted once.
-fn length(mut stretches: Vec<(u64, u64)>) -> u64 {
-    stretches.sort_unstable();
+/// The length of the union of ranges.
+fn length(mut ranges: Vec<(u64, u64)>) -> u64 {
+    ranges.sort_unstable();
     let mut covered = 0;
     let mut done = 0;
-    for (begin, end) in stretches {
+    for (begin, end) in ranges {
         covered = end.saturating_sub(begin.max(done)).saturating_add(covered);
         done = done.max(end);
     }
     covered
 }
 
-/// Whether a stretch says nothing but what most sites say.
+/// Whether a range contains only boilerplate.
 fn is_boilerplate(text: Option<&str>, begin: u64, end: u64, notices: &[String]) -> bool {
-    let stretch = text.and_then(|text| text.get(begin as usize..end as usize));
-    stretch.is_some_and(|stretch| notices.iter().any(|notice| notice.contains(stretch.trim())))
+    let range = text.and_then(|text| text.get(begin as usize..end as usize));
+    range.is_some_and(|range| notices.iter().any(|notice| notice.contains(range.trim())))
 }

@@ -2,17 +2,16 @@
 //!
 //! ```text
 //! DIR/
-//!   synth.json                    the settings: whose folder this is, and whether a broken run can go on
+//!   synth.json                    the settings; a run is resumed only with the same ones
 //!   crawl/synth-00000.warc.gz …   the archives
 //!   originals/00000/original-….html
 //!   truth.jsonl                   written last: a folder that has it is complete
-//!   tmp/                          while it is written
+//!   tmp/                          unfinished files
 //! ```
-//! Each archive is a task of its own: it and what is true of its pages are written aside and
-//! renamed when done. So a run that is broken off leaves nothing that looks whole and is not, and
-//! the next one with the same settings goes on with the archives that are missing. Which pages are
-//! in which archive follows from the settings, hence the bytes are the same for any number of
-//! threads.
+//! Each archive is one task. The archive and the truth about its pages are written under temporary
+//! names and renamed when complete. An interrupted run leaves no incomplete archive, and the next
+//! run with the same settings writes those that are missing. The pages of an archive depend on the
+//! settings alone, so the bytes are the same for any number of threads.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -25,66 +24,66 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::html;
-use crate::layout::{Layout, Role};
-use crate::pages::{Maker, Page};
+use crate::layout::{Layout, PageRole};
+use crate::pages::{PageMaker, SynthPage};
 use crate::random::{Purpose, Random, mix};
-use crate::settings::{Kind, Settings};
-use crate::tell::{Teller, Written, original_file};
-use crate::warc::{Damage, Header, WarcWriter, digest};
+use crate::settings::{PageKind, SynthSettings};
+use crate::truth_writer::{TruthWriter, WrittenPage, original_file};
+use crate::warc::{RecordDamage, RecordHeader, WarcWriter, digest};
 
-/// The file that says whose folder it is.
-const MARK: &str = "synth.json";
-/// The file that is written last.
+/// The file with the settings. A folder that has it is one of ours.
+const SETTINGS_FILE: &str = "synth.json";
+/// The truth file, which is written last.
 pub const TRUTH: &str = "truth.jsonl";
 const ARCHIVES: &str = "crawl";
 const ORIGINALS: &str = "originals";
-const ASIDE: &str = "tmp";
+const UNFINISHED: &str = "tmp";
 
-/// Originals that one task writes.
-const ORIGINALS_A_TASK: u64 = 1_000;
+/// The number of originals that one task writes.
+const ORIGINALS_PER_TASK: u64 = 1_000;
 
-/// A crawl to make.
+/// A synthetic crawl to write.
 pub struct Synthesis<'a> {
-    /// The folder to make it in.
+    /// The folder to write to.
     pub folder: PathBuf,
-    /// What it is to be like.
-    pub settings: Settings,
-    /// How many threads write.
+    /// The settings of the crawl.
+    pub settings: SynthSettings,
+    /// The number of threads.
     pub threads: usize,
-    /// Whether a crawl that is in the folder is thrown away first.
+    /// Whether an existing crawl in the folder is removed first.
     pub force: bool,
-    /// Who watches, and can stop it.
+    /// Counters to raise, and the switch that cancels the run.
     pub progress: &'a Progress,
 }
 
-/// What was made.
+/// What a run wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Made {
-    /// Archives.
+pub struct SynthesisSummary {
+    /// The number of archives.
     pub files: u64,
-    /// Archives that an earlier run had finished.
+    /// The number of archives that an interrupted run had finished.
     pub files_from_before: u64,
-    /// Originals in their folder.
+    /// The number of files in the folder of originals.
     pub originals: u64,
-    /// Bytes of HTML in this run.
+    /// The size of the HTML that this run wrote.
     pub payload_bytes: u64,
-    /// Bytes of all archives on disk.
+    /// The size of all archives on disk.
     pub archive_bytes: u64,
-    /// Bytes of truth.
+    /// The size of the truth file.
     pub truth_bytes: u64,
-    /// Pages of each kind, in the order of [`Kind::ALL`].
-    pub kinds: Vec<(Kind, u64)>,
+    /// The number of pages of each kind, in the order of [`PageKind::ALL`].
+    pub kinds: Vec<(PageKind, u64)>,
 }
 
 impl Synthesis<'_> {
-    /// Makes it.
-    pub fn run(&self) -> Result<Made> {
+    /// Writes the crawl.
+    pub fn run(&self) -> Result<SynthesisSummary> {
         let layout = Layout::new(self.settings.clone())?;
         self.claim()?;
         let tasks = layout.settings.files + self.original_tasks(&layout);
         let next = AtomicU64::new(0);
         let failure: Mutex<Option<(u64, Error)>> = Mutex::new(None);
-        let totals = Totals::default();
+        let totals = SynthesisTotals::default();
         let work = || {
             loop {
                 let task = next.fetch_add(1, Ordering::Relaxed);
@@ -92,7 +91,7 @@ impl Synthesis<'_> {
                     break;
                 }
                 if let Err(error) = self.task(&layout, task, &totals) {
-                    // The failure of the lowest task is the one that is told, whoever was first.
+                    // The error of the first task is reported, whichever occurred first.
                     let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
                     if failure.as_ref().is_none_or(|(known, _)| task < *known) {
                         *failure = Some((task, error));
@@ -102,7 +101,7 @@ impl Synthesis<'_> {
             }
         };
         std::thread::scope(|scope| {
-            // Where the system starts no more threads, those that there are do all of it.
+            // If the system does not start as many threads, the others do all the work.
             for _ in 1..self.threads.clamp(1, 256) {
                 let thread = std::thread::Builder::new();
                 if thread.spawn_scoped(scope, work).is_err() {
@@ -117,7 +116,7 @@ impl Synthesis<'_> {
         if self.progress.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        let truth_bytes = self.gather(&layout)?;
+        let truth_bytes = self.merge_truth(&layout)?;
         let mut archive_bytes = 0;
         for file in 0..layout.settings.files {
             let path = self.archive(file);
@@ -126,64 +125,68 @@ impl Synthesis<'_> {
                 .map_err(|error| Error::io(&path, error))?
                 .len();
         }
-        Ok(Made {
+        Ok(SynthesisSummary {
             files: layout.settings.files,
-            files_from_before: totals.from_before.into_inner(),
+            files_from_before: totals.resumed.into_inner(),
             originals: layout.originals() - layout.first_filed(),
             payload_bytes: totals.payload.into_inner(),
             archive_bytes,
             truth_bytes,
-            kinds: Kind::ALL.map(|kind| (kind, layout.count(kind))).to_vec(),
+            kinds: PageKind::ALL
+                .map(|kind| (kind, layout.count(kind)))
+                .to_vec(),
         })
     }
 
     fn original_tasks(&self, layout: &Layout) -> u64 {
-        (layout.originals() - layout.first_filed()).div_ceil(ORIGINALS_A_TASK)
+        (layout.originals() - layout.first_filed()).div_ceil(ORIGINALS_PER_TASK)
     }
 
-    /// Makes sure that the folder is ours to write to.
+    /// Checks that the folder may be written to, and writes the settings.
     fn claim(&self) -> Result<()> {
         let folder = &self.folder;
         let failed = |error: io::Error| Error::io(folder, error);
         fs::create_dir_all(folder).map_err(failed)?;
-        let mark = folder.join(MARK);
-        let ours = serde_json::to_string_pretty(&self.settings)
-            .map_err(|error| Error::io(&mark, error.into()))?
+        let settings_file = folder.join(SETTINGS_FILE);
+        let settings = serde_json::to_string_pretty(&self.settings)
+            .map_err(|error| Error::io(&settings_file, error.into()))?
             + "\n";
-        match fs::read_to_string(&mark) {
+        match fs::read_to_string(&settings_file) {
             Ok(_) if self.force => self.clear()?,
-            Ok(_) if folder.join(TRUTH).exists() => return Err(Error::Complete(folder.clone())),
-            Ok(known) if known != ours => return Err(Error::OtherSettings(folder.clone())),
+            Ok(_) if folder.join(TRUTH).exists() => {
+                return Err(Error::AlreadyComplete(folder.clone()));
+            }
+            Ok(known) if known != settings => return Err(Error::SettingsDiffer(folder.clone())),
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if fs::read_dir(folder).map_err(failed)?.next().is_some() {
-                    return Err(Error::InTheWay(folder.clone()));
+                    return Err(Error::NotEmpty(folder.clone()));
                 }
             }
-            Err(error) => return Err(Error::io(&mark, error)),
+            Err(error) => return Err(Error::io(&settings_file, error)),
         }
-        let write = Aside::new(folder.join(format!("{MARK}.new")), mark);
-        write.all(ours.as_bytes())?;
-        for part in [ARCHIVES, ASIDE] {
+        let write = StagedFile::new(folder.join(format!("{SETTINGS_FILE}.new")), settings_file);
+        write.all(settings.as_bytes())?;
+        for part in [ARCHIVES, UNFINISHED] {
             fs::create_dir_all(folder.join(part)).map_err(failed)?;
         }
         Ok(())
     }
 
-    /// Removes what an earlier run made, and nothing else.
+    /// Removes the files of an earlier run, and nothing else.
     fn clear(&self) -> Result<()> {
-        let gone = |path: &Path, outcome: io::Result<()>| match outcome {
+        let removed = |path: &Path, outcome: io::Result<()>| match outcome {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(path, error)),
             _ => Ok(()),
         };
         let truth = self.folder.join(TRUTH);
-        gone(&truth, fs::remove_file(&truth))?;
-        for part in [ARCHIVES, ORIGINALS, ASIDE] {
+        removed(&truth, fs::remove_file(&truth))?;
+        for part in [ARCHIVES, ORIGINALS, UNFINISHED] {
             let path = self.folder.join(part);
-            gone(&path, fs::remove_dir_all(&path))?;
+            removed(&path, fs::remove_dir_all(&path))?;
         }
-        let mark = self.folder.join(MARK);
-        gone(&mark, fs::remove_file(&mark))
+        let settings_file = self.folder.join(SETTINGS_FILE);
+        removed(&settings_file, fs::remove_file(&settings_file))
     }
 
     fn archive_name(file: u64) -> String {
@@ -196,29 +199,29 @@ impl Synthesis<'_> {
 
     fn truth_part(&self, file: u64) -> PathBuf {
         self.folder
-            .join(ASIDE)
+            .join(UNFINISHED)
             .join(format!("truth-{file:05}.jsonl"))
     }
 
-    fn task(&self, layout: &Layout, task: u64, totals: &Totals) -> Result<()> {
+    fn task(&self, layout: &Layout, task: u64, totals: &SynthesisTotals) -> Result<()> {
         if task >= layout.settings.files {
             return self.originals(layout, task - layout.settings.files);
         }
-        // The archive is renamed last, so where it is, its truth is as well.
+        // The archive is renamed last, so if it exists, its truth does too.
         if self.archive(task).exists() && self.truth_part(task).exists() {
-            totals.from_before.fetch_add(1, Ordering::Relaxed);
+            totals.resumed.fetch_add(1, Ordering::Relaxed);
             return Ok(());
         }
         let name = Self::archive_name(task);
-        let archive = Aside::new(self.folder.join(ASIDE).join(&name), self.archive(task));
-        let truth = Aside::new(
+        let archive = StagedFile::new(self.folder.join(UNFINISHED).join(&name), self.archive(task));
+        let truth = StagedFile::new(
             self.truth_part(task).with_extension("new"),
             self.truth_part(task),
         );
         let mut truth_out = truth.create()?;
         let mut warc = WarcWriter::new(archive.create()?, mix(layout.settings.seed ^ mix(task)));
-        let maker = Maker { layout };
-        let mut teller = Teller::new(maker);
+        let maker = PageMaker { layout };
+        let mut truth_writer = TruthWriter::new(maker);
         warc.info(
             &name,
             maker.page(layout.at(layout.places(task).start)).fetched,
@@ -230,18 +233,17 @@ impl Synthesis<'_> {
                 return Err(Error::Cancelled);
             }
             let page = maker.page(layout.at(place));
-            let written =
-                put(maker, &page, &name, &mut warc, &mut teller).map_err(
-                    |failure| match failure {
-                        Failure::Io(error) => archive.failed(error),
-                        Failure::Other(error) => error,
-                    },
-                )?;
+            let written = write_page(maker, &page, &name, &mut warc, &mut truth_writer).map_err(
+                |failure| match failure {
+                    WriteFailure::Io(error) => archive.failed(error),
+                    WriteFailure::Other(error) => error,
+                },
+            )?;
             payload += written;
             self.progress.add_pages(1);
             self.progress.add_bytes(written);
             truth_out
-                .write_all(&teller.take())
+                .write_all(&truth_writer.take())
                 .map_err(|error| truth.failed(error))?;
         }
         totals.payload.fetch_add(payload, Ordering::Relaxed);
@@ -250,9 +252,9 @@ impl Synthesis<'_> {
     }
 
     fn originals(&self, layout: &Layout, task: u64) -> Result<()> {
-        let maker = Maker { layout };
-        let first = layout.first_filed() + task * ORIGINALS_A_TASK;
-        let last = layout.originals().min(first + ORIGINALS_A_TASK);
+        let maker = PageMaker { layout };
+        let first = layout.first_filed() + task * ORIGINALS_PER_TASK;
+        let last = layout.originals().min(first + ORIGINALS_PER_TASK);
         for index in first..last {
             if self.progress.is_cancelled() {
                 return Err(Error::Cancelled);
@@ -264,25 +266,28 @@ impl Synthesis<'_> {
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
             }
-            let html = html::render(&maker.page(Role {
-                kind: Kind::Original,
+            let html = html::render(&maker.page(PageRole {
+                kind: PageKind::Original,
                 index,
             }));
-            let aside = self
+            let unfinished = self
                 .folder
-                .join(ASIDE)
+                .join(UNFINISHED)
                 .join(format!("original-{index:08}.html"));
-            Aside::new(aside, path).all(html.as_bytes())?;
+            StagedFile::new(unfinished, path).all(html.as_bytes())?;
         }
         Ok(())
     }
 
-    /// Puts the head and the truth of all archives into one file.
-    fn gather(&self, layout: &Layout) -> Result<u64> {
-        let mut teller = Teller::new(Maker { layout });
-        teller.head()?;
-        let head = teller.take();
-        let truth = Aside::new(self.folder.join(ASIDE).join(TRUTH), self.folder.join(TRUTH));
+    /// Merges the truth of all archives into one file.
+    fn merge_truth(&self, layout: &Layout) -> Result<u64> {
+        let mut writer = TruthWriter::new(PageMaker { layout });
+        writer.write_header()?;
+        let head = writer.take();
+        let truth = StagedFile::new(
+            self.folder.join(UNFINISHED).join(TRUTH),
+            self.folder.join(TRUTH),
+        );
         let mut out = truth.create()?;
         out.write_all(&head).map_err(|error| truth.failed(error))?;
         let mut bytes = head.len() as u64;
@@ -292,62 +297,62 @@ impl Synthesis<'_> {
             bytes += io::copy(&mut part, &mut out).map_err(|error| truth.failed(error))?;
         }
         truth.finish(out)?;
-        let aside = self.folder.join(ASIDE);
-        fs::remove_dir_all(&aside).map_err(|error| Error::io(&aside, error))?;
+        let unfinished = self.folder.join(UNFINISHED);
+        fs::remove_dir_all(&unfinished).map_err(|error| Error::io(&unfinished, error))?;
         Ok(bytes)
     }
 }
 
 #[derive(Default)]
-struct Totals {
-    from_before: AtomicU64,
+struct SynthesisTotals {
+    resumed: AtomicU64,
     payload: AtomicU64,
 }
 
-enum Failure {
+enum WriteFailure {
     Io(io::Error),
     Other(Error),
 }
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Failure {
-        Failure::Io(error)
+impl From<io::Error> for WriteFailure {
+    fn from(error: io::Error) -> WriteFailure {
+        WriteFailure::Io(error)
     }
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
-        Failure::Other(error)
+impl From<Error> for WriteFailure {
+    fn from(error: Error) -> WriteFailure {
+        WriteFailure::Other(error)
     }
 }
 
-/// Writes a page and tells the truth about it; returns the bytes of its payload.
-fn put<W: Write>(
-    maker: Maker<'_>,
-    page: &Page,
+/// Writes a page and its truth records. Returns the size of its payload.
+fn write_page<W: Write>(
+    maker: PageMaker<'_>,
+    page: &SynthPage,
     file: &str,
     warc: &mut WarcWriter<W>,
-    teller: &mut Teller<'_>,
-) -> std::result::Result<u64, Failure> {
+    truth: &mut TruthWriter<'_>,
+) -> std::result::Result<u64, WriteFailure> {
     let html = html::render(page);
     let sha1 = digest(html.as_bytes());
-    let header = Header {
+    let header = RecordHeader {
         url: &page.url,
         fetched: page.fetched,
         address: &page.address,
     };
-    let damage = (page.role.kind == Kind::Damaged)
+    let damage = (page.role.kind == PageKind::Damaged)
         .then(|| {
-            Damage::ALL
-                .get(page.role.index as usize % Damage::ALL.len())
+            RecordDamage::ALL
+                .get(page.role.index as usize % RecordDamage::ALL.len())
                 .copied()
         })
         .flatten();
     let mut payload = html.len() as u64;
-    if page.role.kind == Kind::Revisit {
+    if page.role.kind == PageKind::Revisit {
         let (article, _) = maker.layout.whole(page.role);
         let (of, fetched) = maker.article_address(article);
-        let of = Header {
+        let of = RecordHeader {
             url: &of,
             fetched,
             address: &page.address,
@@ -367,7 +372,7 @@ fn put<W: Write>(
         }
         warc.response(&header, html.as_bytes(), &sha1, damage)?;
     }
-    teller.tell(&Written {
+    truth.write_page(&WrittenPage {
         page,
         html: &html,
         sha1,
@@ -377,15 +382,15 @@ fn put<W: Write>(
     Ok(payload)
 }
 
-/// A file that is written under another name first.
-struct Aside {
-    aside: PathBuf,
+/// A file that is written under a temporary name and then renamed.
+struct StagedFile {
+    temporary: PathBuf,
     path: PathBuf,
 }
 
-impl Aside {
-    fn new(aside: PathBuf, path: PathBuf) -> Aside {
-        Aside { aside, path }
+impl StagedFile {
+    fn new(temporary: PathBuf, path: PathBuf) -> StagedFile {
+        StagedFile { temporary, path }
     }
 
     fn failed(&self, error: io::Error) -> Error {
@@ -393,7 +398,7 @@ impl Aside {
     }
 
     fn create(&self) -> Result<BufWriter<File>> {
-        let file = File::create(&self.aside).map_err(|error| self.failed(error))?;
+        let file = File::create(&self.temporary).map_err(|error| self.failed(error))?;
         Ok(BufWriter::with_capacity(1 << 20, file))
     }
 
@@ -402,7 +407,7 @@ impl Aside {
             .into_inner()
             .map_err(|error| self.failed(error.into_error()))?;
         file.sync_data().map_err(|error| self.failed(error))?;
-        fs::rename(&self.aside, &self.path).map_err(|error| self.failed(error))
+        fs::rename(&self.temporary, &self.path).map_err(|error| self.failed(error))
     }
 
     fn all(&self, bytes: &[u8]) -> Result<()> {
@@ -412,6 +417,6 @@ impl Aside {
             .into_inner()
             .map_err(|error| self.failed(error.into_error()))?;
         drop(file);
-        fs::rename(&self.aside, &self.path).map_err(|error| self.failed(error))
+        fs::rename(&self.temporary, &self.path).map_err(|error| self.failed(error))
     }
 }

@@ -1,27 +1,25 @@
-//! What a corpus says about its pages, as little as a check needs.
+//! The pages of a corpus, with the columns that a check needs.
 
 use std::collections::HashMap;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{TimestampMillisecondType, UInt64Type};
-use arrow_array::{Array, RecordBatch};
-use cento_store::{Corpus, Table};
+use cento_store::{Corpus, Projection, pages, projection};
 use cento_text::date;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::Result;
-use crate::tell::hex;
-use crate::truth::Record;
+use crate::truth::TruthRecord;
+use crate::truth_writer::hex;
 
 /// One page of a corpus.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fact {
+pub(crate) struct IndexedPage {
     pub(crate) page_id: u64,
     pub(crate) sha1: [u8; 20],
     pub(crate) text: [u8; 16],
     pub(crate) fetched: Option<i64>,
     published: Option<i64>,
-    /// Hashes of address, language and what it is a revisit of: only equality is asked for.
+    /// Hashes of network address, language and the URL that is revisited: they are only compared
+    /// for equality.
     ip: u64,
     language: u64,
     revisit_of: u64,
@@ -31,101 +29,74 @@ pub(crate) struct Fact {
 }
 
 /// All pages of a corpus.
-pub(crate) struct Facts {
-    /// By hash of the URL; revisits apart.
-    pages: HashMap<u64, Fact>,
-    revisits: HashMap<(u64, Option<i64>), Fact>,
+pub(crate) struct IndexedPages {
+    /// Pages by the hash of their URL, without revisits.
+    pages: HashMap<u64, IndexedPage>,
+    revisits: HashMap<(u64, Option<i64>), IndexedPage>,
     hosts: HashMap<u64, u64>,
-    /// Pages that no record has named yet.
+    /// The number of pages that no record has named yet.
     unnamed: u64,
 }
 
-const COLUMNS: [&str; 12] = [
-    "page_id",
-    "url",
-    "host",
-    "ip",
-    "fetched_at",
-    "published_at",
-    "language",
-    "payload_sha1",
-    "revisit_of_url",
-    "revisit_of_date",
-    "text_hash",
-    "reject",
-];
+projection! {
+    /// What a check reads of a page.
+    struct IndexedPageColumns of pages {
+        page_id, url, host, ip, fetched_at, published_at, language, payload_sha1, revisit_of_url,
+        revisit_of_date, text_hash, reject,
+    }
+}
 
 type Outcome = std::result::Result<(), String>;
 
-impl Facts {
-    pub(crate) fn read(corpus: &Corpus) -> Result<Facts> {
-        let mut facts = Facts {
+impl IndexedPages {
+    pub(crate) fn read(corpus: &Corpus) -> Result<IndexedPages> {
+        let mut facts = IndexedPages {
             pages: HashMap::new(),
             revisits: HashMap::new(),
             hosts: HashMap::new(),
             unnamed: 0,
         };
-        for batch in corpus.scan(Table::Pages, &COLUMNS) {
+        for batch in corpus.scan::<IndexedPageColumns>() {
             facts.add(&batch?);
         }
         Ok(facts)
     }
 
-    fn add(&mut self, batch: &RecordBatch) {
-        let text = |name: &str, row: usize| {
-            let column = batch.column_by_name(name)?.as_string_opt::<i32>()?;
-            column.is_valid(row).then(|| column.value(row))
-        };
-        let time = |name: &str, row: usize| {
-            let column = batch.column_by_name(name)?;
-            let column = column.as_primitive_opt::<TimestampMillisecondType>()?;
-            column.is_valid(row).then(|| column.value(row))
-        };
-        let bytes = |name: &str, row: usize| {
-            let column = batch.column_by_name(name)?.as_fixed_size_binary_opt()?;
-            column.is_valid(row).then(|| column.value(row))
-        };
+    fn add(&mut self, batch: &IndexedPageColumns) {
         let hash = |text: Option<&str>| text.map_or(0, |text| xxh3_64(text.as_bytes()));
-        for row in 0..batch.num_rows() {
-            let id = batch
-                .column_by_name("page_id")
-                .and_then(|column| column.as_primitive_opt::<UInt64Type>());
-            let fact = Fact {
-                page_id: id.map_or(0, |ids| ids.value(row)),
-                sha1: bytes("payload_sha1", row)
-                    .and_then(|bytes| bytes.try_into().ok())
-                    .unwrap_or_default(),
-                text: bytes("text_hash", row)
-                    .and_then(|bytes| bytes.try_into().ok())
-                    .unwrap_or_default(),
-                fetched: time("fetched_at", row),
-                published: time("published_at", row),
-                ip: hash(text("ip", row)),
-                language: hash(text("language", row)),
-                revisit_of: hash(text("revisit_of_url", row)),
-                revisit_date: time("revisit_of_date", row),
-                reject: text("reject", row).map(|reason| xxh3_64(reason.as_bytes())),
+        for row in 0..batch.rows() {
+            let reject = batch.reject.value(row);
+            let fact = IndexedPage {
+                page_id: batch.page_id.value(row),
+                sha1: batch.payload_sha1.value(row).unwrap_or_default(),
+                text: batch.text_hash.value(row).unwrap_or_default(),
+                fetched: batch.fetched_at.value(row),
+                published: batch.published_at.value(row),
+                ip: hash(batch.ip.value(row)),
+                language: hash(batch.language.value(row)),
+                revisit_of: hash(batch.revisit_of_url.value(row)),
+                revisit_date: batch.revisit_of_date.value(row),
+                reject: reject.map(|reason| xxh3_64(reason.as_bytes())),
             };
-            if let Some(host) = text("host", row) {
+            if let Some(host) = batch.host.value(row) {
                 *self.hosts.entry(xxh3_64(host.as_bytes())).or_insert(0) += 1;
             }
-            let url = hash(text("url", row));
+            let url = xxh3_64(batch.url.value(row).as_bytes());
             if fact.reject == Some(xxh3_64(b"revisit")) {
                 self.revisits.insert((url, fact.fetched), fact);
             } else {
                 self.pages.insert(url, fact);
             }
-            // Of two pages under one address only one is found: the other stays unnamed, and that
-            // is told.
+            // Of two pages with one URL only one is found; the other is reported as unnamed.
             self.unnamed += 1;
         }
     }
 
-    pub(crate) fn kept(&self, url: &str) -> Option<Fact> {
+    pub(crate) fn kept(&self, url: &str) -> Option<IndexedPage> {
         self.pages.get(&xxh3_64(url.as_bytes())).copied()
     }
 
-    /// How many pages a host has, rejected ones too.
+    /// The number of pages of a host, rejected or not.
     pub(crate) fn pages_of(&self, host: &str) -> u64 {
         self.hosts
             .get(&xxh3_64(host.as_bytes()))
@@ -133,13 +104,13 @@ impl Facts {
             .unwrap_or_default()
     }
 
-    /// How many pages no record has named.
-    pub(crate) fn strangers(&self) -> u64 {
+    /// The number of pages that no record has named.
+    pub(crate) fn unlisted(&self) -> u64 {
         self.unnamed
     }
 
-    pub(crate) fn page(&mut self, record: &Record) -> Outcome {
-        let Record::Page {
+    pub(crate) fn page(&mut self, record: &TruthRecord) -> Outcome {
+        let TruthRecord::Page {
             url,
             fetched,
             published,
@@ -166,25 +137,25 @@ impl Facts {
         };
         self.unnamed = self.unnamed.saturating_sub(1);
         let reason = reject.as_ref().map(|reason| xxh3_64(reason.as_bytes()));
-        let wrong = |what: &str| Err(format!("{url}: {what} is not what truth says"));
+        let wrong = |what: &str| Err(format!("{url}: {what} is not what the truth says"));
         if fact.reject != reason {
-            return wrong("the reason of its rejection");
+            return wrong("the reason for its rejection");
         }
         if fact.fetched != when {
-            return wrong("the time of its fetching");
+            return wrong("the date it was fetched");
         }
         if fact.ip != xxh3_64(ip.as_bytes()) {
-            return wrong("its address");
+            return wrong("its network address");
         }
-        // What is in a body that does not decode nobody knows.
-        if *kind != crate::settings::Kind::Damaged && hex(&fact.sha1) != *payload_sha1 {
+        // The payload of a body that cannot be decoded is unknown.
+        if *kind != crate::settings::PageKind::Damaged && hex(&fact.sha1) != *payload_sha1 {
             return wrong("its payload");
         }
         if reason.is_some() {
             return Ok(());
         }
         if fact.published != published.as_deref().and_then(date::parse) {
-            return wrong("the time of its publication");
+            return wrong("its date of publication");
         }
         if *declared && fact.language != xxh3_64(language.as_bytes()) {
             return wrong("its language");
@@ -192,8 +163,8 @@ impl Facts {
         Ok(())
     }
 
-    pub(crate) fn revisit(&self, record: &Record) -> Outcome {
-        let Record::Revisit {
+    pub(crate) fn revisit(&self, record: &TruthRecord) -> Outcome {
+        let TruthRecord::Revisit {
             url,
             fetched,
             of,
@@ -218,7 +189,7 @@ impl Facts {
         Ok(())
     }
 
-    /// A damaged record: no page, or one that was rejected for this reason.
+    /// Checks a damaged record: it has no page, or one that was rejected for this reason.
     pub(crate) fn damaged(&self, url: &str, reject: Option<&str>) -> Outcome {
         match (self.kept(url), reject) {
             (None, None) => Ok(()),
@@ -229,7 +200,7 @@ impl Facts {
             (found, Some(reason)) => {
                 let found = if found.is_some() { "is" } else { "is not" };
                 Err(format!(
-                    "{url} {found} in the corpus, and should be rejected as {reason}"
+                    "{url} {found} in the corpus and should be rejected as {reason}"
                 ))
             }
         }

@@ -1,5 +1,5 @@
-//! Pages as `cento index` reads them: text, places, words, grams and chunks, by the same calls that
-//! the index makes.
+//! Pages as `cento index` reads them: text, offsets, words, grams and chunks, from the same
+//! functions that the index calls.
 
 use std::collections::HashSet;
 
@@ -11,45 +11,45 @@ use cento_text::words::WordScanner;
 
 use crate::error::{Error, Result};
 use crate::html;
-use crate::pages::Page;
+use crate::pages::SynthPage;
 
-/// Reads pages; its buffers are kept from page to page.
+/// Reads pages. Its buffers are reused.
 #[derive(Default)]
-pub(crate) struct Reader {
+pub(crate) struct PageReader {
     extractor: Extractor,
     scanner: WordScanner,
     words: Vec<u64>,
     normalised: String,
 }
 
-/// A page and what it says.
-pub(crate) struct Reading {
+/// The text of a page, with the offsets of its blocks.
+pub(crate) struct PageReading {
     pub(crate) text: String,
-    /// Where each block of the page begins in the text, in bytes.
+    /// The offset of each block in the text, in bytes.
     pub(crate) blocks: Vec<usize>,
 }
 
 /// The grams and chunks of a text, as sets.
-pub(crate) struct Sets {
-    pub(crate) grams: HashSet<u64, Plain>,
+pub(crate) struct TextSets {
+    pub(crate) grams: HashSet<u64, IdentityHasherBuilder>,
     pub(crate) chunks: HashSet<[u8; 16]>,
 }
 
-/// Gram hashes are mixed already.
+/// A hasher that returns its input: gram hashes are already well mixed.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Plain;
+pub(crate) struct IdentityHasherBuilder;
 
-impl std::hash::BuildHasher for Plain {
-    type Hasher = PlainHasher;
+impl std::hash::BuildHasher for IdentityHasherBuilder {
+    type Hasher = IdentityHasher;
 
-    fn build_hasher(&self) -> PlainHasher {
-        PlainHasher(0)
+    fn build_hasher(&self) -> IdentityHasher {
+        IdentityHasher(0)
     }
 }
 
-pub(crate) struct PlainHasher(u64);
+pub(crate) struct IdentityHasher(u64);
 
-impl std::hash::Hasher for PlainHasher {
+impl std::hash::Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -65,8 +65,8 @@ impl std::hash::Hasher for PlainHasher {
     }
 }
 
-impl Reader {
-    /// The text that an index with default settings keeps of a page.
+impl PageReader {
+    /// The text of a page in an index with default settings.
     pub(crate) fn text(&mut self, html: &str) -> String {
         self.extractor
             .extract(html, &Options::default())
@@ -75,13 +75,13 @@ impl Reader {
     }
 
     /// Renders and reads a page, and finds its blocks in the text.
-    pub(crate) fn page(&mut self, page: &Page) -> Result<Reading> {
+    pub(crate) fn page(&mut self, page: &SynthPage) -> Result<PageReading> {
         let html = html::render(page);
         self.rendered(page, &html)
     }
 
-    /// The same for a page that was rendered already.
-    pub(crate) fn rendered(&mut self, page: &Page, html: &str) -> Result<Reading> {
+    /// Like [`PageReader::page`], for a page that is already rendered.
+    pub(crate) fn rendered(&mut self, page: &SynthPage, html: &str) -> Result<PageReading> {
         let text = self.text(html);
         let mut blocks = Vec::with_capacity(page.body.blocks.len());
         let mut done = 0;
@@ -95,25 +95,26 @@ impl Reader {
             blocks.push(found);
             done = found + block.prose.text.len();
         }
-        Ok(Reading { text, blocks })
+        Ok(PageReading { text, blocks })
     }
 
     /// The distinct grams of `k` words of a text.
-    pub(crate) fn grams(&mut self, text: &str, k: u32) -> HashSet<u64, Plain> {
+    pub(crate) fn grams(&mut self, text: &str, k: u32) -> HashSet<u64, IdentityHasherBuilder> {
         let words = &mut self.words;
         words.clear();
         self.scanner.scan_keys(text, |key| {
             words.push(key.either(packed_word_hash, word_hash));
         });
-        let mut set = HashSet::with_capacity_and_hasher(words.len(), Plain);
+        let mut set = HashSet::with_capacity_and_hasher(words.len(), IdentityHasherBuilder);
         grams(words, k as usize, |gram, _| {
             set.insert(gram);
         });
         set
     }
 
-    /// Grams and chunks: paragraphs, evened out and hashed as is the default of an index.
-    pub(crate) fn sets(&mut self, text: &str, k: u32) -> Sets {
+    /// The grams and chunks of a text. Chunks are normalised paragraphs, hashed as an index does by
+    /// default.
+    pub(crate) fn sets(&mut self, text: &str, k: u32) -> TextSets {
         let mut found = HashSet::new();
         let normalised = &mut self.normalised;
         chunks(text, ChunkKind::Paragraph, |range| {
@@ -127,15 +128,15 @@ impl Reader {
                 found.insert(ChunkHash::Blake3.hash128(normalised.as_bytes()));
             }
         });
-        Sets {
+        TextSets {
             grams: self.grams(text, k),
             chunks: found,
         }
     }
 }
 
-/// Where the needle is, at or after `from`. A search for all of a paragraph would first study the
-/// paragraph; its first bytes do.
+/// The position of `needle` at or after `from`. Searching for a whole paragraph would preprocess
+/// all of it; its first bytes are enough.
 fn find(text: &[u8], from: usize, needle: &[u8]) -> Option<usize> {
     let beginning = needle.get(..needle.len().min(24))?;
     let mut at = from;
@@ -148,9 +149,9 @@ fn find(text: &[u8], from: usize, needle: &[u8]) -> Option<usize> {
     }
 }
 
-/// How much two sets have in common.
+/// The overlap of two sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Common {
+pub(crate) struct GramOverlap {
     /// |A ∩ B| / |A ∪ B|.
     pub(crate) resemblance: f64,
     /// |A ∩ B| / |A|.
@@ -160,7 +161,10 @@ pub(crate) struct Common {
 }
 
 /// Compares two sets of grams.
-pub(crate) fn compare(first: &HashSet<u64, Plain>, second: &HashSet<u64, Plain>) -> Common {
+pub(crate) fn compare(
+    first: &HashSet<u64, IdentityHasherBuilder>,
+    second: &HashSet<u64, IdentityHasherBuilder>,
+) -> GramOverlap {
     let (small, large) = if first.len() <= second.len() {
         (first, second)
     } else {
@@ -174,7 +178,7 @@ pub(crate) fn compare(first: &HashSet<u64, Plain>, second: &HashSet<u64, Plain>)
             part as f64 / whole as f64
         }
     };
-    Common {
+    GramOverlap {
         resemblance: ratio(common, first.len() + second.len() - common),
         of_first: ratio(common, first.len()),
         of_second: ratio(common, second.len()),

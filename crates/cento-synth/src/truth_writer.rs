@@ -1,4 +1,4 @@
-//! Telling the truth about a page, right when it is written.
+//! Writing the truth records of a page at the time the page is written.
 
 mod sites;
 
@@ -7,16 +7,18 @@ use cento_text::date::render;
 
 use crate::error::{Error, Result};
 use crate::html;
-use crate::pages::{Maker, MirrorHost, Origin, Page, is_clean};
-use crate::reading::{Reader, Reading, compare};
-use crate::settings::Kind;
-use crate::truth::{AliasKind, Extent, Likeness, QuiltSource, Record, Span, Why};
-use crate::warc::Damage;
+use crate::page_reader::{PageReader, PageReading, compare};
+use crate::pages::{BlockOrigin, MirrorHost, PageMaker, SynthPage, is_clean};
+use crate::settings::PageKind;
+use crate::truth::{
+    AliasKind, CopyExtent, CopyReason, Likeness, QuiltSource, TextSpan, TruthRecord,
+};
+use crate::warc::RecordDamage;
 
-/// Tells about one page after the other.
-pub(crate) struct Teller<'a> {
-    maker: Maker<'a>,
-    pub(crate) reader: Reader,
+/// Writes the records of one page after the other to a buffer.
+pub(crate) struct TruthWriter<'a> {
+    maker: PageMaker<'a>,
+    pub(crate) reader: PageReader,
     out: Vec<u8>,
 }
 
@@ -25,29 +27,29 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// A page as it was written.
-pub(crate) struct Written<'a> {
-    pub(crate) page: &'a Page,
+pub(crate) struct WrittenPage<'a> {
+    pub(crate) page: &'a SynthPage,
     pub(crate) html: &'a str,
     pub(crate) sha1: [u8; 20],
     pub(crate) file: &'a str,
-    pub(crate) damage: Option<Damage>,
+    pub(crate) damage: Option<RecordDamage>,
 }
 
-impl<'a> Teller<'a> {
-    pub(crate) fn new(maker: Maker<'a>) -> Teller<'a> {
-        Teller {
+impl<'a> TruthWriter<'a> {
+    pub(crate) fn new(maker: PageMaker<'a>) -> TruthWriter<'a> {
+        TruthWriter {
             maker,
-            reader: Reader::default(),
+            reader: PageReader::default(),
             out: Vec::new(),
         }
     }
 
-    /// What was told since the last time.
+    /// Takes the records that were written since the last call.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.out)
     }
 
-    pub(crate) fn record(&mut self, record: &Record) -> Result<()> {
+    pub(crate) fn record(&mut self, record: &TruthRecord) -> Result<()> {
         serde_json::to_writer(&mut self.out, record)
             .map_err(|error| Error::io(std::path::Path::new("truth.jsonl"), error.into()))?;
         self.out.push(b'\n');
@@ -58,12 +60,12 @@ impl<'a> Teller<'a> {
         self.maker.layout.settings.grams
     }
 
-    /// Everything about a page, whatever it is.
-    pub(crate) fn tell(&mut self, written: &Written<'_>) -> Result<()> {
+    /// Writes all records of a page.
+    pub(crate) fn write_page(&mut self, written: &WrittenPage<'_>) -> Result<()> {
         let page = written.page;
-        self.sites(page.role)?;
+        self.write_site(page.role)?;
         if let Some(damage) = written.damage {
-            self.record(&Record::Damaged {
+            self.record(&TruthRecord::Damaged {
                 url: page.url.clone(),
                 file: written.file.to_owned(),
                 damage,
@@ -74,11 +76,11 @@ impl<'a> Teller<'a> {
             }
         }
         let reject = match page.role.kind {
-            Kind::Revisit => Some("revisit"),
-            Kind::Trap => Some("recursion"),
-            _ => written.damage.and_then(Damage::reject),
+            PageKind::Revisit => Some("revisit"),
+            PageKind::Trap => Some("recursion"),
+            _ => written.damage.and_then(RecordDamage::reject),
         };
-        self.record(&Record::Page {
+        self.record(&TruthRecord::Page {
             url: page.url.clone(),
             kind: page.role.kind,
             file: written.file.to_owned(),
@@ -86,52 +88,52 @@ impl<'a> Teller<'a> {
             published: page.published.map(render),
             ip: page.address.clone(),
             language: page.language.code().to_owned(),
-            declared: page.tells_language,
+            declared: page.declares_language,
             template: page.template.host(),
             payload_sha1: hex(&written.sha1),
             reject: reject.map(str::to_owned),
         })?;
         match page.role.kind {
-            Kind::Exact | Kind::Mirror | Kind::Alias => self.exact(written),
-            Kind::Revisit => self.revisit(page),
-            Kind::Near => self.near(written),
-            Kind::Quilt | Kind::Aggregator => self.quilt(written),
-            Kind::Passage => self.passages_alone(written),
-            Kind::Stolen if !is_clean(page.role.index) => self.stolen(written),
+            PageKind::Exact | PageKind::Mirror | PageKind::Alias => self.exact(written),
+            PageKind::Revisit => self.revisit(page),
+            PageKind::Near => self.near(written),
+            PageKind::Quilt | PageKind::Aggregator => self.quilt(written),
+            PageKind::Passage => self.passages_only(written),
+            PageKind::Stolen if !is_clean(page.role.index) => self.stolen(written),
             _ => Ok(()),
         }
     }
 
-    fn exact(&mut self, written: &Written<'_>) -> Result<()> {
+    fn exact(&mut self, written: &WrittenPage<'_>) -> Result<()> {
         let page = written.page;
         let role = page.role;
         let (article, why) = match role.kind {
-            Kind::Exact => (self.maker.layout.whole(role).0, Why::Copy),
-            Kind::Alias => (self.maker.layout.whole(role).0, Why::UrlAlias),
+            PageKind::Exact => (self.maker.layout.whole(role).0, CopyReason::Copy),
+            PageKind::Alias => (self.maker.layout.whole(role).0, CopyReason::UrlAlias),
             _ => {
                 let why = match self.maker.mirror_host(role) {
-                    MirrorHost::OtherName => Why::ServerAlias,
-                    MirrorHost::Mirror(_) => Why::Mirror,
+                    MirrorHost::OtherName => CopyReason::ServerAlias,
+                    MirrorHost::Mirror(_) => CopyReason::Mirror,
                 };
                 (self.maker.layout.mirrored(role.index).0, why)
             }
         };
         let (source, _) = self.maker.article_address(article);
-        if why == Why::UrlAlias {
-            self.record(&Record::Alias {
+        if why == CopyReason::UrlAlias {
+            self.record(&TruthRecord::Alias {
                 kind: AliasKind::Url,
                 alias: page.url.clone(),
                 of: source.clone(),
             })?;
         }
-        let how = if role.kind == Kind::Exact && !self.maker.has_same_bytes(role) {
+        let how = if role.kind == PageKind::Exact && !self.maker.has_same_bytes(role) {
             Likeness::Text
         } else {
             Likeness::Bytes
         };
         let text = self.reader.text(written.html);
         let chunks = self.reader.sets(&text, self.grams()).chunks.len() as u64;
-        self.record(&Record::Copy {
+        self.record(&TruthRecord::Copy {
             copy: page.url.clone(),
             of: source,
             how,
@@ -144,10 +146,10 @@ impl<'a> Teller<'a> {
         })
     }
 
-    fn revisit(&mut self, page: &Page) -> Result<()> {
+    fn revisit(&mut self, page: &SynthPage) -> Result<()> {
         let (article, _) = self.maker.layout.whole(page.role);
         let (of, of_fetched) = self.maker.article_address(article);
-        self.record(&Record::Revisit {
+        self.record(&TruthRecord::Revisit {
             url: page.url.clone(),
             fetched: render(page.fetched),
             of,
@@ -155,32 +157,32 @@ impl<'a> Teller<'a> {
         })
     }
 
-    fn near(&mut self, written: &Written<'_>) -> Result<()> {
+    fn near(&mut self, written: &WrittenPage<'_>) -> Result<()> {
         let page = written.page;
         let (_, before) = self.maker.layout.whole(page.role);
         let reading = self.reader.rendered(page, written.html)?;
         let rate = self.maker.edit_rate(page.role);
         for source in &page.sources {
             let of = self.reader.page(source)?;
-            self.pair(page, &reading, source, &of, Why::Edited, Some(rate))?;
+            self.pair(page, &reading, source, &of, CopyReason::Edited, Some(rate))?;
             self.passages(page, &reading, source, &of)?;
         }
         for sibling in 0..before {
             let other = self.maker.layout.sibling(page.role.index, sibling);
             let other = self.maker.page(other);
             let of = self.reader.page(&other)?;
-            self.pair(page, &reading, &other, &of, Why::Sibling, None)?;
+            self.pair(page, &reading, &other, &of, CopyReason::Sibling, None)?;
         }
         Ok(())
     }
 
     fn pair(
         &mut self,
-        page: &Page,
-        reading: &Reading,
-        source: &Page,
-        of: &Reading,
-        why: Why,
+        page: &SynthPage,
+        reading: &PageReading,
+        source: &SynthPage,
+        of: &PageReading,
+        why: CopyReason,
         edit_rate: Option<f64>,
     ) -> Result<()> {
         let ours = self.reader.sets(&reading.text, self.grams());
@@ -191,7 +193,7 @@ impl<'a> Teller<'a> {
         } else {
             Likeness::Near
         };
-        self.record(&Record::Copy {
+        self.record(&TruthRecord::Copy {
             copy: page.url.clone(),
             of: source.url.clone(),
             how,
@@ -204,15 +206,15 @@ impl<'a> Teller<'a> {
         })
     }
 
-    /// The passages that a page has from one source.
+    /// Writes the passages that a page copies from one source.
     fn passages(
         &mut self,
-        page: &Page,
-        reading: &Reading,
-        source: &Page,
-        of: &Reading,
+        page: &SynthPage,
+        reading: &PageReading,
+        source: &SynthPage,
+        of: &PageReading,
     ) -> Result<()> {
-        let mut open: Option<(u32, Vec<[u64; 4]>, &Origin)> = None;
+        let mut open: Option<(u32, Vec<[u64; 4]>, &BlockOrigin)> = None;
         let mut done = Vec::new();
         for (block, &begin) in page.body.blocks.iter().zip(&reading.blocks) {
             let Some(origin) = block
@@ -248,9 +250,9 @@ impl<'a> Teller<'a> {
                 continue;
             }
             let layout = self.maker.layout;
-            let is_original = source.role.kind == Kind::Original;
+            let is_original = source.role.kind == PageKind::Original;
             let filed = is_original && layout.is_filed(source.role.index);
-            self.record(&Record::Passage {
+            self.record(&TruthRecord::Passage {
                 page: page.url.clone(),
                 source: source.url.clone(),
                 crawled: !is_original || layout.is_crawled(source.role.index),
@@ -271,7 +273,7 @@ impl<'a> Teller<'a> {
         Ok(())
     }
 
-    fn passages_alone(&mut self, written: &Written<'_>) -> Result<()> {
+    fn passages_only(&mut self, written: &WrittenPage<'_>) -> Result<()> {
         let reading = self.reader.rendered(written.page, written.html)?;
         for source in &written.page.sources {
             let of = self.reader.page(source)?;
@@ -280,7 +282,7 @@ impl<'a> Teller<'a> {
         Ok(())
     }
 
-    fn quilt(&mut self, written: &Written<'_>) -> Result<()> {
+    fn quilt(&mut self, written: &WrittenPage<'_>) -> Result<()> {
         let page = written.page;
         let reading = self.reader.rendered(page, written.html)?;
         let grams = self.reader.grams(&reading.text, self.grams());
@@ -296,15 +298,15 @@ impl<'a> Teller<'a> {
             });
             self.passages(page, &reading, source, &of)?;
         }
-        self.record(&Record::Quilt {
+        self.record(&TruthRecord::Quilt {
             page: page.url.clone(),
-            attributed: page.role.kind == Kind::Aggregator,
+            attributed: page.role.kind == PageKind::Aggregator,
             patch_share: 1.0 - left.len() as f64 / grams.len().max(1) as f64,
             sources,
         })
     }
 
-    fn stolen(&mut self, written: &Written<'_>) -> Result<()> {
+    fn stolen(&mut self, written: &WrittenPage<'_>) -> Result<()> {
         let page = written.page;
         let (original, whole) = self.maker.stolen_original(page.role);
         let Some(source) = page.sources.first() else {
@@ -316,36 +318,36 @@ impl<'a> Teller<'a> {
         let theirs = self.reader.sets(&of.text, self.grams());
         let common = compare(&ours.grams, &theirs.grams);
         let layout = self.maker.layout;
-        self.record(&Record::Copied {
+        self.record(&TruthRecord::Copied {
             page: page.url.clone(),
             original: source.url.clone(),
             file: layout.is_filed(original).then(|| original_file(original)),
             crawled: layout.is_crawled(original),
             extent: if whole {
-                Extent::Whole
+                CopyExtent::Whole
             } else {
-                Extent::Partial
+                CopyExtent::Partial
             },
             of_page: common.of_first,
             of_original: common.of_second,
             shared_chunks: ours.chunks.intersection(&theirs.chunks).count() as u64,
         })?;
         if whole && layout.is_crawled(original) {
-            self.pair(page, &reading, source, &of, Why::Stolen, None)?;
+            self.pair(page, &reading, source, &of, CopyReason::Stolen, None)?;
         }
         self.passages(page, &reading, source, &of)
     }
 
-    /// What stands at the head of the file, before any page.
-    pub(crate) fn head(&mut self) -> Result<()> {
+    /// Writes the records at the start of the file, before those of pages.
+    pub(crate) fn write_header(&mut self) -> Result<()> {
         let settings = self.maker.layout.settings.clone();
-        self.record(&Record::Truth {
+        self.record(&TruthRecord::Truth {
             version: crate::truth::TRUTH_VERSION,
             grams: settings.grams,
             settings,
         })?;
         for language in self.maker.layout.all_languages() {
-            self.record(&Record::Boilerplate {
+            self.record(&TruthRecord::Boilerplate {
                 language: language.code().to_owned(),
                 text: html::notice(language),
             })?;
@@ -354,13 +356,13 @@ impl<'a> Teller<'a> {
     }
 }
 
-/// The file of an original, below the folder of originals.
+/// The path of an original in the folder of originals.
 pub(crate) fn original_file(original: u64) -> String {
     format!("{:05}/original-{original:08}.html", original / 1_000)
 }
 
-/// Segments that go on on both sides as one: between two paragraphs that stand together on both
-/// sides is the same gap.
+/// Joins segments that continue each other on both sides: two paragraphs that are adjacent on both
+/// sides have the same gap between them.
 fn joined(segments: &[[u64; 4]], text: &str, source: &str) -> Vec<[u64; 4]> {
     let mut joined: Vec<[u64; 4]> = Vec::with_capacity(segments.len());
     let between = |text: &str, begin: u64, end: u64| {
@@ -384,15 +386,15 @@ fn joined(segments: &[[u64; 4]], text: &str, source: &str) -> Vec<[u64; 4]> {
     joined
 }
 
-/// The stretch of a text from the first to the last of these.
-fn span(text: &str, ranges: impl Iterator<Item = (u64, u64)> + Clone) -> Span {
+/// The span of a text from the first to the last of these ranges.
+fn span(text: &str, ranges: impl Iterator<Item = (u64, u64)> + Clone) -> TextSpan {
     let begin = ranges
         .clone()
         .map(|range| range.0)
         .min()
         .unwrap_or_default();
     let end = ranges.map(|range| range.1).max().unwrap_or_default();
-    span_of(text, begin, end).unwrap_or(Span {
+    span_of(text, begin, end).unwrap_or(TextSpan {
         begin,
         end,
         begin_char: 0,
@@ -401,12 +403,13 @@ fn span(text: &str, ranges: impl Iterator<Item = (u64, u64)> + Clone) -> Span {
     })
 }
 
-/// Characters and hash of a stretch; none if it is not one of this text.
-pub(crate) fn span_of(text: &str, begin: u64, end: u64) -> Option<Span> {
+/// The span of a range of bytes, with its characters and hash; `None` if it is not a range of this
+/// text.
+pub(crate) fn span_of(text: &str, begin: u64, end: u64) -> Option<TextSpan> {
     let before = text.get(..begin as usize)?;
     let inside = text.get(begin as usize..end as usize)?;
     let begin_char = before.chars().count() as u64;
-    Some(Span {
+    Some(TextSpan {
         begin,
         end,
         begin_char,
