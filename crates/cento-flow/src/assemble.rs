@@ -115,7 +115,9 @@ impl Cutter<'_> {
 
     /// The next row group and its number.
     fn cut(&mut self) -> Result<Option<(u64, RecordBatch)>> {
-        while self.waiting_rows < ROW_GROUP && self.waiting_bytes < GROUP_BYTES {
+        // One byte more than fits, so that rows without strings that follow a full row group are in
+        // it whether or not they come in the same batch.
+        while self.waiting_rows < ROW_GROUP && self.waiting_bytes <= GROUP_BYTES {
             let Some(batches) = self.load()? else {
                 break;
             };
@@ -142,11 +144,12 @@ impl Cutter<'_> {
             } else {
                 rows_within(&batch, rows_left, bytes_left)
             };
-            // A row that is too long alone is a row group.
-            if now == 0 && taken.is_empty() {
+            // A row that is too long is a row group by itself, whether or not its batch ends there.
+            let too_long = now == 0 && taken.is_empty();
+            if too_long {
                 now = 1;
             }
-            full |= now < rows;
+            full |= too_long || now < rows;
             let bytes = string_bytes(&batch, now);
             if now > 0 {
                 taken.push(batch.slice(0, now));
@@ -205,7 +208,8 @@ struct Appender {
     next: u64,
     early: BTreeMap<u64, Encoded>,
     rows: u64,
-    failed: Option<Error>,
+    /// Whether a thread has failed: then what the others wait for never comes.
+    failed: bool,
 }
 
 /// Writes the table `name` to `folder`, beside its place, and gives it its name when it is whole.
@@ -269,7 +273,7 @@ fn write_rows(
         next: 0,
         early: BTreeMap::new(),
         rows: 0,
-        failed: None,
+        failed: false,
     });
     let appended = Condvar::new();
     let cutter = Mutex::new((cutter, first));
@@ -298,31 +302,25 @@ fn write_rows(
             }
             appended.notify_all();
             // Whoever is far ahead waits, so that there is a bound to what waits to be appended.
-            while appender.early.len() > 2 * threads
-                && appender.failed.is_none()
-                && progress.check().is_ok()
+            while appender.early.len() > 2 * threads && !appender.failed && progress.check().is_ok()
             {
                 let waited = appended.wait_timeout(appender, std::time::Duration::from_millis(50));
                 appender = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
-            if appender.failed.is_some() {
+            if appender.failed {
                 return Ok(());
             }
         }
     };
-    on_threads(threads, || {
-        if let Err(error) = work() {
-            let mut appender = appender.lock().unwrap_or_else(PoisonError::into_inner);
-            appender.failed.get_or_insert(error);
-            appended.notify_all();
-        }
-    });
+    let stop = || {
+        let mut appender = appender.lock().unwrap_or_else(PoisonError::into_inner);
+        appender.failed = true;
+        appended.notify_all();
+    };
+    on_threads(threads, stop, work)?;
     let appender = appender
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    if let Some(error) = appender.failed {
-        return Err(error);
-    }
     let file = appender.writer.into_inner().map_err(failed)?;
     let output = file
         .into_inner()
@@ -443,6 +441,12 @@ mod tests {
         let wanted = [16, 4, 1, 16, 3];
         for batch in [1, 7, 40] {
             assert_eq!(groups(&lengths, batch), wanted, "{batch}");
+        }
+        // Empty strings after a full row group, and after a row that is too long.
+        let mut lengths = vec![1 << 20; 16];
+        lengths.extend([0, 0, GROUP_BYTES + 1, 0, 0]);
+        for batch in [1, 16, 19, 21] {
+            assert_eq!(groups(&lengths, batch), [18, 1, 2], "{batch}");
         }
         let short = vec![3; ROW_GROUP + 5];
         for batch in [1000, 1 << 18] {

@@ -59,6 +59,11 @@ impl MemoryBudget {
         self.used.load(Ordering::Relaxed)
     }
 
+    /// Bytes that can still be taken.
+    pub fn available(&self) -> u64 {
+        self.limit.saturating_sub(self.used())
+    }
+
     /// Takes bytes if so many are left.
     pub fn try_take(self: &Arc<Self>, bytes: u64) -> Option<Lease> {
         self.used

@@ -117,6 +117,17 @@ pub(crate) struct Contribution {
     pub(crate) held: bool,
 }
 
+impl Contribution {
+    /// Frees the memory of what is in a file as well.
+    pub(crate) fn drop_memory(&mut self) {
+        if self.file.is_some() {
+            self.held = false;
+            self.port.chunks = Vec::new();
+            self.port.lease = None;
+        }
+    }
+}
+
 impl TaskOutput {
     /// The output of a task that an earlier run has finished.
     pub(crate) fn from_file(file: TaskFile) -> TaskOutput {

@@ -73,6 +73,9 @@ pub enum Error {
         /// What it said.
         source: StageError,
     },
+    /// A thread panicked: a bug in cento.
+    #[error("internal error: {0}")]
+    Panicked(String),
     /// A file operation failed.
     #[error("{}: {source}", .path.display())]
     Io {
@@ -114,6 +117,10 @@ impl Error {
             }
             Error::Cancelled => {
                 "what was finished is kept: run the same command again to go on".to_owned()
+            }
+            Error::Panicked(_) => {
+                "this is a bug in cento: please report it with the command and this message"
+                    .to_owned()
             }
             Error::Io { source, .. } => match source.kind() {
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {

@@ -82,6 +82,11 @@ impl Progress {
         self.aborted.store(true, Ordering::Relaxed);
     }
 
+    /// Lets a stage that a failed thread has stopped run again. A cancelled run stays cancelled.
+    pub(crate) fn clear_abort(&self) {
+        self.aborted.store(false, Ordering::Relaxed);
+    }
+
     pub(crate) fn check(&self) -> Result<()> {
         if self.is_stopped() {
             return Err(Error::Cancelled);
@@ -93,7 +98,7 @@ impl Progress {
         if let Ok(mut name) = self.stage.lock() {
             stage.clone_into(&mut name);
         }
-        self.aborted.store(false, Ordering::Relaxed);
+        self.clear_abort();
         self.tasks.store(tasks as u64, Ordering::Relaxed);
         self.finished.store(finished as u64, Ordering::Relaxed);
     }

@@ -175,6 +175,12 @@ impl Registry {
         Ok(())
     }
 
+    /// Bytes of memory that a state takes from the budget; 0 if its kind is not registered.
+    pub(crate) fn state_bytes(&self, spec: &StateSpec) -> u64 {
+        let kind = self.states.get(&spec.kind);
+        kind.map_or(0, |kind| (kind.weight)(&spec.parameters))
+    }
+
     pub(crate) fn create_state(
         &self,
         name: &str,

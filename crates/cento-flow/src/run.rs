@@ -153,7 +153,7 @@ impl Runner<'_> {
                 holdings.states.0.insert(name.clone(), held);
             }
         }
-        site.sweep(boundary.as_ref(), Some(holdings.position.ordinal))?;
+        site.sweep(boundary.as_ref(), holdings.position.ordinal)?;
         Ok(holdings)
     }
 
@@ -169,38 +169,55 @@ impl Runner<'_> {
     ) -> Result<bool> {
         let begun = Instant::now();
         let spilled_before = self.progress.spilled();
+        let threads = self.threads.max(1);
+        let reserved = threads as u64 * (workshop.shares.task + workshop.shares.sort);
+        let needed = reserved.saturating_add(self.new_state_bytes(flow, stage, holdings));
+        self.release(stage, site, workshop, holdings, needed)?;
         let in_states = self.ready_states(flow, stage, site, workshop, holdings)?;
-        let threads = self.threads.max(1) as u64;
-        let reserved = threads * (workshop.shares.task + workshop.shares.sort);
         let _reserve = workshop
             .budget
             .take(reserved, &format!("what {threads} threads work with"))?;
-        let (input, tasks) = match &stage.input {
-            Input::Tasks(tasks) => (Vec::new(), tasks.len()),
-            Input::Shuffle(shuffle) => {
-                let partitions = flow
-                    .shuffles
-                    .get(shuffle)
-                    .map_or(0, |shuffle| shuffle.partitions);
-                (
-                    holdings.streams.remove(shuffle).unwrap_or_default(),
-                    partitions as usize,
-                )
+        let tasks = match &stage.input {
+            Input::Tasks(tasks) => tasks.len(),
+            Input::Shuffle(name) => {
+                let shuffle = flow.shuffles.get(name);
+                shuffle.map_or(0, |shuffle| shuffle.partitions as usize)
             }
         };
-        let work = StageWork {
-            flow,
-            stage,
-            registry: self.registry,
-            site,
-            workshop,
-            ordinal: holdings.position.ordinal,
-            states: &holdings.states,
-            input: &input,
-            checkpoint: self.checkpoint,
-            in_states,
+        let work = |holdings: &Holdings, spill: bool| {
+            let input = match &stage.input {
+                Input::Tasks(_) => None,
+                Input::Shuffle(name) => holdings.streams.get(name),
+            };
+            StageWork {
+                flow,
+                stage,
+                registry: self.registry,
+                site,
+                workshop,
+                ordinal: holdings.position.ordinal,
+                states: &holdings.states,
+                input: input.map(Vec::as_slice).unwrap_or_default(),
+                checkpoint: self.checkpoint,
+                in_states: &in_states,
+                spill,
+            }
+            .run(tasks, threads)
         };
-        let done = work.run(tasks, self.threads.max(1))?;
+        let done = match work(holdings, false) {
+            // Stage functions take from the budget too. If outputs of finished tasks occupied what
+            // one of them needed, the stage runs again with all of these on disk.
+            Err(Error::TooLittleMemory { .. }) => {
+                self.progress.clear_abort();
+                self.release(stage, site, workshop, holdings, u64::MAX)?;
+                work(holdings, true)?
+            }
+            done => done?,
+        };
+        let input = match &stage.input {
+            Input::Tasks(_) => Vec::new(),
+            Input::Shuffle(name) => holdings.streams.remove(name).unwrap_or_default(),
+        };
         let mut report = StageReport {
             name: stage.name.clone(),
             tasks: tasks as u64,
@@ -226,6 +243,51 @@ impl Runner<'_> {
         report.seconds = begun.elapsed().as_secs_f64();
         holdings.report.stages.push(report);
         Ok(had_files)
+    }
+
+    /// Bytes of the states that a stage fills and that do not exist yet.
+    fn new_state_bytes(&self, flow: &Flow, stage: &Stage, holdings: &Holdings) -> u64 {
+        let missing = |name: &&String| !holdings.states.0.contains_key(*name);
+        let names = stage.writes.iter().filter(missing);
+        let specs = names.filter_map(|name| flow.states.get(name));
+        specs.fold(0, |sum, spec| {
+            sum.saturating_add(self.registry.state_bytes(spec))
+        })
+    }
+
+    /// Frees memory until `needed` bytes of the budget are available: writes the outputs of finished
+    /// tasks to disk and drops the copies in memory, those that this stage reads last. Frees all of
+    /// them if that is not enough; taking from the budget then says what is missing.
+    fn release(
+        &self,
+        stage: &Stage,
+        site: &Site,
+        workshop: &Workshop,
+        holdings: &mut Holdings,
+        needed: u64,
+    ) -> Result<()> {
+        let budget = &workshop.budget;
+        let held = |holdings: &Holdings| {
+            let mut contributions = holdings.streams.values().flatten();
+            contributions.any(|contribution| contribution.held)
+        };
+        if budget.available() >= needed || !held(holdings) {
+            return Ok(());
+        }
+        self.make_boundary(site, workshop, holdings)?;
+        let input = match &stage.input {
+            Input::Shuffle(name) => Some(name),
+            Input::Tasks(_) => None,
+        };
+        let mut streams: Vec<_> = holdings.streams.iter_mut().collect();
+        streams.sort_by_key(|(name, _)| Some(*name) == input);
+        for contribution in streams.into_iter().flat_map(|(_, stream)| stream) {
+            if budget.available() >= needed {
+                break;
+            }
+            contribution.drop_memory();
+        }
+        Ok(())
     }
 
     /// Makes the states that a stage fills, or takes them as an earlier run has left them in the
@@ -327,7 +389,7 @@ impl Runner<'_> {
             tables: holdings.report.tables.clone(),
             ..Boundary::default()
         };
-        let before = holdings.position.ordinal - 1;
+        let before = holdings.position.ordinal.saturating_sub(1);
         let mut number = 0;
         for (name, contributions) in &mut holdings.streams {
             let mut files: Vec<String> = Vec::new();

@@ -42,7 +42,9 @@ pub(crate) enum Keep {
     IfRoom,
     /// In a file, and in memory as well if there is room.
     Always,
-    /// In a file that has no name.
+    /// In a file, and not in memory.
+    File,
+    /// In a file that has no name, and not in memory.
     Nameless,
 }
 
@@ -137,7 +139,8 @@ impl TaskSink {
     /// in a file.
     pub(crate) fn finish(&self, counters: BTreeMap<String, u64>, keep: Keep) -> Result<TaskOutput> {
         let inner = &mut *self.inner.borrow_mut();
-        let held = inner.writer.is_none() && keep != Keep::Nameless && self.hold(inner);
+        let may_hold = matches!(keep, Keep::IfRoom | Keep::Always);
+        let held = inner.writer.is_none() && may_hold && self.hold(inner);
         let outside = self.workshop.folder.is_none() && keep != Keep::Nameless;
         let mut file = None;
         if !outside && (!held || keep != Keep::IfRoom) {

@@ -139,7 +139,7 @@ impl Site {
     /// Notes that all before a stage is done and on disk, and removes what that makes superfluous.
     pub(crate) fn note_boundary(&self, boundary: &Boundary) -> Result<()> {
         self.save(&self.path.join(BOUNDARY), boundary)?;
-        self.sweep(Some(boundary), None)
+        self.sweep(Some(boundary), boundary.position.ordinal)
     }
 
     /// The tasks of a stage whose marks are in its saved states.
@@ -152,22 +152,20 @@ impl Site {
     }
 
     /// Removes what neither the boundary names nor the stage that comes next has left.
-    pub(crate) fn sweep(&self, boundary: Option<&Boundary>, next: Option<u64>) -> Result<()> {
+    pub(crate) fn sweep(&self, boundary: Option<&Boundary>, next: u64) -> Result<()> {
         let mut named: BTreeSet<&str> = BTreeSet::from([LOCK]);
         if let Some(boundary) = boundary {
             named.insert(BOUNDARY);
             let streams = boundary.streams.values().flatten();
             named.extend(streams.chain(boundary.states.values()).map(String::as_str));
         }
-        let prefix = next.map(|ordinal| format!("{ordinal:04}"));
+        let prefix = format!("{next:04}");
         let failed = |error| Error::io(&self.path, error);
         for entry in fs::read_dir(&self.path).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            let of_next = prefix
-                .as_ref()
-                .is_some_and(|prefix| name.starts_with(prefix.as_str()));
+            let of_next = name.starts_with(&prefix);
             let whole = !name.ends_with(ASIDE);
             if !(named.contains(name.as_ref()) || (of_next && whole)) {
                 fs::remove_file(entry.path()).map_err(failed)?;

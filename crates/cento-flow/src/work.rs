@@ -30,7 +30,9 @@ pub(crate) struct StageWork<'a> {
     pub(crate) input: &'a [Contribution],
     pub(crate) checkpoint: Duration,
     /// Tasks whose marks are in the states that the stage fills.
-    pub(crate) in_states: BTreeSet<usize>,
+    pub(crate) in_states: &'a BTreeSet<usize>,
+    /// Whether outputs go to files only, so that functions have all of the free memory.
+    pub(crate) spill: bool,
 }
 
 /// A stage that was run.
@@ -48,7 +50,6 @@ struct Shared {
     outputs: Mutex<Vec<Option<TaskOutput>>>,
     next: AtomicUsize,
     rows_in: AtomicU64,
-    failure: Mutex<Option<Error>>,
     last_checkpoint: Mutex<Instant>,
 }
 
@@ -71,19 +72,13 @@ impl StageWork<'_> {
             outputs: Mutex::new(outputs),
             next: AtomicUsize::new(0),
             rows_in: AtomicU64::new(0),
-            failure: Mutex::new(None),
             last_checkpoint: Mutex::new(Instant::now()),
         };
-        on_threads(threads.min(todo.len()), || {
-            if let Err(error) = self.work(&todo, &shared) {
-                // Whoever fails first knows why; the others fail because they were stopped.
-                lock(&shared.failure).get_or_insert(error);
-                progress.abort();
-            }
-        });
-        if let Some(error) = lock(&shared.failure).take() {
-            return Err(error);
-        }
+        on_threads(
+            threads.min(todo.len()),
+            || progress.abort(),
+            || self.work(&todo, &shared),
+        )?;
         let outputs = std::mem::take(&mut *lock(&shared.outputs));
         let outputs: Option<Vec<TaskOutput>> = outputs.into_iter().collect();
         Ok(Done {
@@ -115,10 +110,10 @@ impl StageWork<'_> {
     }
 
     fn work(&self, todo: &[usize], shared: &Shared) -> Result<()> {
-        let keep = if self.checkpoint.is_zero() {
-            Keep::Always
-        } else {
-            Keep::IfRoom
+        let keep = match (self.spill, self.checkpoint.is_zero()) {
+            (true, _) => Keep::File,
+            (false, true) => Keep::Always,
+            (false, false) => Keep::IfRoom,
         };
         while let Some(&task) = todo.get(shared.next.fetch_add(1, Ordering::Relaxed)) {
             self.workshop.progress.check()?;
