@@ -3,8 +3,8 @@
 //!
 //! There are too many pairs to count them one by one. So a first pass only increases hashed
 //! counters, in fixed memory. A second pass adds a pair to a shuffle only if its counter reaches T,
-//! and a third one counts these exactly. A counter is never too low, so that the result is exact for
-//! any memory; with less memory more pairs are counted in vain.
+//! and a third one counts these exactly. A counter is never too low, so that the result is exact
+//! for any memory; with less memory more pairs are counted in vain.
 //!
 //! ```text
 //!   pages ─ cut ─▶ by chunk ─ coarse ─┬─▶ counters ─────┐ reads

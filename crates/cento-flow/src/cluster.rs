@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   run_map(flow, stage, 3) ──▶ one buffer per partition ─┐ moved by
-//!   run_map(flow, stage, 4) ──▶ one buffer per partition ─┴─ the cluster ─▶ run_reduce(flow, stage, 17, …)
+//!   run_map(flow, stage, 4) ──▶ one buffer per partition ─┴─ the cluster ─▶ run_reduce(flow, …)
 //! ```
 //!
 //! The functions and the tables are the same as in a local run; the cluster only moves buffers. The
-//! output of a task is in memory, because it has to be moved. A partition that exceeds the budget is
-//! sorted on disk.
+//! output of a task is in memory, because it has to be moved. A partition that exceeds the budget
+//! is sorted on disk.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -206,8 +206,8 @@ impl Registry {
         Ok(bytes)
     }
 
-    /// Writes a table from the rows of all tasks, in the order of stages and tasks. The file has the
-    /// same bytes as that of a local run.
+    /// Writes a table from the rows of all tasks, in the order of stages and tasks. The file has
+    /// the same bytes as that of a local run.
     pub fn write_table(
         &self,
         folder: &Path,

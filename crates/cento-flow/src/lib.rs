@@ -111,9 +111,9 @@
 //!
 //! # Further features
 //!
-//! * **Broadcast states**: a [`State`] that one stage writes and later stages read. There are three:
-//!   [`SeenFilter`], the exact prefilter for keys that occur once; [`Bitmap`]; and [`Counters`].
-//!   `examples/overlap.rs` counts pairs with them.
+//! * **Broadcast states**: a [`State`] that one stage writes and later stages read. There are
+//!   three: [`SeenFilter`], the exact prefilter for keys that occur once; [`Bitmap`]; and
+//!   [`Counters`]. `examples/overlap.rs` counts pairs with them.
 //! * **Several outputs**: a stage can write to several shuffles, tables and states.
 //! * **Iteration**: [`Flow::repeat`] runs stages until a counter is zero. `examples/components.rs`
 //!   finds connected components.

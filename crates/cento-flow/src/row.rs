@@ -53,8 +53,8 @@ pub trait Key: Copy + Ord + Send + Sync + std::fmt::Debug + 'static {
     const BITS: u32;
 
     /// Returns the key divided by 2 to the power of `bits`, as a 64-bit fixed-point fraction. It is
-    /// monotonic: a larger fraction means a larger key. Keys with more than `bits` bits all have the
-    /// largest fraction, which makes them slow but not wrong.
+    /// monotonic: a larger fraction means a larger key. Keys with more than `bits` bits all have
+    /// the largest fraction, which makes them slow but not wrong.
     fn fraction(self, bits: u32) -> u64;
 }
 

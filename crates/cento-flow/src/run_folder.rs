@@ -88,7 +88,7 @@ impl RunFolder {
         let failed = |error| Error::io(&path, error);
         // A folder that another user has created under this name is not touched. The run gets a
         // folder with a random name instead, which no later run can resume from.
-        let path = match cento_file::private(&path).map_err(failed)? {
+        let path = match cento_file::ensure_private(&path).map_err(failed)? {
             true => path,
             false => {
                 let other = tempfile::Builder::new()
@@ -220,7 +220,7 @@ impl RunFolder {
 
     fn load<T: DeserializeOwned>(&self, path: &Path) -> Option<T> {
         let bytes = fs::read(path).ok()?;
-        if check_seal(&bytes) != Seal::Whole {
+        if check_seal(&bytes) != Seal::Valid {
             return None;
         }
         let mut saved: Value = serde_json::from_slice(&bytes).ok()?;

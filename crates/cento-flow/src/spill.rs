@@ -1,7 +1,7 @@
 //! Task files: the output of a task on disk, to spill it and to resume after it.
 //!
 //! ```text
-//!   magic │ section 0 │ section 1 │ … │ index 0 │ index 1 │ … │ footer (JSON) │ check, length, magic
+//!   magic │ section 0 │ section 1 │ … │ index 0 │ index 1 │ … │ footer (JSON) │ trailer
 //!           └ port a: partition 0, 1, … │ port b: partition 0, 1, …
 //! ```
 //!

@@ -13,8 +13,8 @@ use crate::error::{Error, Result, StageError};
 /// A data structure that all tasks of a stage write and that later stages read: a filter, a bitmap,
 /// a table of counters.
 ///
-/// All threads share one value, so that a large one exists once. On a cluster each task has its own,
-/// and [`State::absorb`] merges them. Results depend on the input alone only if:
+/// All threads share one value, so that a large one exists once. On a cluster each task has its
+/// own, and [`State::absorb`] merges them. Results depend on the input alone only if:
 ///
 /// * `a.absorb(b)` is equivalent to `b.absorb(a)`: the order of tasks does not matter;
 /// * applying a change twice does not change *results*, because an interrupted task is run again. A

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   fits in memory? ─────yes─▶ gather and sort ───────────────────────────────┐
-//!        │no                                                                  ├─▶ batches ─▶ groups
+//!        │no                                                                  ├─▶ batches
 //!   do its keys differ? ─yes─▶ cut into ranges of keys on disk, each as above ┤
 //!        │no                                                                  │
 //!   one key has most rows ───▶ sorted runs on disk, merged while reading ─────┘

@@ -45,7 +45,7 @@ pub trait TableRow: Sized + 'static {
 /// written.
 ///
 /// ```
-/// # cento_flow::table_row! { /** A row. */ pub struct GramCount { /** The gram. */ pub gram: u64 } }
+/// # cento_flow::table_row! { pub struct GramCount { pub gram: u64 } }
 /// use cento_flow::TableName;
 /// const GRAMS: TableName<GramCount> = TableName::new("grams");
 /// assert_eq!(GRAMS.as_str(), "grams");
@@ -465,8 +465,8 @@ impl<T: TableRow> TableEmitter<T> {
         })
     }
 
-    /// Adds a row to the table. Rows are in the order of tasks or partitions, and within one of them
-    /// in the order of pushing. So the table of a reduce is sorted by key.
+    /// Adds a row to the table. Rows are in the order of tasks or partitions, and within one of
+    /// them in the order of pushing. So the table of a reduce is sorted by key.
     #[inline(always)]
     pub fn push(&mut self, row: T) -> Result<()> {
         self.bytes += row.append(&mut self.columns);

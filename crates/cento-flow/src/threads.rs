@@ -7,7 +7,8 @@ use std::thread::Builder;
 
 use crate::error::{Error, Result};
 
-/// Calls `work` on this thread and on `threads - 1` others, and returns when all of them have ended.
+/// Calls `work` on this thread and on `threads - 1` others, and returns when all of them have
+/// ended.
 ///
 /// The first failure, an error or a panic, is returned. `stop` is called as soon as a thread fails,
 /// so that the others can end early instead of waiting for what the failed one should have done.

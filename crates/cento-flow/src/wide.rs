@@ -79,8 +79,8 @@ impl WideEmitter {
         WideEmitter { fragments }
     }
 
-    /// Adds a record to the shuffle. A group is sorted by `order`, and records of the same order are
-    /// sorted by a hash of their bytes.
+    /// Adds a record to the shuffle. A group is sorted by `order`, and records of the same order
+    /// are sorted by a hash of their bytes.
     pub fn push(&mut self, key: &[u8], order: u64, value: &[u8]) -> Result<()> {
         self.cut(digest(&[key]), key, order, value)
     }

@@ -195,9 +195,9 @@ fn mix(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-/// Returns the gram of a row. One row in six has a unique gram. The others draw from a pool in which
-/// a few grams are on nearly every page and most are on few, as with words. Of all grams that occur,
-/// 60 % occur once.
+/// Returns the gram of a row. One row in six has a unique gram. The others draw from a pool in
+/// which a few grams are on nearly every page and most are on few, as with words. Of all grams that
+/// occur, 60 % occur once.
 fn gram(row: u64, rows: u64) -> u64 {
     let dice = mix(row.wrapping_mul(2).wrapping_add(1));
     if dice % 1000 < UNIQUE {

@@ -380,7 +380,7 @@ impl Score<'_> {
     fn run_of(&self, folder: &Path) -> Result<Option<Run>> {
         let path = folder.join("run.json");
         match std::fs::read(&path) {
-            Ok(text) if check_seal(&text) == Seal::Broken => Err(bad(
+            Ok(text) if check_seal(&text) == Seal::Invalid => Err(bad(
                 &path,
                 "it is damaged: its checksum does not fit its content",
             )),
