@@ -6,6 +6,7 @@ use std::path::Path;
 
 /// The size and the hash of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Checksum {
     /// The size in bytes.
     pub bytes: u64,

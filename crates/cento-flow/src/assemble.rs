@@ -38,6 +38,7 @@ const GROUP_BYTES: usize = 16 << 20;
 
 /// A table that was written.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub struct TableReport {
     /// Its name in the flow.
     pub name: String,
@@ -217,7 +218,7 @@ pub(crate) fn write_table(
     let output = Output::within(&path).map_err(failed)?;
     let (mut output, count) = write_rows(output, &path, name, rows, threads, progress)?;
     output.seek(SeekFrom::Start(0)).map_err(failed)?;
-    let Checksum { bytes, blake3 } = Checksum::read(&mut output).map_err(failed)?;
+    let Checksum { bytes, blake3, .. } = Checksum::read(&mut output).map_err(failed)?;
     output.finish_synced().map_err(failed)?;
     Ok(TableReport {
         name: name.to_owned(),

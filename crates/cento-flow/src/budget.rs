@@ -83,7 +83,7 @@ impl MemoryBudget {
         self.try_take(bytes).ok_or_else(|| Error::TooLittleMemory {
             limit: self.limit,
             needed: self.used().saturating_add(bytes),
-            reason: format!(" with {reason}"),
+            reason: format!(", including {reason}"),
         })
     }
 }

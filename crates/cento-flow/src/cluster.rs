@@ -26,6 +26,7 @@ use crate::task_output::TaskOutput;
 
 /// The output of a single task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Buffers {
     /// For each shuffle that the stage writes, one buffer for each partition, with rows in no
     /// particular order.

@@ -9,6 +9,7 @@ use crate::assemble::TableReport;
 
 /// The report of a run. It is displayed with a line for each stage and each table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RunReport {
     /// The name of the flow.
     pub flow: String,
@@ -36,6 +37,7 @@ impl RunReport {
 
 /// The report of a stage.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct StageReport {
     /// The name of the stage.
     pub name: String,

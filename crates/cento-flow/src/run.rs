@@ -247,7 +247,7 @@ impl Runner<'_> {
         Ok(had_files)
     }
 
-    /// Bytes of the states that a stage fills and that do not exist yet.
+    /// Bytes of the states that a stage writes and that do not exist yet.
     fn new_state_bytes(&self, flow: &Flow, stage: &Stage, run: &RunState) -> u64 {
         let missing = |name: &&String| !run.states.0.contains_key(*name);
         let names = stage.writes.iter().filter(missing);

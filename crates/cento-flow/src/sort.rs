@@ -273,7 +273,7 @@ mod tests {
     use crate::testing::Pair;
     use proptest::prelude::*;
 
-    /// Keys that are spread, that crowd, and that are all alike.
+    /// Keys that are uniform, clustered, or all the same.
     fn rows() -> impl Strategy<Value = Vec<Pair>> {
         let key = prop_oneof![
             any::<u64>(),

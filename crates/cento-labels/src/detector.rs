@@ -6,6 +6,7 @@ use crate::file::Labels;
 
 /// The counts of one page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Verdict {
     /// The number of chunks of the page. A chunk that occurs twice counts twice.
     pub chunks: u32,
@@ -26,6 +27,7 @@ impl Verdict {
 
 /// A chunk that is a label.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LabelMatch {
     /// The range of the chunk in the text, in bytes.
     pub range: Range<usize>,

@@ -25,6 +25,7 @@ const MAX_NOTE: usize = 4096;
 
 /// A section of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct FileSection {
     /// The offset of its first byte.
     pub offset: u64,
@@ -36,6 +37,7 @@ pub struct FileSection {
 
 /// A file that belongs to the label file and has its name with a suffix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Sidecar {
     /// The suffix of its name.
     pub ending: String,
@@ -47,6 +49,7 @@ pub struct Sidecar {
 
 /// The header of a label file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct LabelsHeader {
     /// What a label is the hash of.
     pub recipe: Recipe,

@@ -32,6 +32,7 @@ pub struct StopList {
 
 /// An invalid line of a stop list.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StopError {
     /// The line number, from 1.
     pub line: usize,
