@@ -45,6 +45,6 @@ pub mod chunk_kind {
     /// Parses the stored name.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ChunkKind, D::Error> {
         let name = String::deserialize(deserializer)?;
-        ChunkKind::of_stored_name(&name).map_err(serde::de::Error::custom)
+        ChunkKind::from_stored_name(&name).map_err(serde::de::Error::custom)
     }
 }

@@ -394,7 +394,7 @@ impl Score<'_> {
     fn run_of(&self, folder: &Path) -> Result<Option<RunFile>> {
         let path = folder.join("run.json");
         match std::fs::read(&path) {
-            Ok(text) if check_seal(&text) == Seal::Broken => Err(bad(
+            Ok(text) if check_seal(&text) == Seal::Invalid => Err(bad(
                 &path,
                 "it is corrupted: its checksum does not match its content",
             )),

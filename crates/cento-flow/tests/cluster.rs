@@ -1,5 +1,4 @@
-//! Tasks called from outside, as a cluster runner calls them: the same tables as those of a local
-//! run.
+//! Single tasks, run as a cluster would run them, write the same tables as a local run.
 
 #![expect(
     clippy::unwrap_used,
@@ -8,7 +7,7 @@
 #![allow(
     dead_code,
     clippy::allow_attributes,
-    reason = "the example has a `main` that nobody calls here"
+    reason = "the `main` of the example is not called here"
 )]
 
 #[path = "../examples/overlap.rs"]
@@ -17,16 +16,16 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use cento_flow::{Buffers, Flow, Input, Progress, Registry, Shuffle, Step, Worker};
+use cento_flow::{Buffers, Flow, Progress, Registry, Shuffle, StageInput, Step, TaskLimits};
 use proptest::prelude::*;
 use serde_json::json;
-use support::{Machine, Making, flow, numbers, read_table, registry, table_bytes};
+use support::{Machine, RandomRows, flow, numbers, read_table, registry, table_bytes};
 
-/// A cluster in thirty lines: whatever is moved is moved as bytes.
+/// A minimal cluster runner: everything is moved as bytes.
 fn run_by_task(flow: &Flow, registry: &Registry, folder: &std::path::Path) {
-    // Someone far away knows the flow as JSON.
+    // Other machines get the flow as JSON.
     let flow: Flow = serde_json::from_str(&serde_json::to_string(flow).unwrap()).unwrap();
-    let worker = Worker {
+    let limits = TaskLimits {
         memory: 1 << 20,
         progress: Progress::new(),
     };
@@ -36,16 +35,16 @@ fn run_by_task(flow: &Flow, registry: &Registry, folder: &std::path::Path) {
     for stage in flow.steps.iter().flat_map(Step::stages) {
         let name = &stage.name;
         let outputs: Vec<Buffers> = match &stage.input {
-            Input::Tasks(tasks) => (0..tasks.len())
+            StageInput::Tasks(tasks) => (0..tasks.len())
                 .map(|task| {
                     registry
-                        .run_map(&flow, name, task, &states, &worker)
+                        .run_map(&flow, name, task, &states, &limits)
                         .unwrap()
                 })
                 .collect(),
-            Input::Shuffle(shuffle) => {
+            StageInput::Shuffle(shuffle) => {
                 let mut input = shuffles.remove(shuffle).unwrap_or_default();
-                // The order in which buffers arrive is nobody's business.
+                // The order of buffers does not matter.
                 input.reverse();
                 (0..flow.shuffles[shuffle].partitions as usize)
                     .map(|partition| {
@@ -54,13 +53,13 @@ fn run_by_task(flow: &Flow, registry: &Registry, folder: &std::path::Path) {
                             .map(|task| task[partition].as_slice())
                             .collect();
                         registry
-                            .run_reduce(&flow, name, partition, &mine, &states, &worker)
+                            .run_reduce(&flow, name, partition, &mine, &states, &limits)
                             .unwrap()
                     })
                     .collect()
             }
         };
-        let mut noted: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
+        let mut written: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
         for output in outputs {
             output
                 .shuffles
@@ -73,9 +72,9 @@ fn run_by_task(flow: &Flow, registry: &Registry, folder: &std::path::Path) {
             output
                 .states
                 .into_iter()
-                .for_each(|(name, bytes)| noted.entry(name).or_default().push(bytes));
+                .for_each(|(name, bytes)| written.entry(name).or_default().push(bytes));
         }
-        for (name, parts) in noted {
+        for (name, parts) in written {
             let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
             states.insert(
                 name.clone(),
@@ -93,9 +92,9 @@ fn run_by_task(flow: &Flow, registry: &Registry, folder: &std::path::Path) {
 }
 
 #[test]
-fn a_cluster_makes_the_same_tables() {
-    let tasks: Vec<Making> = (0..4)
-        .map(|seed| Making {
+fn a_cluster_writes_the_same_tables() {
+    let tasks: Vec<RandomRows> = (0..4)
+        .map(|seed| RandomRows {
             seed,
             rows: 30_000,
             keys: 9000,
@@ -121,9 +120,9 @@ fn a_cluster_makes_the_same_tables() {
 }
 
 #[test]
-fn what_is_asked_wrongly_is_refused() {
+fn invalid_calls_are_refused() {
     let flow = flow(&[], Shuffle::default());
-    let worker = Worker {
+    let limits = TaskLimits {
         memory: 1 << 20,
         progress: Progress::new(),
     };
@@ -131,38 +130,38 @@ fn what_is_asked_wrongly_is_refused() {
     let registry = registry();
     assert!(
         registry
-            .run_map(&flow, "make", 0, &nothing, &worker)
+            .run_map(&flow, "make", 0, &nothing, &limits)
             .is_err()
     );
     assert!(
         registry
-            .run_map(&flow, "summarise", 0, &nothing, &worker)
+            .run_map(&flow, "summarise", 0, &nothing, &limits)
             .is_err()
     );
     assert!(
         registry
-            .run_map(&flow, "nothing", 0, &nothing, &worker)
+            .run_map(&flow, "nothing", 0, &nothing, &limits)
             .is_err()
     );
     assert!(
         registry
-            .run_reduce(&flow, "make", 0, &[], &nothing, &worker)
+            .run_reduce(&flow, "make", 0, &[], &nothing, &limits)
             .is_err()
     );
     assert!(
         registry
-            .run_reduce(&flow, "summarise", 256, &[], &nothing, &worker)
+            .run_reduce(&flow, "summarise", 256, &[], &nothing, &limits)
             .is_err()
     );
-    // Eleven bytes are no rows of twelve.
+    // Eleven bytes are not a row of twelve.
     assert!(
         registry
-            .run_reduce(&flow, "summarise", 0, &[&[1; 11]], &nothing, &worker)
+            .run_reduce(&flow, "summarise", 0, &[&[1; 11]], &nothing, &limits)
             .is_err()
     );
-    // Rows need not lie where a row would.
+    // Rows need not be aligned.
     let bytes = [0; 25];
-    let summary = registry.run_reduce(&flow, "summarise", 0, &[&bytes[1..]], &nothing, &worker);
+    let summary = registry.run_reduce(&flow, "summarise", 0, &[&bytes[1..]], &nothing, &limits);
     assert!(summary.is_ok());
 }
 
@@ -184,12 +183,12 @@ proptest! {
         let tasks = pages.iter().enumerate().map(|(page, chunks)| json!([page, chunks])).collect();
         let mut flow = overlap::flow(tasks, least, counters);
         flow.shuffles.values_mut().for_each(|shuffle| shuffle.partitions = 5);
-        let mut wanted = Vec::new();
+        let mut expected = Vec::new();
         for (left, one) in pages.iter().enumerate() {
             for (right, other) in pages.iter().enumerate().skip(left + 1) {
                 let shared = one.iter().filter(|chunk| other.contains(chunk)).count() as u64;
                 if shared >= least {
-                    wanted.push((left as u64, right as u64, shared));
+                    expected.push((left as u64, right as u64, shared));
                 }
             }
         }
@@ -200,7 +199,7 @@ proptest! {
             let table = read_table(folder.path(), "overlaps");
             let (lefts, rights) = (numbers(&table, "left"), numbers(&table, "right"));
             let found: Vec<_> = (0..lefts.len()).map(|at| (lefts[at], rights[at], numbers(&table, "chunks")[at])).collect();
-            prop_assert_eq!(&found, &wanted);
+            prop_assert_eq!(&found, &expected);
         }
     }
 }

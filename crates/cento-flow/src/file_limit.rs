@@ -1,18 +1,16 @@
-//! How many files may be open.
+//! The limit on open files.
 
 use std::sync::LazyLock;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Files that stay open between reads at most; more are no faster.
-const MOST: u64 = 400;
-/// What is left to all else that opens files: tables, inputs, connections, and each thread a file
-/// that it opens anew.
-const OTHERS: u64 = 64;
+/// The maximum number of task files that are kept open; more are not faster.
+const MAX_OPEN: u64 = 400;
+/// Open files that are reserved for tables, inputs, connections, and one task file per thread.
+const RESERVED: u64 = 64;
 
-/// Asks the system for as many open files as this process may have, and answers how many that is.
-/// What a shell allows at first is often 256, or 1,024, where a process that asks may have far
-/// more.
+/// Raises the soft limit on open files to the hard limit, and returns it. The soft limit is often
+/// 256 or 1,024 where the hard limit is far higher.
 pub fn raise_file_limit() -> u64 {
     static LIMIT: LazyLock<u64> = LazyLock::new(|| {
         let limit = getrlimit(Resource::Nofile);
@@ -20,22 +18,22 @@ pub fn raise_file_limit() -> u64 {
             current: limit.maximum,
             maximum: limit.maximum,
         };
-        // Where that is refused, the limit stays as it was.
+        // If the system refuses, the limit stays as it was.
         let _ = setrlimit(Resource::Nofile, raised);
-        // No number means that there is no limit.
+        // `None` means unlimited.
         getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
     });
     *LIMIT
 }
 
-/// How many files may stay open between reads. Beyond them a file is opened for each read.
-pub(crate) fn kept_open() -> usize {
+/// The number of task files that may stay open. Any other task file is opened for each read.
+pub(crate) fn max_open_files() -> usize {
     within(raise_file_limit())
 }
 
 fn within(limit: u64) -> usize {
-    let left = limit.saturating_sub(OTHERS).min(limit / 2);
-    usize::try_from(left.min(MOST)).unwrap_or(0)
+    let left = limit.saturating_sub(RESERVED).min(limit / 2);
+    usize::try_from(left.min(MAX_OPEN)).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -43,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_that_stay_open_leave_room_for_others() {
+    fn task_files_leave_half_of_the_limit_and_64_files_for_others() {
         for (limit, kept) in [
             (0, 0),
             (64, 0),
@@ -57,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_is_raised_to_what_the_process_may_have() {
+    fn the_soft_limit_is_raised_to_the_hard_limit() {
         let limit = raise_file_limit();
         let allowed = getrlimit(Resource::Nofile);
         assert_eq!(Some(limit), allowed.current.or(Some(u64::MAX)));

@@ -1,19 +1,19 @@
-//! The folder of a run: what it has finished, and what it has spilled.
+//! The temporary folder of a run: finished task output, spilled rows, and the state to resume from.
 //!
 //! ```text
-//! TEMP/cento-flow-4f0c…-91d2…/   named after the place of its tables, and after the flow; mode 0700
-//!   lock                      held by the one process that works here
-//!   boundary.json             the last stage after which everything that matters was on disk
-//!   0003-000017.rows          what task 17 of the fourth stage has put out
+//! TEMP/cento-flow-4f0c…-91d2…/   hash of the tables' folder, hash of the flow; mode 0700
+//!   lock                      locked by the running process
+//!   boundary.json             the last stage boundary at which all needed data was on disk
+//!   0003-000017.rows          the output of task 17 of the fourth stage
+//!   0003-kept-000002.rows     output that was in memory at a boundary
 //!   0003-seen.state           a broadcast state
-//!   0003.tasks                which tasks of a stage are in the states that are saved
-//!   *.aside                   not whole yet
+//!   0003.tasks                the tasks whose changes are in the saved states of a stage
+//!   *.partial                 files that are being written
 //! ```
 //!
-//! Nothing here outlives a run that ends well, whether this run made it or one before it that was
-//! interrupted and had another share of memory, which makes it another flow for the same tables.
-//! After an interrupted run, the same flow with the same place for its tables finds its folder
-//! again and resumes.
+//! After an interrupted run, the same flow with the same folder for its tables finds this folder
+//! and resumes. A successful run removes its folder, and those that interrupted runs have left for
+//! the same tables: with another memory budget, for example, the flow has another hash.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -29,33 +29,33 @@ use crate::assemble::TableReport;
 use crate::error::{Error, Result};
 use crate::flow::Flow;
 use crate::report::StageReport;
-use crate::spill::ASIDE;
+use crate::spill::PARTIAL;
 
 const PREFIX: &str = "cento-flow-";
 const LOCK: &str = "lock";
 const BOUNDARY: &str = "boundary.json";
-/// Folders of runs that nobody has gone on with for so long are removed by the next run.
-const FORGOTTEN: Duration = Duration::from_secs(7 * 24 * 3600);
-/// Changes when files of an older program must not be gone on with.
-const VERSION: u32 = 2;
+/// Folders of interrupted runs that are older than this are removed by the next run.
+const MAX_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
+/// Changes when a run must not be resumed from files of an older version.
+const VERSION: u32 = 3;
 
-/// The next stage of a run.
+/// The position of a run in its flow: the next stage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Position {
-    /// How many stages were run before, rounds counted.
+    /// The number of stages that were run before, including every round of an iteration.
     pub(crate) ordinal: u64,
     pub(crate) step: usize,
     pub(crate) round: u32,
     pub(crate) stage: usize,
-    /// The counter of the loop so far in this round.
+    /// The counter of the iteration in this round so far.
     pub(crate) changes: u64,
 }
 
-/// The state of a run between two stages, all of it on disk.
+/// The state of a run between two stages, as it is saved to disk.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Boundary {
     pub(crate) position: Position,
-    /// Files of what was put out and not yet read, by shuffle or table.
+    /// Files with output that no stage has read yet, by shuffle or table.
     pub(crate) streams: BTreeMap<String, Vec<String>>,
     /// Files of broadcast states.
     pub(crate) states: BTreeMap<String, String>,
@@ -63,31 +63,32 @@ pub(crate) struct Boundary {
     pub(crate) tables: Vec<TableReport>,
 }
 
-pub(crate) struct Site {
+pub(crate) struct RunFolder {
     path: PathBuf,
-    /// What the folders of all flows for the same tables begin with.
+    /// The prefix of the folders of all flows with the same folder for tables.
     siblings: String,
     _lock: File,
 }
 
-impl Site {
-    /// Takes the folder of a flow, as it was left or new. `tables` is where the flow's tables go.
-    pub(crate) fn open(temp: &Path, flow: &Flow, tables: &Path) -> Result<Site> {
+impl RunFolder {
+    /// Opens and locks the folder of a flow, or creates it. `tables` is the folder for the tables
+    /// of the flow.
+    pub(crate) fn open(temp: &Path, flow: &Flow, tables: &Path) -> Result<RunFolder> {
         fs::create_dir_all(temp).map_err(|error| Error::io(temp, error))?;
-        // The place is the same from wherever it is named.
+        // Different paths to the same folder have the same hash.
         let tables = fs::canonicalize(tables).unwrap_or_else(|_| tables.to_owned());
         let siblings = format!(
             "{PREFIX}{}-",
             short_hash(tables.as_os_str().as_encoded_bytes())
         );
         let json = serde_json::to_vec(&(VERSION, flow))
-            .map_err(|error| Error::Unsound(error.to_string()))?;
+            .map_err(|error| Error::InvalidFlow(error.to_string()))?;
         let path = temp.join(format!("{siblings}{}", short_hash(&json)));
-        sweep_forgotten(temp, &path);
+        sweep_old(temp, &path);
         let failed = |error| Error::io(&path, error);
-        // A folder that somebody else has put there is not touched: then there is one that no later
-        // run finds again.
-        let path = match cento_file::private(&path).map_err(failed)? {
+        // A folder that another user has created under this name is not touched. The run gets a
+        // folder with a random name instead, which no later run can resume from.
+        let path = match cento_file::ensure_private(&path).map_err(failed)? {
             true => path,
             false => {
                 let other = tempfile::Builder::new()
@@ -100,9 +101,9 @@ impl Site {
         let lock_path = path.join(LOCK);
         let lock = cento_file::lock(&lock_path).map_err(|error| Error::io(&lock_path, error))?;
         let Some(lock) = lock else {
-            return Err(Error::Busy(path));
+            return Err(Error::InUse(path));
         };
-        Ok(Site {
+        Ok(RunFolder {
             path,
             siblings,
             _lock: lock,
@@ -125,8 +126,8 @@ impl Site {
         self.path.join(format!("{ordinal:04}.tasks"))
     }
 
-    /// Where to go on, if an earlier run got beyond a stage. What cannot be read counts as not
-    /// there: then the run begins anew.
+    /// The last boundary of an interrupted run. `None` if there is none or one of its files is
+    /// missing or corrupted: then the run starts again.
     pub(crate) fn boundary(&self) -> Option<Boundary> {
         let boundary: Boundary = self.load(&self.path.join(BOUNDARY))?;
         let streams = boundary.streams.values().flatten();
@@ -136,48 +137,51 @@ impl Site {
             .then_some(boundary)
     }
 
-    /// Notes that all before a stage is done and on disk, and removes what that makes superfluous.
-    pub(crate) fn note_boundary(&self, boundary: &Boundary) -> Result<()> {
+    /// Saves a boundary, and removes the files that are no longer needed.
+    pub(crate) fn write_boundary(&self, boundary: &Boundary) -> Result<()> {
         self.save(&self.path.join(BOUNDARY), boundary)?;
-        self.sweep(Some(boundary), None)
+        self.sweep(Some(boundary), boundary.position.ordinal)
     }
 
-    /// The tasks of a stage whose marks are in its saved states.
+    /// The tasks of a stage whose changes are in its saved states.
     pub(crate) fn tasks_in_states(&self, ordinal: u64) -> BTreeSet<usize> {
         self.load(&self.tasks_file(ordinal)).unwrap_or_default()
     }
 
-    pub(crate) fn note_tasks_in_states(&self, ordinal: u64, tasks: &BTreeSet<usize>) -> Result<()> {
+    pub(crate) fn write_tasks_in_states(
+        &self,
+        ordinal: u64,
+        tasks: &BTreeSet<usize>,
+    ) -> Result<()> {
         self.save(&self.tasks_file(ordinal), tasks)
     }
 
-    /// Removes what neither the boundary names nor the stage that comes next has left.
-    pub(crate) fn sweep(&self, boundary: Option<&Boundary>, next: Option<u64>) -> Result<()> {
+    /// Removes all files except those that the boundary names and complete files of the stage
+    /// `next`.
+    pub(crate) fn sweep(&self, boundary: Option<&Boundary>, next: u64) -> Result<()> {
         let mut named: BTreeSet<&str> = BTreeSet::from([LOCK]);
         if let Some(boundary) = boundary {
             named.insert(BOUNDARY);
             let streams = boundary.streams.values().flatten();
             named.extend(streams.chain(boundary.states.values()).map(String::as_str));
         }
-        let prefix = next.map(|ordinal| format!("{ordinal:04}"));
+        let prefix = format!("{next:04}");
         let failed = |error| Error::io(&self.path, error);
         for entry in fs::read_dir(&self.path).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            let of_next = prefix
-                .as_ref()
-                .is_some_and(|prefix| name.starts_with(prefix.as_str()));
-            let whole = !name.ends_with(ASIDE);
-            if !(named.contains(name.as_ref()) || (of_next && whole)) {
+            let of_next = name.starts_with(&prefix);
+            let complete = !name.ends_with(PARTIAL);
+            if !(named.contains(name.as_ref()) || (of_next && complete)) {
                 fs::remove_file(entry.path()).map_err(failed)?;
             }
         }
         Ok(())
     }
 
-    /// The run has ended well: nothing stays, of this run or of one that was killed and had another
-    /// flow for the same tables.
+    /// Removes the folder after a successful run, and the folders of interrupted runs for the same
+    /// tables.
     pub(crate) fn remove(self) -> Result<()> {
         fs::remove_dir_all(&self.path).map_err(|error| Error::io(&self.path, error))?;
         if let Some(temp) = self.path.parent() {
@@ -186,37 +190,37 @@ impl Site {
         Ok(())
     }
 
-    /// The run has failed: what is finished stays for the next one, what is not goes. If that is
-    /// nothing, the folder goes too. Best effort, for the failure is what the user should hear of.
-    pub(crate) fn leave(self) {
+    /// Removes unfinished files after a failed run, and the folder if nothing is left to resume
+    /// from. Errors are ignored, because the user should see the error of the run.
+    pub(crate) fn keep_finished(self) {
         let Ok(entries) = fs::read_dir(&self.path) else {
             return;
         };
-        let mut worth_keeping = false;
+        let mut resumable = false;
         for entry in entries.flatten() {
             let name = entry.file_name();
-            if name.to_string_lossy().ends_with(ASIDE) {
+            if name.to_string_lossy().ends_with(PARTIAL) {
                 let _ = fs::remove_file(entry.path());
             } else if name != LOCK {
-                worth_keeping = true;
+                resumable = true;
             }
         }
-        if !worth_keeping {
+        if !resumable {
             let _ = fs::remove_dir_all(&self.path);
         }
     }
 
     fn save(&self, path: &Path, value: &impl Serialize) -> Result<()> {
         let saved = serde_json::json!({ "saved": value });
-        let aside = path.with_extension(ASIDE);
-        fs::write(&aside, cento_file::seal(&format!("{saved:#}")))
-            .and_then(|()| fs::rename(&aside, path))
+        let partial = path.with_extension(PARTIAL);
+        fs::write(&partial, cento_file::seal(&format!("{saved:#}")))
+            .and_then(|()| fs::rename(&partial, path))
             .map_err(|error| Error::io(path, error))
     }
 
     fn load<T: DeserializeOwned>(&self, path: &Path) -> Option<T> {
         let bytes = fs::read(path).ok()?;
-        if check_seal(&bytes) != Seal::Whole {
+        if check_seal(&bytes) != Seal::Valid {
             return None;
         }
         let mut saved: Value = serde_json::from_slice(&bytes).ok()?;
@@ -224,27 +228,27 @@ impl Site {
     }
 }
 
-/// Removes folders of runs that were killed long ago and that nobody has resumed.
-fn sweep_forgotten(temp: &Path, own: &Path) {
+/// Removes folders of runs that were killed long ago and never resumed.
+fn sweep_old(temp: &Path, own: &Path) {
     sweep_dead(temp, |name, entry| {
         let age = entry.metadata().and_then(|metadata| metadata.modified());
-        let old = age.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > FORGOTTEN));
+        let old = age.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > MAX_AGE));
         name.starts_with(PREFIX) && old && entry.path() != own
     });
 }
 
-/// Removes folders of dead runs. Whoever holds a lock lives, and what has no lock is not ours. Best
-/// effort: folders of other users may be there too.
-fn sweep_dead(temp: &Path, wanted: impl Fn(&str, &fs::DirEntry) -> bool) {
+/// Removes folders of processes that have ended: those whose lock is free. A folder without a lock
+/// file is not ours. Errors are ignored, because folders of other users may be there as well.
+fn sweep_dead(temp: &Path, is_stale: impl Fn(&str, &fs::DirEntry) -> bool) {
     let Ok(entries) = fs::read_dir(temp) else {
         return;
     };
     for entry in entries.flatten() {
-        // Of the entry itself: a link to a folder is none.
+        // The type of the entry itself: links are not followed.
         let folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         let name = entry.file_name();
         if folder
-            && name.to_str().is_some_and(|name| wanted(name, &entry))
+            && name.to_str().is_some_and(|name| is_stale(name, &entry))
             && !cento_file::is_locked(&entry.path().join(LOCK))
         {
             let _ = fs::remove_dir_all(entry.path());

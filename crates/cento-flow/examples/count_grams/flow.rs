@@ -1,7 +1,5 @@
-//! The flow that is measured: distinct pages counted for each gram, grams on 2 to 50 pages kept.
-//!
-//! It is hidden, but it is no toy: it reads a Parquet file and ends in one, through the same calls
-//! as every analysis.
+//! The flow of the benchmark: counts the distinct pages of each gram, and keeps grams on 2 to 50
+//! pages. Input and output are Parquet files.
 
 use std::fs::File;
 use std::path::Path;
@@ -19,16 +17,16 @@ use parquet::schema::types::ColumnPath;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::{Error, Flow, Registry, Result, Row, SeenFilter, Shuffle, Stage, table_row};
+use cento_flow::{Flow, Registry, Row, SeenFilter, Shuffle, Stage, StageError, table_row};
 
 /// A gram and a page that it is on.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
-pub struct GramPage {
+pub(crate) struct GramPage {
     /// The hash of the gram.
-    pub gram: u64,
+    gram: u64,
     /// The number of the page.
-    pub page: u32,
+    page: u32,
 }
 
 impl Row for GramPage {
@@ -47,12 +45,12 @@ impl Row for GramPage {
 }
 
 table_row! {
-    /// On how many pages a gram is.
-    pub struct GramCount {
+    /// The number of pages of a gram.
+    pub(crate) struct GramCount {
         /// The hash of the gram.
-        pub gram: u64,
-        /// How many pages have it.
-        pub pages: u32,
+        gram: u64,
+        /// The number of pages that have it.
+        pages: u32,
     }
 }
 
@@ -68,8 +66,8 @@ struct CountParameters {
     most: u32,
 }
 
-/// The functions of the flow.
-pub fn registry() -> Registry {
+/// Returns the functions of the flow.
+pub(crate) fn registry() -> Registry {
     let mut registry = Registry::new();
     registry.map("note", |context| {
         let seen = context.state::<SeenFilter>("seen")?;
@@ -87,7 +85,7 @@ pub fn registry() -> Registry {
             Ok(rows.extend(zipped.map(|(&gram, &page)| GramPage { gram, page }))?)
         })
     });
-    registry.map("read what was seen again", |context| {
+    registry.map("read repeated", |context| {
         let seen = context.state::<SeenFilter>("seen")?;
         let mut rows = context.shuffle::<GramPage>("by gram")?;
         let task: FileTask = context.task()?;
@@ -118,13 +116,15 @@ pub fn registry() -> Registry {
     registry
 }
 
-/// The flow over a file. With `prefilter` bytes for a filter of grams that were seen before, it
-/// reads the file twice.
-pub fn flow(file: &Path, prefilter: Option<u64>, partitions: Option<u32>) -> Result<Flow> {
+/// Returns the flow over a file. With `prefilter`, the size of a filter of repeated grams in bytes,
+/// it reads the file twice.
+pub(crate) fn flow(
+    file: &Path,
+    prefilter: Option<u64>,
+    partitions: Option<u32>,
+) -> Result<Flow, StageError> {
     let builder = open(file)?;
-    let bytes = std::fs::metadata(file)
-        .map_err(|error| Error::io(file, error))?
-        .len();
+    let bytes = std::fs::metadata(file)?.len();
     let tasks = (0..builder.metadata().num_row_groups())
         .map(|row_group| {
             json!(FileTask {
@@ -135,7 +135,7 @@ pub fn flow(file: &Path, prefilter: Option<u64>, partitions: Option<u32>) -> Res
         .collect::<Vec<_>>();
     let mut shuffle = Shuffle::default();
     shuffle.partitions = partitions.unwrap_or(shuffle.partitions);
-    let mut flow = Flow::new("flow-bench")
+    let mut flow = Flow::new("count grams")
         .shuffle_with("by gram", shuffle)
         .table("counts");
     let read = match prefilter {
@@ -144,10 +144,10 @@ pub fn flow(file: &Path, prefilter: Option<u64>, partitions: Option<u32>) -> Res
             flow = flow
                 .state("seen", "seen-filter", json!({ "bytes": bytes }))
                 .stage(Stage::map("note", tasks.clone()).writes("seen"));
-            Stage::map("read what was seen again", tasks).reads("seen")
+            Stage::map("read repeated", tasks).reads("seen")
         }
     };
-    // Another file of the same name should not be gone on with; here its length tells.
+    // A run must not be resumed over another file of the same name; here the length identifies it.
     let read = read.with(json!({ "bytes": bytes }));
     Ok(flow.stage(read.writes("by gram")).stage(
         Stage::reduce("count", "by gram")
@@ -156,14 +156,13 @@ pub fn flow(file: &Path, prefilter: Option<u64>, partitions: Option<u32>) -> Res
     ))
 }
 
-fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
-    let file = File::open(path).map_err(|error| Error::io(path, error))?;
-    ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| Error::parquet(path, error))
+fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, StageError> {
+    Ok(ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?)
 }
 
-type Each<'a> = &'a mut dyn FnMut(&[u64], &[u32]) -> std::result::Result<(), crate::StageError>;
+type Each<'a> = &'a mut dyn FnMut(&[u64], &[u32]) -> Result<(), StageError>;
 
-fn read(task: &FileTask, each: Each<'_>) -> std::result::Result<(), crate::StageError> {
+fn read(task: &FileTask, each: Each<'_>) -> Result<(), StageError> {
     let reader = open(task.file.as_ref())?
         .with_row_groups(vec![task.row_group])
         .with_batch_size(1 << 14)
@@ -177,16 +176,16 @@ fn read(task: &FileTask, each: Each<'_>) -> std::result::Result<(), crate::Stage
         };
         let grams = column("gram")?
             .as_primitive_opt::<UInt64Type>()
-            .ok_or("gram is no u64")?;
+            .ok_or("gram is not u64")?;
         let pages = column("page")?
             .as_primitive_opt::<UInt32Type>()
-            .ok_or("page is no u32")?;
+            .ok_or("page is not u32")?;
         each(grams.values(), pages.values())?;
     }
     Ok(())
 }
 
-/// Rows of a page, and of a row group.
+/// Rows of a page and of a row group.
 const PAGE: u64 = 1000;
 const ROW_GROUP: u64 = 1_000_000;
 
@@ -196,9 +195,9 @@ fn mix(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-/// The gram of a row. One row in six has a gram of its own; the others draw from a pool in which
-/// some grams are on nearly every page and most on few, as with words. Of all grams that occur, 60
-/// % occur once.
+/// Returns the gram of a row. One row in six has a unique gram. The others draw from a pool in
+/// which a few grams are on nearly every page and most are on few, as with words. Of all grams that
+/// occur, 60 % occur once.
 fn gram(row: u64, rows: u64) -> u64 {
     let dice = mix(row.wrapping_mul(2).wrapping_add(1));
     if dice % 1000 < UNIQUE {
@@ -213,9 +212,9 @@ fn gram(row: u64, rows: u64) -> u64 {
 const UNIQUE: u64 = 165;
 const POOL_MEAN: u64 = 4;
 
-/// Writes a file of (gram, page) rows, page by page. Grams are stored plain, for hashes do not
-/// compress.
-pub fn make_file(path: &Path, rows: u64) -> Result<()> {
+/// Writes a file of (gram, page) rows, page by page. Grams are stored without a dictionary, because
+/// hashes do not compress.
+pub(crate) fn make_file(path: &Path, rows: u64) -> Result<(), StageError> {
     let schema = Arc::new(Schema::new(vec![
         Field::new("gram", DataType::UInt64, false),
         Field::new("page", DataType::UInt32, false),
@@ -224,11 +223,9 @@ pub fn make_file(path: &Path, rows: u64) -> Result<()> {
         .set_column_dictionary_enabled(ColumnPath::from("gram"), false)
         .set_max_row_group_row_count(Some(ROW_GROUP as usize))
         .build();
-    let aside = path.with_extension("aside");
-    let failed = |error| Error::parquet(&aside, error);
-    let file = File::create(&aside).map_err(|error| Error::io(&aside, error))?;
-    let mut writer =
-        ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties)).map_err(failed)?;
+    let partial = path.with_extension("partial");
+    let file = File::create(&partial)?;
+    let mut writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties))?;
     let mut begin = 0;
     while begin < rows {
         let end = rows.min(begin + (1 << 16));
@@ -241,11 +238,10 @@ pub fn make_file(path: &Path, rows: u64) -> Result<()> {
             .collect::<Vec<_>>()
             .into();
         let batch =
-            RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(grams), Arc::new(pages)])
-                .map_err(|error| Error::table(&aside, &error))?;
-        writer.write(&batch).map_err(failed)?;
+            RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(grams), Arc::new(pages)])?;
+        writer.write(&batch)?;
         begin = end;
     }
-    writer.close().map_err(failed)?;
-    std::fs::rename(&aside, path).map_err(|error| Error::io(path, error))
+    writer.close()?;
+    Ok(std::fs::rename(&partial, path)?)
 }
