@@ -2,6 +2,8 @@
 
 use std::io;
 
+use cento_file::Fault;
+
 use crate::remote::{Failure, lasting};
 use crate::{Format, RemoteTrouble, Role};
 
@@ -41,6 +43,14 @@ pub enum Error {
     ListLoop {
         /// The list.
         name: String,
+    },
+    /// A list of inputs is too long, not text, or names too many other lists.
+    #[error("@{name}: {problem}")]
+    BadList {
+        /// The list.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
     },
     /// Nothing was named at all.
     #[error("no input was given")]
@@ -155,7 +165,13 @@ pub enum Error {
         /// How often it was tried.
         tries: u32,
     },
-    /// The system fails to read.
+    /// The threads that read from other machines cannot be started.
+    #[error("cannot start reading from the network: {source}")]
+    Network {
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// The operating system cannot read the input.
     #[error("{name}: {source}")]
     Io {
         /// The input.
@@ -194,6 +210,36 @@ impl Error {
         )
     }
 
+    /// Who has to act on the error.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Error::NotFound { .. }
+            | Error::NoMatch { .. }
+            | Error::BadPattern { .. }
+            | Error::ListLoop { .. }
+            | Error::BadList { .. }
+            | Error::NoInput
+            | Error::UnknownFormatName { .. }
+            | Error::BadBaseUrl { .. }
+            | Error::BadField { .. }
+            | Error::NoSuchField { .. }
+            | Error::NoTextField { .. }
+            | Error::WrongColumnType { .. }
+            | Error::NeedsFile { .. } => Fault::Usage,
+            Error::NothingToRead { .. }
+            | Error::Unsupported { .. }
+            | Error::TooManyRecords { .. } => Fault::Unsuitable,
+            Error::BadTable { .. } | Error::BadWacz { .. } => Fault::Corrupted,
+            Error::Remote { trouble, .. } => trouble.fault(),
+            Error::Permission { .. } | Error::Network { .. } => Fault::Environment,
+            Error::Io { source, .. } => match source.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Fault::OutOfSpace,
+                io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => Fault::Corrupted,
+                _ => Fault::Environment,
+            },
+        }
+    }
+
     /// What the user can do about it, in one line.
     pub fn hint(&self) -> Option<String> {
         let names = |found: &[String]| match found {
@@ -212,6 +258,9 @@ impl Error {
                 "in a pattern * stands for any characters, ** for any folders, ? for one character".into()
             }
             Error::ListLoop { .. } => "take the list out of itself".into(),
+            Error::BadList { .. } => {
+                "a list is a UTF-8 text file, compressed or not, with one input a line".into()
+            }
             Error::NoInput => "name a file, a folder, a pattern, @list, or - for standard input".into(),
             Error::NothingToRead { .. } => format!(
                 "cento reads {}; --format says which when neither name nor content tells",
@@ -240,6 +289,9 @@ impl Error {
             Error::BadTable { .. } | Error::BadWacz { .. } => "check that the file is complete; copy it again if not".into(),
             Error::TooManyRecords { .. } => "split it into several files".into(),
             Error::Remote { name, trouble, detail, .. } => trouble.hint(name, detail),
+            Error::Network { .. } => {
+                "it needs a few threads: raise the limit on processes (ulimit -u) or on memory (ulimit -v)".into()
+            }
             Error::Io { .. } => return None,
         })
     }
@@ -276,4 +328,45 @@ fn listed(names: &[String]) -> String {
         list.push_str(&format!(" and {} more", names.len() - SHOWN));
     }
     list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_whose_fault_it_is() {
+        let name = || "a".to_owned();
+        let remote = |trouble| Error::Remote {
+            name: name(),
+            trouble,
+            detail: "b".into(),
+            tries: 1,
+        };
+        let io = |kind: io::ErrorKind| Error::from_io("a", kind.into());
+        for (error, fault) in [
+            (Error::NoInput, Fault::Usage),
+            (io(io::ErrorKind::NotFound), Fault::Usage),
+            (Error::Unsupported { name: name(), kind: "LZMA".into() }, Fault::Unsuitable),
+            (Error::BadTable { name: name(), problem: "b".into() }, Fault::Corrupted),
+            (io(io::ErrorKind::InvalidData), Fault::Corrupted),
+            (io(io::ErrorKind::StorageFull), Fault::OutOfSpace),
+            (io(io::ErrorKind::PermissionDenied), Fault::Environment),
+            (io(io::ErrorKind::ConnectionReset), Fault::Environment),
+            (remote(RemoteTrouble::Unreachable), Fault::Environment),
+            (remote(RemoteTrouble::Missing), Fault::Usage),
+            (remote(RemoteTrouble::Changed), Fault::Unsuitable),
+        ] {
+            assert_eq!(error.fault(), fault, "{error}");
+        }
+    }
+
+    #[test]
+    fn threads_that_cannot_be_started_come_with_a_hint() {
+        let error = Error::Network {
+            source: io::ErrorKind::WouldBlock.into(),
+        };
+        assert_eq!(error.fault(), Fault::Environment);
+        assert!(error.hint().is_some_and(|hint| hint.contains("ulimit -u")));
+    }
 }

@@ -595,6 +595,74 @@ fn a_whole_response_in_the_middle_of_a_file_is_kept_and_so_are_its_neighbours() 
     }
 }
 
+/// Issue 15: whole responses of a damaged plain ARC file were lost.
+#[test]
+fn a_damaged_plain_arc_loses_only_the_damaged_records() {
+    let whole = |number: usize| {
+        format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 14\r\n\r\n<p>\n\ncento {number:02}\n"
+        )
+    };
+    let with_length = |number: usize, length: usize| {
+        let block = whole(number);
+        format!("http://a/{number} 192.0.2.1 20240503120000 text/html {length}\n{block}\n")
+    };
+    let sound = |number: usize| with_length(number, whole(number).len());
+    let head = whole(0).find("<p>").unwrap();
+    let damaged_header = "\0\0\0://a/0 192.0.2.1 2024 text/html\n<p>damaged\n";
+    let mut files: Vec<(String, String)> = Vec::new();
+    // Every length that is wrong, before a sound record and before a damaged one.
+    for length in (0..whole(0).len() + 90).chain([1_000, 100_000, 100 << 20]) {
+        // One byte too many is the line end, which then counts as part of the page.
+        if length == whole(0).len() + 1 {
+            continue;
+        }
+        for (next, between) in [("sound", ""), ("damaged", damaged_header)] {
+            let file = [
+                sound(1),
+                with_length(2, length),
+                between.into(),
+                sound(3),
+                sound(4),
+                sound(5),
+            ];
+            files.push((format!("{length}, then {next}"), file.concat()));
+        }
+    }
+    // A page that was cut off, right before a record.
+    for cut in [head + 3, head + 9] {
+        let block = &whole(9)[..cut];
+        let line = format!("http://a/9 192.0.2.1 20240503120000 text/html {}\n", block.len() + 7);
+        let before = [sound(1), sound(2), line, block.into()].concat();
+        let after = [sound(3), sound(4), sound(5)].concat();
+        files.push((format!("cut at {cut}"), format!("{before}{after}")));
+        let minified = "x".repeat(100_000);
+        files.push((format!("long, cut at {cut}"), format!("{before}{minified}{after}")));
+    }
+    // The header of the last record was cut off.
+    let wrong_last = [sound(1), sound(2), sound(3), sound(4), with_length(5, 200)].concat();
+    files.push(("end".into(), format!("{wrong_last}http://a/6 192.0")));
+    let folder = Folder::new();
+    for (what, records) in files {
+        let bytes = [arc_description(), records.into_bytes()].concat();
+        let path = folder.write("a.arc", &bytes);
+        let outcomes = pages_of(std::slice::from_ref(&path), &Settings::default()).unwrap();
+        let contents: BTreeMap<&str, &Content> = outcomes
+            .iter()
+            .filter_map(|outcome| match outcome {
+                Outcome::Page(decoded) => Some((decoded.page.url.as_str(), &decoded.page.content)),
+                _ => None,
+            })
+            .collect();
+        for number in 1..=5 {
+            let url = format!("http://a/{number}");
+            let expected = Content::Html(format!("<p>\n\ncento {number:02}\n"));
+            assert_eq!(contents.get(url.as_str()), Some(&&expected), "{what}: {url}");
+        }
+        assert_resumes(&path, &Settings::default(), outcomes.len());
+    }
+}
+
 #[test]
 fn arc_files_are_found_and_opened_as_what_they_are() {
     let folder = Folder::new();

@@ -9,6 +9,7 @@
 //! shows where the URL ends, whatever spaces are in it, and the number of fields after that shows
 //! the rest.
 
+use super::SCHEMES;
 use crate::warc::header::{Header, Kind, first_line, text};
 
 /// The longest name of a scheme that is believed.
@@ -42,7 +43,25 @@ pub(super) fn may_begin(bytes: &[u8]) -> bool {
     begins && matches!(bytes.get(scheme), None | Some(b':'))
 }
 
-/// Reads a header.
+/// Where a header begins in a line that starts with something else: the record before it was cut
+/// off, so that nothing separates the two. The URL of such a header is taken to have no spaces.
+pub(super) fn within_line(line: &[u8]) -> Option<usize> {
+    if !line.trim_ascii_end().last().is_some_and(u8::is_ascii_digit) {
+        return None;
+    }
+    let url = split(line)?.url;
+    let word = url
+        .iter()
+        .rposition(|byte| byte.is_ascii_whitespace() || b"<>\"'".contains(byte))
+        .map_or(0, |before| before + 1);
+    SCHEMES
+        .iter()
+        .filter_map(|scheme| memchr::memmem::find(&url[word..], scheme))
+        .min()
+        .map(|at| word + at)
+}
+
+/// Parses a header.
 pub(super) fn parse(bytes: &[u8]) -> Result<Header, String> {
     let fields = if may_begin(bytes) { split(bytes) } else { None };
     let Some(fields) = fields else {
@@ -185,6 +204,21 @@ mod tests {
         }
         let header = parsed("dns:a 0.0.0.0 20080430204825 42\n");
         assert_eq!((header.mime, header.ip), (None, None));
+    }
+
+    #[test]
+    fn a_header_is_found_at_the_end_of_a_line_that_was_cut_off() {
+        for (line, at) in [
+            ("<p>cut ofhttp://a/b 192.0.2.1 20080430204825 text/html 42", Some(9)),
+            (
+                "x <a href=\"http://c/\">http://a/http://b/ 192.0.2.1 20080430204825 text/html 42",
+                Some(22),
+            ),
+            ("<p>cut off 192.0.2.1 20080430204825 text/html 42", None),
+            ("<p>cut ofhttp://a/b 192.0.2.1 20080430204825 text/html", None),
+        ] {
+            assert_eq!(within_line(line.as_bytes()), at, "{line}");
+        }
     }
 
     #[test]

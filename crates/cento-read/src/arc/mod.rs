@@ -44,6 +44,9 @@ const SCHEMES: [&[u8]; 6] = [
 /// anywhere.
 const LONGEST_LINE: usize = 32 << 10;
 
+/// The longest header that is found at the end of a longer line.
+const LONGEST_CUT_HEADER: usize = 8 << 10;
+
 /// Reads an ARC file.
 pub(crate) type ArcReader = ArchiveReader<Arc>;
 
@@ -73,8 +76,12 @@ impl Dialect for Arc {
         let mut at = 0;
         let mut starts_line = at_line_start;
         while let Some(length) = memchr(b'\n', &window[at..]) {
-            if starts_line && header::is_header(&window[at..at + length]) {
+            let line = &window[at..at + length];
+            if starts_line && header::is_header(line) {
                 return Ok(at);
+            }
+            if let Some(begin) = header::within_line(line) {
+                return Ok(at + begin);
             }
             at += length + 1;
             starts_line = true;
@@ -82,8 +89,14 @@ impl Dialect for Arc {
         if starts_line && window.len() - at <= LONGEST_LINE {
             Err(at)
         } else {
-            Err(window.len())
+            // A page may be one long line, and a header may follow it without a line end.
+            Err(at.max(window.len().saturating_sub(LONGEST_CUT_HEADER)))
         }
+    }
+
+    /// A header is one line, and its URL may contain what looks like another header.
+    fn header_within(_header: &[u8]) -> Option<usize> {
+        None
     }
 
     fn follows(line_ends: usize, window: &[u8]) -> Option<Follows> {

@@ -249,15 +249,18 @@ impl Resolver<'_> {
     }
 
     fn list(&mut self, list: &str) -> Result<(), Error> {
-        let too_many =
-            |problem: String| Error::from_io(&format!("@{list}"), io::Error::other(problem));
+        let too_many = |problem: String| Error::BadList {
+            name: list.to_owned(),
+            problem,
+        };
         if self.lists.len() >= MAX_LIST_DEPTH {
-            let problem = format!("more than {MAX_LIST_DEPTH} lists that name each other");
-            return Err(too_many(problem));
+            return Err(too_many(format!(
+                "lists are nested more than {MAX_LIST_DEPTH} deep"
+            )));
         }
         self.lists_read += 1;
         if self.lists_read > MAX_LISTS {
-            return Err(too_many(format!("more than {MAX_LISTS} lists in all")));
+            return Err(too_many(format!("more than {MAX_LISTS} lists in total")));
         }
         // What the lines are relative to, if they are no paths.
         let mut base = self.settings.remote.list_base.clone();
@@ -290,7 +293,7 @@ impl Resolver<'_> {
             }
             self.lines_read += 1;
             if self.lines_read > MAX_LIST_LINES {
-                let problem = format!("more than {MAX_LIST_LINES} lines of lists in all");
+                let problem = format!("more than {MAX_LIST_LINES} lines in all lists together");
                 return Err(too_many(problem));
             }
             // A list from elsewhere must not be able to name files here: what is no URL is below
@@ -505,7 +508,7 @@ fn read_list(list: impl Read) -> io::Result<Vec<u8>> {
     list.take(MAX_LIST as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > MAX_LIST {
         return Err(io::Error::other(format!(
-            "a list of more than {MAX_LIST} bytes"
+            "the list is larger than {MAX_LIST} bytes"
         )));
     }
     Ok(bytes)
@@ -513,7 +516,10 @@ fn read_list(list: impl Read) -> io::Result<Vec<u8>> {
 
 /// What a list says, unpacked.
 fn list_text(list: &str, bytes: Vec<u8>) -> Result<String, Error> {
-    let failed = |problem: &str| Error::from_io(&format!("@{list}"), io::Error::other(problem));
+    let failed = |problem: &str| Error::BadList {
+        name: list.to_owned(),
+        problem: problem.to_owned(),
+    };
     let bytes = match packing_of(&bytes) {
         Some(packing) => unpack_front(&bytes, packing, MAX_LIST),
         None => bytes,
@@ -521,7 +527,7 @@ fn list_text(list: &str, bytes: Vec<u8>) -> Result<String, Error> {
     if bytes.len() >= MAX_LIST {
         return Err(failed("the list is too long"));
     }
-    String::from_utf8(bytes).map_err(|_| failed("it is not a list: it is not text in UTF-8"))
+    String::from_utf8(bytes).map_err(|_| failed("the list is not UTF-8 text"))
 }
 
 /// "nothing to read, only 3 not-page (a/b.css), 1 binary (a/c)".

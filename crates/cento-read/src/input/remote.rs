@@ -21,8 +21,8 @@ impl Resolver<'_> {
         if let Some(client) = &self.client {
             return Ok(client.clone());
         }
-        let client = Client::new(&self.settings.remote)
-            .map_err(|error| Error::from_io("the network", error))?;
+        let client =
+            Client::new(&self.settings.remote).map_err(|source| Error::Network { source })?;
         Ok(self.client.insert(client).clone())
     }
 

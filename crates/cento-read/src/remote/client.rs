@@ -16,13 +16,13 @@ use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
 use object_store::signer::Signer;
 use object_store::{BackoffConfig, ClientOptions, RetryConfig};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use url::Url;
 
 use super::failure::{Failure, RemoteTrouble};
 use super::throttle::Throttle;
-use super::{Address, Facts, RemoteSettings, Transfer};
+use super::{Address, Facts, RemoteSettings, Transfer, runtime};
 
 /// For how long a signature holds. It is used at once.
 const SIGNED_FOR: Duration = Duration::from_secs(900);
@@ -74,12 +74,7 @@ impl Client {
     pub(crate) fn new(settings: &RemoteSettings) -> io::Result<Arc<Client>> {
         // Whoever embeds this crate may have chosen another one before; that serves as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(cores.div_ceil(8).min(4))
-            .thread_name("cento-network")
-            .enable_all()
-            .build()?;
+        let runtime = runtime::start()?;
         let http = {
             // The client looks for the runtime that it is made in.
             let _inside = runtime.enter();

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use cento_file::Fault;
+
 /// What is the matter with an input on another machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -58,6 +60,17 @@ pub(crate) fn lasting(error: &io::Error) -> Option<&Failure> {
 }
 
 impl RemoteTrouble {
+    /// Who has to act on it.
+    pub(crate) fn fault(self) -> Fault {
+        match self {
+            RemoteTrouble::BadAddress | RemoteTrouble::Missing => Fault::Usage,
+            RemoteTrouble::Changed | RemoteTrouble::NoRanges => Fault::Unsuitable,
+            RemoteTrouble::Forbidden | RemoteTrouble::Refused | RemoteTrouble::Unreachable => {
+                Fault::Environment
+            }
+        }
+    }
+
     /// What the user can do about it.
     pub(crate) fn hint(self, name: &str, detail: &str) -> String {
         let s3 = name.starts_with("s3://");

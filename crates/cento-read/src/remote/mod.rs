@@ -31,6 +31,7 @@ mod client;
 mod failure;
 mod ranged;
 mod retry;
+mod runtime;
 mod throttle;
 mod transfer;
 

@@ -28,7 +28,8 @@ impl<D: Dialect> ArchiveReader<D> {
         } else {
             let length = usize::try_from(header.length).unwrap_or(usize::MAX);
             let mut block = Vec::with_capacity(length.min(TRUSTED_LENGTH) + LINE_ENDS);
-            self.read_block(&mut block, length).map(|()| {
+            let is_response = header.kind == Kind::Response;
+            self.read_block(&mut block, length, is_response).map(|()| {
                 if is_http(&header, &block) {
                     Body::Http(block)
                 } else {
@@ -38,7 +39,7 @@ impl<D: Dialect> ArchiveReader<D> {
         };
         let mut body = match read {
             Err(Failure::Block(cause, detail)) if header.kind == Kind::Response => {
-                match self.read_by_own_length()? {
+                match self.read_by_own_length(true)? {
                     Some(block) => Body::Http(block),
                     None => return Err(Failure::Block(cause, detail)),
                 }
@@ -82,13 +83,22 @@ impl<D: Dialect> ArchiveReader<D> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         let length = usize::try_from(length).unwrap_or(usize::MAX);
-        let read = self.read_block(&mut scratch, length);
+        let read = self.read_block(&mut scratch, length, false);
         self.scratch = scratch;
         read
     }
 
-    /// Reads a block of so many bytes. If that is not its length, the stream is where it was.
-    fn read_block(&mut self, block: &mut Vec<u8>, length: usize) -> Result<(), Failure> {
+    /// Reads a block of `length` bytes. If the block does not have this length, the stream is moved
+    /// back to where the block begins.
+    ///
+    /// A header may claim too little, and a line end follow by chance. Where it is unclear what
+    /// follows the block, a response that claims to be longer itself is read by its own length.
+    fn read_block(
+        &mut self,
+        block: &mut Vec<u8>,
+        length: usize,
+        is_response: bool,
+    ) -> Result<(), Failure> {
         let mut passed = Vec::with_capacity(LINE_ENDS);
         let problem = loop {
             match self.stream.take(block, length) {
@@ -109,7 +119,12 @@ impl<D: Dialect> ArchiveReader<D> {
                     }
                     // Either this length is wrong or the next header is damaged, which must not
                     // cost this record.
-                    Ok(Follows::Unclear) if !D::holds_record(block) => return Ok(()),
+                    Ok(Follows::Unclear) if !D::holds_record(block) => {
+                        if is_response && seems_longer(block) {
+                            return self.extend_block(block, passed, length);
+                        }
+                        return Ok(());
+                    }
                     Ok(_) => {
                         let after = header::first_line(self.stream.window());
                         let problem = format!("after {length} bytes comes {after}, not a record");
@@ -124,20 +139,47 @@ impl<D: Dialect> ArchiveReader<D> {
         Err(Failure::of_block(returned, problem.0, problem.1))
     }
 
-    /// Reads a block of which the length is not the one that its header claims, if it is a response
-    /// that is whole by its own account. Otherwise the stream is where it was.
+    /// Replaces a block of `length` bytes by the longer response that it is the beginning of, if
+    /// that response is complete. `passed` are the line ends that were read after the block.
+    fn extend_block(
+        &mut self,
+        block: &mut Vec<u8>,
+        mut passed: Vec<u8>,
+        length: usize,
+    ) -> Result<(), Failure> {
+        let mut bytes = block.clone();
+        bytes.append(&mut passed);
+        if self.stream.give_back(bytes) {
+            match self.read_by_own_length(false)? {
+                Some(longer) => *block = longer,
+                None => {
+                    block.clear();
+                    let taken = self.stream.take(block, length);
+                    taken.map_err(|trouble| self.failure(trouble))?;
+                    self.stream.skip_line_ends();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a response by the length that it claims itself, because its header claims a wrong one.
+    /// If the response is not complete, the stream is moved back to where it begins.
     ///
     /// Some writers count a header that they then change, or line ends that they do not write; in a
-    /// damaged file a length may be any number. What tells a wrong length from a response that was
-    /// cut off is the response: all of its body is there, and after it comes what comes after a
-    /// record.
-    fn read_by_own_length(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+    /// damaged file a length may be any number. A response with a wrong length and one that was cut
+    /// off differ in this: all of the body of the former is there, and what follows it is what
+    /// follows a record.
+    ///
+    /// A page may quote a record. `may_hold_record` says whether such a page is accepted if another
+    /// record follows it.
+    fn read_by_own_length(&mut self, may_hold_record: bool) -> Result<Option<Vec<u8>>, Failure> {
         let mut block = Vec::new();
         let mut passed = Vec::with_capacity(LINE_ENDS);
         let whole = self.read_response(&mut block, &mut passed);
         match whole.map_err(|trouble| self.failure(trouble))? {
-            true => Ok(Some(block)),
-            false => {
+            true if may_hold_record || !D::holds_record(&block) => Ok(Some(block)),
+            _ => {
                 block.append(&mut passed);
                 self.stream.give_back(block);
                 Ok(None)
@@ -160,8 +202,8 @@ impl<D: Dialect> ArchiveReader<D> {
             if !block.starts_with(b"HTTP/") {
                 return Ok(false);
             }
-            if let Some(head) = header::end(block) {
-                break own_length(&block[..head]).and_then(|length| head.checked_add(length));
+            if header::end(block).is_some() {
+                break own_end(block);
             }
             if !more || wanted >= self.limits.max_header_bytes {
                 return Ok(false);
@@ -178,8 +220,12 @@ impl<D: Dialect> ArchiveReader<D> {
             return Ok(false);
         }
         let follows = self.at_end_of_record(passed)?;
-        Ok(follows == Follows::Record
-            && (!passed.is_empty() || !D::cuts_into(block, self.stream.window())))
+        Ok(match follows {
+            Follows::Record => !passed.is_empty() || !D::cuts_into(block, self.stream.window()),
+            // The next header is damaged, which must not cost this record.
+            Follows::Unclear => !D::holds_record(block),
+            Follows::Other => false,
+        })
     }
 
     /// Reads the block of a page that is too large to hold: its beginning, and its digest if the
@@ -273,11 +319,26 @@ impl<D: Dialect> ArchiveReader<D> {
     }
 }
 
-/// The length that the head of a response claims for its body.
-fn own_length(head: &[u8]) -> Option<usize> {
-    let (_, value) = header::Fields::after_first_line(head)
+/// Whether `block` is the beginning of a response that is longer than the block.
+fn seems_longer(block: &[u8]) -> bool {
+    block.starts_with(b"HTTP/")
+        && match header::end(block) {
+            Some(_) => own_end(block).is_some_and(|end| end > block.len()),
+            None => true,
+        }
+}
+
+/// Where a response ends by its own `Content-Length`. None if `block` is not a response, does not
+/// contain all of its head, or the head has no such field.
+fn own_end(block: &[u8]) -> Option<usize> {
+    if !block.starts_with(b"HTTP/") {
+        return None;
+    }
+    let head = header::end(block)?;
+    let (_, value) = header::Fields::after_first_line(&block[..head])
         .find(|(name, _)| name.eq_ignore_ascii_case(b"Content-Length"))?;
-    header::text(&value).parse().ok()
+    let length: usize = header::text(&value).parse().ok()?;
+    head.checked_add(length)
 }
 
 /// Whether a block is an HTTP response: said or seen to be.

@@ -24,6 +24,10 @@ pub(crate) trait Dialect {
     /// passed. `at_line_start` says whether the window itself begins with a line.
     fn find(window: &[u8], at_line_start: bool) -> Result<usize, usize>;
 
+    /// Where in a whole header another one begins: the first was cut off, and the fields that
+    /// follow are not its own.
+    fn header_within(header: &[u8]) -> Option<usize>;
+
     /// What comes after a block, given the `line_ends` after it and what is there after those.
     /// Nothing if more must be seen.
     fn follows(line_ends: usize, window: &[u8]) -> Option<Follows>;
@@ -92,6 +96,13 @@ impl Dialect for Warc {
                 header::is_version_line(rest) && (starts_line || header::has_field(rest))
             })
             .ok_or(window.len().saturating_sub(TAIL))
+    }
+
+    fn header_within(header: &[u8]) -> Option<usize> {
+        let first = Self::PASSED.min(header.len());
+        Self::find(&header[first..], false)
+            .ok()
+            .map(|at| first + at)
     }
 
     fn follows(line_ends: usize, window: &[u8]) -> Option<Follows> {

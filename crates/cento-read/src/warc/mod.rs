@@ -299,10 +299,8 @@ impl<D: Dialect> ArchiveReader<D> {
             let detail = format!("{lines} lines, the limit is {limit}");
             return Err(Failure::Record(Cause::HeaderTooLong, detail));
         }
-        // A header that was cut off goes on with the next one, whose fields are not to be taken for
-        // its own.
-        if let Ok(at) = D::find(&header[D::PASSED.min(end)..], false) {
-            self.stream.advance(D::PASSED + at);
+        if let Some(at) = D::header_within(header) {
+            self.stream.advance(at);
             let detail = "another header begins within it".into();
             return Err(Failure::Record(Cause::BadHeader, detail));
         }
