@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// Idle threads for lookups of names are kept this long. One that is let go may not be replaced
-/// when the process has reached its limit on threads.
+/// How long idle threads for name lookups are kept. A thread that has ended cannot be replaced if
+/// the process has reached its limit on threads.
 const KEEP_ALIVE: Duration = Duration::from_secs(24 * 3600);
 
-/// A runtime for transfers, with one thread for lookups of names.
+/// Starts a runtime for transfers, with one thread for name lookups.
 pub(super) fn start() -> io::Result<Runtime> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let workers = cores.div_ceil(8).min(4);
@@ -26,7 +26,7 @@ pub(super) fn start() -> io::Result<Runtime> {
         .thread_keep_alive(KEEP_ALIVE)
         .enable_all()
         .build()?;
-    // Starts the thread for lookups.
+    // Starts the thread for name lookups.
     drop(runtime.spawn_blocking(|| ()));
     Ok(runtime)
 }
@@ -44,7 +44,9 @@ where
     for _ in 0..count {
         let (release, released) = mpsc::channel::<()>();
         // The thread ends when `release` is dropped.
-        match spawn(Box::new(move || drop(released.recv()))) {
+        match spawn(Box::new(move || {
+            let _ = released.recv();
+        })) {
             Ok(thread) => started.push((release, thread)),
             Err(error) => {
                 outcome = Err(error);
