@@ -608,7 +608,7 @@ fn a_damaged_plain_arc_loses_only_the_damaged_records() {
     };
     let sound = |number: usize| with_length(number, whole(number).len());
     let head = whole(0).find("<p>").unwrap();
-    let damaged_header = "\0\0\0://a/0 192.0.2.1 2024 text/html\n<p>damaged\n";
+    let damaged_header = "???://a/0 192.0.2.1 2024 text/html\n<p>damaged\n";
     let mut files: Vec<(String, String)> = Vec::new();
     // Every length, followed by a sound record or a damaged one.
     for length in (0..whole(0).len() + 90).chain([1_000, 100_000, 100 << 20]) {
