@@ -62,6 +62,24 @@ pub(super) fn within_line(line: &[u8]) -> Option<usize> {
         .map(|at| word + at)
 }
 
+/// The number of letters before the scheme of a header: those of a word that was cut off, which
+/// would otherwise count as part of the scheme.
+pub(super) fn before_scheme(line: &[u8]) -> usize {
+    let scheme = memchr::memchr(b':', line).map_or(line, |colon| &line[..=colon]);
+    if SCHEMES
+        .iter()
+        .any(|known| scheme.eq_ignore_ascii_case(known))
+    {
+        return 0;
+    }
+    SCHEMES
+        .iter()
+        .filter_map(|known| scheme.strip_suffix(*known))
+        .map(<[u8]>::len)
+        .min()
+        .unwrap_or(0)
+}
+
 /// Parses a header.
 pub(super) fn parse(bytes: &[u8]) -> Result<RecordHeader, String> {
     let fields = if may_begin(bytes) { split(bytes) } else { None };
@@ -222,6 +240,15 @@ mod tests {
             ),
         ] {
             assert_eq!(within_line(line.as_bytes()), at, "{line}");
+        }
+        for (line, letters) in [
+            ("centhttp://a/", 4),
+            ("chttps://a/", 1),
+            ("https://a/", 0),
+            ("HTTP://a/", 0),
+            ("gopher://a/http:", 0),
+        ] {
+            assert_eq!(before_scheme(line.as_bytes()), letters, "{line}");
         }
     }
 

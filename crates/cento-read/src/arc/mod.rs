@@ -76,7 +76,7 @@ impl Dialect for Arc {
         while let Some(length) = memchr(b'\n', &window[at..]) {
             let line = &window[at..at + length];
             if starts_line && header::is_header(line) {
-                return Ok(at);
+                return Ok(at + header::before_scheme(line));
             }
             if let Some(begin) = header::within_line(line) {
                 return Ok(at + begin);
