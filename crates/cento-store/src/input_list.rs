@@ -114,7 +114,7 @@ pub(crate) fn render_settings(settings: &Settings) -> BTreeMap<String, String> {
         reading.insert("format".to_owned(), format.name().to_owned());
     }
     for role in Role::ALL {
-        if let Some(name) = settings.fields.given(role) {
+        if let Some(name) = settings.fields.assigned(role) {
             reading.insert(format!("field {role}"), name.to_owned());
         }
     }

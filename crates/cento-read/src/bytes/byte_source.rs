@@ -1,37 +1,37 @@
-//! Bytes as stored.
+//! The stored bytes of an input.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-use crate::remote::Body;
+use crate::remote::RemoteBody;
 
-/// Reads this much at a time: large enough that system calls cost nothing, small enough to stay in
-/// the cache.
+/// The size of the buffer: large enough that system calls cost nothing, small enough to stay in the
+/// cache.
 const CAPACITY: usize = 1 << 20;
 
 /// Where bytes come from.
-pub(crate) enum Origin {
-    /// A regular file of this many bytes: can be read from any place.
+pub(crate) enum ByteOrigin {
+    /// A regular file of this many bytes, which can be read at any offset.
     File(File, u64),
-    /// A regular file up to this byte, as if it ended there.
+    /// A regular file up to this offset.
     Range(File, u64),
-    /// On another machine, from where it is fetched ahead of being read.
-    Remote(Box<Body>),
-    /// A pipe or standard input: can only be read on.
+    /// A remote object, which is prefetched.
+    Remote(Box<RemoteBody>),
+    /// A pipe or standard input, which can only be read forward.
     Stream(Box<dyn Read + Send>),
 }
 
-/// Bytes as stored, in a buffer that remembers some of what was consumed.
+/// The stored bytes of an input, in a buffer that keeps some of the consumed bytes.
 ///
 /// ```text
 ///   0        mark      start           end      capacity
 ///   ├─ gone ──┼─ kept ──┼─ available ──┼─ free ──┤
 /// ```
-/// Damage is often noticed only long after it began, and the search for the next sound record has
-/// to start where the damage did: at the mark. While the bytes from there on fit into the buffer
-/// they are kept in it, so that a stream, which cannot seek, can go back too.
-pub(crate) struct Source {
-    origin: Origin,
+/// Damage is often noticed long after it began, and the search for the next sound record has to
+/// begin where the damage did: at the mark. The buffer keeps the bytes from there on while they
+/// fit, so that a stream, which cannot seek, can go back too.
+pub(crate) struct ByteSource {
+    origin: ByteOrigin,
     buffer: Vec<u8>,
     mark: usize,
     start: usize,
@@ -41,20 +41,19 @@ pub(crate) struct Source {
     ended: bool,
 }
 
-impl Source {
-    pub(crate) fn new(origin: Origin) -> Self {
+impl ByteSource {
+    pub(crate) fn new(origin: ByteOrigin) -> Self {
         let capacity = match &origin {
-            // A folder of small pages would otherwise spend its time on clearing large buffers. One
-            // byte more, so that the end is found with the first read.
-            Origin::File(_, length) => fitting(*length),
-            Origin::Remote(body) => body.length().map_or(CAPACITY, fitting),
-            Origin::Range(..) | Origin::Stream(_) => CAPACITY,
+            // For a folder of small pages, clearing large buffers would take most of the time.
+            ByteOrigin::File(_, length) => fitting(*length),
+            ByteOrigin::Remote(body) => body.length().map_or(CAPACITY, fitting),
+            ByteOrigin::Range(..) | ByteOrigin::Stream(_) => CAPACITY,
         };
-        Source::with_capacity(origin, capacity)
+        ByteSource::with_capacity(origin, capacity)
     }
 
-    pub(crate) fn with_capacity(origin: Origin, capacity: usize) -> Self {
-        Source {
+    pub(crate) fn with_capacity(origin: ByteOrigin, capacity: usize) -> Self {
+        ByteSource {
             origin,
             buffer: vec![0; capacity.max(1)],
             mark: 0,
@@ -65,12 +64,12 @@ impl Source {
         }
     }
 
-    /// What has been read and not yet consumed.
+    /// The bytes that have been read and not yet consumed.
     pub(crate) fn available(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
-    /// The offset in the input of what is available.
+    /// The offset in the input of the first available byte.
     pub(crate) fn position(&self) -> u64 {
         self.offset - (self.end - self.start) as u64
     }
@@ -79,13 +78,13 @@ impl Source {
         self.start = (self.start + count).min(self.end);
     }
 
-    /// Remembers the present place to rewind to.
+    /// Marks the current position as the one to rewind to.
     pub(crate) fn mark(&mut self) {
         self.mark = self.start;
     }
 
-    /// Reads more, after what is available. Answers whether there was more; there is none when the
-    /// input has ended, or when the buffer is full of what is available.
+    /// Reads more bytes. Returns whether there were any: none at the end of the input, or if the
+    /// buffer is full of available bytes.
     pub(crate) fn more(&mut self) -> io::Result<bool> {
         if self.ended {
             return Ok(false);
@@ -93,7 +92,7 @@ impl Source {
         if self.end == self.buffer.len() {
             let mut keep = self.mark.min(self.start);
             if keep == 0 {
-                // What was marked fills the buffer: give it up.
+                // The marked bytes fill the buffer: drop them.
                 keep = self.start;
             }
             if keep == 0 {
@@ -107,13 +106,13 @@ impl Source {
         let free = &mut self.buffer[self.end..];
         let count = loop {
             let read = match &mut self.origin {
-                Origin::File(file, _) => file.read(free),
-                Origin::Range(file, end) => {
+                ByteOrigin::File(file, _) => file.read(free),
+                ByteOrigin::Range(file, end) => {
                     let left = end.saturating_sub(self.offset).min(free.len() as u64);
                     file.read(&mut free[..left as usize])
                 }
-                Origin::Remote(body) => body.read(free),
-                Origin::Stream(stream) => stream.read(free),
+                ByteOrigin::Remote(body) => body.read(free),
+                ByteOrigin::Stream(stream) => stream.read(free),
             };
             match read {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -126,19 +125,18 @@ impl Source {
         Ok(count > 0)
     }
 
-    /// Whether any byte is available; reads if need be.
+    /// Reads if no byte is available. Returns whether any byte is available.
     pub(crate) fn fill(&mut self) -> io::Result<bool> {
         Ok(self.start < self.end || self.more()?)
     }
 
-    /// Makes `count` bytes available, or as many as there are and the buffer can hold.
+    /// Makes `count` bytes available, or as many as the input has and the buffer can hold.
     pub(crate) fn ensure(&mut self, count: usize) -> io::Result<()> {
         while self.available().len() < count && self.more()? {}
         Ok(())
     }
 
-    /// Goes back (or on) to `to`, or as near to it as can be: a stream may no longer, or not yet,
-    /// have it.
+    /// Moves to the offset `to`. A stream moves as close to it as possible.
     pub(crate) fn seek(&mut self, to: u64) -> io::Result<()> {
         let first = self.offset - self.end as u64;
         if (first..=self.offset).contains(&to) {
@@ -147,20 +145,20 @@ impl Source {
             return Ok(());
         }
         match &mut self.origin {
-            Origin::File(..) | Origin::Range(..) | Origin::Remote(_) => {
+            ByteOrigin::File(..) | ByteOrigin::Range(..) | ByteOrigin::Remote(_) => {
                 match &mut self.origin {
-                    Origin::File(file, _) | Origin::Range(file, _) => {
+                    ByteOrigin::File(file, _) | ByteOrigin::Range(file, _) => {
                         file.seek(SeekFrom::Start(to))?;
                     }
-                    Origin::Remote(body) => body.seek(to)?,
-                    Origin::Stream(_) => {}
+                    ByteOrigin::Remote(body) => body.seek(to)?,
+                    ByteOrigin::Stream(_) => {}
                 }
                 (self.mark, self.start, self.end) = (0, 0, 0);
                 self.offset = to;
                 self.ended = false;
             }
-            Origin::Stream(_) if to < first => self.start = self.mark,
-            Origin::Stream(_) => {
+            ByteOrigin::Stream(_) if to < first => self.start = self.mark,
+            ByteOrigin::Stream(_) => {
                 while self.position() < to && self.fill()? {
                     let step = (to - self.position()).min(self.available().len() as u64);
                     self.consume(step as usize);
@@ -170,31 +168,32 @@ impl Source {
         Ok(())
     }
 
-    /// Whether all that will come is there to be read, so that reading ahead makes nobody wait.
-    pub(crate) fn hurries(&self) -> bool {
-        !matches!(self.origin, Origin::Stream(_))
+    /// Whether the whole input exists already, so that reading ahead does not wait for a writer.
+    pub(crate) fn reads_without_waiting(&self) -> bool {
+        !matches!(self.origin, ByteOrigin::Stream(_))
     }
 
-    /// Whether any place can be reached at once.
+    /// Whether any offset can be reached without reading.
     pub(crate) fn seeks(&self) -> bool {
         match &self.origin {
-            Origin::File(..) | Origin::Range(..) => true,
-            Origin::Remote(body) => body.seeks(),
-            Origin::Stream(_) => false,
+            ByteOrigin::File(..) | ByteOrigin::Range(..) => true,
+            ByteOrigin::Remote(body) => body.seeks(),
+            ByteOrigin::Stream(_) => false,
         }
     }
 
-    /// Where the input ends, where that is known.
+    /// The end of the input, if it is known.
     pub(crate) fn length(&self) -> Option<u64> {
         match &self.origin {
-            Origin::File(_, end) | Origin::Range(_, end) => Some(*end),
-            Origin::Remote(body) => body.length(),
-            Origin::Stream(_) => None,
+            ByteOrigin::File(_, end) | ByteOrigin::Range(_, end) => Some(*end),
+            ByteOrigin::Remote(body) => body.length(),
+            ByteOrigin::Stream(_) => None,
         }
     }
 }
 
-/// A buffer that a file of this length fits into, if it is short.
+/// The size of a buffer for a file of this length. One byte more than the file, so that the first
+/// read finds the end.
 fn fitting(length: u64) -> usize {
     usize::try_from(length)
         .map_or(CAPACITY, |length| length.saturating_add(1).min(CAPACITY))

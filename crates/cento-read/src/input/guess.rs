@@ -1,4 +1,4 @@
-//! What a file is: by its name, else by its first bytes.
+//! Detects the format of a file by its name or its first bytes.
 
 use std::io::{self, Read};
 
@@ -7,31 +7,31 @@ use serde::de::IgnoredAny;
 use crate::Format;
 use crate::arc;
 use crate::bytes::{FRONT, packing_of, unpack_front, unpacked_name};
-use crate::decode::sniff::{self, Looks};
+use crate::decode::sniff::{self, ContentLooks};
 use crate::warc::header;
 
 /// What a file seems to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Guess {
-    /// Something that is read.
+    /// A supported format.
     Format(Format),
-    /// `.json`: one object a line, or anything else.
+    /// `.json`: may be JSON Lines.
     MaybeJsonLines,
-    /// Something that is known and not read.
+    /// A known format that is not supported.
     Unsupported(&'static str),
-    /// Something that belongs to pages without being one.
+    /// A part of a page, such as an image.
     NotPage,
-    /// Neither text nor anything known.
+    /// Neither text nor a known format.
     Binary,
-    /// The name does not tell.
+    /// The name does not show the format.
     Unknown,
 }
 
-/// What a zip and its like are, unless there turn out to be archives of the web in it.
+/// The description of zip and similar files that do not contain WARC files.
 pub(super) const ARCHIVE_OF_FILES: &str = "an archive of files";
 
-/// What the name says. What a packing puts at its end says nothing: whether a file is packed, its
-/// first bytes tell.
+/// Guesses the format by name. The extension of a compression format is ignored: compression is
+/// detected by the first bytes.
 pub(super) fn by_name(name: &str) -> Guess {
     let lower = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
     let Some((_, extension)) = unpacked_name(&lower).rsplit_once('.') else {
@@ -57,9 +57,9 @@ pub(super) fn by_name(name: &str) -> Guess {
     }
 }
 
-/// Whether what the name says will do. A file that was `named` by the user is looked into even if
-/// its name is that of a style sheet.
-pub(super) fn is_told(by_name: Guess, named: bool) -> bool {
+/// Whether the guess by name is sufficient. The content of a file that was `named` by the user is
+/// checked even if its name is that of a style sheet.
+pub(super) fn is_conclusive(by_name: Guess, named: bool) -> bool {
     match by_name {
         Guess::Format(_) | Guess::Unsupported(_) => true,
         Guess::NotPage => !named,
@@ -67,7 +67,7 @@ pub(super) fn is_told(by_name: Guess, named: bool) -> bool {
     }
 }
 
-/// What the first bytes of a file say.
+/// Guesses the format by the first bytes of a file.
 pub(super) fn by_content(mut file: impl Read) -> io::Result<Guess> {
     let mut front = Vec::new();
     let mut wanted = sniff::LOOKED_AT;
@@ -81,7 +81,7 @@ pub(super) fn by_content(mut file: impl Read) -> io::Result<Guess> {
     Ok(by_front(&front, whole))
 }
 
-/// What the first bytes say, or, if that is `whole`, all of them.
+/// Guesses the format by the first bytes, or by all bytes if `whole`.
 pub(super) fn by_front(front: &[u8], whole: bool) -> Guess {
     match packing_of(front).map(|packing| unpack_front(front, packing, sniff::LOOKED_AT)) {
         Some(unpacked) => by_unpacked(&unpacked, whole && unpacked.len() < sniff::LOOKED_AT),
@@ -104,14 +104,16 @@ fn by_unpacked(front: &[u8], whole: bool) -> Guess {
         return Guess::Format(Format::JsonLines);
     }
     match sniff::looks(front) {
-        Looks::HtmlDocument | Looks::Html | Looks::Xml => Guess::Format(Format::Html),
-        Looks::Text => Guess::Format(Format::Text),
-        Looks::Binary("application/zip") => Guess::Unsupported(ARCHIVE_OF_FILES),
-        Looks::Binary(_) => Guess::Binary,
+        ContentLooks::HtmlDocument | ContentLooks::Html | ContentLooks::Xml => {
+            Guess::Format(Format::Html)
+        }
+        ContentLooks::Text => Guess::Format(Format::Text),
+        ContentLooks::Binary("application/zip") => Guess::Unsupported(ARCHIVE_OF_FILES),
+        ContentLooks::Binary(_) => Guess::Binary,
     }
 }
 
-/// Whether the first line is an object, as far as it can be seen.
+/// Whether the first line is an object, as far as it is visible.
 fn is_json_lines(front: &[u8], whole: bool) -> bool {
     let front = front.strip_prefix(b"\xef\xbb\xbf").unwrap_or(front);
     if !front.starts_with(b"{") {
@@ -129,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_tells_the_format_packed_or_not() {
+    fn the_name_shows_the_format_compressed_or_not() {
         for (name, guess) in [
             ("a/b.warc.gz", Guess::Format(Format::Warc)),
             ("a/b.warc.wet.gz", Guess::Format(Format::Warc)),
@@ -156,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_bytes_tell_where_the_name_does_not() {
+    fn the_first_bytes_show_the_format() {
         for (front, guess) in [
             (b"WARC/1.0\r\n".as_slice(), Guess::Format(Format::Warc)),
             (b"warc/1.0\r\n", Guess::Format(Format::Warc)),

@@ -1,42 +1,42 @@
-//! What a Parquet file says about itself is Thrift, and Thrift can claim without end.
+//! Checks the Thrift metadata of Parquet files before the library parses it.
 //!
-//! The library passes over fields that it does not know. A list of truths takes no bytes for its
-//! elements there, so seven bytes can claim two thousand million of them, and passing over those
-//! takes seconds; a small file holds thousands of such lists. So every header is walked through
-//! here first, at the cost of the bytes that it has, and only then given to the library.
+//! The library skips unknown fields. The elements of a list of booleans take no bytes, so seven
+//! bytes can claim two billion of them, and skipping those takes seconds; a small file can contain
+//! thousands of such lists. So every header is checked here first, in time proportional to its
+//! bytes.
 
 use std::io::{Cursor, Error, ErrorKind, Read, Result};
 
 use parquet::errors::Result as ParquetResult;
 use parquet::file::reader::{ChunkReader, Length};
 
-use crate::bytes::{Handle, Part};
+use crate::bytes::{Handle, HandleReader};
 
-/// No header of a page is longer. They take a hundred bytes, and some kilobytes with the smallest
-/// and largest values.
+/// The longest header of a page. Real ones have a hundred bytes, or some kilobytes with minimum and
+/// maximum values.
 const MAX_HEADER: usize = 16 << 20;
 
-/// As many elements without bytes may be in a header.
-const MAX_WEIGHTLESS: u64 = 1 << 16;
+/// The maximum number of elements without bytes in a header.
+const MAX_ZERO_SIZED: u64 = 1 << 16;
 
-/// As deep may a header nest: as deep as the library passes over.
+/// The maximum nesting depth of a header, the same as in the library.
 const MAX_DEPTH: u32 = 64;
 
-/// A file whose page headers are walked through before the library sees them.
+/// A file whose page headers are checked before the library parses them.
 #[derive(Clone)]
-pub(super) struct Walked(pub(super) Handle);
+pub(super) struct CheckedFile(pub(super) Handle);
 
-impl Length for Walked {
+impl Length for CheckedFile {
     fn len(&self) -> u64 {
         self.0.length()
     }
 }
 
-impl ChunkReader for Walked {
-    type T = Header;
+impl ChunkReader for CheckedFile {
+    type T = PageHeaderReader;
 
-    fn get_read(&self, start: u64) -> ParquetResult<Header> {
-        Ok(Header {
+    fn get_read(&self, start: u64) -> ParquetResult<PageHeaderReader> {
+        Ok(PageHeaderReader {
             rest: self.0.get_read(start)?,
             head: None,
         })
@@ -47,20 +47,20 @@ impl ChunkReader for Walked {
     }
 }
 
-/// The header of a page, and what comes behind it. It is walked through when the first byte is
-/// asked for, for the library also opens places where no header is, and then reads nothing.
-pub(super) struct Header {
-    rest: Part,
+/// Reads the header of a page and the bytes after it. The header is checked at the first read,
+/// because the library also opens offsets without a header and then reads nothing.
+pub(super) struct PageHeaderReader {
+    rest: HandleReader,
     head: Option<Cursor<Vec<u8>>>,
 }
 
-impl Read for Header {
+impl Read for PageHeaderReader {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let head = match &mut self.head {
             Some(head) => head,
             none => {
                 let bytes = walk(&mut self.rest, MAX_HEADER).map_err(|error| {
-                    let problem = format!("the header of a page is damaged: {error}");
+                    let problem = format!("the header of a page is corrupted: {error}");
                     Error::new(error.kind(), problem)
                 })?;
                 none.insert(Cursor::new(bytes))
@@ -73,51 +73,51 @@ impl Read for Header {
     }
 }
 
-/// Walks over one struct, and answers with its bytes. Fails if there are more than `most`, or if it
-/// claims what takes no bytes without end.
+/// Checks one struct and returns its bytes. Fails if there are more than `most`, or too many
+/// elements without bytes.
 pub(super) fn walk(input: &mut impl Read, most: usize) -> Result<Vec<u8>> {
-    let mut walk = Walk::new(input, most);
+    let mut walk = ThriftWalk::new(input, most);
     walk.structure(MAX_DEPTH)?;
     Ok(walk.seen)
 }
 
-/// Walks over a footer. In its list of columns each says how many come below it, and the library
-/// makes room for as many; none can have more below it than there are.
+/// Checks a footer. Each element of its list of columns contains the number of its children, for
+/// which the library reserves memory. It cannot exceed the number of columns.
 pub(super) fn walk_footer(footer: &[u8]) -> Result<()> {
     let mut input = footer;
-    let mut walk = Walk::new(&mut input, footer.len());
+    let mut walk = ThriftWalk::new(&mut input, footer.len());
     walk.structure(MAX_DEPTH)?;
     if walk.children > walk.columns {
-        return Err(bad("a column claims more columns than there are"));
+        return Err(bad("a column claims too many children"));
     }
     Ok(())
 }
 
-/// Where the list of columns is in a footer, and where in each how many are below it: by the
-/// numbers of fields.
+/// The paths, by field number, of the list of columns in a footer and of the number of children in
+/// each.
 const COLUMNS: [i64; 1] = [2];
 const CHILDREN: [i64; 2] = [2, 5];
 
-struct Walk<'a, R> {
+struct ThriftWalk<'a, R> {
     input: &'a mut R,
     seen: Vec<u8>,
     most: usize,
-    weightless: u64,
-    /// The numbers of the fields that lead to where it is.
+    zero_sized: u64,
+    /// The field numbers of the current path.
     path: Vec<i64>,
     /// The length of the list of columns, if this is a footer.
     columns: u64,
-    /// The most columns that one of them has below it.
+    /// The largest number of children of a column.
     children: u64,
 }
 
-impl<'a, R: Read> Walk<'a, R> {
+impl<'a, R: Read> ThriftWalk<'a, R> {
     fn new(input: &'a mut R, most: usize) -> Self {
-        Walk {
+        ThriftWalk {
             input,
             seen: Vec::with_capacity(128),
             most,
-            weightless: 0,
+            zero_sized: 0,
             path: Vec::new(),
             columns: 0,
             children: 0,
@@ -131,8 +131,7 @@ impl<'a, R: Read> Walk<'a, R> {
             if head & 15 == 0 {
                 return Ok(());
             }
-            // The number of a field stands by itself if it is not said as a step from the one
-            // before.
+            // A field number is either a difference to the previous one or stored separately.
             field = match head >> 4 {
                 0 => signed(self.number()?),
                 step => field.wrapping_add(i64::from(step)),
@@ -146,9 +145,9 @@ impl<'a, R: Read> Walk<'a, R> {
     fn value(&mut self, kind: u8, depth: u32) -> Result<()> {
         let deeper = depth
             .checked_sub(1)
-            .ok_or_else(|| bad("it nests too deep"))?;
+            .ok_or_else(|| bad("it is nested too deeply"))?;
         match kind {
-            1 | 2 => self.weightless += 1,
+            1 | 2 => self.zero_sized += 1,
             3 => drop(self.byte()?),
             4..=6 => {
                 let number = signed(self.number()?);
@@ -181,10 +180,10 @@ impl<'a, R: Read> Walk<'a, R> {
             }
             12 => self.structure(deeper)?,
             13 => self.bytes(16)?,
-            _ => return Err(bad("it holds a value of no known kind")),
+            _ => return Err(bad("it contains a value of unknown type")),
         }
-        if self.weightless > MAX_WEIGHTLESS {
-            return Err(bad("it claims more than it holds"));
+        if self.zero_sized > MAX_ZERO_SIZED {
+            return Err(bad("it claims too many values"));
         }
         Ok(())
     }
@@ -226,13 +225,13 @@ impl<'a, R: Read> Walk<'a, R> {
             .take(count)
             .read_to_end(&mut self.seen)?;
         if (read as u64) < count {
-            return Err(bad("it ends too early"));
+            return Err(bad("it is truncated"));
         }
         Ok(())
     }
 }
 
-/// A number that may be negative, as it is written: 0, −1, 1, −2, …
+/// Decodes a zigzag number: 0, −1, 1, −2, …
 fn signed(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }
@@ -245,18 +244,18 @@ fn bad(problem: &str) -> Error {
 mod tests {
     use super::*;
 
-    /// Field 1 = 5, field 2 = "ab", then the end; and what comes after is left alone.
+    /// Field 1 = 5, field 2 = "ab", the end, and other bytes.
     #[test]
-    fn a_struct_is_walked_to_its_end_and_no_further() {
+    fn a_struct_is_read_to_its_end_and_no_further() {
         let mut input: &[u8] = &[0x15, 0x0a, 0x18, 2, b'a', b'b', 0, 99, 98];
         assert_eq!(walk(&mut input, 100).unwrap().len(), 7);
         assert_eq!(input, [99, 98]);
     }
 
     #[test]
-    fn endless_claims_are_refused_at_once() {
+    fn claims_of_many_values_are_rejected_at_once() {
         let endless = [0xff, 0xff, 0xff, 0xff, 0x07];
-        // A list of truths; a set of them; a map of them; a list of such lists.
+        // A list, a set and a map of booleans; a list of such lists.
         for head in [&[0x19, 0xf1][..], &[0x1a, 0xf2], &[0x1b], &[0x19, 0xf9]] {
             let mut input = head.to_vec();
             input.extend(endless);
@@ -265,19 +264,19 @@ mod tests {
         }
     }
 
-    /// A footer of two columns, of which the first says how many are below it.
+    /// A footer of two columns, of which the first has a number of children.
     #[test]
-    fn no_column_has_more_below_it_than_there_are() {
+    fn a_column_cannot_have_more_children_than_there_are_columns() {
         let footer = |below: u8| [0x15, 2, 0x19, 0x2c, 0x55, below, 0, 0x55, 0, 0, 0];
         assert!(walk_footer(&footer(2)).is_ok());
         assert!(walk_footer(&footer(4)).is_ok());
         assert!(walk_footer(&footer(6)).is_err());
-        // By the number of the field alone, rather than by a step.
+        // With a separate field number.
         assert!(walk_footer(&[0x05, 2, 2, 0x09, 4, 0x1c, 0x05, 10, 0x7e, 0, 0]).is_err());
     }
 
     #[test]
-    fn what_is_cut_off_or_too_deep_or_too_long_is_refused() {
+    fn truncated_deep_and_long_structs_are_rejected() {
         assert!(walk(&mut &[0x15][..], 100).is_err());
         assert!(walk(&mut &[0x1c; 10_000][..], 100_000).is_err());
         assert!(walk(&mut &[0x18, 0xff, 0xff, 0xff, 0x7f][..], 100).is_err());
