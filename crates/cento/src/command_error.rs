@@ -1,43 +1,61 @@
-//! How a command fails: one line that says what was wrong with what, and a hint that says what to
-//! do.
+//! Errors of a command: a message, a hint, and an exit status that says whose fault it is.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use crate::output::{clean, say};
 
-/// Why a command could not do what was asked.
+/// Why a command failed.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct CommandError {
     error: anyhow::Error,
     hint: Option<String>,
     status: u8,
 }
 
-/// The status by which shells know that Ctrl-C ended a command.
+/// Exit status of a command ended by Ctrl-C, as shells expect it.
 pub(crate) const INTERRUPTED: u8 = 130;
-/// The status that clap gives to wrong usage.
+/// Exit status of wrong usage, the same as clap's.
 const USAGE: u8 = 2;
 
-impl Failure {
-    /// A mistake in what was typed, found after parsing.
-    pub(crate) fn usage(message: String, hint: &str) -> Failure {
-        Failure {
+/// The exit statuses, for help and man page.
+pub(crate) const EXIT_STATUS: &str = "Exit status: 0 success, 1 failure, 2 wrong usage, 3 damaged input under --strict, 130 interrupted.";
+
+impl CommandError {
+    /// A mistake in the command line, found after parsing.
+    pub(crate) fn usage(message: String, hint: &str) -> CommandError {
+        CommandError {
             error: anyhow::anyhow!(message),
             hint: Some(hint.to_owned()),
             status: USAGE,
         }
     }
 
-    /// Something that was asked for and is not there.
-    pub(crate) fn missing(message: String, hint: String) -> Failure {
-        Failure {
+    /// Something that was requested and does not exist.
+    pub(crate) fn missing(message: String, hint: String) -> CommandError {
+        CommandError {
             error: anyhow::anyhow!(message),
             hint: Some(hint),
             status: 1,
         }
     }
 
-    /// Says it and gives the exit status.
+    /// A file operation that failed.
+    pub(crate) fn io(path: &Path, error: std::io::Error) -> CommandError {
+        CommandError {
+            error: anyhow::anyhow!("{}: {error}", path.display()),
+            hint: None,
+            status: 1,
+        }
+    }
+
+    /// Replaces the hint.
+    pub(crate) fn with_hint(mut self, hint: &str) -> CommandError {
+        self.hint = Some(hint.to_owned());
+        self
+    }
+
+    /// Prints the message and the hint, and returns the exit status.
     pub(crate) fn report(&self) -> ExitCode {
         say(&format!("error: {}", clean(&self.error.to_string())));
         if let Some(hint) = &self.hint {
@@ -47,14 +65,14 @@ impl Failure {
     }
 }
 
-impl From<cento_store::Error> for Failure {
-    fn from(error: cento_store::Error) -> Failure {
+impl From<cento_store::Error> for CommandError {
+    fn from(error: cento_store::Error) -> CommandError {
         let hint = error.hint();
         let status = match error {
             cento_store::Error::Cancelled => INTERRUPTED,
             _ => 1,
         };
-        Failure {
+        CommandError {
             error: error.into(),
             hint,
             status,
@@ -62,15 +80,15 @@ impl From<cento_store::Error> for Failure {
     }
 }
 
-impl From<cento_flow::Error> for Failure {
-    fn from(error: cento_flow::Error) -> Failure {
+impl From<cento_flow::Error> for CommandError {
+    fn from(error: cento_flow::Error) -> CommandError {
         let hint = error.hint();
         let status = match error {
             cento_flow::Error::Cancelled => INTERRUPTED,
             cento_flow::Error::TooLittleMemory { .. } => USAGE,
             _ => 1,
         };
-        Failure {
+        CommandError {
             error: error.into(),
             hint,
             status,
@@ -78,8 +96,8 @@ impl From<cento_flow::Error> for Failure {
     }
 }
 
-impl From<cento_find::Error> for Failure {
-    fn from(error: cento_find::Error) -> Failure {
+impl From<cento_find::Error> for CommandError {
+    fn from(error: cento_find::Error) -> CommandError {
         use cento_find::Error;
         let hint = error.hint();
         match error {
@@ -87,7 +105,7 @@ impl From<cento_find::Error> for Failure {
             Error::Read(error) => error.into(),
             Error::Flow(error) => error.into(),
             Error::Labels(error) => error.into(),
-            error => Failure {
+            error => CommandError {
                 status: match error {
                     Error::Parameter(_)
                     | Error::OverItself(_)
@@ -102,10 +120,10 @@ impl From<cento_find::Error> for Failure {
     }
 }
 
-impl From<cento_labels::Error> for Failure {
-    fn from(error: cento_labels::Error) -> Failure {
+impl From<cento_labels::Error> for CommandError {
+    fn from(error: cento_labels::Error) -> CommandError {
         let hint = error.hint();
-        Failure {
+        CommandError {
             error: error.into(),
             hint,
             status: 1,
@@ -113,8 +131,8 @@ impl From<cento_labels::Error> for Failure {
     }
 }
 
-impl From<cento_read::Error> for Failure {
-    fn from(error: cento_read::Error) -> Failure {
+impl From<cento_read::Error> for CommandError {
+    fn from(error: cento_read::Error) -> CommandError {
         use cento_read::Error;
         let hint = error.hint();
         let status = match error {
@@ -123,7 +141,7 @@ impl From<cento_read::Error> for Failure {
             }
             _ => 1,
         };
-        Failure {
+        CommandError {
             error: error.into(),
             hint,
             status,
@@ -131,8 +149,8 @@ impl From<cento_read::Error> for Failure {
     }
 }
 
-impl From<cento_synth::Error> for Failure {
-    fn from(error: cento_synth::Error) -> Failure {
+impl From<cento_synth::Error> for CommandError {
+    fn from(error: cento_synth::Error) -> CommandError {
         use cento_synth::Error;
         let hint = error.hint();
         let status = match error {
@@ -140,7 +158,7 @@ impl From<cento_synth::Error> for Failure {
             Error::Settings { .. } => USAGE,
             _ => 1,
         };
-        Failure {
+        CommandError {
             error: error.into(),
             hint,
             status,
@@ -148,9 +166,9 @@ impl From<cento_synth::Error> for Failure {
     }
 }
 
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Failure {
-        Failure {
+impl From<std::io::Error> for CommandError {
+    fn from(error: std::io::Error) -> CommandError {
+        CommandError {
             error: error.into(),
             hint: None,
             status: 1,
