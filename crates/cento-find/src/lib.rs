@@ -35,4 +35,4 @@ pub use numbers::{Numbers, UNSET};
 pub use rows::{draw, row_values};
 pub use run::{FINDINGS, Findings, RUN, RunRecord, Workplace, known_findings, verify_findings};
 pub use source::{ChunkTask, PageFacts, Source, TextTask};
-pub use tables::{read_table, table_columns};
+pub use tables::{read_rows, read_table, table_columns};

@@ -20,12 +20,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cento_file::{Checksum, Output, Seal, check_seal, seal};
-use cento_flow::{CHECKPOINT, Flow, Progress, Registry, RunReport, Runner};
+use cento_flow::{CHECKPOINT, Flow, Progress, Registry, RunReport, Runner, TableName, TableRow};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
 use crate::source::Source;
+use crate::tables::read_rows;
 
 /// The folder of findings in a corpus.
 pub const FINDINGS: &str = "findings";
@@ -158,6 +159,14 @@ impl Findings {
             }
         }
         Ok(())
+    }
+
+    /// The rows of a table, as the struct that wrote them.
+    pub fn rows<T: TableRow>(
+        &self,
+        table: TableName<T>,
+    ) -> Result<impl Iterator<Item = Result<T>> + use<T>> {
+        read_rows(&self.table(table.as_str()))
     }
 
     /// A table of the findings.

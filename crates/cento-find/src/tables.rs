@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use arrow_array::RecordBatch;
+use cento_flow::TableRow;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::error::{Error, Result};
@@ -28,6 +29,21 @@ pub fn read_table(path: &Path) -> Result<impl Iterator<Item = Result<RecordBatch
                 source: error.into(),
             })
         })
+    }))
+}
+
+/// The rows of a table as the struct that wrote them.
+pub fn read_rows<T: TableRow>(path: &Path) -> Result<impl Iterator<Item = Result<T>> + use<T>> {
+    let path = path.to_owned();
+    let batches = read_table(&path)?.map(move |batch| {
+        T::read(&batch?).map_err(|error| Error::damaged(&path, &error.to_string()))
+    });
+    Ok(batches.flat_map(|rows| {
+        let (rows, error) = match rows {
+            Ok(rows) => (rows, None),
+            Err(error) => (Vec::new(), Some(Err(error))),
+        };
+        rows.into_iter().map(Ok).chain(error)
     }))
 }
 

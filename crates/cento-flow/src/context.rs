@@ -17,7 +17,7 @@ use crate::row::{Key, Row};
 use crate::sink::{Emitter, Keep, TaskSink};
 use crate::sort::Partitioner;
 use crate::state::{State, States};
-use crate::table::{TableEmitter, TableRow};
+use crate::table::{TableEmitter, TableName, TableRow};
 use crate::wide::WideEmitter;
 
 /// Anything that takes the output of a task.
@@ -137,7 +137,11 @@ impl<'a> Context<'a> {
     }
 
     /// Where rows for a table go.
-    pub fn table<T: TableRow>(&self, name: &str) -> Result<RefMut<'_, TableEmitter<T>>> {
+    pub fn table<T: TableRow>(
+        &self,
+        table: impl Into<TableName<T>>,
+    ) -> Result<RefMut<'_, TableEmitter<T>>> {
+        let name = table.into().as_str();
         if !self.flow.tables.contains(name) {
             return Err(Error::Unsound(format!("`{name}` is no table")));
         }

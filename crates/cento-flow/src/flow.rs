@@ -228,8 +228,8 @@ impl Flow {
 
     /// Adds a table to end in.
     #[must_use]
-    pub fn table(mut self, name: &str) -> Flow {
-        self.tables.insert(name.to_owned());
+    pub fn table(mut self, name: impl Into<&'static str>) -> Flow {
+        self.tables.insert(name.into().to_owned());
         self
     }
 

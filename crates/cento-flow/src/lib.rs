@@ -170,12 +170,12 @@ pub use row::{Key, Row};
 pub use run::{CHECKPOINT, Runner};
 pub use sink::Emitter;
 pub use state::State;
+pub use table::{Cell, ColumnError, TableEmitter, TableName, TableRow};
 #[doc(hidden)]
-pub use table::field_of;
-pub use table::{Cell, TableEmitter, TableRow};
+pub use table::{column_of, field_of};
 pub use wide::{Fragment, Record, WideEmitter, WideGroup, WideGroups};
 
 #[doc(hidden)]
-pub use arrow_array::ArrayRef;
+pub use arrow_array::{ArrayRef, RecordBatch};
 #[doc(hidden)]
 pub use arrow_schema::Field;

@@ -1,15 +1,21 @@
 //! Result tables: rows of typed columns, from many tasks, in one Parquet file.
 
+use std::fmt;
+use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use arrow_array::builder::{
     BooleanBuilder, FixedSizeBinaryBuilder, ListBuilder, PrimitiveBuilder, StringBuilder,
 };
+use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float32Type, Float64Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{ArrayRef, ArrowPrimitiveType, RecordBatch};
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, FixedSizeBinaryArray, ListArray,
+    PrimitiveArray, RecordBatch, StringArray,
+};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
@@ -28,8 +34,74 @@ pub trait TableRow: Sized + 'static {
     fn columns() -> Self::Columns;
     /// Adds this row to the columns, and says how many bytes it has.
     fn append(self, columns: &mut Self::Columns) -> usize;
-    /// Takes what the columns hold.
+    /// Finishes the columns.
     fn finish(columns: &mut Self::Columns) -> Vec<ArrayRef>;
+    /// Reads the rows of a batch. Columns are found by name; those that the row does not have are
+    /// ignored.
+    fn read(batch: &RecordBatch) -> std::result::Result<Vec<Self>, ColumnError>;
+}
+
+/// The name of a table together with the type of its rows, so that a table is read as what was
+/// written.
+///
+/// ```
+/// # cento_flow::table_row! { /** A row. */ pub struct GramCount { /** The gram. */ pub gram: u64 } }
+/// use cento_flow::TableName;
+/// const GRAMS: TableName<GramCount> = TableName::new("grams");
+/// assert_eq!(GRAMS.as_str(), "grams");
+/// ```
+pub struct TableName<T> {
+    name: &'static str,
+    rows: PhantomData<fn() -> T>,
+}
+
+impl<T> TableName<T> {
+    /// A table of this name.
+    pub const fn new(name: &'static str) -> TableName<T> {
+        TableName {
+            name,
+            rows: PhantomData,
+        }
+    }
+
+    /// The name.
+    pub const fn as_str(self) -> &'static str {
+        self.name
+    }
+}
+
+impl<T> Clone for TableName<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for TableName<T> {}
+
+impl<T> fmt::Debug for TableName<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name)
+    }
+}
+
+impl<T> From<&'static str> for TableName<T> {
+    fn from(name: &'static str) -> TableName<T> {
+        TableName::new(name)
+    }
+}
+
+impl<T> From<TableName<T>> for &'static str {
+    fn from(table: TableName<T>) -> &'static str {
+        table.name
+    }
+}
+
+/// A column that is missing, has another type, or has nulls where a value is required.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("column `{column}` {problem}")]
+pub struct ColumnError {
+    column: String,
+    problem: &'static str,
 }
 
 /// A value that can stand in a column.
@@ -47,8 +119,13 @@ pub trait Cell: Sized {
     fn append(self, column: &mut Self::Builder) -> usize;
     /// Adds that there is no value.
     fn append_null(column: &mut Self::Builder);
-    /// Takes what the column holds.
+    /// Finishes the column.
     fn finish(column: &mut Self::Builder) -> ArrayRef;
+
+    /// The column as it is read.
+    type Column: Array + 'static;
+    /// The value in a row. Where a value is required and the row has none, any value.
+    fn value(column: &Self::Column, row: usize) -> Self;
 }
 
 macro_rules! number_cells {
@@ -76,6 +153,13 @@ macro_rules! number_cells {
 
             fn finish(column: &mut Self::Builder) -> ArrayRef {
                 Arc::new(column.finish())
+            }
+
+            type Column = PrimitiveArray<$arrow>;
+
+            #[inline(always)]
+            fn value(column: &Self::Column, row: usize) -> Self {
+                column.value(row)
             }
         }
     )*};
@@ -109,6 +193,12 @@ impl Cell for bool {
     fn finish(column: &mut BooleanBuilder) -> ArrayRef {
         Arc::new(column.finish())
     }
+
+    type Column = BooleanArray;
+
+    fn value(column: &BooleanArray, row: usize) -> bool {
+        column.value(row)
+    }
 }
 
 impl Cell for String {
@@ -133,6 +223,12 @@ impl Cell for String {
 
     fn finish(column: &mut StringBuilder) -> ArrayRef {
         Arc::new(column.finish())
+    }
+
+    type Column = StringArray;
+
+    fn value(column: &StringArray, row: usize) -> String {
+        column.value(row).to_owned()
     }
 }
 
@@ -163,6 +259,12 @@ impl Cell for [u8; 16] {
     fn finish(column: &mut FixedSizeBinaryBuilder) -> ArrayRef {
         Arc::new(column.finish())
     }
+
+    type Column = FixedSizeBinaryArray;
+
+    fn value(column: &FixedSizeBinaryArray, row: usize) -> [u8; 16] {
+        column.value(row).try_into().unwrap_or_default()
+    }
 }
 
 /// Numbers that belong to one row, such as places in a text.
@@ -189,6 +291,14 @@ impl Cell for Vec<u32> {
 
     fn finish(column: &mut Self::Builder) -> ArrayRef {
         Arc::new(column.finish())
+    }
+
+    type Column = ListArray;
+
+    fn value(column: &ListArray, row: usize) -> Vec<u32> {
+        let items = column.value(row);
+        let items = items.as_primitive_opt::<UInt32Type>();
+        items.map_or_else(Vec::new, |items| items.values().to_vec())
     }
 }
 
@@ -220,6 +330,12 @@ impl<C: Cell> Cell for Option<C> {
 
     fn finish(column: &mut C::Builder) -> ArrayRef {
         C::finish(column)
+    }
+
+    type Column = C::Column;
+
+    fn value(column: &C::Column, row: usize) -> Option<C> {
+        column.is_valid(row).then(|| C::value(column, row))
     }
 }
 
@@ -276,6 +392,19 @@ macro_rules! table_row {
                 let ($($field,)*) = columns;
                 ::std::vec![$(<$type as $crate::Cell>::finish($field)),*]
             }
+
+            fn read(
+                batch: &$crate::RecordBatch,
+            ) -> ::std::result::Result<::std::vec::Vec<Self>, $crate::ColumnError> {
+                $(let $field = $crate::column_of::<$type>(batch, ::std::stringify!($field))?;)*
+                let rows = 0..batch.num_rows();
+                ::std::result::Result::Ok(
+                    rows.map(|row| $name {
+                        $($field: <$type as $crate::Cell>::value($field, row),)*
+                    })
+                    .collect(),
+                )
+            }
         }
     };
 }
@@ -284,6 +413,29 @@ macro_rules! table_row {
 #[doc(hidden)]
 pub fn field_of<C: Cell>(name: &str) -> Field {
     Field::new(name, C::data_type(), C::NULLABLE)
+}
+
+/// The column of this name and type.
+#[doc(hidden)]
+pub fn column_of<'a, C: Cell>(
+    batch: &'a RecordBatch,
+    name: &str,
+) -> std::result::Result<&'a C::Column, ColumnError> {
+    let problem = |problem| ColumnError {
+        column: name.to_owned(),
+        problem,
+    };
+    let column = batch
+        .column_by_name(name)
+        .ok_or_else(|| problem("is missing"))?;
+    if column.data_type() != &C::data_type() {
+        return Err(problem("has another type"));
+    }
+    if !C::NULLABLE && column.null_count() > 0 {
+        return Err(problem("has rows without a value"));
+    }
+    let column = column.as_any().downcast_ref::<C::Column>();
+    column.ok_or_else(|| problem("has another type"))
 }
 
 /// Takes the rows of a task for one table.
@@ -359,4 +511,75 @@ pub(crate) fn decode(blob: &[u8]) -> std::result::Result<Vec<RecordBatch>, Arrow
         }
     }
     Ok(batches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    table_row! {
+        #[derive(Debug, Clone, PartialEq)]
+        struct Mixed {
+            count: u64,
+            share: Option<f64>,
+            name: String,
+            note: Option<String>,
+            holds: bool,
+            hash: [u8; 16],
+            places: Vec<u32>,
+        }
+    }
+
+    fn batch(rows: &[Mixed]) -> RecordBatch {
+        let mut columns = Mixed::columns();
+        for row in rows {
+            row.clone().append(&mut columns);
+        }
+        let schema = Arc::new(Schema::new(Mixed::fields()));
+        RecordBatch::try_new(schema, Mixed::finish(&mut columns)).unwrap()
+    }
+
+    fn rows() -> Vec<Mixed> {
+        let row = |count: u64| Mixed {
+            count,
+            share: (count > 1).then_some(0.5),
+            name: format!("page {count}"),
+            note: (count == 1).then(|| "first".to_owned()),
+            holds: count == 2,
+            hash: [count as u8; 16],
+            places: (0..count as u32).collect(),
+        };
+        (0..4).map(row).collect()
+    }
+
+    #[test]
+    fn the_struct_that_writes_a_table_reads_it() {
+        assert_eq!(Mixed::read(&batch(&rows())).unwrap(), rows());
+        assert_eq!(Mixed::read(&batch(&[])).unwrap(), []);
+    }
+
+    #[test]
+    fn columns_are_found_by_name_and_a_missing_one_is_an_error() {
+        let whole = batch(&rows());
+        let mut order: Vec<usize> = (0..whole.num_columns()).rev().collect();
+        assert_eq!(
+            Mixed::read(&whole.project(&order).unwrap()).unwrap(),
+            rows()
+        );
+        order.pop();
+        let error = Mixed::read(&whole.project(&order).unwrap()).unwrap_err();
+        assert_eq!(error.to_string(), "column `count` is missing");
+    }
+
+    #[test]
+    fn a_column_of_another_type_is_an_error() {
+        table_row! {
+            #[derive(Debug)]
+            struct Other {
+                count: u32,
+            }
+        }
+        let error = Other::read(&batch(&rows())).unwrap_err();
+        assert_eq!(error.to_string(), "column `count` has another type");
+    }
 }
