@@ -26,6 +26,7 @@
 //! ```
 
 mod checksum;
+mod fault;
 mod folder;
 mod live;
 mod lock;
@@ -33,6 +34,7 @@ mod output;
 mod seal;
 
 pub use checksum::Checksum;
+pub use fault::{Fault, bug_hint};
 pub use folder::{PrivateFolder, private};
 pub use live::clean_up;
 pub use lock::{is_locked, lock};

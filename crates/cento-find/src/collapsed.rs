@@ -17,9 +17,9 @@ use cento_flow::{Bitmap, Flow, Registry, Stage, StageError};
 use serde_json::{Value, json};
 
 use crate::copies::{CopiesParams, copies};
+use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::run::{Findings, Workplace};
-use crate::source::Source;
 use crate::tables::read_table;
 
 /// The state, and the stage that fills it.
@@ -27,12 +27,12 @@ pub(crate) const GONE: &str = "gone";
 
 /// Looks for copies, or finds that they were looked for before.
 pub(crate) fn removed(
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     params: &CopiesParams,
     workplace: &Workplace,
 ) -> Result<Findings> {
     if source.corpora().len() > 1 {
-        return Err(Error::Parameter(
+        return Err(Error::Usage(
             "near-copies are collapsed in one corpus at a time".into(),
         ));
     }
@@ -46,7 +46,7 @@ pub(crate) fn removed(
 /// Adds the state of removed pages to a flow, empty if nothing is to be removed.
 pub(crate) fn with_gone(
     flow: Flow,
-    source: &Source,
+    source: &CorpusPages,
     copies: Option<&Findings>,
     asked: &Value,
 ) -> Flow {
@@ -60,7 +60,7 @@ pub(crate) fn with_gone(
 }
 
 /// Registers what [`with_gone`] names.
-pub(crate) fn register(registry: &mut Registry, source: &Arc<Source>) {
+pub(crate) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
     let pages = Arc::clone(source);
     registry.map(GONE, move |context| {
         let gone = context.state::<Bitmap>(GONE)?;
@@ -95,7 +95,7 @@ fn ids_of(pairs: &Path) -> Result<impl Iterator<Item = Result<u64>> + use<>> {
             let column = batch.column_by_name("page_id");
             let ids = column.and_then(|column| column.as_primitive_opt::<UInt64Type>());
             ids.map(|ids| ids.values().to_vec())
-                .ok_or_else(|| Error::Parameter("the table of pairs has no page ids".into()))
+                .ok_or_else(|| Error::Bug("the table of pairs has no page ids".into()))
         });
         match ids {
             Ok(ids) => ids.into_iter().map(Ok).collect(),

@@ -18,8 +18,8 @@ use cento_flow::{Bitmap, Flow, Registry, Stage, WideGroup};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::corpus_pages::{CorpusPages, PageFacts};
 use crate::error::{Error, Result};
-use crate::source::{PageFacts, Source};
 
 /// The state that says which pages are wanted: stages that put rows into the result set their
 /// numbers in it.
@@ -72,13 +72,13 @@ impl From<PageFacts<'_>> for PageName {
 }
 
 /// Adds the state of wanted pages to a flow.
-pub fn with_named(flow: Flow, source: &Source) -> Flow {
+pub fn with_named(flow: Flow, source: &CorpusPages) -> Flow {
     let bytes = u64::from(source.all()).div_ceil(8).max(8);
     flow.state(NAMED, "bitmap", json!({ "bytes": bytes }))
 }
 
 /// The stage that puts the names of all wanted pages into some shuffles of numbers.
-pub fn stage(source: &Source, shuffles: &[&str]) -> Stage {
+pub fn stage(source: &CorpusPages, shuffles: &[&str]) -> Stage {
     let stage = Stage::map("names", source.page_tasks())
         .with(json!(shuffles))
         .reads(NAMED);
@@ -88,7 +88,7 @@ pub fn stage(source: &Source, shuffles: &[&str]) -> Stage {
 }
 
 /// Registers what [`stage`] names.
-pub fn register(registry: &mut Registry, source: &Arc<Source>) {
+pub fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
     let source = Arc::clone(source);
     registry.map("names", move |context| {
         let shuffles: Vec<String> = context.parameters()?;
@@ -113,7 +113,7 @@ pub fn register(registry: &mut Registry, source: &Arc<Source>) {
 /// The name at the head of a group of rows about a page.
 pub fn name_of(group: &mut WideGroup<'_, '_>) -> Result<PageName> {
     let number = group.number();
-    let unnamed = || Error::Parameter(format!("page {number} has no name"));
+    let unnamed = || Error::Bug(format!("page {number} has no name"));
     let first = group
         .next()
         .filter(|record| record.order == NAME)

@@ -10,8 +10,8 @@ use bytemuck::{Pod, Zeroable};
 use cento_flow::{Flow, Registry, Row, Stage, StageError};
 use serde_json::json;
 
+use crate::corpus_pages::CorpusPages;
 use crate::numbers::Numbers;
-use crate::source::Source;
 use crate::tally::Tally;
 
 /// The state of numbers.
@@ -51,7 +51,7 @@ pub(crate) fn name_hash(name: &str) -> [u64; 2] {
 }
 
 /// Adds the stages to a flow.
-pub(crate) fn with_domains(flow: Flow, source: &Source) -> Flow {
+pub(crate) fn with_domains(flow: Flow, source: &CorpusPages) -> Flow {
     flow.shuffle(MEETING)
         .state(DOMAINS, "numbers", json!({ "pages": source.all() }))
         .state(SITES, "tally", json!(null))
@@ -64,7 +64,7 @@ pub(crate) fn with_domains(flow: Flow, source: &Source) -> Flow {
 }
 
 /// Registers what the stages name.
-pub(crate) fn register(registry: &mut Registry, source: &Arc<Source>) {
+pub(crate) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
     registry.state::<Numbers>("numbers");
     registry.state::<Tally>("tally");
     let pages = Arc::clone(source);

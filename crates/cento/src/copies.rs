@@ -9,7 +9,7 @@ use cento_file::is_standard_output;
 use cento_find::copies::{
     CopiesParams, CopiesScheme, CopiesSummary, Keep, filter, write_skip_list,
 };
-use cento_find::{Findings, Source, read_table, row_values};
+use cento_find::{CorpusPages, Findings, read_table, row_values};
 use cento_read::Rewritten;
 use cento_scan::Analysis;
 use cento_scan::analyses::copies::{Copies, classes, mirrors};
@@ -283,7 +283,7 @@ fn read_inputs(arguments: &CopiesArguments, inputs: &[String]) -> Result<Origina
 /// Writes inputs without the removed pages, and prints a summary.
 fn write_filtered(
     arguments: &CopiesArguments,
-    source: &Source,
+    source: &CorpusPages,
     findings: &Findings,
     inputs: &[String],
     output: &Path,
@@ -321,7 +321,7 @@ fn write_filtered(
 }
 
 /// Prints the URLs of pages in corpus order.
-fn list(source: &Source, findings: &Findings, emit: Emit) -> Result<(), CommandError> {
+fn list(source: &CorpusPages, findings: &Findings, emit: Emit) -> Result<(), CommandError> {
     let mut dropped = DroppedPages::open(findings)?;
     let last = source.corpora().len() - 1;
     let mut lines = String::new();

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use cento_find::Source;
+use cento_find::CorpusPages;
 use cento_scan::words::counted;
 use cento_store::{Corpus, MANIFEST};
 
@@ -19,11 +19,11 @@ pub(crate) fn is_corpus(path: impl AsRef<OsStr>) -> bool {
 
 /// Opens the corpora of an analysis. With `partial`, unfinished corpora are opened too, with a note
 /// about how much of them there is.
-pub(crate) fn open_source(paths: &[&Path], partial: bool) -> Result<Source, CommandError> {
+pub(crate) fn open_source(paths: &[&Path], partial: bool) -> Result<CorpusPages, CommandError> {
     if !partial {
-        return Ok(Source::open(paths)?);
+        return Ok(CorpusPages::open(paths)?);
     }
-    let source = Source::open_partial(paths)?;
+    let source = CorpusPages::open_partial(paths)?;
     for corpus in source.corpora() {
         let manifest = corpus.manifest();
         if !manifest.complete() {
@@ -38,7 +38,7 @@ pub(crate) fn open_source(paths: &[&Path], partial: bool) -> Result<Source, Comm
 }
 
 /// Fails if an output file is an input of one of these corpora, under any name.
-pub(crate) fn check_no_input(output: &Path, source: &Source) -> Result<(), CommandError> {
+pub(crate) fn check_no_input(output: &Path, source: &CorpusPages) -> Result<(), CommandError> {
     let mut corpora = source.corpora().iter();
     corpora.try_for_each(|corpus| check_not_input(output, corpus))
 }

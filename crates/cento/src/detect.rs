@@ -11,7 +11,7 @@ use cento_find::discover::{
     DiscoverParams, DiscoverSummary, How, discover, recipe_of, write_labels,
 };
 use cento_find::labelling::stop_labels;
-use cento_find::{Findings, Source};
+use cento_find::{CorpusPages, Findings};
 use cento_labels::{LabelKind, StopList};
 use cento_scan::Analysis;
 use cento_scan::analyses::detect::Detect;
@@ -217,7 +217,10 @@ fn domain_of(typed: &str) -> String {
     host.trim_end_matches('.').to_lowercase()
 }
 
-fn open_originals(arguments: &DetectArguments, source: &Source) -> Result<Originals, CommandError> {
+fn open_originals(
+    arguments: &DetectArguments,
+    source: &CorpusPages,
+) -> Result<Originals, CommandError> {
     let parameters = source.corpora().first().map(|corpus| corpus.parameters());
     Originals::open(
         &arguments.against,
@@ -230,7 +233,7 @@ fn open_originals(arguments: &DetectArguments, source: &Source) -> Result<Origin
 /// Makes labels of all chunks of the originals, chunked like the corpus.
 fn labels_of_originals(
     arguments: &DetectArguments,
-    source: &Source,
+    source: &CorpusPages,
 ) -> Result<LabelSet, CommandError> {
     if let Some(output) = &arguments.output {
         check_output(output)?;
@@ -270,7 +273,7 @@ fn labels_of_originals(
 
 fn contamination(
     arguments: &DetectArguments,
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     k: u32,
 ) -> Result<ExitCode, CommandError> {
     let params = GramsParams {

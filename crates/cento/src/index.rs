@@ -12,14 +12,11 @@ use cento_store::{Build, Built, Parameters, Progress, Tally};
 use clap::Args;
 use serde_json::json;
 
-use crate::command_error::CommandError;
+use crate::command_error::{CommandError, STRICT};
 use crate::machine::{MachineArguments, Size};
 use crate::meter::Meter;
 use crate::output::{Lines, clean, number, print, size};
 use crate::reading::{LimitArguments, ReadingArguments};
-
-/// Exit status of `--strict` when some of the input was damaged.
-const STRICT: u8 = 3;
 
 /// Make a corpus from archives, folders and tables
 ///

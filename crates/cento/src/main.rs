@@ -45,10 +45,24 @@ use arguments::{Arguments, Verb};
 use command_error::CommandError;
 
 fn main() -> ExitCode {
+    // A panic is a bug. It is printed where it happens, and its thread ends; if that was a worker,
+    // the engine returns an error.
+    std::panic::set_hook(Box::new(|panic| {
+        output::say(&format!("internal error: {panic}"))
+    }));
     interrupt::listen();
     let arguments = command_line::parse();
     cento_flow::raise_file_limit();
-    let outcome = match arguments.verb {
+    let outcome = std::panic::catch_unwind(|| run(arguments.verb))
+        .unwrap_or_else(|_| Err(CommandError::panicked()));
+    match outcome {
+        Ok(status) => status,
+        Err(error) => error.report(),
+    }
+}
+
+fn run(verb: Verb) -> Result<ExitCode, CommandError> {
+    match verb {
         Verb::Scan(arguments) => scan::run(&arguments),
         Verb::Index(arguments) => index::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
@@ -65,10 +79,6 @@ fn main() -> ExitCode {
         Verb::Score(arguments) => score::run(&arguments),
         Verb::Man => man(),
         Verb::Completions { shell } => completions(shell),
-    };
-    match outcome {
-        Ok(status) => status,
-        Err(failure) => failure.report(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cento_file::PrivateFolder;
-use cento_find::Source;
+use cento_find::CorpusPages;
 use cento_fingerprint::ChunkHash;
 use cento_read::{Input, Resolved, Settings};
 use cento_store::{Build, Parameters, Progress};
@@ -86,7 +86,7 @@ impl RecipeArguments {
 
 /// Opened inputs, and the folder of the temporary corpus if one was made.
 pub(crate) struct Originals {
-    pub(crate) source: Arc<Source>,
+    pub(crate) source: Arc<CorpusPages>,
     made: Option<(PathBuf, PrivateFolder)>,
 }
 
@@ -152,7 +152,7 @@ impl Originals {
             && is_corpus(only)
         {
             return Ok(Originals {
-                source: Arc::new(Source::open(&[Path::new(only)])?),
+                source: Arc::new(CorpusPages::open(&[Path::new(only)])?),
                 made: None,
             });
         }
@@ -195,7 +195,7 @@ impl Originals {
         drop(meter);
         built?;
         Ok(Originals {
-            source: Arc::new(Source::open(&[&corpus])?),
+            source: Arc::new(CorpusPages::open(&[&corpus])?),
             made: Some((corpus, folder)),
         })
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cento_find::detect::{LabelSet, check_like};
-use cento_find::{FINDINGS, Source, Workplace};
+use cento_find::{CorpusPages, FINDINGS, Workplace};
 use cento_scan::analyses::detect::Detect;
 use cento_scan::{
     Analysis, Done, INDEX, INDEX_WEIGHT, LeftOut, Plan, Profile, Report, Unknown, Watch, analyses,
@@ -124,7 +124,7 @@ pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-type Scanned = (ScannedCorpus, Arc<Source>, Profile, Plan, Vec<Done>);
+type Scanned = (ScannedCorpus, Arc<CorpusPages>, Profile, Plan, Vec<Done>);
 
 fn scan(arguments: &ScanArguments, watch: &Arc<Watch>) -> Result<Scanned, CommandError> {
     // Which analyses suit the corpus is known only after indexing; until then the progress bar

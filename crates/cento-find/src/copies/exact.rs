@@ -6,9 +6,9 @@ use cento_flow::{Bitmap, Groups, Registry, StageError};
 
 use super::params::{CopiesParams, Keep};
 use super::rows::{Dated, Identity, PAYLOAD, Place, REVISIT, TEXT};
+use crate::corpus_pages::{CorpusPages, PageFacts};
 use crate::numbers::Numbers;
 use crate::precedence::Precedence;
-use crate::source::{PageFacts, Source};
 
 /// How a page is related to the page that it points at. In order of weakness: a chain is as weak as
 /// its weakest link.
@@ -69,7 +69,7 @@ pub(super) fn comparable(params: &CopiesParams, of: Place, page: Place) -> bool 
     !params.against || (of.rank >> 31 == 0 && page.rank >> 31 == 1)
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &CopiesParams) {
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>, params: &CopiesParams) {
     let (pages, asked) = (Arc::clone(source), params.clone());
     registry.map("dates", move |context| {
         let ranks = context.state::<Numbers>("ranks")?;

@@ -86,7 +86,7 @@ fn chosen(
             let listed = found.map(|input| {
                 let listed = listed_as(known, &input).ok_or_else(|| {
                     let corpus = corpus.path().display();
-                    Error::Parameter(format!("{} is no input of {corpus}", input.name))
+                    Error::Usage(format!("{} is no input of {corpus}", input.name))
                 })?;
                 Ok((listed, input))
             });
@@ -98,7 +98,7 @@ fn chosen(
         check_unchanged(input.clone(), Some(listed))?;
         let name = input.name.clone();
         if let Some(other) = chosen.insert(listed.ordinal, input) {
-            return Err(Error::Parameter(format!(
+            return Err(Error::Usage(format!(
                 "{name} and {} could both be the input {} of the corpus",
                 other.name, listed.name
             )));
@@ -269,7 +269,7 @@ impl Pairs {
                     None => return Ok(gone),
                 },
             };
-            let bad = || Error::Parameter("the table of pairs is not one".into());
+            let bad = || Error::Bug("the table of pairs is not one".into());
             let ids = batch
                 .column_by_name("page_id")
                 .and_then(|column| column.as_primitive_opt::<UInt64Type>());

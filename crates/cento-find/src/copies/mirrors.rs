@@ -18,10 +18,10 @@ use cento_flow::{Bitmap, Flow, Registry, Stage, StageError, WideGroups, table_ro
 use serde::{Deserialize, Serialize};
 
 use super::settle::follow;
+use crate::corpus_pages::CorpusPages;
 use crate::names::NAMED;
 use crate::numbers::Numbers;
 use crate::precedence::{Dates, Earlier, earlier};
-use crate::source::Source;
 
 /// Two hosts are aliases only if so much of the smaller one is on the other: the same text at the
 /// same path.
@@ -224,7 +224,7 @@ fn pairs<T: Copy + PartialEq>(all: &[T], kept: Option<T>, hash: impl Fn(T) -> u6
 
 /// Adds the stages that find them to a flow whose pages know for whom they are removed. `bits` are
 /// those of page numbers.
-pub(super) fn with_evidence(flow: Flow, source: &Source, bits: u32) -> Flow {
+pub(super) fn with_evidence(flow: Flow, source: &CorpusPages, bits: u32) -> Flow {
     flow.shuffle_of_numbers(BY_MEMBERS, bits)
         .shuffle("by hosts")
         .shuffle("by prefix")
@@ -257,7 +257,7 @@ pub(super) fn verdict_key(one: &str, other: &str) -> serde_json::Result<Vec<u8>>
     serde_json::to_vec(&(one.min(other), one.max(other)))
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
     let pages = Arc::clone(source);
     registry.map("members", move |context| {
         let (kept_of, links) = (

@@ -51,11 +51,11 @@ pub use params::{CopiesParams, CopiesScheme, Keep, MINIMA, bands_for};
 pub use rules::{Rule, rules, write_skip_list};
 pub use settle::{ClassRow, NearRow, PairRow};
 
+use crate::corpus_pages::CorpusPages;
 use crate::error::Result;
 use crate::names::{self, NAMED, with_named};
 use crate::numbers::Numbers;
 use crate::run::{Findings, Workplace};
-use crate::source::Source;
 
 /// The name of the analysis.
 pub const COPIES: &str = "copies";
@@ -113,7 +113,7 @@ impl CopiesSummary {
 
 /// Looks for copies.
 pub fn copies(
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     params: &CopiesParams,
     workplace: &Workplace,
 ) -> Result<Findings> {
@@ -185,7 +185,7 @@ pub const BYTES_PER_PAGE: u64 = 21;
 
 /// Fails before anything is read if so many pages cannot be held. States may take half of the
 /// memory, less an eighth for the filter of bands.
-fn check_memory(source: &Source, params: &CopiesParams, memory: u64) -> Result<()> {
+fn check_memory(source: &CorpusPages, params: &CopiesParams, memory: u64) -> Result<()> {
     let records = u64::from(source.all() - source.kept());
     let per_page = if params.near() { BYTES_PER_PAGE } else { 13 };
     let states = u64::from(source.kept()) * per_page + records * 13;
@@ -202,7 +202,7 @@ fn check_memory(source: &Source, params: &CopiesParams, memory: u64) -> Result<(
 }
 
 /// What the names in the flow mean.
-pub fn registry(source: &Arc<Source>, params: &CopiesParams) -> Registry {
+pub fn registry(source: &Arc<CorpusPages>, params: &CopiesParams) -> Registry {
     let mut registry = Registry::new();
     registry.state::<Numbers>("numbers");
     exact::register(&mut registry, source, params);
@@ -218,7 +218,7 @@ pub fn registry(source: &Arc<Source>, params: &CopiesParams) -> Registry {
 }
 
 /// The flow over a source.
-pub fn flow(source: &Source, params: &CopiesParams, memory: u64) -> Flow {
+pub fn flow(source: &CorpusPages, params: &CopiesParams, memory: u64) -> Flow {
     let pages = json!({ "pages": source.all() });
     let number_bits = 32 - source.all().leading_zeros();
     let bits = u64::from(source.kept()).div_ceil(8).max(8);
@@ -270,7 +270,13 @@ fn in_order() -> cento_flow::Shuffle {
     }
 }
 
-fn with_near(flow: Flow, source: &Source, params: &CopiesParams, memory: u64, bits: u32) -> Flow {
+fn with_near(
+    flow: Flow,
+    source: &CorpusPages,
+    params: &CopiesParams,
+    memory: u64,
+    bits: u32,
+) -> Flow {
     // Two bytes a band, so that few bands are taken for shared ones by chance; but no more than an
     // eighth of the memory.
     let buckets = match params.scheme {
@@ -354,7 +360,7 @@ fn with_near(flow: Flow, source: &Source, params: &CopiesParams, memory: u64, bi
     }
 }
 
-fn with_findings(flow: Flow, source: &Source, bits: u32) -> Flow {
+fn with_findings(flow: Flow, source: &CorpusPages, bits: u32) -> Flow {
     let ranges: Vec<Value> = (0..source.all().div_ceil(RANGE))
         .map(|range| {
             let begin = range * RANGE;

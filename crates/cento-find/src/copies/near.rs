@@ -14,8 +14,8 @@ use cento_flow::{Bitmap, Registry, SeenFilter, StageError};
 
 use super::params::{CopiesParams, CopiesScheme, MINIMA};
 use super::rows::{Edge, InBucket, Place, Sketched, signature};
+use crate::corpus_pages::CorpusPages;
 use crate::numbers::Numbers;
-use crate::source::Source;
 use crate::words::WordHasher;
 
 /// What agreement of signatures means for a resemblance.
@@ -102,7 +102,7 @@ fn buckets(
     }
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &CopiesParams) {
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>, params: &CopiesParams) {
     let (texts, asked) = (Arc::clone(source), params.clone());
     registry.map("sketch", move |context| {
         let duplicate = context.state::<Bitmap>("duplicate")?;

@@ -115,7 +115,7 @@ named!(CopiesScheme, "way to find near-copies");
 impl CopiesParams {
     /// Fails if the numbers make no sense.
     pub fn check(&self) -> Result<()> {
-        let wrong = |what: String| Err(Error::Parameter(what));
+        let wrong = |what: String| Err(Error::Usage(what));
         if !(0.1..=1.0).contains(&self.resemblance) {
             return wrong(format!(
                 "a resemblance of {} is not between 0.1 and 1",

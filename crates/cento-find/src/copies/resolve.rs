@@ -14,11 +14,11 @@ use cento_flow::{Bitmap, Registry, StageError};
 use super::exact::Link;
 use super::meet::{answer, answered};
 use super::rows::{Edge, Place};
+use crate::corpus_pages::CorpusPages;
 use crate::names::{NAMED, ROW};
 use crate::numbers::{Numbers, UNSET};
-use crate::source::Source;
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
     registry.reduce::<Edge, _>("decide", |context, groups| {
         let removed = context.state::<Numbers>("removed")?;
         let mut known = context.shuffle::<Edge>("known edges")?;

@@ -25,9 +25,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use cento_fingerprint::word_hash;
 
+use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::run::Findings;
-use crate::source::Source;
 use crate::tables::read_table;
 
 /// Rules that are looked at: the largest ones.
@@ -66,7 +66,7 @@ struct Candidate {
 
 /// The rules that findings of copies give, the largest first. No prefix is skipped that another is
 /// skipped for.
-pub fn rules(findings: &Findings, source: &Source) -> Result<Vec<Rule>> {
+pub fn rules(findings: &Findings, source: &CorpusPages) -> Result<Vec<Rule>> {
     let candidates = candidates(findings)?;
     let counts = count_pages(&candidates, source)?;
     let all = |prefix: &str| counts.get(prefix).copied().unwrap_or(0);
@@ -102,14 +102,14 @@ fn strings<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b arrow_array::St
     let column = batch.column_by_name(name);
     column
         .and_then(|column| column.as_string_opt::<i32>())
-        .ok_or_else(|| Error::Parameter(format!("a table of findings has no column `{name}`")))
+        .ok_or_else(|| Error::Bug(format!("a table of findings has no column `{name}`")))
 }
 
 fn numbers<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b arrow_array::UInt64Array> {
     let column = batch.column_by_name(name);
     column
         .and_then(|column| column.as_primitive_opt::<UInt64Type>())
-        .ok_or_else(|| Error::Parameter(format!("a table of findings has no column `{name}`")))
+        .ok_or_else(|| Error::Bug(format!("a table of findings has no column `{name}`")))
 }
 
 fn candidates(findings: &Findings) -> Result<Vec<Candidate>> {
@@ -144,7 +144,7 @@ fn candidates(findings: &Findings) -> Result<Vec<Candidate>> {
 }
 
 /// Counts the pages under each prefix.
-fn count_pages(candidates: &[Candidate], source: &Source) -> Result<HashMap<String, u64>> {
+fn count_pages(candidates: &[Candidate], source: &CorpusPages) -> Result<HashMap<String, u64>> {
     let mut counts: HashMap<String, u64> = HashMap::new();
     for candidate in candidates {
         counts.insert(candidate.prefix.clone(), 0);
@@ -267,7 +267,7 @@ impl Plan {
 /// it.
 pub fn write_skip_list(
     findings: &Findings,
-    source: &Source,
+    source: &CorpusPages,
     out: &mut dyn Write,
 ) -> Result<(u64, u64)> {
     let rules = rules(findings, source)?;

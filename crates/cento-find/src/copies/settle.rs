@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 
 use super::exact::Link;
 use super::mirrors::verdict_key;
+use crate::corpus_pages::CorpusPages;
 use crate::names::{NAMED, PageName, ROW, name_of};
 use crate::numbers::{Numbers, UNSET};
 use crate::precedence::{Dates, Earlier, earlier};
-use crate::source::Source;
 
 /// Hosts of a class that are counted: half a megabyte of them.
 const MOST_HOSTS: usize = 1 << 16;
@@ -198,7 +198,7 @@ impl HostCounts {
     }
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
     registry.map("targets", |context| {
         let (kept_of, links) = (
             context.state::<Numbers>("kept of")?,
@@ -355,7 +355,7 @@ fn kind(link: Link) -> &'static str {
     }
 }
 
-fn classes(registry: &mut Registry, source: &Arc<Source>) {
+fn classes(registry: &mut Registry, source: &Arc<CorpusPages>) {
     // Pages with text have the lowest numbers.
     let with_text = u64::from(source.kept());
     registry.reduce("classes", move |context, groups| {

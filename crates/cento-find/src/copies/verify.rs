@@ -12,7 +12,7 @@ use cento_flow::{Context, Groups, Registry, StageError};
 use super::meet::{CHANGES, PAGES_CROWDED, last_round};
 use super::params::CopiesParams;
 use super::rows::{Candidate, Edge, Possible};
-use crate::source::Source;
+use crate::corpus_pages::CorpusPages;
 use crate::words::{WordHasher, resemblance};
 
 /// Candidates of a batch.
@@ -20,7 +20,7 @@ const BATCH: usize = 8192;
 /// Grams that are held at once, for each thread: 24 MiB.
 const GRAMS: usize = 3 << 20;
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &CopiesParams) {
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>, params: &CopiesParams) {
     let (texts, asked) = (Arc::clone(source), params.clone());
     registry.reduce::<Candidate, _>("verify", move |context, groups| {
         let mut verifier = Verifier {
@@ -35,7 +35,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &C
 }
 
 struct Verifier<'a> {
-    source: &'a Source,
+    source: &'a CorpusPages,
     params: &'a CopiesParams,
     hasher: WordHasher,
     sets: HashMap<u32, Vec<u64>>,
