@@ -282,7 +282,7 @@ fn described(quilt: &Value) -> String {
 fn summary(arguments: &QuiltsArguments, findings: &Findings) -> Result<String, CommandError> {
     let counts: QuiltsSummary = findings.summary()?;
     let mut text = format!(
-        "{} of {} pages are ({}, {}, {}, {})-quilted\n",
+        "{} of {} pages are quilted (k={}, m={}, c={}, theta={})\n",
         number(counts.quilts),
         number(counts.pages),
         arguments.k,
