@@ -126,7 +126,7 @@ impl Error {
             Error::Corrupted { .. } | Error::Parquet { .. } => Fault::Corrupted,
             Error::Busy(_) => Fault::Environment,
             Error::Io { source, .. } => Fault::of_io(source),
-            Error::Read(error) => read_fault(error),
+            Error::Read(error) => error.fault(),
             Error::Cancelled => Fault::Interrupted,
             Error::Panicked(_) | Error::Internal(_) => Fault::Bug,
         }
@@ -223,20 +223,6 @@ impl Error {
             path: path.to_owned(),
             detail: detail.into(),
         }
-    }
-}
-
-/// Who has to act on an error from reading inputs.
-fn read_fault(error: &cento_read::Error) -> Fault {
-    use cento_read::Error;
-    match error {
-        error if error.is_outage() => Fault::Environment,
-        Error::Io { .. } | Error::Permission { .. } | Error::Remote { .. } => Fault::Environment,
-        Error::BadTable { .. } | Error::BadWacz { .. } => Fault::Corrupted,
-        Error::NothingToRead { .. } | Error::Unsupported { .. } | Error::TooManyRecords { .. } => {
-            Fault::Unsuitable
-        }
-        _ => Fault::Usage,
     }
 }
 
