@@ -149,11 +149,11 @@ impl Job<'_> {
         // Removed when it is dropped, because it is never finished.
         let plain = self.unpacked(&place.with_extension("unpacked"))?;
         let input = Input {
-            location: Location::File(plain.aside().to_owned()),
+            location: Location::File(plain.partial_path().to_owned()),
             ..self.input.clone()
         };
         let mut out = create(place)?;
-        let done = self.repack(&input, plain.aside(), &mut out, fate)?;
+        let done = self.repack(&input, plain.partial_path(), &mut out, fate)?;
         Ok((written(out, place)?, done))
     }
 

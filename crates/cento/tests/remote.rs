@@ -376,7 +376,7 @@ fn a_run_broken_off_by_the_network_goes_on_later() {
     other.tag = Some("\"two\"".into());
     server.put("/a.warc.gz", other);
     let said = sandbox.run(&index_url(&url, "broken.cento"));
-    assert!(said.contains("was begun with other inputs"), "{said}");
+    assert!(said.contains("was made from other inputs"), "{said}");
 
     server.put("/a.warc.gz", Resource::new(bytes));
     let said = sandbox.run(&index_url(&url, "broken.cento"));
