@@ -82,7 +82,7 @@ impl Index<'_> {
             .skipped_files(found.skipped_files)
             .settings(found.settings)
             .parameters(found.parameters)
-            .add(self.add)
+            .add_to_existing(self.add)
             .again(self.again)
             .threads(self.machine.threads())
             .memory(self.machine.memory())
