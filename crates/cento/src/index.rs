@@ -139,7 +139,7 @@ impl ResolvedIndex {
             .skipped_files(self.ignored)
             .settings(self.settings)
             .parameters(self.parameters)
-            .add(self.add)
+            .add_to_existing(self.add)
             .again(self.again)
             .threads(self.threads)
             .memory(self.memory)
