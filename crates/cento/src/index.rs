@@ -65,7 +65,7 @@ pub(crate) struct IndexArguments {
     #[arg(long, value_name = "SIZE", help_heading = "Machine")]
     pub(crate) part_size: Option<Size>,
     /// Print the summary as one JSON object
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
 
