@@ -130,24 +130,7 @@ impl From<cento_labels::Error> for CommandError {
 
 impl From<cento_synth::Error> for CommandError {
     fn from(error: cento_synth::Error) -> CommandError {
-        use cento_synth::Error;
-        let hint = error.hint();
-        let fault = match &error {
-            Error::Cancelled => Fault::Interrupted,
-            Error::Settings { .. }
-            | Error::InTheWay(_)
-            | Error::Complete(_)
-            | Error::OtherSettings(_) => Fault::Usage,
-            Error::BadTruth { .. } => Fault::Corrupted,
-            Error::Misread { .. } => Fault::Bug,
-            Error::Io { source, .. } => Fault::of_io(source),
-            Error::Store(_) => Fault::Environment,
-            _ => Fault::Unsuitable,
-        };
-        match error {
-            Error::Store(error) => error.into(),
-            error => CommandError::new(error, hint, fault),
-        }
+        CommandError::new(&error, error.hint(), error.fault())
     }
 }
 

@@ -85,7 +85,7 @@ pub(crate) struct IndexRequest<'a> {
 pub(crate) struct ResolvedIndex {
     corpus: PathBuf,
     inputs: Vec<Input>,
-    ignored: BTreeMap<String, Tally>,
+    skipped_files: BTreeMap<String, Tally>,
     settings: Settings,
     parameters: Parameters,
     add: bool,
@@ -103,7 +103,7 @@ impl IndexRequest<'_> {
             .parameters(self.limits, self.part_size, added_to)?;
         let settings = self.reading.settings(&parameters, self.machine)?;
         let Resolved { inputs, ignored } = cento_read::resolve(self.inputs, &settings)?;
-        let ignored = ignored.into_iter().map(|kind| {
+        let skipped_files = ignored.into_iter().map(|kind| {
             let tally = Tally {
                 count: kind.count,
                 example: kind.example,
@@ -113,7 +113,7 @@ impl IndexRequest<'_> {
         Ok(ResolvedIndex {
             corpus: self.corpus.to_owned(),
             inputs,
-            ignored: ignored.collect(),
+            skipped_files: skipped_files.collect(),
             settings,
             parameters,
             add: self.add,
@@ -135,19 +135,15 @@ impl ResolvedIndex {
 
     /// Returns the build that makes the corpus.
     pub(crate) fn build(self, progress: &Progress) -> Build<'_> {
-        Build {
-            corpus: self.corpus,
-            inputs: self.inputs,
-            passed_over: self.ignored,
-            settings: self.settings,
-            parameters: self.parameters,
-            add: self.add,
-            again: self.again,
-            passing: false,
-            threads: self.threads,
-            memory: self.memory,
-            progress,
-        }
+        Build::new(self.inputs, &self.corpus)
+            .skipped_files(self.skipped_files)
+            .settings(self.settings)
+            .parameters(self.parameters)
+            .add(self.add)
+            .again(self.again)
+            .threads(self.threads)
+            .memory(self.memory)
+            .progress(progress)
     }
 }
 
@@ -241,7 +237,7 @@ impl IndexSummary<'_> {
         if resumed > 0 {
             lines.add_with("  resumed", number(resumed), "pages of the interrupted run");
         }
-        if let Some(already) = &self.built.already {
+        if let Some(already) = &self.built.already_added {
             lines.add_with(
                 "already added",
                 number(already.count),
@@ -253,7 +249,7 @@ impl IndexSummary<'_> {
         }
         tallies(&mut lines, "rejected", &counts.rejected);
         tallies(&mut lines, "damaged records", &counts.damaged);
-        tallies(&mut lines, "files ignored", &self.built.passed_over);
+        tallies(&mut lines, "files skipped", &self.built.skipped_files);
         if counts.other_records > 0 {
             lines.add_with(
                 "other records",
@@ -280,9 +276,9 @@ impl IndexSummary<'_> {
             "files": self.files,
             "input_bytes": self.input_bytes,
             "counts": self.built.counts,
-            "files_passed_over": self.built.passed_over,
+            "files_passed_over": self.built.skipped_files,
             "resumed_pages": self.built.resumed_pages,
-            "inputs_already_added": self.built.already.as_ref().map_or(0, |already| already.count),
+            "inputs_already_added": self.built.already_added.as_ref().map_or(0, |already| already.count),
             "corpus_bytes": self.built.corpus_bytes,
             "seconds": self.seconds,
         });

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use cento_file::is_standard_output;
 use cento_find::labelling::{label_table, merge, stop_labels, subtract};
 use cento_find::provenance::{LabelRow, originals_of, read_labels, table_of};
-use cento_labels::{Header, Labels, StopList};
+use cento_labels::{Labels, LabelsHeader, StopList};
 use cento_scan::words::counted;
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -151,7 +151,7 @@ pub(crate) fn print_summary(output: &Path, text: &str) -> Result<(), CommandErro
     Ok(())
 }
 
-fn made(header: &Header, output: &Path) -> String {
+fn made(header: &LabelsHeader, output: &Path) -> String {
     format!(
         "{} and {} in {}\n",
         counted(header.labels, "label", "labels"),
@@ -164,7 +164,7 @@ fn info(path: &Path, verify: bool, as_json: bool) -> Result<(), CommandError> {
     let labels = Labels::open(path)?;
     if verify {
         labels.verify()?;
-        labels.verify_beside()?;
+        labels.verify_sidecars()?;
     }
     let header = labels.header();
     let bytes = header.filter.offset + header.filter.length;
@@ -200,7 +200,7 @@ fn info(path: &Path, verify: bool, as_json: bool) -> Result<(), CommandError> {
 
 fn export(path: &Path, out: Option<&Path>) -> Result<(), CommandError> {
     let labels = Labels::open(path)?;
-    labels.verify_beside()?;
+    labels.verify_sidecars()?;
     let table = table_of(path);
     if table.is_file() {
         return export_table(&table, out, out.is_none());

@@ -175,24 +175,18 @@ impl Originals {
         let corpus = folder.path().join(CORPUS);
         let progress = Arc::new(Progress::default());
         let meter = Meter::start(&progress);
-        let passing = are_small(&inputs);
-        let built = Build {
-            corpus: corpus.clone(),
-            inputs,
-            passed_over: Default::default(),
-            settings,
-            parameters: Parameters {
+        let temporary = are_small(&inputs);
+        let built = Build::new(inputs, &corpus)
+            .settings(settings)
+            .parameters(Parameters {
                 text: true,
                 ..parameters.clone()
-            },
-            add: false,
-            again: false,
-            passing,
-            threads: resources.machine.threads(),
-            memory: resources.machine.memory(),
-            progress: &progress,
-        }
-        .run();
+            })
+            .temporary(temporary)
+            .threads(resources.machine.threads())
+            .memory(resources.machine.memory())
+            .progress(&progress)
+            .run();
         drop(meter);
         built?;
         Ok(Originals {

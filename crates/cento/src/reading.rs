@@ -183,7 +183,7 @@ impl ReadingArguments {
     ) -> Result<Parameters, CommandError> {
         let mut parameters = match added_to.map(Corpus::open_partial) {
             Some(Ok(corpus)) => corpus.parameters().clone(),
-            Some(Err(Error::NotACorpus(path))) => return Err(Error::NothingToAddTo(path).into()),
+            Some(Err(Error::NotACorpus(path))) => return Err(Error::NoCorpusToAddTo(path).into()),
             Some(Err(error)) => return Err(error.into()),
             None => Parameters::default(),
         };

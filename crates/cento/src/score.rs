@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use cento_synth::{Line, Score};
+use cento_synth::{Score, ScoreLine};
 use clap::Args;
 use serde_json::json;
 
@@ -132,8 +132,8 @@ pub(crate) fn run(arguments: &ScoreArguments) -> Result<ExitCode, CommandError> 
 
 /// Returns what distinguishes a run from others of the same analysis: the parameters in which they
 /// differ, else its name. Empty if there is no other run.
-fn distinction(line: &Line, lines: &[Line]) -> String {
-    let others: Vec<&Line> = lines
+fn distinction(line: &ScoreLine, lines: &[ScoreLine]) -> String {
+    let others: Vec<&ScoreLine> = lines
         .iter()
         .filter(|other| other.analysis == line.analysis && other.run != line.run)
         .collect();

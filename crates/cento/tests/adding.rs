@@ -147,5 +147,5 @@ fn an_index_is_not_resumed_over_an_edited_file() {
     let index = ["index", "a.jsonl", "--part-size", "100K", "-o", "x.cento"];
     let refused = sandbox.run(&index);
     assert!(refused.starts_with("status: 2"), "{refused}");
-    assert!(refused.contains("was begun with other inputs"), "{refused}");
+    assert!(refused.contains("was made from other inputs"), "{refused}");
 }

@@ -136,7 +136,7 @@ fn an_index_is_resumed_only_with_the_same_inputs() {
     if sandbox.run(&["info", "x.cento"]).contains("unfinished") {
         sandbox.write("crawl/more.txt", "One more.");
         let refused = sandbox.run(&index("x.cento"));
-        assert!(refused.contains("was begun with other inputs"), "{refused}");
+        assert!(refused.contains("was made from other inputs"), "{refused}");
         assert!(refused.contains("crawl/more.txt"), "{refused}");
     }
 }
