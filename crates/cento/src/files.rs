@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use cento_figure::csv_cell;
-use cento_file::Output;
+use cento_file::{Fault, Output};
 use cento_find::{read_table, row_values, table_columns};
 use serde_json::{Map, Value};
 
@@ -97,7 +97,11 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), CommandError
 
 /// Returns the error for an output file that cannot be written.
 pub(crate) fn cannot_write(path: &Path, error: std::io::Error) -> CommandError {
-    CommandError::io(path, error).with_hint("choose a writable location with enough free space")
+    let hint = match Fault::of_io(&error) {
+        Fault::OutOfSpace => "free some space, or choose another location",
+        _ => "choose a folder that exists and is writable",
+    };
+    CommandError::io(path, error).with_hint(hint)
 }
 
 /// Writes the rows of a table as lines.

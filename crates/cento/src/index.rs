@@ -65,7 +65,7 @@ pub(crate) struct IndexArguments {
     #[arg(long, value_name = "SIZE", help_heading = "Machine")]
     pub(crate) part_size: Option<Size>,
     /// Print the summary as one JSON object
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct IndexRequest<'a> {
 pub(crate) struct ResolvedIndex {
     corpus: PathBuf,
     inputs: Vec<Input>,
-    ignored: BTreeMap<String, Tally>,
+    skipped_files: BTreeMap<String, Tally>,
     settings: Settings,
     parameters: Parameters,
     add: bool,
@@ -103,7 +103,7 @@ impl IndexRequest<'_> {
             .parameters(self.limits, self.part_size, added_to)?;
         let settings = self.reading.settings(&parameters, self.machine)?;
         let Resolved { inputs, ignored } = cento_read::resolve(self.inputs, &settings)?;
-        let ignored = ignored.into_iter().map(|kind| {
+        let skipped_files = ignored.into_iter().map(|kind| {
             let tally = Tally {
                 count: kind.count,
                 example: kind.example,
@@ -113,7 +113,7 @@ impl IndexRequest<'_> {
         Ok(ResolvedIndex {
             corpus: self.corpus.to_owned(),
             inputs,
-            ignored: ignored.collect(),
+            skipped_files: skipped_files.collect(),
             settings,
             parameters,
             add: self.add,
@@ -136,7 +136,7 @@ impl ResolvedIndex {
     /// Returns the build that makes the corpus.
     pub(crate) fn build(self, progress: &Progress) -> Build<'_> {
         Build::new(self.inputs, &self.corpus)
-            .skipped_files(self.ignored)
+            .skipped_files(self.skipped_files)
             .settings(self.settings)
             .parameters(self.parameters)
             .add_to_existing(self.add)
@@ -249,7 +249,7 @@ impl IndexSummary<'_> {
         }
         tallies(&mut lines, "rejected", &counts.rejected);
         tallies(&mut lines, "damaged records", &counts.damaged);
-        tallies(&mut lines, "files ignored", &self.built.skipped_files);
+        tallies(&mut lines, "files skipped", &self.built.skipped_files);
         if counts.other_records > 0 {
             lines.add_with(
                 "other records",

@@ -204,7 +204,7 @@ fn text(
     } else {
         lines.add(many, number(summary.servers));
         if summary.without_server > 0 {
-            let remark = format!("ignored: they have no {one}");
+            let remark = format!("ignored: no {one}");
             lines.add_with("pages", number(summary.without_server), remark);
         }
     }

@@ -11,6 +11,7 @@ use cento_find::phrases::{ForeignBy, PhrasesParams, PhrasesSummary, SiteKind};
 use cento_scan::Analysis;
 use cento_scan::analyses::phrases::Phrases;
 use cento_scan::rows::{first, first_that};
+use cento_scan::words::counted;
 use clap::Args;
 use serde_json::json;
 
@@ -207,8 +208,8 @@ pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, CommandError
 fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, CommandError> {
     let counts: PhrasesSummary = findings.summary()?;
     let mut text = format!(
-        "{} popular phrases of {} words, each {} at least {} pages\n",
-        number(counts.phrases),
+        "{} of {} words, {} at least {} pages\n",
+        counted(counts.phrases, "popular phrase", "popular phrases"),
         params.k,
         match params.exact {
             true => "on",
