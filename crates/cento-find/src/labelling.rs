@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cento_file::is_stream;
-use cento_labels::{Header, Labels, LabelsWriter};
+use cento_labels::{Labels, LabelsHeader, LabelsWriter};
 use serde_json::json;
 
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ impl LabelFile {
     fn open(path: &Path) -> Result<LabelFile> {
         let labels = Labels::open(path)?;
         labels.verify()?;
-        labels.verify_beside()?;
+        labels.verify_sidecars()?;
         let existing = |path: PathBuf| path.is_file().then_some(path);
         Ok(LabelFile {
             table: existing(table_of(path)),
@@ -70,7 +70,12 @@ struct LabelOutput<'a> {
 }
 
 impl<'a> LabelOutput<'a> {
-    fn create(path: &'a Path, like: &Header, labels: u64, table: bool) -> Result<LabelOutput<'a>> {
+    fn create(
+        path: &'a Path,
+        like: &LabelsHeader,
+        labels: u64,
+        table: bool,
+    ) -> Result<LabelOutput<'a>> {
         Ok(LabelOutput {
             writer: LabelsWriter::create(path, like.recipe, labels)?,
             table: match table && !is_stream(path) {
@@ -98,7 +103,7 @@ impl<'a> LabelOutput<'a> {
         stops: &[[u8; 16]],
         made: serde_json::Value,
         originals: Vec<OriginalRow>,
-    ) -> Result<Header> {
+    ) -> Result<LabelsHeader> {
         if is_stream(self.path) {
             return Ok(self.writer.finish(stops, made)?);
         }
@@ -106,7 +111,7 @@ impl<'a> LabelOutput<'a> {
         match self.table {
             Some(table) => {
                 table.finish()?;
-                self.writer.note_beside(TABLE)?;
+                self.writer.add_sidecar(TABLE)?;
             }
             None => drop(fs::remove_file(table_of(self.path))),
         }
@@ -122,7 +127,7 @@ impl<'a> LabelOutput<'a> {
                 }
             }
             table.finish()?;
-            self.writer.note_beside(ORIGINALS)?;
+            self.writer.add_sidecar(ORIGINALS)?;
         }
         Ok(self.writer.finish(stops, made)?)
     }
@@ -130,7 +135,7 @@ impl<'a> LabelOutput<'a> {
 
 /// Merges labels with the same recipe. A stop of any file is not a label of the result. The counts
 /// of a label in several files are added; its number of sites is the maximum.
-pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<Header> {
+pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<LabelsHeader> {
     let sets = inputs
         .iter()
         .map(|path| LabelFile::open(path))
@@ -211,7 +216,7 @@ pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<Header> {
 }
 
 /// Writes the labels of a file that are in none of the others.
-pub fn subtract(from: &Path, others: &[PathBuf], output: &Path) -> Result<Header> {
+pub fn subtract(from: &Path, others: &[PathBuf], output: &Path) -> Result<LabelsHeader> {
     let set = LabelFile::open(from)?;
     let others_open = others
         .iter()
@@ -233,7 +238,7 @@ pub fn stop_labels(
     path: &Path,
     output: &Path,
     accept: impl Fn(&LabelRow) -> bool,
-) -> Result<(Header, u64)> {
+) -> Result<(LabelsHeader, u64)> {
     let set = LabelFile::open(path)?;
     let mut stops = Vec::new();
     for row in proposals_of(&set)? {
@@ -270,7 +275,7 @@ fn filter(
     keep: impl Fn(&[u8; 16], Option<&LabelRow>) -> bool,
     more_stops: &[[u8; 16]],
     made: serde_json::Value,
-) -> Result<Header> {
+) -> Result<LabelsHeader> {
     let header = set.labels.header();
     let mut out = LabelOutput::create(output, header, header.labels, set.table.is_some())?;
     for entry in set.entries()? {

@@ -23,29 +23,17 @@
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let input = folder.path().join("pages.jsonl");
-//! # std::fs::write(
-//! #     &input,
-//! #     r#"{"url": "http://a.example/", "text": "To be, or not to be", "date": "1603-01-01"}
-//! # {"url": "http://b.example/", "text": "To be, or not to be", "date": "2003-01-01"}
-//! # {"url": "http://c.example/", "text": "That is the question"}"#
-//! #         .replace("\n ", "\n"),
-//! # )?;
+//! # let lines = [
+//! #     r#"{"url": "http://a.example/", "text": "To be, or not to be", "date": "1603-01-01"}"#,
+//! #     r#"{"url": "http://b.example/", "text": "To be, or not to be", "date": "2003-01-01"}"#,
+//! #     r#"{"url": "http://c.example/", "text": "That is the question"}"#,
+//! # ];
+//! # std::fs::write(&input, lines.join("\n"))?;
 //! # let corpus = folder.path().join("pages.cento");
-//! # let settings = cento_read::Settings::default();
-//! # cento_store::Build {
-//! #     corpus: corpus.clone(),
-//! #     inputs: cento_read::resolve(&[input.display().to_string()], &settings)?.inputs,
-//! #     passed_over: Default::default(),
-//! #     settings,
-//! #     parameters: cento_store::Parameters::default(),
-//! #     add: false,
-//! #     again: false,
-//! #     passing: false,
-//! #     threads: 1,
-//! #     memory: 1 << 30,
-//! #     progress: &cento_store::Progress::default(),
-//! # }
-//! # .run()?;
+//! let settings = cento_read::Settings::default();
+//! let inputs = cento_read::resolve(&[input.display().to_string()], &settings)?.inputs;
+//! cento_store::Build::new(inputs, &corpus).run()?;
+//!
 //! let pages = Arc::new(CorpusPages::open(&[&corpus])?);
 //! let workplace = Workplace {
 //!     threads: 2,

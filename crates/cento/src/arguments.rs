@@ -51,7 +51,6 @@ pub(crate) enum Verb {
     Report(ReportArguments),
     Synth(Box<SynthArguments>),
     Score(ScoreArguments),
-    FlowBench(FlowBenchArguments),
     OverlapBench(crate::overlap_bench::OverlapBenchArguments),
     /// Print the manual, for `man -l -`
     Man,
@@ -532,42 +531,6 @@ pub(crate) struct ScoreArguments {
     #[arg(long, value_name = "R")]
     pub(crate) resemblance: Option<f64>,
     /// Print one JSON object a line
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// Measure the engine
-///
-/// Counts the distinct pages of each gram in a Parquet file of (gram, page) rows, and keeps the
-/// grams on 2 to 50 pages.
-#[derive(Debug, Args)]
-#[command(hide = true)]
-pub(crate) struct FlowBenchArguments {
-    /// The file of rows
-    #[arg(value_name = "FILE.parquet")]
-    pub(crate) file: PathBuf,
-    /// Make the file first, with this many rows, unless it is there
-    #[arg(long, value_name = "N")]
-    pub(crate) make: Option<u64>,
-    /// The folder that the table of counts goes to; without it nothing is counted
-    #[arg(short, long, value_name = "FOLDER")]
-    pub(crate) output: Option<PathBuf>,
-    /// Where temporary files go [default: the output]
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) temp: Option<PathBuf>,
-    /// Read the file twice, and keep grams that occur once out of the shuffle with a filter of this
-    /// size
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) prefilter: Option<Size>,
-    /// Partitions of the shuffle
-    #[arg(long, value_name = "N")]
-    pub(crate) partitions: Option<u32>,
-    /// Seconds of work that may be lost when the run is broken off
-    #[arg(long, value_name = "SECONDS", default_value_t = cento_flow::CHECKPOINT.as_secs())]
-    pub(crate) checkpoint: u64,
-    #[command(flatten)]
-    pub(crate) machine: MachineArguments,
-    /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }

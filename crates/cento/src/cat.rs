@@ -112,14 +112,15 @@ impl View<'_> {
             Some(chunks) => {
                 for chunk in chunks {
                     let ChunkRow {
-                        hash,
+                        chunk_hash,
                         ordinal,
                         begin,
                         end,
+                        ..
                     } = chunk;
                     out.push_str(&format!(
                         "\nchunk {ordinal}  {begin}..{end}  {}\n",
-                        hex(hash)
+                        hex(chunk_hash)
                     ));
                     if let Some(chunk) = text.get(*begin as usize..*end as usize) {
                         out.push_str(&format!("{}\n", clean_lines(chunk)));
@@ -143,7 +144,7 @@ impl View<'_> {
                         .and_then(|text| text.get(chunk.begin as usize..chunk.end as usize));
                     json!({
                         "ordinal": chunk.ordinal, "begin": chunk.begin, "end": chunk.end,
-                        "hash": hex(&chunk.hash), "text": text,
+                        "hash": hex(&chunk.chunk_hash), "text": text,
                     })
                 })
                 .collect();

@@ -40,7 +40,7 @@ pub(crate) struct Index<'a> {
 /// Inputs that were found and can be read.
 pub(crate) struct Found {
     inputs: Vec<Input>,
-    passed_over: BTreeMap<String, Tally>,
+    skipped_files: BTreeMap<String, Tally>,
     settings: Settings,
     parameters: Parameters,
 }
@@ -61,7 +61,7 @@ impl Index<'_> {
         let parameters = self.parameters()?;
         let settings = self.settings(&parameters)?;
         let Resolved { inputs, ignored } = cento_read::resolve(self.inputs, &settings)?;
-        let passed_over = ignored.into_iter().map(|kind| {
+        let skipped_files = ignored.into_iter().map(|kind| {
             let tally = Tally {
                 count: kind.count,
                 example: kind.example,
@@ -70,7 +70,7 @@ impl Index<'_> {
         });
         Ok(Found {
             inputs,
-            passed_over: passed_over.collect(),
+            skipped_files: skipped_files.collect(),
             settings,
             parameters,
         })
@@ -78,19 +78,15 @@ impl Index<'_> {
 
     /// Makes the corpus of them.
     pub(crate) fn build<'p>(&self, found: Found, progress: &'p Progress) -> Build<'p> {
-        Build {
-            corpus: self.corpus.to_owned(),
-            inputs: found.inputs,
-            passed_over: found.passed_over,
-            settings: found.settings,
-            parameters: found.parameters,
-            add: self.add,
-            again: self.again,
-            passing: false,
-            threads: self.machine.threads(),
-            memory: self.machine.memory(),
-            progress,
-        }
+        Build::new(found.inputs, self.corpus)
+            .skipped_files(found.skipped_files)
+            .settings(found.settings)
+            .parameters(found.parameters)
+            .add(self.add)
+            .again(self.again)
+            .threads(self.machine.threads())
+            .memory(self.machine.memory())
+            .progress(progress)
     }
 }
 
@@ -203,7 +199,7 @@ impl Index<'_> {
         let mut parameters = if self.add {
             match Corpus::open_partial(self.corpus) {
                 Ok(corpus) => corpus.parameters().clone(),
-                Err(Error::NotACorpus(path)) => return Err(Error::NothingToAddTo(path).into()),
+                Err(Error::NotACorpus(path)) => return Err(Error::NoCorpusToAddTo(path).into()),
                 Err(error) => return Err(error.into()),
             }
         } else {
@@ -300,7 +296,7 @@ impl Summary<'_> {
                 "pages of the run that was broken off",
             );
         }
-        if let Some(already) = &self.built.already {
+        if let Some(already) = &self.built.already_added {
             lines.add_with(
                 "already added",
                 number(already.count),
@@ -312,7 +308,7 @@ impl Summary<'_> {
         }
         tallies(&mut lines, "rejected", &counts.rejected);
         tallies(&mut lines, "damaged records", &counts.damaged);
-        tallies(&mut lines, "files passed over", &self.built.passed_over);
+        tallies(&mut lines, "files passed over", &self.built.skipped_files);
         if counts.other_records > 0 {
             lines.add_with(
                 "other records",
@@ -339,9 +335,9 @@ impl Summary<'_> {
             "files": self.files,
             "input_bytes": self.input_bytes,
             "counts": self.built.counts,
-            "files_passed_over": self.built.passed_over,
+            "files_passed_over": self.built.skipped_files,
             "resumed_pages": self.built.resumed_pages,
-            "inputs_already_added": self.built.already.as_ref().map_or(0, |already| already.count),
+            "inputs_already_added": self.built.already_added.as_ref().map_or(0, |already| already.count),
             "corpus_bytes": self.built.corpus_bytes,
             "seconds": self.seconds,
         });

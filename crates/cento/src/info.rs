@@ -3,11 +3,8 @@
 use std::collections::HashMap;
 use std::process::ExitCode;
 
-use arrow_array::Array;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{UInt32Type, UInt64Type};
 use cento_find::{Error, FINDINGS, verify_findings};
-use cento_store::{Corpus, Table};
+use cento_store::{Corpus, Projection, pages, projection};
 use serde_json::json;
 
 use crate::arguments::InfoArguments;
@@ -46,6 +43,11 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+projection! {
+    /// What is read of a page.
+    struct CensusColumns of pages { domain, language, bytes, words, reject }
+}
+
 /// Kept pages by site and by language.
 struct Census {
     sites: Vec<(String, Share)>,
@@ -56,32 +58,20 @@ impl Census {
     fn take(corpus: &Corpus) -> Result<Census, Failure> {
         let mut sites = HashMap::new();
         let mut languages = HashMap::new();
-        let columns = ["domain", "language", "bytes", "words", "reject"];
-        for batch in corpus.scan(Table::Pages, &columns) {
+        for batch in corpus.scan::<CensusColumns>() {
             let batch = batch?;
-            // Columns come in the order of the table.
-            let [domain, language, reject] =
-                [0, 1, 4].map(|column| batch.column(column).as_string::<i32>());
-            let bytes = batch.column(2).as_primitive::<UInt64Type>();
-            let words = batch.column(3).as_primitive::<UInt32Type>();
-            for row in (0..batch.num_rows()).filter(|&row| reject.is_null(row)) {
+            for row in (0..batch.rows()).filter(|&row| batch.reject.is_null(row)) {
                 let share = Share {
                     pages: 1,
-                    words: u64::from(words.value(row)),
-                    bytes: bytes.value(row),
-                };
-                let value = |column: &arrow_array::StringArray| {
-                    if column.is_null(row) {
-                        "(none)".to_owned()
-                    } else {
-                        column.value(row).to_owned()
-                    }
+                    words: u64::from(batch.words.value(row)),
+                    bytes: batch.bytes.value(row),
                 };
                 // A page without a host is on no site.
-                if domain.is_valid(row) {
-                    count(&mut sites, domain.value(row).to_owned(), share);
+                if let Some(domain) = batch.domain.value(row) {
+                    count(&mut sites, domain.to_owned(), share);
                 }
-                count(&mut languages, value(language), share);
+                let language = batch.language.value(row).unwrap_or("(none)");
+                count(&mut languages, language.to_owned(), share);
             }
         }
         Ok(Census {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use cento_file::is_standard_output;
 use cento_find::labelling::{label_table, merge, stop_labels, subtract};
 use cento_find::provenance::{LabelRow, originals_of, read_labels, table_of};
-use cento_labels::{Header, Labels, StopList};
+use cento_labels::{Labels, LabelsHeader, StopList};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
@@ -150,7 +150,7 @@ pub(crate) fn tell(output: &Path, text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn made(header: &Header, output: &Path) -> String {
+fn made(header: &LabelsHeader, output: &Path) -> String {
     format!(
         "{} labels and {} stops in {}\n",
         number(header.labels),
@@ -163,7 +163,7 @@ fn info(path: &Path, verify: bool, as_json: bool) -> Result<(), Failure> {
     let labels = Labels::open(path)?;
     if verify {
         labels.verify()?;
-        labels.verify_beside()?;
+        labels.verify_sidecars()?;
     }
     let header = labels.header();
     let bytes = header.filter.offset + header.filter.length;
@@ -196,7 +196,7 @@ fn info(path: &Path, verify: bool, as_json: bool) -> Result<(), Failure> {
 
 fn export(path: &Path, out: Option<&Path>) -> Result<(), Failure> {
     let labels = Labels::open(path)?;
-    labels.verify_beside()?;
+    labels.verify_sidecars()?;
     let table = table_of(path);
     if table.is_file() {
         return give_table(&table, out, out.is_none());

@@ -12,7 +12,6 @@ mod copies;
 mod detect;
 mod discover;
 mod failure;
-mod flow_bench;
 mod index;
 mod info;
 mod interrupt;
@@ -60,7 +59,6 @@ fn main() -> ExitCode {
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Synth(arguments) => synth::run(&arguments),
         Verb::Score(arguments) => score::run(&arguments),
-        Verb::FlowBench(arguments) => flow_bench::run(&arguments),
         Verb::OverlapBench(arguments) => overlap_bench::run(&arguments),
         Verb::Man => man(),
         Verb::Completions { shell } => completions(shell),

@@ -186,24 +186,18 @@ impl Originals {
         let cancelled = Arc::clone(&progress);
         let _stop = on_interrupt(move || cancelled.cancel());
         let meter = Meter::start(Arc::clone(&progress));
-        let passing = are_small(&inputs);
-        let built = Build {
-            corpus: corpus.clone(),
-            inputs,
-            passed_over: Default::default(),
-            settings,
-            parameters: Parameters {
+        let temporary = are_small(&inputs);
+        let built = Build::new(inputs, &corpus)
+            .settings(settings)
+            .parameters(Parameters {
                 text: true,
                 ..parameters.clone()
-            },
-            add: false,
-            again: false,
-            passing,
-            threads: machine.threads(),
-            memory: machine.memory(),
-            progress: &progress,
-        }
-        .run();
+            })
+            .temporary(temporary)
+            .threads(machine.threads())
+            .memory(machine.memory())
+            .progress(&progress)
+            .run();
         drop(meter);
         built?;
         Ok(Originals {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use cento_synth::{Line, Score};
+use cento_synth::{Score, ScoreLine};
 use serde_json::json;
 
 use crate::arguments::ScoreArguments;
@@ -76,8 +76,8 @@ pub(crate) fn run(arguments: &ScoreArguments) -> Result<ExitCode, Failure> {
 
 /// What tells a run from others of the same analysis: the parameters that they differ in, or its
 /// name; nothing if there is no other.
-fn told_apart(line: &Line, lines: &[Line]) -> String {
-    let others: Vec<&Line> = lines
+fn told_apart(line: &ScoreLine, lines: &[ScoreLine]) -> String {
+    let others: Vec<&ScoreLine> = lines
         .iter()
         .filter(|other| other.analysis == line.analysis && other.run != line.run)
         .collect();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cento_store::{Corpus, Progress};
-use cento_synth::{Check, Checked, Kind, Made, Mix, Settings, Synthesis};
+use cento_synth::{Check, CheckSummary, Mix, PageKind, SynthSettings, Synthesis, SynthesisSummary};
 use serde_json::json;
 
 use crate::arguments::SynthArguments;
@@ -29,8 +29,8 @@ pub(crate) fn run(arguments: &SynthArguments) -> Result<ExitCode, Failure> {
     }
 }
 
-fn settings(arguments: &SynthArguments) -> Result<Settings, Failure> {
-    let mut settings = Settings::new(arguments.seed, arguments.pages);
+fn settings(arguments: &SynthArguments) -> Result<SynthSettings, Failure> {
+    let mut settings = SynthSettings::new(arguments.seed, arguments.pages);
     if let Some(files) = arguments.files {
         settings.files = files;
     }
@@ -46,21 +46,21 @@ fn settings(arguments: &SynthArguments) -> Result<Settings, Failure> {
     }
     let shares = &arguments.shares;
     for (kind, share) in [
-        (Kind::Exact, shares.exact),
-        (Kind::Near, shares.near),
-        (Kind::Quilt, shares.quilts),
-        (Kind::Aggregator, shares.aggregators),
-        (Kind::Passage, shares.passages),
-        (Kind::Original, shares.originals),
-        (Kind::Stolen, shares.stolen),
-        (Kind::News, shares.news),
-        (Kind::Farm, shares.farms),
-        (Kind::Spam, shares.spam),
-        (Kind::Mirror, shares.mirrors),
-        (Kind::Alias, shares.aliases),
-        (Kind::Revisit, shares.revisits),
-        (Kind::Trap, shares.traps),
-        (Kind::Damaged, shares.damaged),
+        (PageKind::Exact, shares.exact),
+        (PageKind::Near, shares.near),
+        (PageKind::Quilt, shares.quilts),
+        (PageKind::Aggregator, shares.aggregators),
+        (PageKind::Passage, shares.passages),
+        (PageKind::Original, shares.originals),
+        (PageKind::Stolen, shares.stolen),
+        (PageKind::News, shares.news),
+        (PageKind::Farm, shares.farms),
+        (PageKind::Spam, shares.spam),
+        (PageKind::Mirror, shares.mirrors),
+        (PageKind::Alias, shares.aliases),
+        (PageKind::Revisit, shares.revisits),
+        (PageKind::Trap, shares.traps),
+        (PageKind::Damaged, shares.damaged),
     ] {
         if let Some(share) = share {
             settings.mix.set(kind, share);
@@ -124,7 +124,12 @@ fn make(
     Ok(ExitCode::SUCCESS)
 }
 
-fn summary(arguments: &SynthArguments, folder: &Path, made: &Made, seconds: f64) -> String {
+fn summary(
+    arguments: &SynthArguments,
+    folder: &Path,
+    made: &SynthesisSummary,
+    seconds: f64,
+) -> String {
     let mut lines = Lines::default();
     lines.add("pages", number(arguments.pages));
     for (kind, count) in made.kinds.iter().filter(|(_, count)| *count > 0) {
@@ -185,7 +190,7 @@ fn check(
     Ok(ExitCode::from(u8::from(!checked.is_sound())))
 }
 
-fn verdict(checked: &Checked) -> String {
+fn verdict(checked: &CheckSummary) -> String {
     let kinds: std::collections::BTreeSet<&str> = checked
         .hold
         .keys()

@@ -148,5 +148,5 @@ fn a_resumed_index_does_not_mix_an_edited_file_with_what_it_was() {
     let index = ["index", "a.jsonl", "--part-size", "100K", "-o", "x.cento"];
     let refused = sandbox.run(&index);
     assert!(refused.starts_with("status: 1"), "{refused}");
-    assert!(refused.contains("was begun with other inputs"), "{refused}");
+    assert!(refused.contains("was made from other inputs"), "{refused}");
 }

@@ -296,7 +296,7 @@ fn a_public_object_needs_no_credentials_and_others_say_what_they_need() {
     assert!(said.starts_with("status: 0"), "{said}");
     let said = anonymous("s3://bucket/private.html", "b.cento");
     assert!(
-        said.contains("error: s3://bucket/private.html: the server denies access (403 Forbidden)"),
+        said.contains("error: s3://bucket/private.html: access denied (403 Forbidden)"),
         "{said}"
     );
     assert!(said.contains("hint: set AWS_ACCESS_KEY_ID"), "{said}");
@@ -315,13 +315,12 @@ fn a_public_object_needs_no_credentials_and_others_say_what_they_need() {
             "d.cento",
         ],
     );
-    assert!(said.contains("denies access"), "{said}");
+    assert!(said.contains("access denied"), "{said}");
     let said = moto.run(
         &sandbox,
         &["index", "s3://bucket/no such.html", "-o", "e.cento"],
     );
-    let expected =
-        "error: s3://bucket/no such.html: there is no such object (404 Not Found), NoSuchKey";
+    let expected = "error: s3://bucket/no such.html: no such object (404 Not Found), NoSuchKey";
     assert!(said.contains(expected), "{said}");
     let said = moto.run(&sandbox, &["index", "s3://nobucket/x/", "-o", "f.cento"]);
     assert!(
@@ -363,7 +362,7 @@ fn a_run_broken_off_by_the_network_goes_on_later() {
     let said = sandbox.run(&index_url(&url, "broken.cento"));
     assert!(said.starts_with("status: 1"), "{said}");
     let expected =
-        format!("error: {url}: the server answers 503 Service Unavailable (tried 2 times)");
+        format!("error: {url}: the server responded 503 Service Unavailable (tried 2 times)");
     assert!(said.contains(&expected), "{said}");
     assert!(
         said.contains("the same command goes on from there"),
@@ -376,7 +375,7 @@ fn a_run_broken_off_by_the_network_goes_on_later() {
     other.tag = Some("\"two\"".into());
     server.put("/a.warc.gz", other);
     let said = sandbox.run(&index_url(&url, "broken.cento"));
-    assert!(said.contains("was begun with other inputs"), "{said}");
+    assert!(said.contains("was made from other inputs"), "{said}");
 
     server.put("/a.warc.gz", Resource::new(bytes));
     let said = sandbox.run(&index_url(&url, "broken.cento"));
@@ -395,7 +394,7 @@ fn an_input_that_is_missing_is_told_before_anything_is_read() {
     let said = sandbox.run(&["index", &there, &missing, "-o", "x.cento"]);
     assert!(said.starts_with("status: 1"), "{said}");
     assert!(
-        said.contains("/b.warc.gz: there is no such object (404 Not Found)\nhint: "),
+        said.contains("/b.warc.gz: no such object (404 Not Found)\nhint: "),
         "{said}"
     );
     assert!(!said.contains("secret"), "{said}");

@@ -134,7 +134,7 @@ fn an_unfinished_run_wants_its_own_inputs() {
     if sandbox.run(&["info", "x.cento"]).contains("unfinished") {
         sandbox.write("crawl/more.txt", "One more.");
         let refused = sandbox.run(&index("x.cento"));
-        assert!(refused.contains("was begun with other inputs"), "{refused}");
+        assert!(refused.contains("was made from other inputs"), "{refused}");
         assert!(refused.contains("crawl/more.txt"), "{refused}");
     }
 }

@@ -1,16 +1,16 @@
-//! How long to wait before trying again.
+//! Delays between retries.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use super::RemoteSettings;
 
-/// A server may ask for patience, but not for a coffee break.
+/// The longest delay that a server may ask for.
 const LONGEST_WISH: Duration = Duration::from_secs(120);
 
-/// The pause after `tries` failures in a row: it doubles each time, up to a limit, and `chance`
-/// takes off up to half, so that many clients that failed together do not come back together. What
-/// the server asked for is the least.
+/// The delay after `tries` consecutive failures. It doubles each time up to a limit and is
+/// shortened by a random share of up to half, so that clients that failed together do not retry
+/// together. It is at least what the server asked for.
 pub(super) fn delay(
     settings: &RemoteSettings,
     tries: u32,
@@ -29,9 +29,9 @@ pub(super) fn delay(
         .max(wish.unwrap_or_default().min(LONGEST_WISH))
 }
 
-/// A number that differs each time.
+/// A random number.
 pub(super) fn chance() -> u64 {
-    // The keys of the hasher are the randomness that the standard library has.
+    // The keys of the hasher are the only random numbers in the standard library.
     RandomState::new().hash_one(0u8)
 }
 
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_double_up_to_a_limit_and_chance_takes_off_up_to_half() {
+    fn delays_double_up_to_a_limit_and_are_shortened_at_random() {
         let settings = RemoteSettings {
             first_delay: Duration::from_millis(100),
             longest_delay: Duration::from_secs(2),
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_may_ask_for_more_time_within_reason() {
+    fn a_server_may_ask_for_a_longer_delay_up_to_a_limit() {
         let settings = RemoteSettings::default();
         let wish = |seconds| delay(&settings, 1, Some(Duration::from_secs(seconds)), 0);
         assert_eq!(wish(7), Duration::from_secs(7));
