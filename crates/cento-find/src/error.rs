@@ -82,12 +82,10 @@ impl Error {
             Error::Read(error) => error.fault(),
             Error::Flow(error) => flow_fault(error),
             Error::Labels(error) => labels_fault(error),
-            Error::Usage(_)
-            | Error::OverItself(_)
-            | Error::Changed(_)
-            | Error::OneOutput { .. }
-            | Error::Exists(_) => Fault::Usage,
-            Error::Unsuitable(_) | Error::TooManyPages(_) => Fault::Unsuitable,
+            Error::Usage(_) | Error::OverItself(_) | Error::OneOutput { .. } | Error::Exists(_) => {
+                Fault::Usage
+            }
+            Error::Unsuitable(_) | Error::Changed(_) | Error::TooManyPages(_) => Fault::Unsuitable,
             Error::Corrupted { .. } => Fault::Corrupted,
             Error::Io { source, .. } => Fault::of_io(source),
             Error::Bug(_) => Fault::Bug,

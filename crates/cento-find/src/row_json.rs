@@ -1,4 +1,4 @@
-//! Rows of tables as JSON values: what people and programs are given of any table.
+//! Converts rows of any table to JSON values.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -8,7 +8,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
 use serde_json::Value;
 
-/// The names and values of one row, in the order of the columns.
+/// Returns the names and values of one row, in the order of the columns.
 pub fn row_values(batch: &RecordBatch, row: usize) -> impl Iterator<Item = (&str, Value)> {
     let schema = batch.schema_ref();
     schema
@@ -18,7 +18,7 @@ pub fn row_values(batch: &RecordBatch, row: usize) -> impl Iterator<Item = (&str
         .map(move |(field, column)| (field.name().as_str(), value(column.as_ref(), row)))
 }
 
-/// Times are written as RFC 3339, bytes as hex.
+/// Converts a value. Times are in RFC 3339, bytes in hexadecimal.
 fn value(column: &dyn Array, row: usize) -> Value {
     if column.is_null(row) {
         return Value::Null;
@@ -53,8 +53,8 @@ fn value(column: &dyn Array, row: usize) -> Value {
     }
 }
 
-/// A number by which things are drawn at random: the same for the same seed and key, and nobody who
-/// chooses keys can choose it.
+/// Returns a pseudo-random number for sampling by key. It depends on the seed and the key only, and
+/// is cryptographic, so that whoever chooses keys cannot influence the sample.
 pub fn draw(seed: u64, key: &str) -> u64 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&seed.to_le_bytes());
