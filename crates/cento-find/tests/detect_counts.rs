@@ -1,5 +1,5 @@
-//! What `detect` counts where much is alike: each test is named for a wrong answer that was given
-//! once.
+//! The counts of `detect` on pages with much in common. Each test is a regression test for a wrong
+//! count.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;

@@ -147,8 +147,8 @@ proptest! {
 
 #[test]
 fn discovery_is_not_distributive() {
-    // The example of the paper, a hundredth of its size: 10 in one corpus and 1 in the other, with a
-    // threshold of 10.
+    // The example of the paper, a hundredth of its size: 10 in one corpus and 1 in the other, with
+    // a threshold of 10.
     let folder = tempfile::tempdir().unwrap();
     let pages = |count: usize| -> Vec<_> { (0..count).map(|at| page(at, &[1])).collect() };
     let (one, other) = (

@@ -1,5 +1,5 @@
-//! The result tables of `detect`: pages, sites and neighbourhoods with names, ranked by their matched
-//! chunks as in the paper's §7.
+//! The result tables of `detect`: pages, sites and neighbourhoods with names, ranked by their
+//! matched chunks as in the paper's §7.
 //!
 //! ```text
 //!   page rows ─ pages ─▶ chunks, matches, ranked pages, by site
@@ -412,9 +412,9 @@ struct SiteShare {
     page: String,
 }
 
-/// The order of the records of a site among the sites of one rank: first the site, then its originals.
-/// If the names of two sites agree in these bits, their rows may be interleaved; nothing else
-/// depends on it.
+/// The order of the records of a site among the sites of one rank: first the site, then its
+/// originals. If the names of two sites agree in these bits, their rows may be interleaved; nothing
+/// else depends on it.
 fn order_of(site: &str, at: u64) -> u64 {
     const BITS: u32 = 24;
     (name_hash(site)[0] >> BITS << BITS) | at.min((1 << BITS) - 1)

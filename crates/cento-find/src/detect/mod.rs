@@ -1,12 +1,12 @@
-//! Searches a corpus for labels: files, chunks, pages and neighbourhoods (Ardi & Heidemann 2014 §3.3,
-//! §6.3, §7).
+//! Searches a corpus for labels: files, chunks, pages and neighbourhoods (Ardi & Heidemann 2014
+//! §3.3, §6.3, §7).
 //!
 //! * *Simple object matching*: every chunk, or file, that is a label.
-//! * *Partial matching*: the score of a page is the share of its chunks that are labels. Repetitions
-//!   count. Chunks on the stop list are ignored in the numerator and in the denominator, and a page
-//!   without other chunks has no score.
-//! * *Bad neighbourhoods*: all pages under a prefix of their URLs, at every level, scored by the mean
-//!   of their pages (step 6) and by the share of all their chunks (§3.3).
+//! * *Partial matching*: the score of a page is the share of its chunks that are labels.
+//!   Repetitions count. Chunks on the stop list are ignored in the numerator and in the
+//!   denominator, and a page without other chunks has no score.
+//! * *Bad neighbourhoods*: all pages under a prefix of their URLs, at every level, scored by the
+//!   mean of their pages (step 6) and by the share of all their chunks (§3.3).
 //!
 //! Pages and neighbourhoods above a threshold are flagged. The default threshold is the mean of all
 //! scores plus their standard deviation.

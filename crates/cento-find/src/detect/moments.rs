@@ -1,8 +1,8 @@
 //! Means, deviations, histograms and thresholds of scores, in integers.
 //!
 //! A score is an integer in units of 2⁻⁶⁰, rounded to the nearest. Sums and squares of scores are
-//! exact, so they do not depend on the order of addition, and whether a score is above the mean plus
-//! one deviation is decided without rounding:
+//! exact, so they do not depend on the order of addition, and whether a score is above the mean
+//! plus one deviation is decided without rounding:
 //!
 //! ```text
 //!   x > S/n + √(nQ − S²)/n    ⇔    nx > S  and  (nx − S)² > nQ − S²       S = Σx, Q = Σx²
@@ -101,8 +101,8 @@ pub(super) fn share(part: u64, whole: u64) -> u64 {
     ((u128::from(part) * u128::from(ONE) + whole / 2) / whole) as u64
 }
 
-/// Returns a share from an option as a score: the decimal number and not its binary neighbour, so that
-/// 3 of 10 are not above 0.3.
+/// Returns a share from an option as a score: the decimal number and not its binary neighbour, so
+/// that 3 of 10 are not above 0.3.
 pub(super) fn typed(share: f64) -> u64 {
     // Further digits are below the resolution of a score.
     const DIGITS: usize = 20;
@@ -428,8 +428,8 @@ mod tests {
 
     #[test]
     fn the_threshold_of_the_paper_is_mean_plus_deviation() {
-        // §6.3: a mean of 0.04 and a deviation of 0.123 flag what is above 0.163. Here the score of one
-        // neighbourhood of 25 is 1: a mean of 0.04, and a deviation of √(0.04 · 0.96).
+        // §6.3: a mean of 0.04 and a deviation of 0.123 flag what is above 0.163. Here the score of
+        // one neighbourhood of 25 is 1: a mean of 0.04, and a deviation of √(0.04 · 0.96).
         let tally = Tally::default();
         let mut moments = Moments::new(ScoreKind::Ratio);
         moments.add(ONE);

@@ -6,9 +6,9 @@
 //!                                          └─▶ examples, by original                  (informed)
 //! ```
 //!
-//! The most frequent objects are known only after all are counted: `count` records the frequencies of
-//! each partition, and `select` reads them. Partitions are ranges of hashes, so the partitions before
-//! a given one determine how many of the equally frequent objects are still to be selected.
+//! The most frequent objects are known only after all are counted: `count` records the frequencies
+//! of each partition, and `select` reads them. Partitions are ranges of hashes, so the partitions
+//! before a given one determine how many of the equally frequent objects are still to be selected.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -396,8 +396,8 @@ fn select(registry: &mut Registry, params: &DiscoverParams) {
     });
 }
 
-/// Where the labels are cut off: all objects that occur more often than `count` are labels, and `ties`
-/// of those that occur exactly this often.
+/// Where the labels are cut off: all objects that occur more often than `count` are labels, and
+/// `ties` of those that occur exactly this often.
 #[derive(Debug, PartialEq, Eq)]
 struct Cut {
     count: u64,

@@ -33,8 +33,8 @@ pub(super) fn home_shuffle(kind: SiteKind) -> &'static str {
 }
 
 /// Finds the phrases of texts: every run of k words. In the paper texts are circular, so that the
-/// last words of a page and its first form phrases, too; nobody wrote those, so they are not counted
-/// here.
+/// last words of a page and its first form phrases, too; nobody wrote those, so they are not
+/// counted here.
 struct PhraseScanner {
     hasher: WordHasher,
     sketcher: Sketcher,
@@ -44,8 +44,8 @@ struct PhraseScanner {
     rounds: GramRounds,
 }
 
-/// The longest text, in bytes, whose phrases are computed at once. Those of longer texts are computed
-/// in rounds of bounded memory.
+/// The longest text, in bytes, whose phrases are computed at once. Those of longer texts are
+/// computed in rounds of bounded memory.
 const AT_ONCE: usize = 1 << 20;
 
 impl PhraseScanner {
@@ -88,8 +88,8 @@ impl PhraseScanner {
         Ok(self.grams.len() as u32)
     }
 
-    /// Like [`PhraseScanner::of`] for a long text, which is read twice: for its shingles, and for its
-    /// phrases.
+    /// Like [`PhraseScanner::of`] for a long text, which is read twice: for its shingles, and for
+    /// its phrases.
     fn of_long(
         &mut self,
         text: &str,

@@ -66,9 +66,9 @@ impl Row for Shingle {
 
 /// A page that has a phrase. The first row of a phrase is a head with facts about the phrase.
 ///
-/// Pages come in a random order that is the same for all phrases. So the first pages of a phrase are
-/// a sample, and a page that is among the first of one phrase is likely to be among the first of the
-/// next.
+/// Pages come in a random order that is the same for all phrases. So the first pages of a phrase
+/// are a sample, and a page that is among the first of one phrase is likely to be among the first
+/// of the next.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Holder {

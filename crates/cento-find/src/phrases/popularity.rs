@@ -5,9 +5,9 @@
 //!                 └▶ examples         └▶ offerers            coverable ─ choose ─▶ covered
 //! ```
 //!
-//! Most shared phrases are on few pages, which are buffered until they are counted. A phrase may also
-//! be on a million pages. Its rows are not buffered but sent to a second reduce, after a row with
-//! their count.
+//! Most shared phrases are on few pages, which are buffered until they are counted. A phrase may
+//! also be on a million pages. Its rows are not buffered but sent to a second reduce, after a row
+//! with their count.
 
 use cento_flow::{Bitmap, Emitter, Registry};
 use serde::{Deserialize, Serialize};

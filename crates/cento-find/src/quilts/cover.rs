@@ -145,7 +145,7 @@ impl Classes {
         self.classes.push(class);
     }
 
-    /// Frees the memory if there is room for more than `grams` grams.
+    /// Frees the memory if it has space for more than `grams` grams.
     pub(super) fn shrink(&mut self, grams: usize) {
         if self.classes.capacity() > grams {
             *self = Classes::default();

@@ -340,9 +340,9 @@ impl PatchyPage {
     /// Moves all grams to a file.
     fn spill(&mut self, context: &Context<'_>) -> Result<(), StageError> {
         context.count(counter::SPILLED, 1);
-        let wanted = context.budget().limit() / 32;
-        let memory = match self.memory.reserve(context, wanted) {
-            true => wanted.max(PageMemory::USUAL),
+        let share = context.budget().limit() / 32;
+        let memory = match self.memory.reserve(context, share) {
+            true => share.max(PageMemory::USUAL),
             false => PageMemory::USUAL,
         };
         let spilled = SpilledGrams::of(&self.classes, &self.temp, self.pages, memory);

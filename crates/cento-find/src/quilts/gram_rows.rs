@@ -76,8 +76,8 @@ impl Row for Count {
     }
 }
 
-/// The other pages that have a gram of a page, three per row. Most patch grams are on few pages, and
-/// a row for each of them would move twice the bytes.
+/// The other pages that have a gram of a page, three per row. Most patch grams are on few pages,
+/// and a row for each of them would move twice the bytes.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
 pub(super) struct Others {

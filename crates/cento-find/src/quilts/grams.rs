@@ -58,8 +58,8 @@ impl GramSets {
     }
 }
 
-/// A cache that sums up the counts of pages before they are emitted. The grams of a page occur close
-/// to each other.
+/// A cache that sums up the counts of pages before they are emitted. The grams of a page occur
+/// close to each other.
 struct CountCache {
     pages: Vec<u32>,
     counts: Vec<u32>,

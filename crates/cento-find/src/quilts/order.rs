@@ -1,8 +1,8 @@
 //! Which page came first, in eight bytes per page.
 //!
-//! The order is that of [`Precedence`]: by date (publication, else fetch), then undated pages; among
-//! equal dates an address without tracking parameters comes first. The page number, which breaks the
-//! remaining ties, is not part of the key.
+//! The order is that of [`Precedence`]: by date (publication, else fetch), then undated pages;
+//! among equal dates an address without tracking parameters comes first. The page number, which
+//! breaks the remaining ties, is not part of the key.
 
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -94,8 +94,8 @@ impl State for PageOrder {
     }
 }
 
-/// Finds the page that had a gram before all others. There is no such page if two share the earliest
-/// date, or if any has no date.
+/// Finds the page that had a gram before all others. There is no such page if two share the
+/// earliest date, or if any has no date.
 pub(super) struct Earliest {
     date: u64,
     page: u32,

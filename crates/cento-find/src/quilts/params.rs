@@ -45,8 +45,8 @@ impl Default for QuiltsParams {
     }
 }
 
-/// What the paper calls a *server*: a page and its sources are on different ones. A page whose server
-/// is unknown is foreign to all others.
+/// What the paper calls a *server*: a page and its sources are on different ones. A page whose
+/// server is unknown is foreign to all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Foreign {

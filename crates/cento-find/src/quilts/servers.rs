@@ -1,7 +1,7 @@
 //! What must be known of pages before grams are compared: their servers, dates and links.
 //!
-//! A server, a domain or an address is identified by the lowest number of its pages. A shuffle finds
-//! that number; after that they are compared exactly, with four bytes per page.
+//! A server, a domain or an address is identified by the lowest number of its pages. A shuffle
+//! finds that number; after that they are compared exactly, with four bytes per page.
 //!
 //! ```text
 //!   pages ─ facts ─┬▶ order
@@ -138,9 +138,9 @@ impl Linked {
         self.addresses.sort_unstable();
     }
 
-    /// Whether a page with these links attributes text to another page: it links to that page, or to
-    /// its domain. Links of a site to itself are navigation: they attribute only the page that they
-    /// point to.
+    /// Whether a page with these links attributes text to another page: it links to that page, or
+    /// to its domain. Links of a site to itself are navigation: they attribute only the page that
+    /// they point to.
     pub(super) fn attribute(
         &self,
         domains: &Numbers,

@@ -9,11 +9,11 @@
 //! ```
 //!
 //! A source is chosen only while it gains more than the best candidate that was not loaded had at
-//! the beginning of the round. Gains only shrink, so the sources are those of [`Classes::cover`]. If
-//! not even the grams of the best candidate fit, that candidate is the only source of the round.
+//! the beginning of the round. Gains only shrink, so the sources are those of [`Classes::cover`].
+//! If not even the grams of the best candidate fit, that candidate is the only source of the round.
 //!
-//! Memory is 12 bytes for each patch gram of the page, 4 bytes for each page of the corpus, 16 bytes
-//! for each candidate, and what a round may load.
+//! Memory is 12 bytes for each patch gram of the page, 4 bytes for each page of the corpus, 16
+//! bytes for each candidate, and what a round may load.
 
 use std::cmp::Reverse;
 use std::fs::File;
@@ -241,8 +241,8 @@ impl SpilledGrams {
         Ok(())
     }
 
-    /// Calls `each` with the number and the other pages of every gram on at most `m` pages, until it
-    /// returns false.
+    /// Calls `each` with the number and the other pages of every gram on at most `m` pages, until
+    /// it returns false.
     fn read(&self, m: u32, mut each: impl FnMut(usize, &[u32]) -> bool) -> io::Result<()> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0))?;

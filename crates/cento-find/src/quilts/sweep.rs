@@ -1,7 +1,7 @@
 //! Sweeps: the number of quilts by other definitions (the paper's Table 1 and Figure 3).
 //!
-//! Each sweep varies one parameter around the pivot, the parameters of the command. Every value of k
-//! takes a pass over the texts, which all values of m, c and θ share.
+//! Each sweep varies one parameter around the pivot, the parameters of the command. Every value of
+//! k takes a pass over the texts, which all values of m, c and θ share.
 
 use std::sync::Arc;
 
@@ -82,9 +82,9 @@ impl Sweep {
 impl std::str::FromStr for Sweep {
     type Err = String;
 
-    /// Parses `k=2..10`, `m=10..80:10`, `c=2,4,8` or `theta=0.4..1.0`. Ranges include their end. The
-    /// default step is 1, and 0.1 for theta. Values are integers in billionths, so that 0.4 plus two
-    /// steps is exactly 0.6.
+    /// Parses `k=2..10`, `m=10..80:10`, `c=2,4,8` or `theta=0.4..1.0`. Ranges include their end.
+    /// The default step is 1, and 0.1 for theta. Values are integers in billionths, so that 0.4
+    /// plus two steps is exactly 0.6.
     fn from_str(text: &str) -> std::result::Result<Sweep, String> {
         let help = "write k=2..10, m=10..80:10, c=2,4,8 or theta=0.4..1.0";
         let (name, values) = text
