@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use cento_file::{Output, is_standard_output};
 use cento_find::copies::{
-    CopiesParams, CopiesScheme, CopiesSummary, Keep, filter, write_skip_list,
+    ALL_PAIRS, CopiesParams, CopiesScheme, CopiesSummary, Keep, filter, write_skip_list,
 };
 use cento_find::{CorpusPages, Findings, read_table, row_values};
 use cento_read::Rewritten;
@@ -481,6 +481,12 @@ fn summary(
         text.push_str(&format!(
             "{} kept pages resemble so many others that they were compared with the most similar ones only\n",
             number(counted.pages_crowded)
+        ));
+    }
+    if counted.wide_classes > 0 {
+        text.push_str(&format!(
+            "{} classes are on more than {ALL_PAIRS} hosts: not all pairs of these hosts were compared, so whether they are server-aliases can depend on --keep\n",
+            number(counted.wide_classes)
         ));
     }
     if kept {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use cento_find::Workplace;
-use cento_find::overlap::{Params, bench};
+use cento_find::overlap::{OverlapParams, bench};
 use cento_flow::Progress;
 use cento_text::chunk::ChunkKind;
 use clap::Args;
@@ -42,10 +42,10 @@ pub(crate) struct OverlapBenchArguments {
 }
 
 pub(crate) fn run(arguments: &OverlapBenchArguments) -> Result<ExitCode, Failure> {
-    let params = Params {
+    let params = OverlapParams {
         threshold: arguments.threshold,
         max_pages: Some(arguments.max_pages),
-        ..Params::new(ChunkKind::default())
+        ..OverlapParams::new(ChunkKind::default())
     };
     let workplace = Workplace {
         threads: arguments.machine.threads(),

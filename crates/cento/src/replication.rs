@@ -59,7 +59,7 @@ pub(crate) fn text(corpus: &Path, findings: &Findings, top: usize) -> Result<Str
         let heading = ["on several servers", "servers", "pages", "replicas"];
         text.push_str(&table(
             &heading,
-            &collections(&findings.table(COLLECTIONS), top)?,
+            &collections(&findings.table(COLLECTIONS.as_str()), top)?,
         ));
         let more = summary.collections.saturating_sub(top as u64);
         if more > 0 {

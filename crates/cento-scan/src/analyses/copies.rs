@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cento_figure::{Axis, Figure, Format, Mark, Series};
-use cento_find::copies::{COPIES, CopiesParams, CopiesSummary, copies};
+use cento_find::copies::{ALL_PAIRS, COPIES, CopiesParams, CopiesSummary, copies};
 use cento_find::{CorpusPages, Findings, Result, Workplace};
 use serde_json::{Value, json};
 
@@ -143,6 +143,13 @@ impl Analysis for Copies {
                 counted(counts.pages_crowded, "page", "pages"),
                 if counts.pages_crowded == 1 { "has" } else { "have" },
                 if counts.pages_crowded == 1 { "it" } else { "them" },
+            ));
+        }
+        if counts.wide_classes > 0 {
+            section.sentences.push(format!(
+                "{} {} on more than {ALL_PAIRS} hosts: not all pairs of these hosts were compared, so whether they are names of one server can depend on which pages are kept.",
+                counted(counts.wide_classes, "class", "classes"),
+                if counts.wide_classes == 1 { "is" } else { "are" },
             ));
         }
         if counts.without_text {

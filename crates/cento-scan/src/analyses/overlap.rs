@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use cento_figure::{Axis, Figure, Format, Mark, Series};
 use cento_find::overlap::{
-    ANALYSIS, PAIRS, Params, SERVER_ANALYSIS, SERVERS, Summary, Unit, run, usual_threshold,
+    ANALYSIS, OverlapParams, OverlapSummary, PAIRS, SERVER_ANALYSIS, SERVERS, Unit, run,
+    usual_threshold,
 };
 use cento_find::{CorpusPages, Findings, Result, Workplace};
 use serde_json::{Value, json};
@@ -31,14 +32,14 @@ struct Kind {
 }
 
 const OF_PAGES: Kind = Kind {
-    table: PAIRS,
+    table: PAIRS.as_str(),
     name: "page",
     share: "page_share",
     chunks: "page_chunks",
 };
 
 const OF_SERVERS: Kind = Kind {
-    table: SERVERS,
+    table: SERVERS.as_str(),
     name: "server",
     share: "server_share",
     chunks: "server_chunks",
@@ -64,7 +65,7 @@ impl Analysis for Pages {
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {
         corpus.needs_pages(2)?;
-        Ok(json!(Params::new(corpus.parameters.chunk)))
+        Ok(json!(OverlapParams::new(corpus.parameters.chunk)))
     }
 
     fn run(
@@ -114,9 +115,9 @@ impl Analysis for Servers {
                     .to_owned(),
             ),
             1 => Err("all pages are of one host".to_owned()),
-            _ => Ok(json!(Params {
+            _ => Ok(json!(OverlapParams {
                 unit: Unit::Host,
-                ..Params::new(corpus.parameters.chunk)
+                ..OverlapParams::new(corpus.parameters.chunk)
             })),
         }
     }
@@ -144,7 +145,7 @@ impl Analysis for Servers {
 }
 
 fn command(corpus: &str, asked: &Value) -> String {
-    let Ok(asked) = parameters::<Params>(asked) else {
+    let Ok(asked) = parameters::<OverlapParams>(asked) else {
         return Command::new("overlap", corpus).end();
     };
     let command = match asked.unit {
@@ -230,8 +231,8 @@ fn figure(
 }
 
 fn tell(told: &Told<'_>, kind: &Kind) -> Result<Section> {
-    let summary: Summary = told.findings.summary()?;
-    let asked: Params = parameters(&told.findings.record.parameters)?;
+    let summary: OverlapSummary = told.findings.summary()?;
+    let asked: OverlapParams = parameters(&told.findings.record.parameters)?;
     let (one, many) = match asked.unit {
         Unit::Pages => ("page", "pages"),
         Unit::Host => ("host", "hosts"),
@@ -333,7 +334,12 @@ fn tell(told: &Told<'_>, kind: &Kind) -> Result<Section> {
 }
 
 /// What was ignored because it is too common, and what that may change. Nothing if nothing was.
-pub fn ignored(summary: &Summary, asked: &Params, one: &str, many: &str) -> Vec<String> {
+pub fn ignored(
+    summary: &OverlapSummary,
+    asked: &OverlapParams,
+    one: &str,
+    many: &str,
+) -> Vec<String> {
     if summary.common == 0 {
         return Vec::new();
     }

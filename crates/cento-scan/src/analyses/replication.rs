@@ -138,7 +138,7 @@ impl Analysis for Replication {
         }
         section.sentences.extend(bounded(&summary));
         if summary.collections > 0 {
-            let rows = first(told.findings, COLLECTIONS, told.top)?;
+            let rows = first(told.findings, COLLECTIONS.as_str(), told.top)?;
             section.tables.push(Table {
                 title: "collections on several servers".to_owned(),
                 columns: ["collection", "servers", "pages", "replicas"]
