@@ -40,8 +40,9 @@ table_row! {
         pub count: u64,
         /// The number of pages it occurs on.
         pub pages: u64,
-        /// The number of domains of these pages.
-        pub sites: u64,
+        /// The number of domains of these pages; null for labels of originals, for which domains are
+        /// not counted.
+        pub sites: Option<u64>,
         /// The first page that has it.
         pub page_id: u64,
         /// The URL of that page.
@@ -196,7 +197,7 @@ mod tests {
             bytes: 4,
             count: 2,
             pages: 2,
-            sites: 1,
+            sites: Some(1),
             page_id: 7,
             page: "http://a.example/".to_owned(),
             originals: vec![3; usize::from(number)],

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use cento_figure::{Axis, Figure, Format, Mark, Rule, Series};
 use cento_find::discover::{
-    DISCOVER, DiscoverParams, DiscoverSummary, How, default_threshold, discover, frequencies,
-    recipe_of,
+    DISCOVER, DiscoverParams, DiscoverSummary, FrequencyRow, How, default_threshold, discover,
+    frequencies, recipe_of,
 };
 use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_labels::{LabelKind, StopList};
@@ -86,17 +86,17 @@ impl Analysis for Discover {
         let counts = frequencies(findings)?;
         let asked: DiscoverParams = parameters(&findings.record.parameters)?;
         let of = asked.recipe.of.name();
-        let points = |of: fn(&[u64; 3]) -> u64| {
+        let points = |of: fn(&FrequencyRow) -> u64| {
             let counts = counts
                 .iter()
-                .map(move |row| (row[0] as f64, of(row) as f64));
+                .map(move |row| (row.count as f64, of(row) as f64));
             counts.filter(|point| point.1 > 0.0).collect::<Vec<_>>()
         };
-        let all: u64 = counts.iter().map(|row| row[1]).sum();
+        let all: u64 = counts.iter().map(|row| row.objects).sum();
         let single: u64 = counts
             .iter()
-            .filter(|row| row[0] == 1)
-            .map(|row| row[1])
+            .filter(|row| row.count == 1)
+            .map(|row| row.objects)
             .sum();
         let mut figure = Figure::new(
             format!("How often do {of} occur?"),
@@ -108,8 +108,8 @@ impl Analysis for Discover {
             number(all),
             number(single)
         ))
-        .series(Series::new(of, Mark::Points, points(|row| row[1] - row[2])));
-        let stops = points(|row| row[2]);
+        .series(Series::new(of, Mark::Points, points(|row| row.objects - row.stopped)));
+        let stops = points(|row| row.stopped);
         if !stops.is_empty() {
             figure = figure.series(Series::new("on the stop list", Mark::Points, stops));
         }
