@@ -100,8 +100,14 @@ mod tests {
         assert_eq!(part_of(1, 8), "12.5 %");
         assert_eq!(counted(1, "page", "pages"), "1 page");
         assert_eq!(counted(2000, "page", "pages"), "2,000 pages");
-        assert_eq!((plural(1, "is", "are"), plural(0, "is", "are")), ("is", "are"));
-        assert_eq!((spelled(4).as_str(), spelled(1000).as_str()), ("four", "1,000"));
+        assert_eq!(
+            (plural(1, "is", "are"), plural(0, "is", "are")),
+            ("is", "are")
+        );
+        assert_eq!(
+            (spelled(4).as_str(), spelled(1000).as_str()),
+            ("four", "1,000")
+        );
     }
 
     #[test]

@@ -6,9 +6,7 @@ use cento_figure::STYLE as FIGURE_STYLE;
 use crate::escape::{escape, link};
 use crate::format::{number, shortened};
 use crate::report::{Chapter, Report};
-use crate::section::{
-    Excerpt, ExcerptPiece, ExcerptSource, ReportCell, ReportTable, Suggestion,
-};
+use crate::section::{Excerpt, ExcerptPiece, ExcerptSource, ReportCell, ReportTable, Suggestion};
 use crate::style::STYLE;
 
 /// Characters of an address that are shown.
@@ -155,13 +153,13 @@ fn suggestions(out: &mut String, suggestions: &[Suggestion]) {
 
 fn footer(out: &mut String, report: &Report) {
     out.push_str("<footer>\n");
-    if !report.omitted.is_empty() {
-        out.push_str("<h2>Left out</h2>\n<ul class=\"summary\">\n");
-        for omitted in &report.omitted {
+    if !report.skipped.is_empty() {
+        out.push_str("<h2>Skipped analyses</h2>\n<ul class=\"summary\">\n");
+        for skipped in &report.skipped {
             out.push_str(&format!(
                 "<li>{}: {}</li>\n",
-                escape(&omitted.title),
-                escape(&omitted.reason)
+                escape(&skipped.title),
+                escape(&skipped.reason)
             ));
         }
         out.push_str("</ul>\n");
@@ -217,8 +215,12 @@ fn table(out: &mut String, table: &ReportTable, root: &str) {
         out.push_str("<tr>");
         for cell in row {
             match cell {
-                ReportCell::Address(text) => out.push_str(&format!("<td>{}</td>", address(text, root))),
-                ReportCell::Text(text) => out.push_str(&format!("<td><bdi>{}</bdi></td>", escape(text))),
+                ReportCell::Address(text) => {
+                    out.push_str(&format!("<td>{}</td>", address(text, root)))
+                }
+                ReportCell::Text(text) => {
+                    out.push_str(&format!("<td><bdi>{}</bdi></td>", escape(text)))
+                }
                 number => out.push_str(&format!("<td class=\"n\">{}</td>", escape(&number.text()))),
             }
         }

@@ -60,9 +60,9 @@ mod style;
 mod tests;
 
 pub use escape::{escape, link};
-pub use report::{Chapter, OmittedAnalysis, Report};
+pub use report::{Chapter, Report, SkippedAnalysis};
 pub use section::{
-    ReportCell, Drawing, Excerpt, ExcerptPiece, ExcerptSource, Headline, Quote, Section, Suggestion,
-    ReportTable,
+    Drawing, Excerpt, ExcerptPiece, ExcerptSource, Headline, Quote, ReportCell, ReportTable,
+    Section, Suggestion,
 };
 pub use style::STYLE;

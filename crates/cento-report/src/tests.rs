@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use crate::{
-    Chapter, Drawing, Excerpt, ExcerptPiece, ExcerptSource, Headline, OmittedAnalysis, Quote,
-    Report, ReportCell, ReportTable, Section, Suggestion,
+    Chapter, Drawing, Excerpt, ExcerptPiece, ExcerptSource, Headline, Quote, Report, ReportCell,
+    ReportTable, Section, SkippedAnalysis, Suggestion,
 };
 
 /// Returns a report in which every text is `text`.
@@ -66,7 +66,7 @@ fn report_of(text: &str) -> Report {
         section,
         drawings: vec![Drawing::new("figure", figure)],
     };
-    let omitted = OmittedAnalysis {
+    let skipped = SkippedAnalysis {
         title: text.clone(),
         reason: text.clone(),
     };
@@ -76,7 +76,7 @@ fn report_of(text: &str) -> Report {
         headlines: vec![Headline::new(text.clone(), text.clone())],
         root: text,
         chapters: vec![chapter],
-        omitted: vec![omitted],
+        skipped: vec![skipped],
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cento_find::{Error, Findings, RUN, Result, CorpusPages, Workplace};
+use cento_find::{CorpusPages, Error, Findings, RUN, Result, Workplace};
 use cento_report::format::quoted;
 use cento_report::{Drawing, Section};
 use serde::de::DeserializeOwned;

@@ -21,8 +21,8 @@
 //! let profile = Profile { pages: 4, all_pages: 4, text: true, ..Profile::default() };
 //! let plan = ScanPlan::new(&profile, &[])?;
 //! assert!(plan.selected.iter().any(|(analysis, _)| analysis.name() == "copies"));
-//! let quilts = plan.left_out.iter().find(|left| left.analysis.name() == "quilts");
-//! let reason = quilts.map(|left| left.reason.as_str());
+//! let quilts = plan.skipped.iter().find(|skipped| skipped.analysis.name() == "quilts");
+//! let reason = quilts.map(|skipped| skipped.reason.as_str());
 //! assert_eq!(reason, Some("it needs at least 5 pages, and the corpus has 4"));
 //! # Ok::<(), cento_scan::UnknownAnalysis>(())
 //! ```
@@ -33,13 +33,13 @@ mod profile;
 mod report;
 mod scan;
 pub mod select;
-mod tables;
+pub mod tables;
 
 pub use analyses::{analyses, analysis};
 pub use analysis::{Analysis, SectionInput};
 pub use profile::Profile;
 pub use report::build_report;
 pub use scan::{
-    FinishedAnalysis, INDEX_STEP, INDEX_WEIGHT, LeftOut, ScanPlan, ScanProgress, ScanStatus,
+    FinishedAnalysis, INDEX_STEP, INDEX_WEIGHT, ScanPlan, ScanProgress, ScanStatus, Skipped,
     UnknownAnalysis, known_results,
 };

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::path::PathBuf;
 
-use cento_find::{Error, Result, CorpusPages};
+use cento_find::{CorpusPages, Error, Result};
 use cento_store::{Counts, Parameters};
 use cento_text::url::PageUrl;
 

@@ -2,13 +2,13 @@
 //!
 //! A report contains no times: an interrupted scan that was resumed gives the same bytes.
 
-use cento_find::{Result, CorpusPages};
+use cento_find::{CorpusPages, Result};
 use cento_report::format::{counted, number, part_of, plural, size};
-use cento_report::{Chapter, Drawing, Headline, OmittedAnalysis, Report};
+use cento_report::{Chapter, Drawing, Headline, Report, SkippedAnalysis};
 
 use crate::analysis::SectionInput;
 use crate::profile::{MAX_NAMES, Profile};
-use crate::scan::{FinishedAnalysis, LeftOut};
+use crate::scan::{FinishedAnalysis, Skipped};
 
 /// Causes of rejection that are named.
 const CAUSES: usize = 3;
@@ -19,7 +19,7 @@ pub fn build_report(
     corpus: &str,
     profile: &Profile,
     finished: &[FinishedAnalysis],
-    left_out: &[LeftOut],
+    skipped: &[Skipped],
     top: usize,
 ) -> Result<Report> {
     let mut chapters = Vec::new();
@@ -46,9 +46,9 @@ pub fn build_report(
             drawings,
         });
     }
-    let omitted = left_out.iter().map(|left| OmittedAnalysis {
-        title: left.analysis.title().to_owned(),
-        reason: left.reason.clone(),
+    let skipped = skipped.iter().map(|skipped| SkippedAnalysis {
+        title: skipped.analysis.title().to_owned(),
+        reason: skipped.reason.clone(),
     });
     let pages = plural(profile.pages, "page", "pages");
     Ok(Report {
@@ -57,7 +57,7 @@ pub fn build_report(
         headlines: vec![Headline::new(number(profile.pages), pages)],
         root: profile.root.clone(),
         chapters,
-        omitted: omitted.collect(),
+        skipped: skipped.collect(),
     })
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cento_file::Fault;
-use cento_find::{Error, Findings, Result, CorpusPages, Workplace, known_findings};
+use cento_find::{CorpusPages, Error, Findings, Result, Workplace, known_findings};
 use serde_json::Value;
 
 use crate::analyses::{analyses, analysis};
@@ -16,17 +16,17 @@ use crate::profile::Profile;
 /// The relative run time of indexing, compared with [`Analysis::weight`].
 pub const INDEX_WEIGHT: u32 = 28;
 
-/// The analyses to run with their parameters, and those that are left out.
+/// The analyses to run with their parameters, and those that are skipped.
 pub struct ScanPlan {
     /// The analyses to run, in order.
     pub selected: Vec<(&'static dyn Analysis, Value)>,
-    /// The analyses that are left out.
-    pub left_out: Vec<LeftOut>,
+    /// The analyses that are skipped.
+    pub skipped: Vec<Skipped>,
 }
 
 /// An analysis without results, and the reason.
 #[derive(Clone)]
-pub struct LeftOut {
+pub struct Skipped {
     /// The analysis.
     pub analysis: &'static dyn Analysis,
     /// The reason.
@@ -66,7 +66,7 @@ impl ScanPlan {
         }
         let mut plan = ScanPlan {
             selected: Vec::new(),
-            left_out: Vec::new(),
+            skipped: Vec::new(),
         };
         for &analysis in analyses() {
             let requested = match only.is_empty() {
@@ -78,7 +78,7 @@ impl ScanPlan {
             }
             match analysis.plan(profile) {
                 Ok(parameters) => plan.selected.push((analysis, parameters)),
-                Err(reason) => plan.left_out.push(LeftOut { analysis, reason }),
+                Err(reason) => plan.skipped.push(Skipped { analysis, reason }),
             }
         }
         Ok(plan)
@@ -86,7 +86,7 @@ impl ScanPlan {
 
     /// Runs the selected analyses, reusing cached results.
     ///
-    /// An analysis is left out if the corpus is unsuitable for it or if the memory budget is too
+    /// An analysis is skipped if the corpus is unsuitable for it or if the memory budget is too
     /// small for it. Any other error ends the scan. If the budget is too small for every analysis,
     /// that is an error too.
     pub fn run(
@@ -107,10 +107,10 @@ impl ScanPlan {
                     time: begun.elapsed(),
                 }),
                 Err(error) => {
-                    let Some(reason) = reason_to_leave_out(&error) else {
+                    let Some(reason) = reason_to_skip(&error) else {
                         return Err(error);
                     };
-                    self.left_out.push(LeftOut {
+                    self.skipped.push(Skipped {
                         analysis: *analysis,
                         reason,
                     });
@@ -135,8 +135,8 @@ fn is_too_little_memory(error: &Error) -> bool {
     )
 }
 
-/// Returns why an analysis is left out after an error, or nothing if the error ends the scan.
-fn reason_to_leave_out(error: &Error) -> Option<String> {
+/// Returns why an analysis is skipped after an error, or nothing if the error ends the scan.
+fn reason_to_skip(error: &Error) -> Option<String> {
     if is_too_little_memory(error) {
         return Some(match error.hint() {
             Some(hint) => format!("{error} ({hint})"),
@@ -152,8 +152,8 @@ pub fn known_results(
     profile: &Profile,
     folder: &Path,
     corpus: &str,
-) -> Result<(Vec<FinishedAnalysis>, Vec<LeftOut>)> {
-    let (mut finished, mut left_out) = (Vec::new(), Vec::new());
+) -> Result<(Vec<FinishedAnalysis>, Vec<Skipped>)> {
+    let (mut finished, mut skipped) = (Vec::new(), Vec::new());
     for &analysis in analyses() {
         let found = known_findings(folder, analysis.name(), source)?;
         match (found.into_iter().next(), analysis.plan(profile)) {
@@ -166,14 +166,14 @@ pub fn known_results(
                 });
             }
             (None, _) if !analysis.by_default() => {}
-            (None, Err(reason)) => left_out.push(LeftOut { analysis, reason }),
-            (None, Ok(parameters)) => left_out.push(LeftOut {
+            (None, Err(reason)) => skipped.push(Skipped { analysis, reason }),
+            (None, Ok(parameters)) => skipped.push(Skipped {
                 analysis,
                 reason: format!("not run yet: {}", analysis.command(corpus, &parameters)),
             }),
         }
     }
-    Ok((finished, left_out))
+    Ok((finished, skipped))
 }
 
 /// The progress of a scan, and the way to cancel it.
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn unsuitable_analyses_are_left_out_with_the_reason() {
+    fn unsuitable_analyses_are_skipped_with_the_reason() {
         let profile = Profile {
             pages: 4,
             all_pages: 4,
@@ -327,24 +327,25 @@ mod tests {
         };
         let plan = ScanPlan::new(&profile, &[]).ok();
         let names = |plan: &ScanPlan| -> (Vec<&str>, Vec<(&str, String)>) {
-            let left = plan.left_out.iter();
+            let skipped = plan.skipped.iter();
             (
                 plan.selected
                     .iter()
                     .map(|(analysis, _)| analysis.name())
                     .collect(),
-                left.map(|left| (left.analysis.name(), left.reason.clone()))
+                skipped
+                    .map(|skipped| (skipped.analysis.name(), skipped.reason.clone()))
                     .collect(),
             )
         };
-        let (selected, left) = plan.as_ref().map(names).unwrap_or_default();
+        let (selected, skipped) = plan.as_ref().map(names).unwrap_or_default();
         assert!(
             selected.starts_with(&["copies", "replication"]),
             "{selected:?}"
         );
         let reason = |name: &str| {
-            let found = left.iter().find(|left| left.0 == name);
-            found.map(|left| left.1.as_str()).unwrap_or_default()
+            let found = skipped.iter().find(|skipped| skipped.0 == name);
+            found.map(|skipped| skipped.1.as_str()).unwrap_or_default()
         };
         assert!(reason("overlap-servers").contains("no host names"));
         assert_eq!(

@@ -7,7 +7,7 @@ use cento_figure::{Axis, Figure, Format, Mark, Series};
 use cento_find::copies::{
     CLASSES, COPIES, ClassRow, CopiesParams, CopiesSummary, MIRRORS, MirrorRow, copies,
 };
-use cento_find::{Findings, Result, CorpusPages, Workplace};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_report::format::{counted, number, part_of, plural, quoted, size};
 use cento_report::{Drawing, Headline, ReportCell, ReportTable, Section, Suggestion};
 use serde_json::{Value, json};
@@ -52,8 +52,7 @@ impl Analysis for Copies {
 
     fn command(&self, corpus: &str, parameters: &Value) -> String {
         let default = CopiesParams::default();
-        let params: CopiesParams =
-            parse_parameters(parameters).unwrap_or_else(|_| default.clone());
+        let params: CopiesParams = parse_parameters(parameters).unwrap_or_else(|_| default.clone());
         CommandLine::new("copies", corpus)
             .option("--resemblance", &params.resemblance, &default.resemblance)
             .option("-k", &params.k, &default.k)
@@ -127,10 +126,7 @@ fn kinds_figure(summary: &CopiesSummary) -> Figure {
         "Pages with text: those that are kept, and those that are removed as duplicates of a kept \
          page, by kind of duplicate.",
     )
-    .series(Series::rows(
-        "pages",
-        kinds.map(|(_, pages)| *pages as f64),
-    ))
+    .series(Series::rows("pages", kinds.map(|(_, pages)| *pages as f64)))
 }
 
 fn sizes_figure(sizes: &BTreeMap<u64, u64>) -> Figure {
@@ -193,8 +189,7 @@ fn sentences(summary: &CopiesSummary) -> Vec<String> {
         ));
     }
     if summary.without_text {
-        let reason =
-            "Near-duplicates were not searched for, because the corpus contains no text.";
+        let reason = "Near-duplicates were not searched for, because the corpus contains no text.";
         sentences.push(reason.to_owned());
     }
     sentences
@@ -342,7 +337,10 @@ mod tests {
             sentences(&summary).remove(0)
         };
         assert_eq!(first(0, 0), "No page has text.");
-        assert_eq!(first(1, 0), "There are no duplicates among 1 page with text.");
+        assert_eq!(
+            first(1, 0),
+            "There are no duplicates among 1 page with text."
+        );
         assert!(first(2, 1).starts_with("1 of 2 pages with text (50.0 %) is a duplicate: "));
         assert!(first(9, 3).starts_with("3 of 9 pages with text (33.3 %) are duplicates: "));
     }

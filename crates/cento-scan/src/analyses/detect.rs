@@ -11,7 +11,7 @@ use cento_find::detect::{
 };
 use cento_find::discover::{DISCOVER, How, default_threshold, discover, write_labels};
 use cento_find::labelling::stop_labels;
-use cento_find::{FINDINGS, Findings, Result, CorpusPages, Workplace};
+use cento_find::{CorpusPages, FINDINGS, Findings, Result, Workplace};
 use cento_report::format::{counted, number, part_of, percent, plural, quoted};
 use cento_report::{Drawing, Headline, ReportCell, ReportTable, Section, Suggestion};
 use serde::{Deserialize, Serialize};
@@ -95,10 +95,12 @@ impl Analysis for Detect {
     fn command(&self, corpus: &str, parameters: &Value) -> String {
         let file = match parse_parameters::<UsedLabels>(parameters) {
             Ok(UsedLabels { labels }) => Some(file_of(corpus, &labels)),
-            Err(_) => parse_parameters::<DetectSettings>(parameters).ok().and_then(|settings| {
-                let file = settings.file?;
-                Some(file.display().to_string())
-            }),
+            Err(_) => parse_parameters::<DetectSettings>(parameters)
+                .ok()
+                .and_then(|settings| {
+                    let file = settings.file?;
+                    Some(file.display().to_string())
+                }),
         };
         let Some(file) = file else {
             let discovering = CommandLine::new("discover", corpus).option("-o", &FOUND, &"");
@@ -108,7 +110,8 @@ impl Analysis for Detect {
         };
         let params: DetectParams = parse_parameters(parameters).unwrap_or_default();
         let share = |share: Option<f64>| share.map_or(String::new(), |share| share.to_string());
-        let mut command = CommandLine::new("detect", corpus).option("--labels", &file.as_str(), &"");
+        let mut command =
+            CommandLine::new("detect", corpus).option("--labels", &file.as_str(), &"");
         for (name, value) in [
             ("--page-threshold", params.page_threshold),
             ("--mean-threshold", params.mean_threshold),
@@ -365,7 +368,10 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
     let bins = histograms(findings)?;
     let limits = thresholds(findings)?;
     let of = |score: &'static str| bins.iter().filter(move |bin| bin.score == score);
-    let named = [("mean", "mean of the pages"), ("ratio", "ratio of all chunks")];
+    let named = [
+        ("mean", "mean of the pages"),
+        ("ratio", "ratio of all chunks"),
+    ];
     let x = |label: &str| {
         Axis::linear(label)
             .format(Format::Share)

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use cento_figure::{Axis, Figure, Format, Mark, Rule, Series};
 use cento_find::discover::{
-    DISCOVER, DiscoverParams, DiscoverSummary, How, default_threshold, discover,
-    frequencies, recipe_of,
+    DISCOVER, DiscoverParams, DiscoverSummary, How, default_threshold, discover, frequencies,
+    recipe_of,
 };
 use cento_find::provenance::LabelRow;
-use cento_find::{Findings, Result, CorpusPages, Workplace};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_labels::{LabelKind, StopList};
 use cento_report::format::{counted, number, part_of, plural, quoted, shortened};
 use cento_report::{Drawing, Headline, ReportCell, ReportTable, Section, Suggestion};
@@ -64,8 +64,11 @@ impl Analysis for Discover {
         let Ok(params) = parse_parameters::<DiscoverParams>(parameters) else {
             return CommandLine::new("discover", corpus).finish();
         };
-        let command =
-            CommandLine::new("discover", corpus).option("--of", &params.recipe.of, &LabelKind::Chunks);
+        let command = CommandLine::new("discover", corpus).option(
+            "--of",
+            &params.recipe.of,
+            &LabelKind::Chunks,
+        );
         let command = match params.how {
             // The default threshold depends on the corpus, so it is always written.
             How::Threshold(threshold) => command.option("--threshold", &threshold, &0),
@@ -156,10 +159,8 @@ impl Analysis for Discover {
             ));
         }
         let labels = input.findings.rows(LABELS)?;
-        let labels = labels.filter(|row| {
-            row.as_ref()
-                .map_or(true, |label| label.proposed.is_none())
-        });
+        let labels =
+            labels.filter(|row| row.as_ref().map_or(true, |label| label.proposed.is_none()));
         let rows = largest_by(labels, |row| row.count, input.top)?;
         if !rows.is_empty() {
             section.tables.push(table(rows, &summary, of));
@@ -171,7 +172,10 @@ impl Analysis for Discover {
             ),
             purpose: match summary.labels {
                 1 => "decide whether the label is boilerplate".to_owned(),
-                many => format!("decide which of the {} labels are boilerplate", number(many)),
+                many => format!(
+                    "decide which of the {} labels are boilerplate",
+                    number(many)
+                ),
             },
         });
         Ok(section)

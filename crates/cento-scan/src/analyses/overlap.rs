@@ -6,7 +6,7 @@ use cento_figure::{Axis, Figure, Format, Mark, Series};
 use cento_find::overlap::{
     ANALYSIS, PairRow, Params, SERVER_ANALYSIS, ServerRow, Summary, Unit, run, usual_threshold,
 };
-use cento_find::{Findings, Result, CorpusPages, Workplace};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_report::format::{counted, number, part_of, percent, plural, quoted};
 use cento_report::{Drawing, ReportCell, ReportTable, Section, Suggestion};
 use serde_json::{Value, json};

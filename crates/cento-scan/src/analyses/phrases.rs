@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use cento_figure::{Axis, Bins, Figure, Format, Mark, Rule, Series};
 use cento_find::phrases::{
-    PHRASES, PhraseFigures, PhraseRow, PhrasesParams,
-    PhrasesSummary, SiteFigure, SiteKind, SiteRow, figures, phrases,
+    PHRASES, PhraseFigures, PhraseRow, PhrasesParams, PhrasesSummary, SiteFigure, SiteKind,
+    SiteRow, figures, phrases,
 };
-use cento_find::{Findings, Result, CorpusPages, Workplace};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_report::format::{counted, number, percent, plural, quoted, shortened};
 use cento_report::{Drawing, Headline, ReportCell, ReportTable, Section, Suggestion};
 use serde_json::{Value, json};
@@ -319,7 +319,9 @@ fn originality(findings: &Findings, params: &PhrasesParams) -> Result<Figure> {
         Axis::linear("Pages").format(Format::Count).covering(0.0),
     )
     .caption(match params.collapse {
-        Some(_) => "Based on all phrases of each page. Duplicates and near-duplicates count as one page.",
+        Some(_) => {
+            "Based on all phrases of each page. Duplicates and near-duplicates count as one page."
+        }
         None => "Based on all phrases of each page.",
     })
     .series(bins.series("pages")))

@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cento_figure::{Axis, Bins, Figure, Format, Mark, Rule, Series};
-use cento_find::quilts::{
-    Foreign, QUILTS, QuiltRow, QuiltsParams, QuiltsSummary, quilts,
-};
-use cento_find::{Findings, Result, CorpusPages, Workplace};
+use cento_find::quilts::{Foreign, QUILTS, QuiltRow, QuiltsParams, QuiltsSummary, quilts};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_report::format::{counted, number, part_of, percent, plural, quoted, spelled};
 use cento_report::{Drawing, Excerpt, Headline, ReportCell, ReportTable, Section, Suggestion};
 use serde_json::{Value, json};
@@ -133,7 +131,9 @@ impl Analysis for Quilts {
             number(summary.quilts),
             plural(summary.quilts, "quilt", "quilts"),
         ));
-        section.sentences.push(count_sentence(&summary, &params, others));
+        section
+            .sentences
+            .push(count_sentence(&summary, &params, others));
         section.notes.push(definition(&params, others));
         if summary.quilts == 0 {
             section.suggestions.push(Suggestion {
@@ -423,9 +423,8 @@ mod tests {
     #[test]
     fn quilts_are_counted_in_plain_words() {
         let params = QuiltsParams::default();
-        let sentence = |quilts, pages| {
-            count_sentence(&summary(quilts, pages), &params, "other pages")
-        };
+        let sentence =
+            |quilts, pages| count_sentence(&summary(quilts, pages), &params, "other pages");
         assert_eq!(
             sentence(3, 12),
             "3 of 12 pages (25.0 %) are quilts: at least half of their text is shared with four or \

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use cento_figure::{Axis, Figure, Format, Series};
-use cento_find::overlap::{
-    PAGE_BYTES, REPLICATION, ReplicasRow, ReplicationSummary, replication,
-};
-use cento_find::{Findings, Result, CorpusPages, Workplace};
+use cento_find::overlap::{PAGE_BYTES, REPLICATION, ReplicasRow, ReplicationSummary, replication};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_report::format::{counted, number, percent, plural, quoted, size};
 use cento_report::{Drawing, Headline, ReportCell, ReportTable, Section, Suggestion};
 use serde_json::Value;
@@ -17,7 +15,7 @@ use crate::profile::Profile;
 use crate::select::first;
 use crate::tables::COLLECTIONS;
 
-/// A scan leaves the analysis out above this number of pages, because it keeps some bytes of each
+/// A scan skips the analysis above this number of pages, because it keeps some bytes of each
 /// page in memory.
 const MAX_PAGES: u64 = 20_000_000;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cento_figure::{Axis, Figure, Format, Mark, Series};
 use cento_find::quilts::{QuiltsParams, SWEEP, Sweep, SweepRow, sweep};
-use cento_find::{Findings, Result, CorpusPages, Workplace};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_report::format::counted;
 use cento_report::{Drawing, ReportCell, ReportTable, Section};
 use serde::Deserialize;
@@ -162,8 +162,7 @@ fn cells(row: &SweepRow) -> Vec<ReportCell> {
         ReportCell::Count(row.c.into()),
         ReportCell::Text(row.theta.to_string()),
         ReportCell::Count(row.quilts),
-        row.sources
-            .map_or(ReportCell::Unknown, ReportCell::Number),
+        row.sources.map_or(ReportCell::Unknown, ReportCell::Number),
     ]
 }
 

@@ -1,8 +1,8 @@
-//! Findings are found again by what was asked of what, and by nothing else.
+//! Cached results depend on the corpus and the parameters, and on nothing else.
 
 #![expect(
     clippy::unwrap_used,
-    reason = "a test that cannot set up its sandbox should stop there"
+    reason = "a test that cannot set up its sandbox fails"
 )]
 
 mod support;
@@ -13,18 +13,17 @@ use std::path::Path;
 
 use support::{Random, Sandbox};
 
-/// A command that caches: what is always typed, and what else may be asked, one of each list.
-struct Asked {
+/// A command with cached results: its fixed words, and options, one of each list.
+struct CachedCommand {
     always: &'static [&'static str],
     choices: &'static [&'static [&'static str]],
 }
 
-/// The inputs have the same names of fields, numbers of records and lengths: only their content
-/// differs.
+/// The inputs have the same fields, numbers of records and lengths: only their content differs.
 const INPUTS: [&str; 3] = ["a.jsonl", "b.jsonl", "c.jsonl"];
 
-const COMMANDS: &[Asked] = &[
-    Asked {
+const COMMANDS: &[CachedCommand] = &[
+    CachedCommand {
         always: &["copies"],
         choices: &[
             &["a.jsonl", "b.jsonl", "c.jsonl", "one.cento", "two.cento"],
@@ -33,7 +32,7 @@ const COMMANDS: &[Asked] = &[
             &["", "--keep longest", "--keep shortest-url"],
         ],
     },
-    Asked {
+    CachedCommand {
         always: &["copies"],
         choices: &[
             &["a.jsonl", "b.jsonl", "one.cento"],
@@ -41,7 +40,7 @@ const COMMANDS: &[Asked] = &[
             &["--scheme megashingle", "--scheme resemblance"],
         ],
     },
-    Asked {
+    CachedCommand {
         always: &["overlap"],
         choices: &[
             &["one.cento", "two.cento", "lines.cento"],
@@ -51,11 +50,11 @@ const COMMANDS: &[Asked] = &[
             &["", "--max-pages 3"],
         ],
     },
-    Asked {
+    CachedCommand {
         always: &["overlap", "--replication"],
         choices: &[&["one.cento", "two.cento"]],
     },
-    Asked {
+    CachedCommand {
         always: &["quilts"],
         choices: &[
             &["one.cento", "two.cento"],
@@ -68,7 +67,7 @@ const COMMANDS: &[Asked] = &[
             &["", "--collapse"],
         ],
     },
-    Asked {
+    CachedCommand {
         always: &["phrases"],
         choices: &[
             &["one.cento", "two.cento"],
@@ -81,7 +80,7 @@ const COMMANDS: &[Asked] = &[
             &["", "--cover-from 2"],
         ],
     },
-    Asked {
+    CachedCommand {
         always: &["discover", "-o", "found.labels"],
         choices: &[
             &["one.cento", "two.cento"],
@@ -90,7 +89,7 @@ const COMMANDS: &[Asked] = &[
             &["", "--no-stop", "--stop stops.txt", "--stop others.txt"],
         ],
     },
-    Asked {
+    CachedCommand {
         always: &["discover", "-o", "found.labels"],
         choices: &[
             &[
@@ -104,7 +103,7 @@ const COMMANDS: &[Asked] = &[
             &["", "--no-stop", "--stop stops.txt"],
         ],
     },
-    Asked {
+    CachedCommand {
         always: &["detect"],
         choices: &[
             &["one.cento", "two.cento"],
@@ -119,7 +118,7 @@ const COMMANDS: &[Asked] = &[
             &["", "--fuzzy=0.3"],
         ],
     },
-    Asked {
+    CachedCommand {
         always: &["detect", "--min-length", "10"],
         choices: &[
             &["one.cento", "two.cento"],
@@ -133,7 +132,7 @@ const COMMANDS: &[Asked] = &[
             &["", "--stop stops.txt"],
         ],
     },
-    Asked {
+    CachedCommand {
         always: &["detect"],
         choices: &[
             &["one.cento", "two.cento"],
@@ -168,7 +167,7 @@ fn sandbox() -> Sandbox {
             .collect();
         sandbox.write(name, lines.concat());
     }
-    // The same length, and one letter of one page is another one.
+    // The same length, with one different letter in one page.
     let text = fs::read_to_string(sandbox.path("a.jsonl")).unwrap();
     let at = text
         .find(&pool[0][..8])
@@ -209,7 +208,7 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
-/// The runs that are in a folder of findings.
+/// Returns the runs in a folder of findings.
 fn runs(folder: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for analysis in fs::read_dir(folder).into_iter().flatten() {
@@ -223,73 +222,69 @@ fn runs(folder: &Path) -> BTreeSet<String> {
     found
 }
 
-/// All that a question gives: the main table, without the time it took.
-fn answer(sandbox: &Sandbox, question: &[&str], findings: &str, more: &[&str]) -> String {
-    let mut arguments = question.to_vec();
+/// Runs an analysis and returns its main table.
+fn results(sandbox: &Sandbox, words: &[&str], findings: &str, more: &[&str]) -> String {
+    let mut arguments = words.to_vec();
     arguments.extend(["--json", "--findings", findings]);
     arguments.extend(more);
     let output = sandbox.command(&arguments).output().unwrap();
     assert!(
         output.status.success(),
-        "{question:?}: {}",
+        "{words:?}: {}",
         sandbox.transcript(&output)
     );
     String::from_utf8(output.stdout).unwrap()
 }
 
 #[test]
-fn two_questions_that_differ_in_anything_have_different_names_and_one_asked_twice_has_one() {
+fn each_combination_of_corpus_and_parameters_has_its_own_cached_results() {
     let sandbox = sandbox();
     let mut random = Random(2024);
     for (number, command) in COMMANDS.iter().enumerate() {
         let shared = format!("shared{number}");
-        let mut asked: BTreeSet<Vec<&str>> = BTreeSet::new();
+        let mut seen: BTreeSet<Vec<&str>> = BTreeSet::new();
         for _ in 0..5 {
-            let mut question: Vec<&str> = command.always.to_vec();
+            let mut words: Vec<&str> = command.always.to_vec();
             for choices in command.choices {
                 let chosen = choices[random.below(choices.len() as u64) as usize];
-                question.extend(chosen.split_whitespace());
+                words.extend(chosen.split_whitespace());
             }
-            let new = asked.insert(question.clone());
+            let new = seen.insert(words.clone());
             let before = runs(&sandbox.path(&shared));
-            let found = answer(&sandbox, &question, &shared, &[]);
+            let found = results(&sandbox, &words, &shared, &[]);
             let after = runs(&sandbox.path(&shared));
-            assert_eq!(before != after, new, "{question:?} among {asked:?}");
-            // The machine is no part of the question, and asking again finds the same again.
-            let again = answer(
+            assert_eq!(before != after, new, "{words:?} among {seen:?}");
+            // Threads and memory are no parameters, and the cached results are the same.
+            let again = results(
                 &sandbox,
-                &question,
+                &words,
                 &shared,
                 &["--memory", "96M", "--threads", "1"],
             );
-            assert_eq!(runs(&sandbox.path(&shared)), after, "{question:?}");
-            assert_eq!(found, again, "{question:?}");
-            // What a folder without other findings gives is what is right.
+            assert_eq!(runs(&sandbox.path(&shared)), after, "{words:?}");
+            assert_eq!(found, again, "{words:?}");
+            // Other cached results have no influence.
             let alone = format!("alone{number}");
-            assert_eq!(
-                found,
-                answer(&sandbox, &question, &alone, &[]),
-                "{question:?}"
-            );
+            assert_eq!(found, results(&sandbox, &words, &alone, &[]), "{words:?}");
             fs::remove_dir_all(sandbox.path(&alone)).unwrap();
         }
     }
 }
 
 #[test]
-fn detect_against_one_original_and_then_against_another_gives_the_findings_of_each() {
+fn detect_caches_results_by_original() {
     let sandbox = sandbox();
-    let ask = |original: &str, more: &[&str]| {
+    let detect = |original: &str, more: &[&str]| {
         let mut arguments = vec!["detect", "one.cento", "--against", original, "--json"];
         arguments.extend(more);
         sandbox.succeed(&arguments)
     };
     let grams: &[&str] = &["--grams", "3"];
     for more in [&["--min-length", "10"], grams] {
-        let (a, b) = (ask("a.jsonl", more), ask("b.jsonl", more));
+        let (a, b) = (detect("a.jsonl", more), detect("b.jsonl", more));
         assert_ne!(a, b);
-        assert_eq!(a, ask("a.jsonl", more));
+        assert_eq!(a, detect("a.jsonl", more));
     }
-    let titles = ask("a.jsonl", &["--grams", "3", "--field", "text=title"]);
-    assert_ne!(titles, ask("a.jsonl", grams));
+    let titles = detect("a.jsonl", &["--grams", "3", "--field", "text=title"]);
+    assert_ne!(titles, detect("a.jsonl", grams));
 }

@@ -1,18 +1,18 @@
-//! Which options go together: all pairs of options of all commands.
+//! A test of which options can be combined: all pairs of options of all commands.
 //!
-//! An option that is accepted has an effect, beside any other that is accepted with it. What clap
-//! knows of that is written down in `src/snapshots/…options….snap`, a line for each option: what it
-//! needs beside it, and with which others it is refused; with all that are not named there it takes
-//! effect. Who adds an option changes the snapshot, and has to say of each line that it is true.
-//! What depends on values (`--scheme megashingle`) or on whether an input is a corpus is refused by
-//! `words::refuse`, and tested in `tests/options.rs`.
+//! An option that is accepted has an effect, with any other option that is accepted beside it. The
+//! snapshot in `src/snapshots` has a line per option: the options that it needs, and those that it
+//! conflicts with. It has an effect together with all others. A new option changes the snapshot, and
+//! its author checks that each changed line is true. Conflicts that depend on values
+//! (`--scheme megashingle`) or on whether an input is a corpus are refused by
+//! [`crate::command_line::refuse`] and tested in `tests/outputs.rs`.
 
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
 use crate::arguments::Arguments;
-use crate::words::unmet;
+use crate::command_line::unmet;
 
-/// A value that an option accepts.
+/// Returns a value that an option accepts.
 fn value(option: &Arg) -> String {
     if let Some(known) = option.get_possible_values().first() {
         return known.get_name().to_owned();
@@ -45,7 +45,7 @@ fn value(option: &Arg) -> String {
     value.to_owned()
 }
 
-/// What is typed for an option.
+/// Returns the words of an option.
 fn typed(option: &Arg) -> Vec<String> {
     let long = option.get_long().unwrap_or_default();
     match option.get_action() {
@@ -54,12 +54,12 @@ fn typed(option: &Arg) -> Vec<String> {
     }
 }
 
-/// Whether a command accepts these options beside what it is about, which some can do without.
+/// Returns whether a command accepts these options, with or without its positional words.
 fn accepted(verb: &Command, options: &[&Arg]) -> bool {
-    accepted_about(verb, options, false) || accepted_about(verb, options, true)
+    accepted_with(verb, options, false) || accepted_with(verb, options, true)
 }
 
-fn accepted_about(verb: &Command, options: &[&Arg], all: bool) -> bool {
+fn accepted_with(verb: &Command, options: &[&Arg], all: bool) -> bool {
     let mut words = vec!["verb".to_owned()];
     for positional in verb.get_positionals() {
         if all || positional.is_required_set() {
@@ -77,8 +77,8 @@ fn accepted_about(verb: &Command, options: &[&Arg], all: bool) -> bool {
     matches.is_ok_and(|matches| unmet(&verb, &matches).is_none())
 }
 
-/// What an option may need beside it: nothing, or some other options. Empty if it is refused
-/// whatever is beside it.
+/// Returns the sets of options that an option can be used with: the empty one if it needs no other.
+/// Returns nothing if the option is always refused.
 fn contexts<'v>(verb: &Command, option: &'v Arg, others: &[&'v Arg]) -> Vec<Vec<&'v Arg>> {
     let with = |more: &[&'v Arg]| {
         let mut all = vec![option];
@@ -107,7 +107,7 @@ fn contexts<'v>(verb: &Command, option: &'v Arg, others: &[&'v Arg]) -> Vec<Vec<
     two
 }
 
-/// The options that a verb refuses together, a line for each.
+/// Appends a line per option of a verb: what it needs and what it conflicts with.
 fn refused(name: &str, verb: &Command, lines: &mut String) {
     let options: Vec<&Arg> = verb
         .get_arguments()
@@ -126,7 +126,7 @@ fn refused(name: &str, verb: &Command, lines: &mut String) {
     for (first, option) in options.iter().enumerate() {
         assert!(
             !contexts[first].is_empty(),
-            "cento {name} --{} is refused with everything: give `value` one that it accepts",
+            "cento {name} --{} is always refused: add a valid value to `value`",
             option.get_long().unwrap_or_default()
         );
         let mut against = Vec::new();
@@ -173,7 +173,7 @@ fn refused(name: &str, verb: &Command, lines: &mut String) {
 }
 
 #[test]
-fn of_every_pair_of_options_it_is_said_whether_they_go_together() {
+fn every_pair_of_options_is_known_to_combine_or_conflict() {
     let mut command = Arguments::command();
     command.build();
     let mut lines = String::new();

@@ -1,31 +1,31 @@
-//! The order of words: `cento detect --against mine/ crawl.cento` means what it says.
+//! Parsing the command line: reordering words so that `cento detect --against mine/ crawl.cento`
+//! works, and refusing options that have no effect.
 //!
-//! An option that takes any number of values would take the corpus behind them too, and one whose
-//! value may be left out would take it for its value. So words are put in order before they are
-//! parsed: a value that can be none is left alone, and where the corpus is missing, it is the last
-//! of the values.
+//! An option with any number of values would also take the corpus that follows them, and an option
+//! with an optional value would take the corpus as its value. Therefore words are reordered before
+//! clap parses them: an optional value is attached to its option only if it can be one, and if the
+//! corpus is missing, the last value of an option is used as the corpus.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
 use std::sync::OnceLock;
 
-use cento_store::MANIFEST;
 use clap::builder::ValueParser;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, CommandFactory, FromArgMatches};
 
 use crate::arguments::Arguments;
-use crate::failure::Failure;
+use crate::command_error::CommandError;
+use crate::corpora::is_corpus;
 
-/// Values of an option that takes any number of them, by where they are.
-struct Values {
-    places: Vec<usize>,
+/// The values of an option that takes any number of them, by position among the words.
+struct ManyValues {
+    positions: Vec<usize>,
     least: usize,
 }
 
-/// What was typed, in an order that can be parsed in one way only. `words` begin with the name of
-/// the program.
+/// Reorders the words so that they can be parsed in one way only. The first word is the name of the
+/// program.
 pub(crate) fn in_order(mut words: Vec<OsString>, command: &mut Command) -> Vec<OsString> {
     command.build();
     let mut verb = &*command;
@@ -44,11 +44,11 @@ pub(crate) fn in_order(mut words: Vec<OsString>, command: &mut Command) -> Vec<O
     let positional = verb.get_positionals().next();
     if let (Some(positional), Some(values), false) = (positional, values, bare) {
         let moved = moved(&typed, &values, positional);
-        let taken: Vec<OsString> = moved.iter().map(|&place| typed[place].clone()).collect();
-        let mut place = 0;
+        let taken: Vec<OsString> = moved.iter().map(|&at| typed[at].clone()).collect();
+        let mut position = 0;
         typed.retain(|_| {
-            place += 1;
-            !moved.contains(&(place - 1))
+            position += 1;
+            !moved.contains(&(position - 1))
         });
         words.extend(taken);
     }
@@ -56,18 +56,18 @@ pub(crate) fn in_order(mut words: Vec<OsString>, command: &mut Command) -> Vec<O
     words
 }
 
-/// Walks over the words of a verb: the same words with optional values tied to their options, the
-/// values of the last option that takes any number, and whether there are words that belong to no
-/// option. None if there is an option that nobody knows, which the parser tells better.
-fn read(words: &[OsString], verb: &Command) -> Option<(Vec<OsString>, Option<Values>, bool)> {
+/// Splits the words of a verb: returns the words with optional values attached to their options,
+/// the values of the last option that takes any number of them, and whether there are positional
+/// words. Returns `None` for an unknown option, which clap reports better.
+fn read(words: &[OsString], verb: &Command) -> Option<(Vec<OsString>, Option<ManyValues>, bool)> {
     let (mut typed, mut values, mut bare) = (Vec::new(), None, false);
-    let words = with_mistakes_tied(words, verb)?;
+    let words = with_mistakes_attached(words, verb)?;
     let about = verb.get_positionals().next();
     let mut words = words.into_iter().peekable();
     while let Some(word) = words.next() {
         let Some(text) = word.to_str() else {
             bare = true;
-            typed.push(as_shown(word, about));
+            typed.push(displayed(word, about));
             continue;
         };
         if text == "--" {
@@ -87,18 +87,18 @@ fn read(words: &[OsString], verb: &Command) -> Option<(Vec<OsString>, Option<Val
             typed.push(word);
         } else if numbers.min_values() == 0 && numbers.max_values() == 1 {
             match words.next_if(|next| is_value(option, next)) {
-                Some(value) => typed.push(tied(&word, &value)),
+                Some(value) => typed.push(joined(&word, &value)),
                 None => typed.push(word),
             }
         } else if numbers.max_values() > 1 {
             typed.push(word);
-            let mut places = Vec::new();
+            let mut positions = Vec::new();
             while let Some(value) = words.next_if(|next| !is_option(next)) {
-                places.push(typed.len());
-                typed.push(as_shown(value, Some(option)));
+                positions.push(typed.len());
+                typed.push(displayed(value, Some(option)));
             }
             let least = numbers.min_values();
-            values = Some(Values { places, least });
+            values = Some(ManyValues { positions, least });
         } else {
             typed.push(word);
             typed.extend(words.next());
@@ -107,9 +107,9 @@ fn read(words: &[OsString], verb: &Command) -> Option<(Vec<OsString>, Option<Val
     Some((typed, values, bare))
 }
 
-/// A name that is not text, as inputs are shown: its bytes as `%FF`, by which `cento-read` finds
-/// it. Where one path is wanted, it stays.
-fn as_shown(word: OsString, about: Option<&Arg>) -> OsString {
+/// Returns the displayed form of an input name that is not UTF-8, with invalid bytes as `%FF`, which
+/// `cento-read` resolves. Values that are single paths are unchanged.
+fn displayed(word: OsString, about: Option<&Arg>) -> OsString {
     let inputs = about
         .is_some_and(|about| about.get_value_parser().type_id() == ValueParser::string().type_id());
     if !inputs || word.to_str().is_some() {
@@ -125,18 +125,19 @@ fn as_shown(word: OsString, about: Option<&Arg>) -> OsString {
     shown.into()
 }
 
-/// Where the verb is about one thing and there are two words for it, one behind an option that may
-/// do without a value, that word is a wrong value of the option, and the parser should say so.
-fn with_mistakes_tied(words: &[OsString], verb: &Command) -> Option<Vec<OsString>> {
-    let about_one = verb.get_positionals().count() == 1
+/// Attaches a wrong value to its option. If a verb takes one positional word and there are two, and
+/// one of them follows an option with an optional value, then that word is meant as the value, and
+/// clap should reject it as such.
+fn with_mistakes_attached(words: &[OsString], verb: &Command) -> Option<Vec<OsString>> {
+    let takes_one = verb.get_positionals().count() == 1
         && verb.get_positionals().all(|about| {
             let numbers = about.get_num_args().unwrap_or_default();
             numbers.max_values() == 1
         });
-    if !about_one {
+    if !takes_one {
         return Some(words.to_vec());
     }
-    let (mut bare, mut behind) = (0, None);
+    let (mut bare, mut following) = (0, None);
     let mut at = 0;
     while let Some(word) = words.get(at) {
         at += 1;
@@ -155,7 +156,7 @@ fn with_mistakes_tied(words: &[OsString], verb: &Command) -> Option<Vec<OsString
         match (numbers.min_values(), numbers.max_values()) {
             (0, 1) => match words.get(at) {
                 Some(next) if is_value(option, next) => at += 1,
-                Some(next) if !is_option(next) => behind = Some(at - 1),
+                Some(next) if !is_option(next) => following = Some(at - 1),
                 _ => {}
             },
             (_, 1) => at += 1,
@@ -167,9 +168,9 @@ fn with_mistakes_tied(words: &[OsString], verb: &Command) -> Option<Vec<OsString
         }
     }
     let mut words = words.to_vec();
-    if let (2.., Some(at)) = (bare, behind) {
+    if let (2.., Some(at)) = (bare, following) {
         let value = words.remove(at + 1);
-        words[at] = tied(&words[at], &value);
+        words[at] = joined(&words[at], &value);
     }
     Some(words)
 }
@@ -179,8 +180,8 @@ fn is_option(word: &OsStr) -> bool {
     bytes.len() > 1 && bytes.starts_with(b"-")
 }
 
-/// The option of a word, and whether its value is in the same word. Of several short ones in one
-/// word the last may take a value.
+/// Returns the option of a word, and whether its value is in the same word. Of several short
+/// options in one word, the last may take a value.
 fn option_of<'c>(word: &str, verb: &'c Command) -> Option<(&'c Arg, bool)> {
     if let Some(long) = word.strip_prefix("--") {
         let (name, attached) = match long.split_once('=') {
@@ -196,11 +197,11 @@ fn option_of<'c>(word: &str, verb: &'c Command) -> Option<(&'c Arg, bool)> {
         return Some((option, attached));
     }
     let letters: Vec<char> = word.chars().skip(1).collect();
-    for (place, letter) in letters.iter().enumerate() {
+    for (position, letter) in letters.iter().enumerate() {
         let option = verb
             .get_arguments()
             .find(|option| option.get_short() == Some(*letter))?;
-        let last = place + 1 == letters.len();
+        let last = position + 1 == letters.len();
         if option.get_action().takes_values() || last {
             return Some((option, !last));
         }
@@ -208,8 +209,8 @@ fn option_of<'c>(word: &str, verb: &'c Command) -> Option<(&'c Arg, bool)> {
     None
 }
 
-/// Whether a word can be the value of an option that may do without: one of the values it knows, or
-/// a number.
+/// Returns whether a word can be the optional value of an option: one of its possible values, or a
+/// number.
 fn is_value(option: &Arg, word: &OsStr) -> bool {
     let Some(word) = word.to_str() else {
         return false;
@@ -221,20 +222,20 @@ fn is_value(option: &Arg, word: &OsStr) -> bool {
     }
 }
 
-fn tied(option: &OsStr, value: &OsStr) -> OsString {
+fn joined(option: &OsStr, value: &OsStr) -> OsString {
     let mut word = option.to_owned();
     word.push("=");
     word.push(value);
     word
 }
 
-/// The values that are what the verb is about: the corpus behind the others; or all, if an option
-/// can do without values and the verb takes inputs of any kind.
-fn moved(typed: &[OsString], values: &Values, positional: &Arg) -> Vec<usize> {
-    let Some(&last) = values.places.last() else {
+/// Returns the values of an option that are positional words: the corpus after the other values; or
+/// all values, if they are optional and the verb takes any inputs.
+fn moved(typed: &[OsString], values: &ManyValues, positional: &Arg) -> Vec<usize> {
+    let Some(&last) = values.positions.last() else {
         return Vec::new();
     };
-    if values.places.len() <= values.least {
+    if values.positions.len() <= values.least {
         return Vec::new();
     }
     let several = positional
@@ -243,44 +244,45 @@ fn moved(typed: &[OsString], values: &Values, positional: &Arg) -> Vec<usize> {
     let corpus = typed.get(last).is_some_and(is_corpus);
     match (corpus, positional.is_required_set()) {
         (true, _) => vec![last],
-        (false, true) if several => values.places.clone(),
+        (false, true) if several => values.positions.clone(),
         (false, true) => vec![last],
         (false, false) => Vec::new(),
     }
 }
 
-static GIVEN: OnceLock<Vec<String>> = OnceLock::new();
+/// The options that were typed, by id.
+static TYPED: OnceLock<Vec<String>> = OnceLock::new();
 
-/// Parses what was typed, and remembers which options are in it.
+/// Parses the command line, and remembers which options were typed.
 pub(crate) fn parse() -> Arguments {
     let mut command = Arguments::command();
     let words = in_order(std::env::args_os().collect(), &mut command);
     let matches = command
         .try_get_matches_from_mut(words)
         .unwrap_or_else(|error| error.exit());
-    let mut given = Vec::new();
+    let mut typed = Vec::new();
     let mut verb = Some(&matches);
     while let Some(matches) = verb {
         for id in matches.ids() {
-            // Groups have ids too; they are never asked for.
+            // Groups have ids too, but nobody queries them.
             if matches.value_source(id.as_str()) == Some(ValueSource::CommandLine) {
-                given.push(id.as_str().to_owned());
+                typed.push(id.as_str().to_owned());
             }
         }
         verb = matches.subcommand().map(|(_, matches)| matches);
     }
     if let Some((option, needed)) = unmet(&command, &matches) {
-        let told = format!("--{option} has no effect without --{needed}");
+        let message = format!("--{option} has no effect without --{needed}");
         command
-            .error(ErrorKind::MissingRequiredArgument, told)
+            .error(ErrorKind::MissingRequiredArgument, message)
             .exit();
     }
-    let _ = GIVEN.set(given);
+    let _ = TYPED.set(typed);
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
-/// Options that have no effect without another one, in every command that has both. `requires`
-/// alone does not do: clap drops it where the other option conflicts with something that was typed.
+/// Options that have no effect without another one, in every command that has both. `requires` is
+/// not enough: clap ignores it if the required option conflicts with one that was typed.
 const NEEDS: [(&str, &str); 6] = [
     ("figure_format", "figures"),
     ("figures", "replication"),
@@ -290,7 +292,7 @@ const NEEDS: [(&str, &str); 6] = [
     ("seed", "sample"),
 ];
 
-/// An option that was typed without the one that it needs, both as they are typed.
+/// Returns an option that was typed without the option that it needs, by their long names.
 pub(crate) fn unmet(command: &Command, matches: &ArgMatches) -> Option<(String, String)> {
     let (mut verb, mut matches) = (command, matches);
     while let Some((name, below)) = matches.subcommand() {
@@ -309,49 +311,43 @@ pub(crate) fn unmet(command: &Command, matches: &ArgMatches) -> Option<(String, 
     })
 }
 
-/// Whether an option was typed, even if with its usual value. It is named as in the struct that
-/// holds it.
-pub(crate) fn is_given(id: &str) -> bool {
-    GIVEN
+/// Returns whether an option was typed, even with its default value. The id is the name of its
+/// field.
+fn is_typed(id: &str) -> bool {
+    TYPED
         .get()
-        .is_some_and(|given| given.iter().any(|known| known == id))
+        .is_some_and(|typed| typed.iter().any(|known| known == id))
 }
 
-/// The first option of a group that was typed, as it is typed.
-pub(crate) fn first_given<A: Args>() -> Option<String> {
+/// Returns the first typed option of a group, as `--name`.
+pub(crate) fn first_typed<A: Args>() -> Option<String> {
     let command = A::augment_args(Command::new("group"));
     let mut options = command.get_arguments();
-    let option = options.find(|option| is_given(option.get_id().as_str()))?;
+    let option = options.find(|option| is_typed(option.get_id().as_str()))?;
     Some(format!("--{}", option.get_long().unwrap_or_default()))
 }
 
-/// Fails if one of these options was typed, which have no effect `because`.
-pub(crate) fn refuse(options: &[&str], because: &str) -> Result<(), Failure> {
-    let Some(id) = options.iter().find(|id| is_given(id)) else {
+/// Fails if one of these options was typed; `because` says why they have no effect.
+pub(crate) fn refuse(options: &[&str], because: &str) -> Result<(), CommandError> {
+    let Some(id) = options.iter().find(|id| is_typed(id)) else {
         return Ok(());
     };
     Err(no_effect(&format!("--{}", id.replace('_', "-")), because))
 }
 
-/// Fails if an option of a group was typed, which have no effect `because`.
-pub(crate) fn refuse_all<A: Args>(because: &str) -> Result<(), Failure> {
-    match first_given::<A>() {
+/// Fails if an option of a group was typed; `because` says why they have no effect.
+pub(crate) fn refuse_all<A: Args>(because: &str) -> Result<(), CommandError> {
+    match first_typed::<A>() {
         Some(option) => Err(no_effect(&option, because)),
         None => Ok(()),
     }
 }
 
-fn no_effect(option: &str, because: &str) -> Failure {
-    Failure::usage(
+fn no_effect(option: &str, because: &str) -> CommandError {
+    CommandError::usage(
         format!("{option} has no effect: {because}"),
-        "leave it out, or see --help for what it goes with",
+        "omit it, or see --help",
     )
-}
-
-/// Whether a word names a corpus, or something that is called like one.
-pub(crate) fn is_corpus(word: impl AsRef<OsStr>) -> bool {
-    let path = Path::new(word.as_ref());
-    path.join(MANIFEST).is_file() || path.extension().is_some_and(|ending| ending == "cento")
 }
 
 #[cfg(test)]
@@ -369,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn the_corpus_may_stand_behind_an_option_that_could_take_it() {
+    fn the_corpus_can_follow_an_option_that_could_take_it() {
         for (typed, meant) in [
             (
                 "cento detect --against mine/ --fuzzy crawl.cento",
@@ -439,9 +435,8 @@ mod tests {
     }
 
     #[test]
-    fn options_without_effect_beside_others_are_refused() {
-        // Where an option that is required conflicts with one that was typed, clap does not require
-        // it.
+    fn options_without_effect_are_refused() {
+        // clap ignores `requires` if the required option conflicts with one that was typed.
         for words in [
             "cento overlap c.cento --servers --figures f",
             "cento overlap c.cento --chunk lines:2 --figures f",
@@ -457,8 +452,8 @@ mod tests {
     }
 
     #[test]
-    fn every_option_may_stand_before_the_corpus() {
-        // Of every verb that is about one thing, and of every option of it that takes values.
+    fn every_option_can_precede_the_corpus() {
+        // For all verbs with a required positional word, and all of their options with values.
         let mut command = Arguments::command();
         command.build();
         for verb in command.get_subcommands() {
