@@ -70,7 +70,7 @@ pub(crate) fn text(corpus: &Path, findings: &Findings, top: usize) -> Result<Str
         ];
         text.push_str(&table(
             &heading,
-            &collections(&findings.table(COLLECTIONS), top)?,
+            &collections(&findings.table(COLLECTIONS.as_str()), top)?,
         ));
         let more = summary.collections.saturating_sub(top as u64);
         if more > 0 {

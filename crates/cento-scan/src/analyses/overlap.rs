@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cento_figure::{Axis, Figure, Format, Mark, Series};
 use cento_find::overlap::{
-    ANALYSIS, PairRow, Params, SERVER_ANALYSIS, ServerRow, Summary, Unit, run, usual_threshold,
+    ANALYSIS, OverlapPairRow, OverlapParams, SERVER_ANALYSIS, ServerRow, OverlapSummary, Unit, run, usual_threshold,
 };
 use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_report::format::{counted, number, part_of, percent, plural, quoted};
@@ -35,8 +35,8 @@ struct Overlap {
     share_of_b: f64,
 }
 
-impl From<PairRow> for Overlap {
-    fn from(row: PairRow) -> Overlap {
+impl From<OverlapPairRow> for Overlap {
+    fn from(row: OverlapPairRow) -> Overlap {
         Overlap {
             a: row.page,
             b: row.of,
@@ -92,7 +92,7 @@ impl Analysis for Pages {
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {
         corpus.needs_pages(2)?;
-        Ok(json!(Params::new(corpus.parameters.chunk)))
+        Ok(json!(OverlapParams::new(corpus.parameters.chunk)))
     }
 
     fn run(
@@ -144,9 +144,9 @@ impl Analysis for Servers {
                     .to_owned(),
             ),
             1 => Err("there is only one host".to_owned()),
-            _ => Ok(json!(Params {
+            _ => Ok(json!(OverlapParams {
                 unit: Unit::Host,
-                ..Params::new(corpus.parameters.chunk)
+                ..OverlapParams::new(corpus.parameters.chunk)
             })),
         }
     }
@@ -177,7 +177,7 @@ impl Analysis for Servers {
 
 fn command(corpus: &str, parameters: &Value) -> String {
     let command = CommandLine::new("overlap", corpus);
-    let Ok(params) = parse_parameters::<Params>(parameters) else {
+    let Ok(params) = parse_parameters::<OverlapParams>(parameters) else {
         return command.finish();
     };
     let command = match params.unit {
@@ -257,8 +257,8 @@ fn figure(
 }
 
 fn summarise(input: &SectionInput<'_>, overlaps: &[Overlap]) -> Result<Section> {
-    let summary: Summary = input.findings.summary()?;
-    let params: Params = parse_parameters(&input.findings.record.parameters)?;
+    let summary: OverlapSummary = input.findings.summary()?;
+    let params: OverlapParams = parse_parameters(&input.findings.record.parameters)?;
     let (one, many) = match params.unit {
         Unit::Pages => ("page", "pages"),
         Unit::Host => ("host", "hosts"),
@@ -301,8 +301,8 @@ fn summarise(input: &SectionInput<'_>, overlaps: &[Overlap]) -> Result<Section> 
 
 fn sentences(
     input: &SectionInput<'_>,
-    summary: &Summary,
-    params: &Params,
+    summary: &OverlapSummary,
+    params: &OverlapParams,
     overlaps: &[Overlap],
     many: &str,
 ) -> Vec<String> {
@@ -371,7 +371,7 @@ fn table(overlaps: &[Overlap], unit: Unit, many: &str, pairs: u64) -> ReportTabl
 
 /// Says which chunks are ignored because they are very common, and which pairs may be missing
 /// therefore. Returns no sentences if no chunk is ignored.
-pub fn ignored(summary: &Summary, params: &Params, one: &str, many: &str) -> Vec<String> {
+pub fn ignored(summary: &OverlapSummary, params: &OverlapParams, one: &str, many: &str) -> Vec<String> {
     if summary.common == 0 {
         return Vec::new();
     }
