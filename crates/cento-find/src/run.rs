@@ -35,7 +35,7 @@ pub const FINDINGS: &str = "findings";
 /// What makes a folder the findings of a run.
 pub const RUN: &str = "run.json";
 /// Changes when the same parameters give other findings.
-const REVISION: u32 = 4;
+const REVISION: u32 = 5;
 
 /// How and where an analysis runs.
 #[derive(Clone)]

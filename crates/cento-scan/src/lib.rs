@@ -33,7 +33,6 @@ mod profile;
 mod report;
 mod scan;
 pub mod select;
-pub mod tables;
 
 pub use analyses::{analyses, analysis};
 pub use analysis::{Analysis, SectionInput};

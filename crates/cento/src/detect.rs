@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_find::detect::{
-    DetectParams, DetectSummary, GramsParams, GramsSummary, LabelSet, NeighbourhoodRow, detect,
+    DetectParams, DetectSummary, GramsParams, GramsSummary, LabelSet, NEIGHBOURHOODS_TABLE, NeighbourhoodRow, PLACES_TABLE, SITES_TABLE, detect,
     grams, thresholds,
 };
 use cento_find::discover::{
@@ -18,7 +18,6 @@ use cento_report::format::counted;
 use cento_scan::Analysis;
 use cento_scan::analyses::detect::Detect;
 use cento_scan::select::first;
-use cento_scan::tables::{NEIGHBOURHOODS, PLACES, SITES};
 use clap::Args;
 
 use crate::analysis::AnalysisArguments;
@@ -202,7 +201,7 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, CommandError>
     }
     let sampling = &arguments.sampling;
     let site = |row: &NeighbourhoodRow| row.site.clone();
-    if sampling.print(&findings, NEIGHBOURHOODS, site, |row| row.flagged)? {
+    if sampling.print(&findings, NEIGHBOURHOODS_TABLE, site, |row| row.flagged)? {
         return Ok(ExitCode::SUCCESS);
     }
     if !arguments.analysis.export(&findings.table("sites"))? {
@@ -328,7 +327,7 @@ fn contamination_summary(
         lines.add_with("too common", number(counts.common), remark);
     }
     text.push_str(&lines.render());
-    let places = first(findings.rows(PLACES)?, 10)?;
+    let places = first(findings.rows(PLACES_TABLE)?, 10)?;
     if !places.is_empty() {
         let cells: Vec<Vec<String>> = places
             .iter()
@@ -476,7 +475,7 @@ fn summary(
 }
 
 fn site_table(findings: &Findings, originals: bool) -> Result<String, CommandError> {
-    let sites = first(findings.rows(SITES)?, 10)?;
+    let sites = first(findings.rows(SITES_TABLE)?, 10)?;
     if sites.is_empty() {
         return Ok(String::new());
     }

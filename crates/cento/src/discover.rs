@@ -5,14 +5,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_find::discover::{
-    DiscoverParams, DiscoverSummary, How, default_threshold, discover, objects_of, recipe_of,
+    DiscoverParams, DiscoverSummary, How, LABELS_TABLE, default_threshold, discover, objects_of, recipe_of,
     write_labels,
 };
 use cento_find::{CorpusPages, Findings};
 use cento_labels::{LabelKind, StopList};
 use cento_scan::Analysis;
 use cento_scan::analyses::discover::Discover;
-use cento_scan::tables::LABELS;
 use cento_store::Parameters;
 use clap::Args;
 
@@ -194,7 +193,7 @@ fn finish(
     let hash = |row: &cento_find::provenance::LabelRow| {
         row.hash.map(|byte| format!("{byte:02x}")).concat()
     };
-    if sampling.print(&findings, LABELS, hash, |_| true)? {
+    if sampling.print(&findings, LABELS_TABLE, hash, |_| true)? {
         return Ok(ExitCode::SUCCESS);
     }
     if !arguments.analysis.export(&findings.table("labels"))? {

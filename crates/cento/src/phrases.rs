@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use cento_find::Findings;
 use cento_find::copies::CopiesScheme;
-use cento_find::phrases::{ForeignBy, PhrasesParams, PhrasesSummary, SiteKind};
+use cento_find::phrases::{
+    ForeignBy, PHRASES_TABLE, PhrasesParams, PhrasesSummary, SITES_TABLE, SiteKind,
+};
 use cento_scan::Analysis;
 use cento_scan::analyses::phrases::Phrases;
 use cento_scan::select::{first, first_that};
-use cento_scan::tables::{PHRASE_SITES, PHRASE_TABLE};
 use clap::Args;
 use serde_json::json;
 
@@ -248,7 +249,7 @@ fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, Comman
         ),
     );
     text.push_str(&lines.render());
-    let rows = first(findings.rows(PHRASE_TABLE)?, 10)?;
+    let rows = first(findings.rows(PHRASES_TABLE)?, 10)?;
     if !rows.is_empty() {
         let cells: Vec<Vec<String>> = rows
             .iter()
@@ -266,7 +267,7 @@ fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, Comman
             &cells,
         ));
     }
-    let flagged = first_that(findings.rows(PHRASE_SITES)?, 10, |row| row.flagged)?;
+    let flagged = first_that(findings.rows(SITES_TABLE)?, 10, |row| row.flagged)?;
     if !flagged.is_empty() {
         let cells: Vec<Vec<String>> = flagged
             .iter()

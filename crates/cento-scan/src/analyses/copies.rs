@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cento_figure::{Axis, Figure, Format, Mark, Series};
 use cento_find::copies::{
-    CLASSES, COPIES, ClassRow, CopiesParams, CopiesSummary, MIRRORS, MirrorRow, copies,
+    ALL_PAIRS, CLASSES, COPIES, ClassRow, CopiesParams, CopiesSummary, MIRRORS, MirrorRow, copies,
 };
 use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_report::format::{counted, number, part_of, plural, quoted, size};
@@ -186,6 +186,18 @@ fn sentences(summary: &CopiesSummary) -> Vec<String> {
                 many => format!("{} pages share", number(many)),
             },
             plural(summary.pages_crowded, "its", "their"),
+        ));
+    }
+    if summary.wide_classes > 0 {
+        sentences.push(format!(
+            "{} {} on more than {ALL_PAIRS} hosts. Not all pairs of these hosts were compared, so \
+             whether they are names of one server can depend on which pages are kept.",
+            counted(
+                summary.wide_classes,
+                "group of duplicates",
+                "groups of duplicates"
+            ),
+            plural(summary.wide_classes, "is", "are"),
         ));
     }
     if summary.without_text {

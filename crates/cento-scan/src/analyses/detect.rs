@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use cento_figure::{Axis, Figure, Format, Mark, Rule, Series};
 use cento_find::detect::{
-    CopiedRow, DETECT, DetectParams, DetectSummary, LabelSet, LabelsUsed, NeighbourhoodRow, detect,
-    histograms, levels, thresholds,
+    COPIED_TABLE, CopiedRow, DETECT, DetectParams, DetectSummary, LabelSet, LabelsUsed,
+    NEIGHBOURHOODS_TABLE, NeighbourhoodRow, SITES_TABLE, detect, histograms, levels, thresholds,
 };
 use cento_find::discover::{DISCOVER, How, default_threshold, discover, write_labels};
 use cento_find::labelling::stop_labels;
@@ -22,7 +22,6 @@ use super::discover::blind;
 use crate::analysis::{Analysis, CommandLine, SectionInput, parse_parameters};
 use crate::profile::Profile;
 use crate::select::{first, first_that};
-use crate::tables::{COPIED, NEIGHBOURHOODS, SITES};
 
 /// The labels that were discovered in the corpus itself, in the folder of their discovery: all of
 /// them, and without those that look like boilerplate.
@@ -159,7 +158,7 @@ impl Analysis for Detect {
                 "neighbourhoods stand out by copied chunks",
             ),
         ));
-        let neighbourhoods = input.findings.rows(NEIGHBOURHOODS)?;
+        let neighbourhoods = input.findings.rows(NEIGHBOURHOODS_TABLE)?;
         let flagged = first_that(neighbourhoods, input.top, |row| row.flagged)?;
         if !flagged.is_empty() {
             section.tables.push(neighbourhood_table(
@@ -173,7 +172,7 @@ impl Analysis for Detect {
             let table = neighbourhood_table(title, sites.first, sites.matched);
             section.tables.push(table);
         }
-        let copied = first(input.findings.rows(COPIED)?, input.top)?;
+        let copied = first(input.findings.rows(COPIED_TABLE)?, input.top)?;
         if !copied.is_empty() {
             section.tables.push(originals_table(copied));
         }
@@ -200,7 +199,7 @@ struct Sites {
 impl Sites {
     fn read(findings: &Findings, folders: &BTreeSet<String>, top: usize) -> Result<Sites> {
         let mut sites = Sites::default();
-        for site in findings.rows(SITES)? {
+        for site in findings.rows(SITES_TABLE)? {
             let site = site?;
             if folders.contains(&site.site) {
                 continue;

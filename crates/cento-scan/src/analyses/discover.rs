@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use cento_figure::{Axis, Figure, Format, Mark, Rule, Series};
 use cento_find::discover::{
-    DISCOVER, DiscoverParams, DiscoverSummary, How, default_threshold, discover, frequencies,
-    recipe_of,
+    DISCOVER, DiscoverParams, DiscoverSummary, FrequencyRow, How, LABELS_TABLE, default_threshold,
+    discover, frequencies, recipe_of,
 };
 use cento_find::provenance::LabelRow;
 use cento_find::{CorpusPages, Findings, Result, Workplace};
@@ -18,7 +18,6 @@ use super::columns;
 use crate::analysis::{Analysis, CommandLine, SectionInput, parse_parameters};
 use crate::profile::Profile;
 use crate::select::largest_by;
-use crate::tables::LABELS;
 
 /// Characters of a label that are shown.
 const LABEL: usize = 120;
@@ -89,17 +88,17 @@ impl Analysis for Discover {
         let counts = frequencies(findings)?;
         let params: DiscoverParams = parse_parameters(&findings.record.parameters)?;
         let of = params.recipe.of.name();
-        let points = |of: fn(&[u64; 3]) -> u64| {
+        let points = |of: fn(&FrequencyRow) -> u64| {
             let counts = counts
                 .iter()
-                .map(move |row| (row[0] as f64, of(row) as f64));
+                .map(move |row| (row.count as f64, of(row) as f64));
             counts.filter(|point| point.1 > 0.0).collect::<Vec<_>>()
         };
-        let all: u64 = counts.iter().map(|row| row[1]).sum();
+        let all: u64 = counts.iter().map(|row| row.objects).sum();
         let single: u64 = counts
             .iter()
-            .filter(|row| row[0] == 1)
-            .map(|row| row[1])
+            .filter(|row| row.count == 1)
+            .map(|row| row.objects)
             .sum();
         let mut figure = Figure::new(
             format!("How often do {of} occur?"),
@@ -112,8 +111,8 @@ impl Analysis for Discover {
             number(single),
             plural(single, "occurs", "occur")
         ))
-        .series(Series::new(of, Mark::Points, points(|row| row[1] - row[2])));
-        let stops = points(|row| row[2]);
+        .series(Series::new(of, Mark::Points, points(|row| row.objects.saturating_sub(row.stopped))));
+        let stops = points(|row| row.stopped);
         if !stops.is_empty() {
             figure = figure.series(Series::new("on the stop list", Mark::Points, stops));
         }
@@ -158,7 +157,7 @@ impl Analysis for Discover {
                 capitalised(of)
             ));
         }
-        let labels = input.findings.rows(LABELS)?;
+        let labels = input.findings.rows(LABELS_TABLE)?;
         let labels =
             labels.filter(|row| row.as_ref().map_or(true, |label| label.proposed.is_none()));
         let rows = largest_by(labels, |row| row.count, input.top)?;
@@ -227,7 +226,7 @@ fn capitalised(word: &str) -> String {
 }
 
 fn table(labels: Vec<LabelRow>, summary: &DiscoverSummary, of: &str) -> ReportTable {
-    let with_sites = labels.iter().any(|label| label.sites > 0);
+    let with_sites = labels.iter().any(|label| label.sites.is_some_and(|sites| sites > 0));
     let names = ["label", "occurrences", "pages"].into_iter();
     let names = names.chain(with_sites.then_some("domains"));
     let all = summary.labels.saturating_sub(summary.proposed);
@@ -247,7 +246,11 @@ fn table(labels: Vec<LabelRow>, summary: &DiscoverSummary, of: &str) -> ReportTa
                     ReportCell::Count(label.count),
                     ReportCell::Count(label.pages),
                 ];
-                cells.extend(with_sites.then_some(ReportCell::Count(label.sites)));
+                cells.extend(with_sites.then(|| {
+                    label
+                        .sites
+                        .map_or(ReportCell::Unknown, ReportCell::Count)
+                }));
                 cells.push(ReportCell::Address(label.page));
                 cells
             })

@@ -11,13 +11,12 @@
 use std::collections::HashMap;
 
 use cento_find::Result;
-use cento_find::quilts::{PatchRow, QuiltRow, QuiltsParams};
+use cento_find::quilts::{PATCHES_TABLE, PatchRow, QuiltRow, QuiltsParams};
 use cento_report::format::{counted, number, percent};
 use cento_report::{Excerpt, ExcerptPiece, ExcerptSource, Quote};
 
 use super::quilts::foreign_fraction;
 use crate::analysis::SectionInput;
-use crate::tables::PATCHES_TABLE;
 
 /// Sources that are shown, each with a colour.
 const SOURCES: usize = 7;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cento_figure::{Axis, Figure, Format, Mark, Series};
 use cento_find::overlap::{
-    ANALYSIS, OverlapPairRow, OverlapParams, SERVER_ANALYSIS, ServerRow, OverlapSummary, Unit, run, usual_threshold,
+    ANALYSIS, OverlapPairRow, OverlapParams, OverlapSummary, PAIRS, SERVER_ANALYSIS, SERVERS, ServerRow, Unit, run, usual_threshold,
 };
 use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_report::format::{counted, number, part_of, percent, plural, quoted};
@@ -15,7 +15,6 @@ use super::columns;
 use crate::analysis::{Analysis, CommandLine, SectionInput, parse_parameters};
 use crate::profile::Profile;
 use crate::select::first;
-use crate::tables::{PAIRS, SERVERS};
 
 /// `cento overlap`: pairs of pages.
 pub struct Pages;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use cento_figure::{Axis, Bins, Figure, Format, Mark, Rule, Series};
 use cento_find::phrases::{
-    PHRASES, PhraseFigures, PhraseRow, PhrasesParams, PhrasesSummary, SiteFigure, SiteKind,
-    SiteRow, figures, phrases,
+    PAGES_TABLE, PHRASES, PHRASES_TABLE, PhraseFigures, PhraseSiteRow, SITES_TABLE, PhraseRow, PhrasesParams, PhrasesSummary, SiteFigure, SiteKind,
+    PhraseSiteRow, figures, phrases,
 };
 use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_report::format::{counted, number, percent, plural, quoted, shortened};
@@ -16,7 +16,6 @@ use super::columns;
 use crate::analysis::{Analysis, CommandLine, SectionInput, parse_parameters};
 use crate::profile::Profile;
 use crate::select::{first, largest_by};
-use crate::tables::{PHRASE_PAGES, PHRASE_SITES, PHRASE_TABLE};
 
 /// Bins of the histogram of originality.
 const BINS: usize = 20;
@@ -112,11 +111,11 @@ impl Analysis for Phrases {
         let summary: PhrasesSummary = input.findings.summary()?;
         let params: PhrasesParams = parse_parameters(&input.findings.record.parameters)?;
         let mut section = Section::default();
-        let popular = first(input.findings.rows(PHRASE_TABLE)?, input.top)?;
+        let popular = first(input.findings.rows(PHRASES_TABLE)?, input.top)?;
         section.sentences.push(count_sentence(&summary, &params));
         section.sentences.extend(most_popular(&popular));
         let (mut pages, mut sum) = (0u64, 0.0);
-        for page in input.findings.rows(PHRASE_PAGES)? {
+        for page in input.findings.rows(PAGES_TABLE)? {
             let page = page?;
             // Pages shorter than a phrase have no originality.
             if page.phrases > 0 {
@@ -241,7 +240,7 @@ fn site_tables(input: &SectionInput<'_>, summary: &PhrasesSummary) -> Result<Vec
         "mean popular of 84",
         "deviation",
     ];
-    let cells = |row: SiteRow| {
+    let cells = |row: PhraseSiteRow| {
         vec![
             ReportCell::Text(row.site),
             ReportCell::Count(row.pages),
@@ -251,7 +250,7 @@ fn site_tables(input: &SectionInput<'_>, summary: &PhrasesSummary) -> Result<Vec
             ReportCell::Number(row.deviation),
         ]
     };
-    let table = |title: &str, rows: Vec<SiteRow>, all: u64| ReportTable {
+    let table = |title: &str, rows: Vec<PhraseSiteRow>, all: u64| ReportTable {
         title: title.to_owned(),
         columns: columns(names),
         more: all.saturating_sub(rows.len() as u64),
@@ -259,12 +258,12 @@ fn site_tables(input: &SectionInput<'_>, summary: &PhrasesSummary) -> Result<Vec
     };
     let mut tables = Vec::new();
     if summary.flagged > 0 {
-        let sites = input.findings.rows(PHRASE_SITES)?;
+        let sites = input.findings.rows(SITES_TABLE)?;
         let mut rows = largest_by(sites, |row| (row.flagged, row.pages), input.top)?;
         rows.retain(|row| row.flagged);
         tables.push(table("flagged sites", rows, summary.flagged));
     }
-    let sites = input.findings.rows(PHRASE_SITES)?;
+    let sites = input.findings.rows(SITES_TABLE)?;
     let rows = largest_by(sites, |row| row.pages, input.top)?;
     let title = "originality of the largest sites";
     tables.push(table(title, rows, summary.sites));
@@ -303,7 +302,7 @@ fn suggestions(
 
 fn originality(findings: &Findings, params: &PhrasesParams) -> Result<Figure> {
     let mut bins = Bins::new(BINS);
-    for page in findings.rows(PHRASE_PAGES)? {
+    for page in findings.rows(PAGES_TABLE)? {
         let page = page?;
         if page.phrases > 0 {
             let original = page.phrases.saturating_sub(page.shared_phrases);

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use cento_figure::{Axis, Figure, Format, Series};
-use cento_find::overlap::{PAGE_BYTES, REPLICATION, ReplicasRow, ReplicationSummary, replication};
+use cento_find::overlap::{
+    COLLECTIONS, PAGE_BYTES, REPLICATION, ReplicasRow, ReplicationSummary, replication,
+};
 use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_report::format::{counted, number, percent, plural, quoted, size};
 use cento_report::{Drawing, Headline, ReportCell, ReportTable, Section, Suggestion};
@@ -13,7 +15,6 @@ use super::columns;
 use crate::analysis::{Analysis, CommandLine, SectionInput};
 use crate::profile::Profile;
 use crate::select::first;
-use crate::tables::COLLECTIONS;
 
 /// A scan skips the analysis above this number of pages, because it keeps some bytes of each
 /// page in memory.

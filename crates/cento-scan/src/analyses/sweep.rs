@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cento_figure::{Axis, Figure, Format, Mark, Series};
-use cento_find::quilts::{QuiltsParams, SWEEP, Sweep, SweepRow, sweep};
+use cento_find::quilts::{QuiltsParams, SWEEP, SWEEP_TABLE, Sweep, SweepRow, sweep};
 use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_report::format::counted;
 use cento_report::{Drawing, ReportCell, ReportTable, Section};
@@ -14,7 +14,6 @@ use super::{columns, quilts};
 use crate::analysis::{Analysis, CommandLine, SectionInput, parse_parameters};
 use crate::profile::Profile;
 use crate::select::first;
-use crate::tables::SWEEP_TABLE;
 
 /// The maximum number of rows of a sweep.
 const MAX_ROWS: usize = 1_000;
