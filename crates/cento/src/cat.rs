@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &CatArguments) -> Result<ExitCode, CommandError> {
         (None, None) => {
             return Err(CommandError::usage(
                 "no page given".to_owned(),
-                "give --url or --id",
+                "use --url or --id",
             ));
         }
     };

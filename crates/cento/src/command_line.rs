@@ -107,8 +107,8 @@ fn read(words: &[OsString], verb: &Command) -> Option<(Vec<OsString>, Option<Man
     Some((typed, values, bare))
 }
 
-/// Returns the displayed form of an input name that is not UTF-8, with invalid bytes as `%FF`, which
-/// `cento-read` resolves. Values that are single paths are unchanged.
+/// Returns the displayed form of an input name that is not UTF-8, with invalid bytes as `%FF`.
+/// `cento-read` resolves such names. Values that are single paths are unchanged.
 fn displayed(word: OsString, about: Option<&Arg>) -> OsString {
     let inputs = about
         .is_some_and(|about| about.get_value_parser().type_id() == ValueParser::string().type_id());
@@ -264,7 +264,7 @@ pub(crate) fn parse() -> Arguments {
     let mut verb = Some(&matches);
     while let Some(matches) = verb {
         for id in matches.ids() {
-            // Groups have ids too, but nobody queries them.
+            // Groups have ids too, which do no harm.
             if matches.value_source(id.as_str()) == Some(ValueSource::CommandLine) {
                 typed.push(id.as_str().to_owned());
             }

@@ -22,7 +22,7 @@ use serde_json::json;
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
 use crate::command_line::{refuse, refuse_all};
-use crate::corpora::{check_no_input, is_corpus, open_source};
+use crate::corpora::{check_no_input, is_corpus, open_corpora};
 use crate::files::{check_writable, write_with};
 use crate::originals::{OriginalArguments, Originals};
 use crate::output::{CellStyle, Lines, clean, findings_table, number, print, say, size};
@@ -86,7 +86,7 @@ pub(crate) struct CopiesArguments {
     /// order), longest or shortest-url
     #[arg(long, value_name = "WHICH", default_value_t = Keep::Earliest)]
     pub(crate) keep: Keep,
-    /// Print the URLs of the pages that are kept or dropped, or of all pages with the decision
+    /// Print the URLs of the pages that are kept or removed, or of all pages with the decision
     #[arg(
         long,
         value_name = "WHAT",
@@ -94,7 +94,7 @@ pub(crate) struct CopiesArguments {
         help_heading = "Output"
     )]
     pub(crate) emit: Option<Emit>,
-    /// Write the inputs without the dropped pages to the folder of --output: JSON Lines, Parquet,
+    /// Write the inputs without the removed pages to the folder of --output: JSON Lines, Parquet,
     /// archives (in WARC, a page with identical bytes becomes a revisit record) and single files.
     /// Without INPUT, all inputs
     #[arg(long, value_name = "INPUT", num_args = 0.., requires = "output", help_heading = "Output")]
@@ -128,7 +128,7 @@ pub(crate) struct CopiesArguments {
 pub(crate) enum Emit {
     /// Pages that are kept
     Keep,
-    /// Pages that are dropped
+    /// Pages that are removed
     Drop,
     /// All pages, with the decision
     All,
@@ -177,7 +177,7 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, CommandError>
         .chain([&corpus])
         .map(PathBuf::as_path)
         .collect();
-    let source = Arc::new(open_source(&paths, arguments.analysis.partial)?);
+    let source = Arc::new(open_corpora(&paths, arguments.analysis.partial)?);
     if let Some(list) = &arguments.skip_list {
         check_writable(list)?;
         check_no_input(list, &source)?;
@@ -378,7 +378,7 @@ impl DroppedPages<()> {
 }
 
 impl<I: Iterator<Item = cento_find::Result<RecordBatch>>> DroppedPages<I> {
-    /// Returns the kind of a dropped page and the page kept in its place. Ids must ascend.
+    /// Returns the kind of a removed page and the page kept in its place. Ids must ascend.
     fn take(&mut self, page_id: u64) -> Result<Option<(String, String)>, CommandError> {
         loop {
             let Some(batch) = &self.batch else {

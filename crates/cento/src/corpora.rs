@@ -19,7 +19,7 @@ pub(crate) fn is_corpus(path: impl AsRef<OsStr>) -> bool {
 
 /// Opens the corpora of an analysis. With `partial`, unfinished corpora are opened too, with a note
 /// about how much of them there is.
-pub(crate) fn open_source(paths: &[&Path], partial: bool) -> Result<CorpusPages, CommandError> {
+pub(crate) fn open_corpora(paths: &[&Path], partial: bool) -> Result<CorpusPages, CommandError> {
     if !partial {
         return Ok(CorpusPages::open(paths)?);
     }

@@ -22,7 +22,7 @@ use clap::Args;
 
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
-use crate::corpora::open_source;
+use crate::corpora::open_corpora;
 use crate::discover::{check_output, stop_list};
 use crate::figures::FigureArguments;
 use crate::originals::{OriginalArguments, Originals};
@@ -180,7 +180,7 @@ impl DetectArguments {
 
 pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, CommandError> {
     let params = arguments.resolve()?;
-    let source = Arc::new(open_source(
+    let source = Arc::new(open_corpora(
         &[&arguments.corpus],
         arguments.analysis.partial,
     )?);

@@ -17,7 +17,7 @@ use clap::Args;
 
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
-use crate::corpora::open_source;
+use crate::corpora::open_corpora;
 use crate::detect::MIN_LENGTH;
 use crate::figures::FigureArguments;
 use crate::labels::{most_frequent, print_summary};
@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, CommandErro
     let list = stop_list(&arguments.stop, arguments.no_stop)?;
     check_output(&arguments.output)?;
     let corpus = match &arguments.corpus {
-        Some(path) => Some(open_source(&[path], arguments.analysis.partial)?),
+        Some(path) => Some(open_corpora(&[path], arguments.analysis.partial)?),
         None => None,
     };
     let parameters = match &corpus {

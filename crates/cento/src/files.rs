@@ -121,7 +121,7 @@ fn write_rows(
                     .map(|(_, value)| match value {
                         Value::Null => String::new(),
                         Value::String(text) => csv_cell(&text),
-                        // Numbers keep their sign: `-1` is no formula.
+                        // Numbers keep their sign: `-1` is not a formula.
                         Value::Number(number) => number.to_string(),
                         other => csv_cell(&other.to_string()),
                     })

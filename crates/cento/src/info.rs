@@ -81,7 +81,7 @@ impl Census {
         let columns = ["domain", "language", "bytes", "words", "reject"];
         for batch in corpus.scan(Table::Pages, &columns) {
             let batch = batch?;
-            // The columns come in the order of the table, whatever the order of the request.
+            // The columns come in the order of the table, not of the request.
             let [domain, language, reject] =
                 [0, 1, 4].map(|column| batch.column(column).as_string::<i32>());
             let bytes = batch.column(2).as_primitive::<UInt64Type>();

@@ -64,7 +64,8 @@ pub(crate) enum LabelsVerb {
     },
     /// Export the texts of labels and where they come from
     ///
-    /// One JSON object per line, or a file in the format of its extension: .parquet, .jsonl or .csv.
+    /// Prints one JSON object per line, or writes a file in the format of its extension: .parquet,
+    /// .jsonl or .csv.
     Export {
         /// The labels
         #[arg(value_name = "LABELS")]

@@ -62,7 +62,7 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
         .ok()
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .filter(|time| time.as_millis() > 0)
-        .ok_or_else(|| format!("invalid duration `{text}`: give seconds, at least 0.001"))
+        .ok_or_else(|| format!("invalid duration `{text}`: use seconds, at least 0.001"))
 }
 
 impl MachineArguments {

@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::interrupt::{CancelGuard, on_interrupt};
 use crate::output::{number, say, size};
 
-/// How often the bar is drawn, and how often a line is printed where there is no terminal.
+/// How often the bar is drawn, and how often a line is printed without a terminal.
 const DRAW: Duration = Duration::from_millis(200);
 const LOG: Duration = Duration::from_secs(10);
 

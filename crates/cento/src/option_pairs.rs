@@ -2,8 +2,8 @@
 //!
 //! An option that is accepted has an effect, with any other option that is accepted beside it. The
 //! snapshot in `src/snapshots` has a line per option: the options that it needs, and those that it
-//! conflicts with. It has an effect together with all others. A new option changes the snapshot, and
-//! its author checks that each changed line is true. Conflicts that depend on values
+//! conflicts with. It has an effect together with all others. A new option changes the snapshot,
+//! and its author checks that each changed line is true. Conflicts that depend on values
 //! (`--scheme megashingle`) or on whether an input is a corpus are refused by
 //! [`crate::command_line::refuse`] and tested in `tests/outputs.rs`.
 

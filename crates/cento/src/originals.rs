@@ -1,6 +1,7 @@
 //! Inputs that may be a corpus or anything that `cento index` reads: options, and opening them.
 //!
-//! Inputs other than a corpus are indexed into a temporary corpus that lives as long as the command.
+//! Inputs other than a corpus are indexed into a temporary corpus, which is removed when the
+//! command ends.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

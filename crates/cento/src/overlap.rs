@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
-use crate::corpora::open_source;
+use crate::corpora::open_corpora;
 use crate::figures::FigureArguments;
 use crate::output::{Lines, clean, number, print};
 use crate::replication::text as replication_text;
@@ -132,7 +132,7 @@ impl OverlapArguments {
 }
 
 pub(crate) fn run(arguments: &OverlapArguments) -> Result<ExitCode, CommandError> {
-    let source = Arc::new(open_source(
+    let source = Arc::new(open_corpora(
         &[&arguments.corpus],
         arguments.analysis.partial,
     )?);

@@ -19,7 +19,7 @@ use serde_json::json;
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
 use crate::command_line::refuse;
-use crate::corpora::open_source;
+use crate::corpora::open_corpora;
 use crate::figures::FigureArguments;
 use crate::output::{Lines, number, print, shortened, table};
 
@@ -76,10 +76,10 @@ pub(crate) struct PhrasesArguments {
     /// only by ip
     #[arg(long, value_name = "KIND", default_value_t = SiteKind::Host, help_heading = "Sites")]
     pub(crate) site: SiteKind,
-    /// Flag sites with at least this many pages,
+    /// Flag only sites with at least this many pages
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Sites")]
     pub(crate) flag_pages: u64,
-    /// with a mean of at least this many popular shingles per page, of 84,
+    /// Flag only sites with a mean of at least this many popular shingles per page, of 84
     #[arg(
         long,
         value_name = "MEAN",
@@ -87,7 +87,7 @@ pub(crate) struct PhrasesArguments {
         help_heading = "Sites"
     )]
     pub(crate) flag_mean: f64,
-    /// and with a standard deviation below this
+    /// Flag only sites with a standard deviation of popular shingles below this
     #[arg(
         long,
         value_name = "DEVIATION",
@@ -188,7 +188,7 @@ impl PhrasesArguments {
 
 pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, CommandError> {
     let params = arguments.resolve()?;
-    let source = Arc::new(open_source(
+    let source = Arc::new(open_corpora(
         &[&arguments.corpus],
         arguments.analysis.partial,
     )?);

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
-use crate::corpora::open_source;
+use crate::corpora::open_corpora;
 use crate::figures::FigureArguments;
 use crate::files::write_file;
 use crate::output::{Lines, clean, number, print, table};
@@ -116,7 +116,7 @@ const SEED: u64 = 1;
 
 pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, CommandError> {
     let params = arguments.resolve()?;
-    let source = Arc::new(open_source(
+    let source = Arc::new(open_corpora(
         &[&arguments.corpus],
         arguments.analysis.partial,
     )?);

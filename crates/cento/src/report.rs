@@ -12,7 +12,7 @@ use cento_scan::{Profile, analyses, build_report, known_results};
 use clap::Args;
 
 use crate::command_error::CommandError;
-use crate::corpora::{check_no_input, open_source};
+use crate::corpora::{check_no_input, open_corpora};
 use crate::figures::FigureArguments;
 use crate::files::cannot_write;
 use crate::output::{clean, print, say};
@@ -60,7 +60,7 @@ pub(crate) struct ReportArguments {
 }
 
 pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
-    let source = Arc::new(open_source(&[&arguments.corpus], arguments.partial)?);
+    let source = Arc::new(open_corpora(&[&arguments.corpus], arguments.partial)?);
     if let Some(output) = &arguments.output {
         check_no_input(output, &source)?;
     }

@@ -19,7 +19,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::command_error::CommandError;
 use crate::command_line::{first_typed, refuse};
-use crate::corpora::{check_no_input, is_corpus, open_source};
+use crate::corpora::{check_no_input, is_corpus, open_corpora};
 use crate::figures::FigureArguments;
 use crate::index::IndexRequest;
 use crate::machine::ResourceArguments;
@@ -57,7 +57,7 @@ pub(crate) struct ScanArguments {
     /// Run only these analyses, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names())]
     only: Vec<String>,
-    /// Find these labels, made by `cento discover`, instead of those discovered in the corpus itself
+    /// Find these labels, made by `cento discover`, instead of labels discovered in the corpus
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// File of the report [default: report.html in the corpus]
@@ -159,7 +159,7 @@ fn scan(arguments: &ScanArguments, watch: &Arc<ScanProgress>) -> Result<Scanned,
         .map(LabelSet::open)
         .transpose()?;
     let made = make(arguments, watch)?;
-    let source = Arc::new(open_source(&[&made.corpus], arguments.partial)?);
+    let source = Arc::new(open_corpora(&[&made.corpus], arguments.partial)?);
     if let Some(report) = &arguments.report {
         check_no_input(report, &source)?;
     }

@@ -254,7 +254,7 @@ fn each_combination_of_corpus_and_parameters_has_its_own_cached_results() {
             let found = results(&sandbox, &words, &shared, &[]);
             let after = runs(&sandbox.path(&shared));
             assert_eq!(before != after, new, "{words:?} among {seen:?}");
-            // Threads and memory are no parameters, and the cached results are the same.
+            // Threads and memory are not parameters: the cached results are used.
             let again = results(
                 &sandbox,
                 &words,

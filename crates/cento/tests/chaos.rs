@@ -88,7 +88,8 @@ fn results(sandbox: &Sandbox) -> Vec<String> {
         .collect()
 }
 
-/// Runs a command and returns its status, standard output and transcript; fails on a panic or signal.
+/// Runs a command and returns its status, standard output and transcript; fails on a panic or a
+/// signal.
 fn survive(sandbox: &Sandbox, arguments: &[&str]) -> (i32, String, String) {
     let output = sandbox.command(arguments).output().unwrap();
     let said = sandbox.transcript(&output);
@@ -136,7 +137,8 @@ fn a_killed_command_gives_the_same_results_when_run_again() {
     }
 }
 
-/// Flips a bit of a file, truncates it, or overwrites some bytes with zeros; returns its old content.
+/// Flips a bit of a file, truncates it, or overwrites some bytes with zeros. Returns its old
+/// content.
 fn corrupt(path: &Path, random: &mut Random) -> Vec<u8> {
     let whole = fs::read(path).unwrap();
     let mut bytes = whole.clone();
@@ -187,7 +189,8 @@ fn corruption_never_changes_results_silently() {
             path.display(),
             ANALYSES[chosen]
         );
-        // After the file is restored, results are as before: recomputed findings have the same bytes.
+        // After the file is restored, results are as before: recomputed findings have the same
+        // bytes.
         fs::write(path, &whole).unwrap();
     }
     assert_eq!(results(&sandbox), right);

@@ -190,8 +190,8 @@ fn without_run(line: &str) -> String {
     }
 }
 
-/// Removes progress lines: their number depends on how busy the machine is. All of them, and no other
-/// lines on standard error, end in a rate per second or in a clock after two spaces.
+/// Removes progress lines: their number depends on how busy the machine is. All of them, and no
+/// other lines on standard error, end in a rate per second or in a clock after two spaces.
 fn without_progress(text: &str) -> String {
     let is_progress = |line: &&str| {
         let line = line.trim_end();
@@ -209,8 +209,8 @@ fn without_progress(text: &str) -> String {
         .collect()
 }
 
-/// Replaces seconds and rates, which differ from run to run, and the size of a corpus, which depends
-/// on how it is stored.
+/// Replaces seconds and rates, which differ from run to run, and the size of a corpus, which
+/// depends on how it is stored.
 fn without_times(line: &str) -> String {
     let begins = |name: &str| {
         line.strip_prefix("  ")
