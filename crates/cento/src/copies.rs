@@ -485,10 +485,10 @@ fn summary(
             number(counts.pages_crowded)
         ));
     }
-    if counted.wide_classes > 0 {
+    if counts.wide_classes > 0 {
         text.push_str(&format!(
             "{} classes are on more than {ALL_PAIRS} hosts: not all pairs of these hosts were compared, so whether they are server-aliases can depend on --keep\n",
-            number(counted.wide_classes)
+            number(counts.wide_classes)
         ));
     }
     if kept {

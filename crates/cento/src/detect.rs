@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_find::detect::{
-    DetectParams, DetectSummary, GramsParams, GramsSummary, LabelSet, NEIGHBOURHOODS_TABLE, NeighbourhoodRow, PLACES_TABLE, SITES_TABLE, detect,
-    grams, thresholds,
+    DetectParams, DetectSummary, GramsParams, GramsSummary, LabelSet, NEIGHBOURHOODS_TABLE,
+    NeighbourhoodRow, PLACES_TABLE, SITES_TABLE, detect, grams, thresholds,
 };
 use cento_find::discover::{
     DiscoverParams, DiscoverSummary, How, discover, recipe_of, write_labels,

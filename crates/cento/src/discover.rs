@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_find::discover::{
-    DiscoverParams, DiscoverSummary, How, LABELS_TABLE, default_threshold, discover, objects_of, recipe_of,
-    write_labels,
+    DiscoverParams, DiscoverSummary, How, LABELS_TABLE, default_threshold, discover, objects_of,
+    recipe_of, write_labels,
 };
 use cento_find::{CorpusPages, Findings};
 use cento_labels::{LabelKind, StopList};

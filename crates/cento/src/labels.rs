@@ -424,7 +424,7 @@ pub(crate) fn most_frequent(
             shown(row, 70),
             number(row.count),
             number(row.pages),
-            number(row.sites),
+            row.sites.map_or_else(|| "–".to_owned(), number),
         ]
     });
     Ok(cells.collect())

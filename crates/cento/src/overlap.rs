@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_find::overlap::{
-    COMMON, PAIRS, OverlapParams, REPLICAS, SERVERS, OverlapSummary, Unit, usual_threshold,
+    COMMON, OverlapParams, OverlapSummary, PAIRS, REPLICAS, SERVERS, Unit, usual_threshold,
 };
 use cento_find::{CorpusPages, Findings, read_table, row_values};
 use cento_scan::Analysis;
@@ -170,7 +170,10 @@ fn run_replication(
             .figure_format
             .write(folder, &Replication.figures(&findings)?)?;
     }
-    if !arguments.analysis.export(&findings.table(REPLICAS.as_str()))? {
+    if !arguments
+        .analysis
+        .export(&findings.table(REPLICAS.as_str()))?
+    {
         print(&replication_text(
             &arguments.corpus,
             &findings,

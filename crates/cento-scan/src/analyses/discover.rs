@@ -226,7 +226,9 @@ fn capitalised(word: &str) -> String {
 }
 
 fn table(labels: Vec<LabelRow>, summary: &DiscoverSummary, of: &str) -> ReportTable {
-    let with_sites = labels.iter().any(|label| label.sites.is_some_and(|sites| sites > 0));
+    let with_sites = labels
+        .iter()
+        .any(|label| label.sites.is_some_and(|sites| sites > 0));
     let names = ["label", "occurrences", "pages"].into_iter();
     let names = names.chain(with_sites.then_some("domains"));
     let all = summary.labels.saturating_sub(summary.proposed);
@@ -246,11 +248,9 @@ fn table(labels: Vec<LabelRow>, summary: &DiscoverSummary, of: &str) -> ReportTa
                     ReportCell::Count(label.count),
                     ReportCell::Count(label.pages),
                 ];
-                cells.extend(with_sites.then(|| {
-                    label
-                        .sites
-                        .map_or(ReportCell::Unknown, ReportCell::Count)
-                }));
+                cells.extend(
+                    with_sites.then(|| label.sites.map_or(ReportCell::Unknown, ReportCell::Count)),
+                );
                 cells.push(ReportCell::Address(label.page));
                 cells
             })

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use cento_figure::{Axis, Figure, Format, Mark, Series};
 use cento_find::overlap::{
-    ANALYSIS, OverlapPairRow, OverlapParams, OverlapSummary, PAIRS, SERVER_ANALYSIS, SERVERS, ServerRow, Unit, run, usual_threshold,
+    ANALYSIS, OverlapPairRow, OverlapParams, OverlapSummary, PAIRS, SERVER_ANALYSIS, SERVERS,
+    ServerRow, Unit, run, usual_threshold,
 };
 use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_report::format::{counted, number, part_of, percent, plural, quoted};
@@ -370,7 +371,12 @@ fn table(overlaps: &[Overlap], unit: Unit, many: &str, pairs: u64) -> ReportTabl
 
 /// Says which chunks are ignored because they are very common, and which pairs may be missing
 /// therefore. Returns no sentences if no chunk is ignored.
-pub fn ignored(summary: &OverlapSummary, params: &OverlapParams, one: &str, many: &str) -> Vec<String> {
+pub fn ignored(
+    summary: &OverlapSummary,
+    params: &OverlapParams,
+    one: &str,
+    many: &str,
+) -> Vec<String> {
     if summary.common == 0 {
         return Vec::new();
     }

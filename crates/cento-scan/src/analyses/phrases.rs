@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use cento_figure::{Axis, Bins, Figure, Format, Mark, Rule, Series};
 use cento_find::phrases::{
-    PAGES_TABLE, PHRASES, PHRASES_TABLE, PhraseFigures, PhraseSiteRow, SITES_TABLE, PhraseRow, PhrasesParams, PhrasesSummary, SiteFigure, SiteKind,
-    PhraseSiteRow, figures, phrases,
+    PAGES_TABLE, PHRASES, PHRASES_TABLE, PhraseFigures, PhraseRow, PhraseSiteRow, PhrasesParams,
+    PhrasesSummary, SITES_TABLE, SiteFigure, SiteKind, figures, phrases,
 };
 use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_report::format::{counted, number, percent, plural, quoted, shortened};

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cento_figure::{Axis, Bins, Figure, Format, Mark, Rule, Series};
-use cento_find::quilts::{Foreign, QUILTS, QUILTS_TABLE, QuiltRow, QuiltsParams, QuiltsSummary, quilts};
+use cento_find::quilts::{
+    Foreign, QUILTS, QUILTS_TABLE, QuiltRow, QuiltsParams, QuiltsSummary, quilts,
+};
 use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_report::format::{counted, number, part_of, percent, plural, quoted, spelled};
 use cento_report::{Drawing, Excerpt, Headline, ReportCell, ReportTable, Section, Suggestion};
