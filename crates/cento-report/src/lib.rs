@@ -2,8 +2,8 @@
 //!
 //! # Brief overview
 //!
-//! * A [`Section`] is what one analysis reports, as data: sentences, [`ReportTable`]s, [`Excerpt`]s and
-//!   suggested commands. A terminal, a web page and a program each show it in their own way.
+//! * A [`Section`] is what one analysis reports, as data: sentences, [`ReportTable`]s, [`Excerpt`]s
+//!   and suggested commands. A terminal, a web page and a program each show it in their own way.
 //! * A [`Chapter`] adds what surrounds a section in a report: a title, a question and figures.
 //! * A [`Report`] is a list of chapters with an introduction. [`Report::html`] renders it as one
 //!   file; [`Chapter::html`] renders a single chapter, for pages that have a frame already.
@@ -29,7 +29,10 @@
 //!     tables: vec![ReportTable {
 //!         title: "duplicates".to_owned(),
 //!         columns: vec!["page".to_owned(), "bytes".to_owned()],
-//!         rows: vec![vec![ReportCell::Address("https://a.example/?a<b".to_owned()), ReportCell::Bytes(1200)]],
+//!         rows: vec![vec![
+//!             ReportCell::Address("https://a.example/?a<b".to_owned()),
+//!             ReportCell::Bytes(1200),
+//!         ]],
 //!         more: 0,
 //!     }],
 //!     ..Section::default()
@@ -46,7 +49,11 @@
 //! assert!(html.contains("https://a.example/?a&lt;b"));
 //! assert!(html.contains("1.2 kB"));
 //!
-//! let report = Report { corpus: "crawl.cento".to_owned(), chapters: vec![chapter], ..Report::default() };
+//! let report = Report {
+//!     corpus: "crawl.cento".to_owned(),
+//!     chapters: vec![chapter],
+//!     ..Report::default()
+//! };
 //! assert!(report.html().contains(&html));
 //! ```
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cento_figure::{Axis, Figure, Format, Mark, Series};
+use cento_figure::{Axis, Figure, Mark, NumberFormat, Series};
 use cento_find::copies::{
     ALL_PAIRS, CLASSES, COPIES, ClassRow, CopiesParams, CopiesSummary, MIRRORS, MirrorRow, copies,
 };
@@ -119,7 +119,9 @@ fn kinds_figure(summary: &CopiesSummary) -> Figure {
     let kinds = kinds.iter().filter(|(_, pages)| *pages > 0);
     Figure::new(
         "How many pages are duplicates?",
-        Axis::linear("Pages").format(Format::Count).covering(0.0),
+        Axis::linear("Pages")
+            .format(NumberFormat::Count)
+            .covering(0.0),
         Axis::of_categories("", kinds.clone().map(|(name, _)| *name)),
     )
     .caption(
@@ -132,8 +134,8 @@ fn kinds_figure(summary: &CopiesSummary) -> Figure {
 fn sizes_figure(sizes: &BTreeMap<u64, u64>) -> Figure {
     Figure::new(
         "How large are the groups of duplicates?",
-        Axis::log10("Pages of a group, including the kept page").format(Format::Count),
-        Axis::log10("Groups").format(Format::Count),
+        Axis::log10("Pages of a group, including the kept page").format(NumberFormat::Count),
+        Axis::log10("Groups").format(NumberFormat::Count),
     )
     .caption(
         "Each dot shows how many groups have a given number of pages with text. A group is a kept \

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cento_figure::{Axis, Figure, Format, Mark, Rule, Series};
+use cento_figure::{Axis, Figure, Mark, NumberFormat, Rule, Series};
 use cento_find::detect::{
     COPIED_TABLE, CopiedRow, DETECT, DetectParams, DetectSummary, LabelSet, LabelsUsed,
     NEIGHBOURHOODS_TABLE, NeighbourhoodRow, SITES_TABLE, detect, histograms, levels, thresholds,
@@ -373,7 +373,7 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
     ];
     let x = |label: &str| {
         Axis::linear(label)
-            .format(Format::Share)
+            .format(NumberFormat::Share)
             .covering(0.0)
             .covering(1.0)
     };
@@ -381,7 +381,7 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
     let mut histogram = Figure::new(
         "What share of each neighbourhood is copied?",
         x("Share of copied chunks (badness in the paper)"),
-        Axis::log10("Neighbourhoods").format(Format::Count),
+        Axis::log10("Neighbourhoods").format(NumberFormat::Count),
     )
     .caption(format!(
         "{} at all levels, by share of copied chunks. Those to the right of a line are flagged.",
@@ -391,7 +391,7 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
         "How many neighbourhoods are copied at most to this share?",
         x("Share of copied chunks (badness in the paper)"),
         Axis::linear("Share of neighbourhoods")
-            .format(Format::Share)
+            .format(NumberFormat::Share)
             .covering(0.0)
             .covering(1.0),
     )
@@ -422,7 +422,7 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
     let mut contained = Figure::new(
         "What share of each page is copied?",
         x("Share of copied chunks"),
-        Axis::log10("Pages").format(Format::Count),
+        Axis::log10("Pages").format(NumberFormat::Count),
     )
     .caption(format!(
         "{} by share of copied chunks.",
@@ -438,8 +438,8 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
     let levels = levels(findings)?;
     let lengths = Figure::new(
         "How deep are the neighbourhoods?",
-        Axis::linear("Level: 1 for a host, 2 for a folder of it").format(Format::Count),
-        Axis::log10("Neighbourhoods").format(Format::Count),
+        Axis::linear("Level: 1 for a host, 2 for a folder of it").format(NumberFormat::Count),
+        Axis::log10("Neighbourhoods").format(NumberFormat::Count),
     )
     .caption(format!(
         "{} by level. Pages from crawler loops are not included, because they are rejected during indexing.",

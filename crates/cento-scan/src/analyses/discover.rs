@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cento_figure::{Axis, Figure, Format, Mark, Rule, Series};
+use cento_figure::{Axis, Figure, Mark, NumberFormat, Rule, Series};
 use cento_find::discover::{
     DISCOVER, DiscoverParams, DiscoverSummary, FrequencyRow, How, LABELS_TABLE, default_threshold,
     discover, frequencies, recipe_of,
@@ -102,8 +102,8 @@ impl Analysis for Discover {
             .sum();
         let mut figure = Figure::new(
             format!("How often do {of} occur?"),
-            Axis::log10("Occurrences").format(Format::Count),
-            Axis::log10(format!("Distinct {of}")).format(Format::Count),
+            Axis::log10("Occurrences").format(NumberFormat::Count),
+            Axis::log10(format!("Distinct {of}")).format(NumberFormat::Count),
         )
         .caption(format!(
             "Of {} distinct {of}, {} {} once. A dot far to the right of the others at its height shows {of} that occur unusually often.",

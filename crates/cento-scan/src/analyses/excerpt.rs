@@ -198,8 +198,8 @@ fn floor(text: &str, place: usize) -> usize {
     place
 }
 
-/// Cuts a text into shared and other pieces. Where two spans overlap, as grams do at their ends, the
-/// text belongs to the one that begins first.
+/// Cuts a text into shared and other pieces. Where two spans overlap, as grams do at their ends,
+/// the text belongs to the one that begins first.
 fn pieces(text: &str, mut spans: Vec<SharedSpan>) -> Vec<ExcerptPiece> {
     spans.sort_unstable();
     let mut pieces = Vec::new();

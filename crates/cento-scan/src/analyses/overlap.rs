@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cento_figure::{Axis, Figure, Format, Mark, Series};
+use cento_figure::{Axis, Figure, Mark, NumberFormat, Series};
 use cento_find::overlap::{
     ANALYSIS, OverlapPairRow, OverlapParams, OverlapSummary, PAIRS, SERVER_ANALYSIS, SERVERS,
     ServerRow, Unit, run, usual_threshold,
@@ -246,7 +246,7 @@ fn figure(
     Ok(Figure::new(
         format!("How much do pairs of {many} overlap?"),
         Axis::of_categories(format!("Share of chunks found in the other {one}"), names),
-        pairs.format(Format::Count),
+        pairs.format(NumberFormat::Count),
     )
     .caption(format!(
         "Each pair counts once in each colour. If both shares are high, the two {many} have the \

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cento_figure::{Axis, Bins, Figure, Format, Mark, Rule, Series};
+use cento_figure::{Axis, Bins, Figure, Mark, NumberFormat, Rule, Series, csv_cell};
 use cento_find::phrases::{
     PAGES_TABLE, PHRASES, PHRASES_TABLE, PhraseFigures, PhraseRow, PhraseSiteRow, PhrasesParams,
     PhrasesSummary, SITES_TABLE, SiteFigure, SiteKind, figures, phrases,
@@ -312,10 +312,12 @@ fn originality(findings: &Findings, params: &PhrasesParams) -> Result<Figure> {
     Ok(Figure::new(
         "How original are the pages?",
         Axis::linear("Share of phrases that are on no other page")
-            .format(Format::Share)
+            .format(NumberFormat::Share)
             .covering(0.0)
             .covering(1.0),
-        Axis::linear("Pages").format(Format::Count).covering(0.0),
+        Axis::linear("Pages")
+            .format(NumberFormat::Count)
+            .covering(0.0),
     )
     .caption(match params.collapse {
         Some(_) => {
@@ -341,8 +343,8 @@ fn site_data(data: &PhraseFigures) -> String {
     let mut text = "site,mean,deviation,pages,flagged\r\n".to_owned();
     for site in &data.sites {
         text.push_str(&format!(
-            "\"{}\",{},{},{},{}\r\n",
-            site.site.replace('"', "\"\""),
+            "{},{},{},{},{}\r\n",
+            csv_cell(&site.site),
             site.mean,
             site.deviation,
             site.pages,
@@ -360,8 +362,8 @@ fn popularity(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
             true => "Pages with the phrase",
             false => "Pages from which the phrase was sampled",
         })
-        .format(Format::Count),
-        Axis::log10("Phrases").format(Format::Count),
+        .format(NumberFormat::Count),
+        Axis::log10("Phrases").format(NumberFormat::Count),
     )
     .caption(format!(
         "Each dot shows how many phrases of {} words {} a given number of pages. Phrases below {} \
@@ -386,10 +388,10 @@ fn popular_shingles(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
     Figure::new(
         "How many popular phrases do pages have?",
         Axis::linear("Popular phrases, of 84 sampled")
-            .format(Format::Count)
+            .format(NumberFormat::Count)
             .covering(0.0)
             .covering(84.0),
-        Axis::log10("Share of pages").format(Format::Share),
+        Axis::log10("Share of pages").format(NumberFormat::Share),
     )
     .caption(format!(
         "{} by their number of popular phrases. The pages at the right consist of popular phrases only.",
@@ -417,8 +419,8 @@ fn covers(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
     });
     Figure::new(
         "How many other pages cover the popular phrases of a page?",
-        Axis::linear("Popular phrases of the page").format(Format::Count),
-        Axis::linear("Pages in the covering set").format(Format::Count),
+        Axis::linear("Popular phrases of the page").format(NumberFormat::Count),
+        Axis::linear("Pages in the covering set").format(NumberFormat::Count),
     )
     .caption(format!(
         "The area of a disc is the number of pages at its position ({}). The inner disc is the share of their popular phrases that foreign pages cover. One or two other pages cover a page at the bottom; it takes many to cover one near the diagonal.",
@@ -465,7 +467,7 @@ fn sites(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
         Axis::linear("Mean popular phrases per page, of 84 sampled")
             .covering(0.0)
             .covering(84.0),
-        Axis::log10("Pages of the site").format(Format::Count),
+        Axis::log10("Pages of the site").format(NumberFormat::Count),
     )
     .caption(caption)
     .rule(Rule::vertical(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cento_figure::{Axis, Bins, Figure, Format, Mark, Rule, Series};
+use cento_figure::{Axis, Bins, Figure, Mark, NumberFormat, Rule, Series};
 use cento_find::quilts::{
     Foreign, QUILTS, QUILTS_TABLE, QuiltRow, QuiltsParams, QuiltsSummary, quilts,
 };
@@ -95,10 +95,10 @@ impl Analysis for Quilts {
         let fractions = Figure::new(
             "How much of a quilt consists of patches?",
             Axis::linear("Patch fraction")
-                .format(Format::Share)
+                .format(NumberFormat::Share)
                 .covering(0.0)
                 .covering(1.0),
-            Axis::linear("Quilts").format(Format::Count).covering(0.0),
+            Axis::linear("Quilts").format(NumberFormat::Count).covering(0.0),
         )
         .caption("The patch fraction is the share of a page's distinct grams that a few other pages have too.")
         .series(fractions.series("quilts"))
@@ -108,8 +108,8 @@ impl Analysis for Quilts {
         ));
         let sources = Figure::new(
             "How many sources does a quilt have?",
-            Axis::log10("Sources that cover the patches").format(Format::Count),
-            Axis::log10("Quilts").format(Format::Count),
+            Axis::log10("Sources that cover the patches").format(NumberFormat::Count),
+            Axis::log10("Quilts").format(NumberFormat::Count),
         )
         .caption("Each dot shows how many quilts have a given number of sources. Sources are chosen greedily, the largest first.")
         .series(Series::new(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cento_figure::{Axis, Figure, Format, Series};
+use cento_figure::{Axis, Figure, NumberFormat, Series};
 use cento_find::overlap::{
     COLLECTIONS, PAGE_BYTES, REPLICATION, ReplicasRow, ReplicationSummary, replication,
 };
@@ -202,7 +202,9 @@ fn replicas_figure(summary: &ReplicationSummary) -> Figure {
     let figure = Figure::new(
         "How often are pages replicated?",
         Axis::of_categories("Replicas, including the page itself", bars),
-        Axis::linear("Pages").format(Format::Share).covering(0.0),
+        Axis::linear("Pages")
+            .format(NumberFormat::Share)
+            .covering(0.0),
     )
     .caption(
         "A replica has identical text, or shares at least 15 chunks of four lines, or at least 25 \
@@ -219,7 +221,9 @@ fn savings_figure(summary: &ReplicationSummary) -> Figure {
     Figure::new(
         "How much does a crawl save by skipping replicas?",
         Axis::of_categories("Definition of a replica", notions),
-        Axis::linear("Saved").format(Format::Share).covering(0.0),
+        Axis::linear("Saved")
+            .format(NumberFormat::Share)
+            .covering(0.0),
     )
     .caption(
         "Pages are visited by date, then in the order of the corpus. A replica of a page that was \

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cento_figure::{Axis, Figure, Format, Mark, Series};
+use cento_figure::{Axis, Figure, Mark, NumberFormat, Series};
 use cento_find::quilts::{QuiltsParams, SWEEP, SWEEP_TABLE, Sweep, SweepRow, sweep};
 use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_report::format::counted;
@@ -194,9 +194,11 @@ impl Swept {
         let x = if name == "theta" {
             x
         } else {
-            x.format(Format::Count)
+            x.format(NumberFormat::Count)
         };
-        let y = Axis::linear("Quilts").format(Format::Count).covering(0.0);
+        let y = Axis::linear("Quilts")
+            .format(NumberFormat::Count)
+            .covering(0.0);
         let at_pivot = points.iter().copied().filter(|point| point.0 == self.pivot);
         let at_pivot: Vec<(f64, f64)> = at_pivot.collect();
         let figure = Figure::new(format!("How many quilts are there, by {name}?"), x, y)
