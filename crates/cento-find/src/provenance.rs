@@ -100,14 +100,6 @@ pub fn read_originals(path: &Path) -> Result<impl Iterator<Item = Result<Origina
     read_rows(path)
 }
 
-pub(crate) fn label_rows(batch: &RecordBatch) -> Option<Vec<LabelRow>> {
-    LabelRow::read(batch).ok()
-}
-
-pub(crate) fn original_rows(batch: &RecordBatch) -> Option<Vec<OriginalRow>> {
-    OriginalRow::read(batch).ok()
-}
-
 /// Writes a table to a temporary file, which is renamed when it is complete.
 pub struct TableFile<T: TableRow> {
     path: PathBuf,

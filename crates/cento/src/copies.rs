@@ -11,9 +11,9 @@ use cento_find::copies::{
 };
 use cento_find::{CorpusPages, Findings, read_table, row_values};
 use cento_read::Rewritten;
+use cento_report::format::counted;
 use cento_scan::Analysis;
 use cento_scan::analyses::copies::{Copies, classes, mirrors};
-use cento_scan::words::counted;
 use cento_store::Parameters;
 use cento_text::chunk::ChunkKind;
 use clap::{Args, ValueEnum};
@@ -485,10 +485,10 @@ fn summary(
             counted(counts.pages_crowded, "kept page has", "kept pages have")
         ));
     }
-    if counted.wide_classes > 0 {
+    if counts.wide_classes > 0 {
         text.push_str(&format!(
             "{} classes are on more than {ALL_PAIRS} hosts: not all pairs of these hosts were compared, so whether they are server-aliases can depend on --keep\n",
-            number(counted.wide_classes)
+            number(counts.wide_classes)
         ));
     }
     if kept {

@@ -72,7 +72,6 @@ impl GramsParams {
 
 /// The summary of `detect --grams`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct GramsSummary {
     /// Items.
     pub items: u64,

@@ -203,7 +203,13 @@ fn match_objects(
             if owned(page) {
                 return Ok(());
             }
-            objects.add(page, &chunk.chunk_hash, chunk.ordinal, chunk.begin, chunk.end)
+            objects.add(
+                page,
+                &chunk.chunk_hash,
+                chunk.ordinal,
+                chunk.begin,
+                chunk.end,
+            )
         })?,
         MatchTask::Pages(task) => corpus.for_each_page(task, |facts| {
             let hash = facts.payload_sha1.and_then(|hash| hash.first_chunk());

@@ -66,7 +66,6 @@ pub const DETECT: &str = "detect";
 
 /// The summary of `detect`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct DetectSummary {
     /// Pages that were searched, without those of the owner.
     pub pages: u64,

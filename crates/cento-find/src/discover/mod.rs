@@ -72,7 +72,6 @@ table_row! {
 
 /// The summary of `discover`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct DiscoverSummary {
     /// Pages that were searched.
     pub pages: u64,
@@ -273,7 +272,11 @@ fn flow(corpus: &CorpusPages, params: &DiscoverParams, memory: u64, tasks: Vec<V
 }
 
 /// Writes the labels of a run to a file, with tables of their origins beside it.
-pub fn write_labels(findings: &Findings, params: &DiscoverParams, path: &Path) -> Result<LabelsHeader> {
+pub fn write_labels(
+    findings: &Findings,
+    params: &DiscoverParams,
+    path: &Path,
+) -> Result<LabelsHeader> {
     let counted: DiscoverSummary = findings.summary()?;
     // Findings are part of a corpus, which may be from a stranger: symbolic links in it are not
     // followed.

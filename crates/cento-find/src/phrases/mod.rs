@@ -64,7 +64,6 @@ pub const PHRASES: &str = "phrases";
 
 /// The summary of `phrases`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct PhrasesSummary {
     /// Pages that were compared.
     pub pages: u64,

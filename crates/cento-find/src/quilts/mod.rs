@@ -68,7 +68,6 @@ pub const QUILTS: &str = "quilts";
 
 /// The summary of `quilts`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct QuiltsSummary {
     /// Pages that were compared.
     pub pages: u64,
