@@ -32,7 +32,7 @@ fn corpus(folder: &Path, pages: impl Iterator<Item = (String, String)>) -> PathB
         .settings(settings)
         .threads(2)
         .run()
-    .unwrap();
+        .unwrap();
     corpus
 }
 
