@@ -184,11 +184,11 @@ fn pages_without_a_domain_do_not_count_as_domains() {
     let made = corpus(folder.path(), "x", &pages);
     let params = with(How::Threshold(2), &[]);
     let found = run(&[&made], &params, &folder.path().join("f"), 1, 64 << 20);
-    let counted: Vec<(u64, u64, u64)> = labels_of(&found)
+    let counted: Vec<(u64, u64, Option<u64>)> = labels_of(&found)
         .iter()
         .map(|label| (label.count, label.pages, label.sites))
         .collect();
-    assert_eq!(counted, [(4, 4, 2)]);
+    assert_eq!(counted, [(4, 4, Some(2))]);
 }
 
 #[test]
