@@ -215,6 +215,8 @@ fn every_label_of_originals_has_the_list_of_them() {
     assert_eq!(by_text.len(), 3);
     assert_eq!(by_text[&chunk(2)].originals, [0, 1]);
     assert_eq!((by_text[&chunk(3)].count, by_text[&chunk(3)].pages), (2, 1));
+    // Domains are not counted in a corpus of originals.
+    assert!(by_text.values().all(|row| row.sites.is_none()));
     let originals: Vec<(String, u64)> = read_originals(&found.table("originals"))
         .unwrap()
         .map(|row| row.map(|row| (row.page, row.labels)).unwrap())

@@ -319,7 +319,7 @@ fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
         Ok(())
     });
     registry.reduce(stage::PAGE_TABLE, |context, groups| {
-        type RankedPage = (
+        type RankedDetection = (
             (u64, String, Option<String>),
             (u32, u32, u32),
             (u64, Option<u32>, bool),
@@ -332,7 +332,7 @@ fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
                     (page_id, page, site),
                     (chunks, stopped, matched),
                     (contains, originals, target),
-                ): RankedPage = serde_json::from_slice(&record.value)?;
+                ): RankedDetection = serde_json::from_slice(&record.value)?;
                 table.push(DetectedPageRow {
                     page_id,
                     page,

@@ -16,7 +16,7 @@ use cento_flow::{Bitmap, Registry, SeenFilter, StageError};
 
 use super::flow_names::{counter, shuffle, stage, state};
 use super::params::{PhrasesParams, SiteKind};
-use super::phrase_rows::{Contribution, PageHome, Shingle, TOTAL};
+use super::phrase_rows::{PageHome, PhraseContribution, Shingle, TOTAL};
 use crate::collapsed::GONE;
 use crate::copies::MINIMA;
 use crate::corpus_pages::CorpusPages;
@@ -186,7 +186,7 @@ fn texts(registry: &mut Registry, corpus: &Arc<CorpusPages>, params: &PhrasesPar
         let sites = context.state::<Numbers>(params.site.name())?;
         let seen = context.state::<SeenFilter>(state::SEEN)?;
         let mut by_phrase = context.shuffle::<Shingle>(shuffle::BY_PHRASE)?;
-        let mut by_page = context.shuffle::<Contribution>(shuffle::BY_PAGE)?;
+        let mut by_page = context.shuffle::<PhraseContribution>(shuffle::BY_PAGE)?;
         let mut phrases = PhraseScanner::new(&params);
         texts.for_each_text(&context.task()?, |page, text| {
             if gone.get(u64::from(page)) {
@@ -204,7 +204,7 @@ fn texts(registry: &mut Registry, corpus: &Arc<CorpusPages>, params: &PhrasesPar
                 }
                 Ok(())
             })?;
-            by_page.push(Contribution {
+            by_page.push(PhraseContribution {
                 page,
                 facts: TOTAL,
                 amount: total,

@@ -178,7 +178,7 @@ pub(super) fn shuffled(page: u32) -> u64 {
 /// What phrases add to the counts of a page.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Contribution {
+pub(super) struct PhraseContribution {
     pub(super) page: u32,
     pub(super) facts: u32,
     pub(super) amount: u32,
@@ -187,7 +187,7 @@ pub(super) struct Contribution {
 /// The contribution is the total number of phrases of the page.
 pub(super) const TOTAL: u32 = 1 << 20;
 
-impl Row for Contribution {
+impl Row for PhraseContribution {
     type Key = u32;
     type Rest = (u32, u32);
 

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::flow_names::{shuffle, stage};
 use super::gram_rows::SweepTally;
-use super::params::{Level, Point, QuiltsParams};
+use super::params::{Level, QuiltsParams, SweepPoint};
 use super::{check_text, common_stages, level_stages, registry, removed};
 use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
@@ -249,7 +249,7 @@ fn flow(
         let mut ms: Vec<u32> = of_k().map(|(_, row)| row.m).collect();
         ms.sort_unstable();
         ms.dedup();
-        let points = of_k().map(|(number, row)| Point {
+        let points = of_k().map(|(number, row)| SweepPoint {
             number,
             m: ms.partition_point(|&m| m < row.m),
             c: row.c,
