@@ -26,6 +26,7 @@
 
 mod checksum;
 mod cleanup;
+mod fault;
 mod folder;
 mod lock;
 mod output;
@@ -33,6 +34,7 @@ mod seal;
 
 pub use checksum::Checksum;
 pub use cleanup::clean_up;
+pub use fault::{Fault, bug_hint};
 pub use folder::{PrivateFolder, ensure_private};
 pub use lock::{is_locked, lock};
 pub use output::{Output, is_standard_output, is_stream, replace};

@@ -20,7 +20,7 @@ use std::path::Path;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use cento_find::words::{WordHasher, resemblance};
-use cento_find::{Source, read_table};
+use cento_find::{CorpusPages, read_table};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -35,7 +35,7 @@ fn main() {
         let ids = batch.column_by_name("page_id").unwrap();
         removed.extend(ids.as_primitive::<UInt64Type>().values());
     }
-    let source = Source::open(&[Path::new(corpus)]).unwrap();
+    let source = CorpusPages::open(&[Path::new(corpus)]).unwrap();
     let mut kept: Vec<(u32, String)> = Vec::new();
     for task in 0..source.page_tasks().len() {
         source

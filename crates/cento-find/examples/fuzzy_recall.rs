@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use cento_find::detect::{DetectParams, LabelSet, detect};
 use cento_find::discover::{DiscoverParams, How, discover, write_labels};
-use cento_find::{Source, Workplace, read_table};
+use cento_find::{CorpusPages, Workplace, read_table};
 use cento_flow::Progress;
 use cento_labels::{Recipe, StopList};
 use cento_store::{Build, Parameters};
@@ -112,7 +112,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-fn index(folder: &Path, name: &str, rows: &[(String, String)]) -> Outcome<Arc<Source>> {
+fn index(folder: &Path, name: &str, rows: &[(String, String)]) -> Outcome<Arc<CorpusPages>> {
     let input = folder.join(format!("{name}.jsonl"));
     let lines: String = rows
         .iter()
@@ -136,7 +136,7 @@ fn index(folder: &Path, name: &str, rows: &[(String, String)]) -> Outcome<Arc<So
         progress: &cento_store::Progress::default(),
     }
     .run()?;
-    Ok(Arc::new(Source::open(&[&path])?))
+    Ok(Arc::new(CorpusPages::open(&[&path])?))
 }
 
 fn main() -> ExitCode {

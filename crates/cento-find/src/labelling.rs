@@ -47,10 +47,7 @@ impl Set {
         Ok(Box::new(self.labels.iter().map(
             move |hash| match rows.next().transpose()? {
                 Some(row) if row.hash == hash => Ok((hash, Some(row))),
-                _ => Err(Error::Parameter(format!(
-                    "{} belongs to other labels",
-                    table.display()
-                ))),
+                _ => Err(Error::corrupted(table, "it belongs to other labels")),
             },
         )))
     }
@@ -140,7 +137,7 @@ pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<LabelsHeader> {
         .map(|path| Set::open(path))
         .collect::<Result<Vec<Set>>>()?;
     let Some(first) = sets.first() else {
-        return Err(Error::Parameter("there are no labels to join".to_owned()));
+        return Err(Error::Usage("there are no labels to join".to_owned()));
     };
     let mut stops: Vec<[u8; 16]> = Vec::new();
     for set in &sets {
@@ -260,7 +257,7 @@ pub fn label_table(path: &Path) -> Result<impl Iterator<Item = Result<LabelRow>>
 fn proposals_of(set: &Set) -> Result<impl Iterator<Item = Result<LabelRow>> + use<>> {
     match &set.table {
         Some(table) => read_labels(table),
-        None => Err(Error::Parameter(format!(
+        None => Err(Error::Unsuitable(format!(
             "{} is missing, which tells what the labels say",
             table_of(set.labels.path()).display()
         ))),

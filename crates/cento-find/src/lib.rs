@@ -2,7 +2,7 @@
 //!
 //! # Brief overview
 //!
-//! * A [`Source`] is one corpus or several, their pages numbered densely.
+//! * A [`CorpusPages`] is one corpus or several, their pages numbered densely.
 //! * An analysis has parameters with documented defaults, and a function that runs its flow over a
 //!   source in a [`Workplace`]: so many threads, so much memory, this folder.
 //! * It ends in [`Findings`]: tables in Parquet, and a record of what was asked and counted.
@@ -11,6 +11,7 @@
 
 mod collapsed;
 pub mod copies;
+mod corpus_pages;
 pub mod detect;
 pub mod discover;
 mod error;
@@ -25,14 +26,14 @@ pub mod quilts;
 mod rows;
 mod run;
 mod sites;
-mod source;
+
 mod tables;
 mod tally;
 pub mod words;
 
+pub use corpus_pages::{ChunkTask, CorpusPages, PageFacts, TextTask};
 pub use error::{Error, Result};
 pub use numbers::{Numbers, UNSET};
 pub use rows::{draw, row_values};
 pub use run::{FINDINGS, Findings, RUN, RunRecord, Workplace, known_findings, verify_findings};
-pub use source::{ChunkTask, PageFacts, Source, TextTask};
 pub use tables::{read_rows, read_table, table_columns};

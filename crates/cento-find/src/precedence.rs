@@ -19,8 +19,8 @@
 //! assert_eq!(earlier(book, Dates::default()), Earlier::Unknown);
 //! ```
 
+use crate::corpus_pages::PageFacts;
 use crate::names::PageName;
-use crate::source::PageFacts;
 
 /// The dates of a page, in milliseconds since 1970; negative ones are before that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -24,8 +24,8 @@ use cento_flow::{CHECKPOINT, Flow, Progress, Registry, RunReport, Runner, TableN
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
+use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
-use crate::source::Source;
 use crate::tables::read_rows;
 
 /// The folder of findings in a corpus.
@@ -91,12 +91,12 @@ impl Workplace {
         &self,
         analysis: &str,
         parameters: &P,
-        source: &Source,
+        source: &CorpusPages,
         plan: impl FnOnce() -> Result<(Registry, Flow)>,
         summary: impl FnOnce(&Path, &RunReport) -> Result<Value>,
     ) -> Result<Findings> {
-        let parameters = serde_json::to_value(parameters)
-            .map_err(|error| Error::Parameter(error.to_string()))?;
+        let parameters =
+            serde_json::to_value(parameters).map_err(|error| Error::Bug(error.to_string()))?;
         let corpora = source.identity();
         let question = question(analysis, &parameters, &corpora);
         let path = self.findings.join(analysis).join(run_name(&question));
@@ -147,12 +147,12 @@ impl Findings {
             let found = match Checksum::of(&path) {
                 Ok(found) => found,
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                    return Err(Error::damaged(&path, "it is missing"));
+                    return Err(Error::corrupted(&path, "it is missing"));
                 }
                 Err(error) => return Err(Error::io(&path, error)),
             };
             if (found.bytes, &found.blake3) != (table.bytes, &table.blake3) {
-                return Err(Error::damaged(
+                return Err(Error::corrupted(
                     &path,
                     "its checksum does not fit its content",
                 ));
@@ -177,7 +177,7 @@ impl Findings {
     /// What the analysis counted.
     pub fn summary<T: DeserializeOwned>(&self) -> Result<T> {
         T::deserialize(&self.record.summary)
-            .map_err(|error| Error::Parameter(format!("{}: {error}", self.path.display())))
+            .map_err(|error| Error::Bug(format!("{}: {error}", self.path.display())))
     }
 }
 
@@ -197,7 +197,11 @@ fn run_name(question: &str) -> String {
 /// All findings of an analysis of a source that lie in a folder of findings, the newest first.
 /// Those of other corpora, of a corpus before it grew, and of a program that found otherwise are
 /// not among them.
-pub fn known_findings(folder: &Path, analysis: &str, source: &Source) -> Result<Vec<Findings>> {
+pub fn known_findings(
+    folder: &Path,
+    analysis: &str,
+    source: &CorpusPages,
+) -> Result<Vec<Findings>> {
     let folder = folder.join(analysis);
     let entries = match fs::read_dir(&folder) {
         Ok(entries) => entries,
@@ -245,12 +249,12 @@ pub fn verify_findings(folder: &Path) -> Result<(u64, Vec<Error>)> {
             runs += 1;
             if check_seal(&bytes) != Seal::Valid {
                 let detail = "its checksum does not fit its content, or an older cento made it";
-                damaged.push(Error::damaged(&file, detail));
+                damaged.push(Error::corrupted(&file, detail));
                 continue;
             }
             match read_findings(&path)? {
                 Some(findings) => damaged.extend(findings.verify().err()),
-                None => damaged.push(Error::damaged(&file, "another version of cento made it")),
+                None => damaged.push(Error::corrupted(&file, "another version of cento made it")),
             }
         }
     }

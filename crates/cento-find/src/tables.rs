@@ -36,7 +36,7 @@ pub fn read_table(path: &Path) -> Result<impl Iterator<Item = Result<RecordBatch
 pub fn read_rows<T: TableRow>(path: &Path) -> Result<impl Iterator<Item = Result<T>> + use<T>> {
     let path = path.to_owned();
     let batches = read_table(&path)?.map(move |batch| {
-        T::read(&batch?).map_err(|error| Error::damaged(&path, &error.to_string()))
+        T::read(&batch?).map_err(|error| Error::corrupted(&path, error.to_string()))
     });
     Ok(batches.flat_map(|rows| {
         let (rows, error) = match rows {

@@ -716,7 +716,7 @@ fn corpora_that_keep_unlike_parts_of_pages_are_not_compared() {
             ..Parameters::default()
         },
     );
-    let error = cento_find::Source::open(&[&all, &main]).unwrap_err();
+    let error = cento_find::CorpusPages::open(&[&all, &main]).unwrap_err();
     assert!(error.to_string().contains("content"), "{error}");
     assert!(error.hint().is_some());
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use cento_find::{Error, Findings, Result, Source, Workplace};
+use cento_find::{CorpusPages, Error, Findings, Result, Workplace};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ pub trait Analysis: Sync {
     /// Runs it, or finds what it found before.
     fn run(
         &self,
-        source: &Arc<Source>,
+        source: &Arc<CorpusPages>,
         parameters: &Value,
         workplace: &Workplace,
     ) -> Result<Findings>;
@@ -62,7 +62,7 @@ pub trait Analysis: Sync {
 #[derive(Clone, Copy)]
 pub struct Told<'a> {
     /// The corpus.
-    pub source: &'a Source,
+    pub source: &'a CorpusPages,
     /// How people call it in a command.
     pub corpus: &'a str,
     /// The findings.
@@ -82,7 +82,7 @@ impl Told<'_> {
 
 /// Parameters of a type, from how they are written down.
 pub(crate) fn parameters<P: DeserializeOwned>(value: &Value) -> Result<P> {
-    P::deserialize(value).map_err(|error| Error::Parameter(format!("{value}: {error}")))
+    P::deserialize(value).map_err(|error| Error::Bug(format!("{value}: {error}")))
 }
 
 /// A command with the options that are not as usual.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::path::PathBuf;
 
-use cento_find::{Error, Result, Source};
+use cento_find::{CorpusPages, Error, Result};
 use cento_store::{Counts, Parameters};
 
 /// Names that are told apart; beyond that, the count says "at least". 16 MB of hashes.
@@ -86,7 +86,7 @@ impl Names {
 
 impl Profile {
     /// Looks at every page of a corpus, though not at its text.
-    pub fn of(source: &Source) -> Result<Profile> {
+    pub fn of(source: &CorpusPages) -> Result<Profile> {
         let mut profile = Profile {
             pages: u64::from(source.kept()),
             all_pages: u64::from(source.all()),

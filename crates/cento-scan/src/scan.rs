@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use cento_find::{Error, Findings, Result, Source, Workplace, known_findings};
+use cento_find::{CorpusPages, Error, Findings, Result, Workplace, known_findings};
 use serde_json::Value;
 
 use crate::analyses::{analyses, analysis};
@@ -77,7 +77,7 @@ impl Plan {
     /// corpus is left out, and says why.
     pub fn run(
         &mut self,
-        source: &Arc<Source>,
+        source: &Arc<CorpusPages>,
         workplace: &Workplace,
         watch: &Watch,
     ) -> Result<Vec<Done>> {
@@ -93,7 +93,7 @@ impl Plan {
                     findings,
                     time: begun.elapsed(),
                 }),
-                Err(Error::Parameter(reason)) => refused.push(LeftOut {
+                Err(Error::Unsuitable(reason)) => refused.push(LeftOut {
                     analysis: *analysis,
                     reason,
                 }),
@@ -120,7 +120,7 @@ impl Plan {
 
 /// What is known already of a corpus: of each analysis its newest findings, and why there are none.
 pub fn known(
-    source: &Source,
+    source: &CorpusPages,
     profile: &Profile,
     folder: &Path,
     corpus: &str,

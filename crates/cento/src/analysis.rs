@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cento_file::Output;
-use cento_find::{Findings, Source, Workplace, read_table, row_values, table_columns};
+use cento_find::{CorpusPages, Findings, Workplace, read_table, row_values, table_columns};
 use cento_flow::Progress;
 use cento_scan::Drawing;
 use cento_scan::words::counted;
@@ -58,11 +58,11 @@ enum Kind {
 }
 
 /// Opens the corpora of an analysis; with `partial`, unfinished ones too, which is then said.
-pub(crate) fn open_source(paths: &[&Path], partial: bool) -> Result<Source, Failure> {
+pub(crate) fn open_source(paths: &[&Path], partial: bool) -> Result<CorpusPages, Failure> {
     if !partial {
-        return Ok(Source::open(paths)?);
+        return Ok(CorpusPages::open(paths)?);
     }
-    let source = Source::open_partial(paths)?;
+    let source = CorpusPages::open_partial(paths)?;
     for corpus in source.corpora() {
         let manifest = corpus.manifest();
         if !manifest.complete() {
@@ -124,7 +124,7 @@ impl AnalysisArguments {
 }
 
 /// Fails if a file that is to be written is an input of one of these corpora, by whatever name.
-pub(crate) fn check_no_input(output: &Path, source: &Source) -> Result<(), Failure> {
+pub(crate) fn check_no_input(output: &Path, source: &CorpusPages) -> Result<(), Failure> {
     let mut corpora = source.corpora().iter();
     corpora.try_for_each(|corpus| check_not_input(output, corpus))
 }
@@ -137,7 +137,7 @@ pub(crate) fn check_not_input(output: &Path, corpus: &Corpus) -> Result<(), Fail
     for (_, input) in corpus.inputs()? {
         if cento_file::inode(Path::new(&input)) == Some(inode) {
             return Err(Failure::usage(
-                format!("{input} would be written over itself"),
+                format!("{input} would overwrite itself"),
                 "choose another file to write to",
             ));
         }

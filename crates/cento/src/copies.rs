@@ -10,7 +10,7 @@ use cento_file::{Output, is_standard_output};
 use cento_find::copies::{
     CopiesParams, CopiesScheme, CopiesSummary, Keep, filter, write_skip_list,
 };
-use cento_find::{Findings, Source, read_table, row_values};
+use cento_find::{CorpusPages, Findings, read_table, row_values};
 use cento_read::Rewritten;
 use cento_scan::Analysis;
 use cento_scan::analyses::copies::{Copies, classes, mirrors};
@@ -283,7 +283,7 @@ fn read_inputs(arguments: &CopiesArguments, inputs: &[String]) -> Result<Origina
 /// Writes inputs without the pages that go, and tells of each.
 fn write_filtered(
     arguments: &CopiesArguments,
-    source: &Source,
+    source: &CorpusPages,
     findings: &Findings,
     inputs: &[String],
     output: &Path,
@@ -320,7 +320,7 @@ fn write_filtered(
 }
 
 /// Prints the addresses of pages, in the order of the corpus.
-fn list(source: &Source, findings: &Findings, emit: Emit) -> Result<(), Failure> {
+fn list(source: &CorpusPages, findings: &Findings, emit: Emit) -> Result<(), Failure> {
     let mut dropped = Rows::open(findings)?;
     let last = source.corpora().len() - 1;
     let mut lines = String::new();

@@ -11,7 +11,7 @@ use cento_find::discover::{
     DiscoverParams, DiscoverSummary, How, discover, recipe_of, write_labels,
 };
 use cento_find::labelling::stop_labels;
-use cento_find::{Findings, Source};
+use cento_find::{CorpusPages, Findings};
 use cento_labels::{LabelKind, StopList};
 use cento_scan::Analysis;
 use cento_scan::analyses::detect::Detect;
@@ -212,7 +212,7 @@ fn domain_of(typed: &str) -> String {
     host.trim_end_matches('.').to_lowercase()
 }
 
-fn open_originals(arguments: &DetectArguments, source: &Source) -> Result<Originals, Failure> {
+fn open_originals(arguments: &DetectArguments, source: &CorpusPages) -> Result<Originals, Failure> {
     let parameters = source.corpora().first().map(|corpus| corpus.parameters());
     Originals::open(
         &arguments.against,
@@ -224,7 +224,7 @@ fn open_originals(arguments: &DetectArguments, source: &Source) -> Result<Origin
 }
 
 /// Labels of all chunks of the originals, cut as the corpus is.
-fn against(arguments: &DetectArguments, source: &Source) -> Result<LabelSet, Failure> {
+fn against(arguments: &DetectArguments, source: &CorpusPages) -> Result<LabelSet, Failure> {
     if let Some(output) = &arguments.output {
         check_output(output)?;
     }
@@ -259,7 +259,7 @@ fn against(arguments: &DetectArguments, source: &Source) -> Result<LabelSet, Fai
 
 fn contamination(
     arguments: &DetectArguments,
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     k: u32,
 ) -> Result<ExitCode, Failure> {
     let params = GramsParams {

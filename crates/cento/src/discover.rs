@@ -8,7 +8,7 @@ use cento_find::discover::{
     DiscoverParams, DiscoverSummary, How, default_threshold, discover, objects_of, recipe_of,
     write_labels,
 };
-use cento_find::{Findings, Source};
+use cento_find::{CorpusPages, Findings};
 use cento_labels::{LabelKind, StopList};
 use cento_scan::Analysis;
 use cento_scan::analyses::discover::Discover;
@@ -175,7 +175,7 @@ pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, Failure> {
 
 fn finish(
     arguments: &DiscoverArguments,
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     params: &DiscoverParams,
     place: &Path,
 ) -> Result<ExitCode, Failure> {

@@ -89,7 +89,8 @@ impl From<cento_find::Error> for Failure {
             Error::Labels(error) => error.into(),
             error => Failure {
                 status: match error {
-                    Error::Parameter(_)
+                    Error::Usage(_)
+                    | Error::Unsuitable(_)
                     | Error::OverItself(_)
                     | Error::OneOutput { .. }
                     | Error::Exists(_) => USAGE,

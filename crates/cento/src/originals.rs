@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cento_file::PrivateFolder;
-use cento_find::Source;
+use cento_find::CorpusPages;
 use cento_fingerprint::ChunkHash;
 use cento_read::{Input, Resolved, Settings};
 use cento_store::{Build, MANIFEST, Parameters, Progress};
@@ -84,7 +84,7 @@ impl RecipeArguments {
 
 /// Inputs that were opened, and the folder with the corpus that was made of them, if one was.
 pub(crate) struct Originals {
-    pub(crate) source: Arc<Source>,
+    pub(crate) source: Arc<CorpusPages>,
     made: Option<(PathBuf, PrivateFolder)>,
 }
 
@@ -157,7 +157,7 @@ impl Originals {
             && Path::new(only).join(MANIFEST).is_file()
         {
             return Ok(Originals {
-                source: Arc::new(Source::open(&[Path::new(only)])?),
+                source: Arc::new(CorpusPages::open(&[Path::new(only)])?),
                 made: None,
             });
         }
@@ -207,7 +207,7 @@ impl Originals {
         drop(meter);
         built?;
         Ok(Originals {
-            source: Arc::new(Source::open(&[&corpus])?),
+            source: Arc::new(CorpusPages::open(&[&corpus])?),
             made: Some((corpus, folder)),
         })
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cento_find::overlap::{
     COMMON, PAIRS, Params, REPLICAS, SERVERS, Summary, Unit, usual_threshold,
 };
-use cento_find::{Findings, Source, read_table, row_values};
+use cento_find::{CorpusPages, Findings, read_table, row_values};
 use cento_scan::Analysis;
 use cento_scan::analyses::overlap::{Pages, Servers, ignored};
 use cento_scan::analyses::replication::Replication;
@@ -114,7 +114,7 @@ enum ServerKind {
 }
 
 impl OverlapArguments {
-    fn params(&self, source: &Source) -> Params {
+    fn params(&self, source: &CorpusPages) -> Params {
         let stored = source.corpora().first();
         let stored = stored.map(|corpus| corpus.parameters().chunk);
         let chunk = self.chunk.or(stored).unwrap_or_default();
@@ -160,7 +160,7 @@ pub(crate) fn run(arguments: &OverlapArguments) -> Result<ExitCode, Failure> {
 
 fn run_replication(
     arguments: &OverlapArguments,
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
 ) -> Result<ExitCode, Failure> {
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
         Replication.run(source, &Value::Null, workplace)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cento_find::detect::{LabelSet, check_like};
-use cento_find::{FINDINGS, Source, Workplace};
+use cento_find::{CorpusPages, FINDINGS, Workplace};
 use cento_scan::analyses::detect::Detect;
 use cento_scan::{
     Analysis, Done, INDEX, INDEX_WEIGHT, LeftOut, Plan, Profile, Report, Unknown, Watch, analyses,
@@ -134,7 +134,7 @@ pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-type Scanned = (Made, Arc<Source>, Profile, Plan, Vec<Done>);
+type Scanned = (Made, Arc<CorpusPages>, Profile, Plan, Vec<Done>);
 
 fn scan(arguments: &ScanArguments, watch: &Arc<Watch>) -> Result<Scanned, Failure> {
     // How much there is to do is known when the corpus is; until then all usual analyses are

@@ -53,7 +53,7 @@ fn filtering_twice_into_the_folder_of_inputs_loses_nothing() {
     let command = ["copies", "d", "--filter", "-o", "d/unique"];
     let (code, said) = status(&sandbox, &command);
     assert_eq!(code, 2, "{said}");
-    assert!(said.contains("d would be written over itself"), "{said}");
+    assert!(said.contains("d would overwrite itself"), "{said}");
     assert!(!sandbox.path("d/unique").exists());
     // The same by another name of the folder.
     symlink(sandbox.path("d"), sandbox.path("link")).unwrap();
@@ -67,7 +67,7 @@ fn filtering_twice_into_the_folder_of_inputs_loses_nothing() {
     assert_eq!(line_count(&sandbox.path("out/x.jsonl")), 4);
     let (code, said) = status(&sandbox, &["copies", "c.cento", "--filter", "-o", "out"]);
     assert_eq!(code, 2, "{said}");
-    assert!(said.contains("out/x.jsonl is there already"), "{said}");
+    assert!(said.contains("out/x.jsonl already exists"), "{said}");
     sandbox.succeed(&["copies", "c.cento", "--filter", "-o", "out", "--overwrite"]);
     assert_eq!(line_count(&sandbox.path("out/x.jsonl")), 4);
 }

@@ -30,11 +30,11 @@ use serde_json::json;
 use super::matching::GroupTask;
 use super::moments::{real, share, typed};
 use super::params::{DetectParams, LabelSet};
+use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::names::{NAMED, ROW, name_of};
 use crate::numbers::{Numbers, UNSET};
 use crate::provenance::{label_rows, table_of};
-use crate::source::Source;
 use crate::tables::open_groups;
 use crate::words::WordHasher;
 
@@ -192,17 +192,18 @@ struct Edited {
 }
 
 /// Fails if there is nothing to compare edited chunks with.
-pub(super) fn check(source: &Source, set: &LabelSet) -> Result<()> {
-    let wrong = |what: &str| Err(Error::Parameter(what.to_owned()));
+pub(super) fn check(source: &CorpusPages, set: &LabelSet) -> Result<()> {
     if set.used().recipe.of == LabelKind::Files {
-        return wrong("files are matched whole: --fuzzy is for labels of chunks");
+        let what = "files are matched whole: --fuzzy is for labels of chunks";
+        return Err(Error::Usage(what.to_owned()));
     }
+    let unsuitable = |what: &str| Err(Error::Unsuitable(what.to_owned()));
     if !source.has_text() {
-        return wrong("the corpus keeps no text: --fuzzy has nothing to compare");
+        return unsuitable("the corpus has no text: --fuzzy has nothing to compare");
     }
     if !set.table {
-        return wrong(
-            "the table beside the labels is missing, and their texts with it: --fuzzy needs it",
+        return unsuitable(
+            "the table beside the labels is missing, and with it the texts that --fuzzy compares",
         );
     }
     Ok(())
@@ -211,7 +212,7 @@ pub(super) fn check(source: &Source, set: &LabelSet) -> Result<()> {
 /// Adds the stages up to where pages need names.
 pub(super) fn with_stages(
     flow: Flow,
-    source: &Source,
+    source: &CorpusPages,
     set: &LabelSet,
     own: bool,
     memory: u64,
@@ -272,7 +273,7 @@ pub(super) fn with_stages(
 
 pub(super) fn register(
     registry: &mut Registry,
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     set: &LabelSet,
     params: &DetectParams,
 ) {

@@ -25,10 +25,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::moments::{real, share, typed};
+use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::names::{self, NAMED, PageName, ROW, name_of, with_named};
 use crate::run::{Findings, Workplace};
-use crate::source::Source;
 
 /// The name of the analysis.
 pub const GRAMS: &str = "contamination";
@@ -53,13 +53,13 @@ impl GramsParams {
     pub fn check(&self) -> Result<()> {
         if !(1..=100).contains(&self.k) {
             let k = self.k;
-            return Err(Error::Parameter(format!(
+            return Err(Error::Usage(format!(
                 "grams of {k} words are not between 1 and 100"
             )));
         }
         if !(0.0..=1.0).contains(&self.min_share) {
             let share = self.min_share;
-            return Err(Error::Parameter(format!(
+            return Err(Error::Usage(format!(
                 "a share of {share} is not between 0 and 1"
             )));
         }
@@ -207,14 +207,14 @@ struct Placed {
 
 /// Looks for the items of a corpus in another.
 pub fn grams(
-    source: &Arc<Source>,
-    items: &Arc<Source>,
+    source: &Arc<CorpusPages>,
+    items: &Arc<CorpusPages>,
     params: &GramsParams,
     workplace: &Workplace,
 ) -> Result<Findings> {
     params.check()?;
     if !source.has_text() || !items.has_text() {
-        return Err(Error::Parameter(
+        return Err(Error::Unsuitable(
             "grams are made of text, and a corpus keeps none: index it again without --no-text"
                 .into(),
         ));
@@ -242,7 +242,13 @@ pub fn grams(
     )
 }
 
-fn flow(source: &Source, items: &Source, params: &GramsParams, asked: &Value, memory: u64) -> Flow {
+fn flow(
+    source: &CorpusPages,
+    items: &CorpusPages,
+    params: &GramsParams,
+    asked: &Value,
+    memory: u64,
+) -> Flow {
     let bits = 32 - source.all().leading_zeros();
     let item_bits = (32 - items.all().leading_zeros()).max(1);
     let parts = items
@@ -292,7 +298,7 @@ fn flow(source: &Source, items: &Source, params: &GramsParams, asked: &Value, me
         )
 }
 
-fn registry(source: &Arc<Source>, items: &Arc<Source>, params: &GramsParams) -> Registry {
+fn registry(source: &Arc<CorpusPages>, items: &Arc<CorpusPages>, params: &GramsParams) -> Registry {
     let mut registry = Registry::new();
     gather(&mut registry, source, items, params.k as usize);
     weigh(&mut registry, params.min_share);
@@ -358,7 +364,7 @@ impl Cut {
     }
 }
 
-fn gather(registry: &mut Registry, source: &Arc<Source>, items: &Arc<Source>, k: usize) {
+fn gather(registry: &mut Registry, source: &Arc<CorpusPages>, items: &Arc<CorpusPages>, k: usize) {
     let texts = Arc::clone(items);
     registry.map("item grams", move |context| {
         let all = context.state::<Bitmap>("grams")?;
@@ -570,7 +576,7 @@ impl Stretch {
     }
 }
 
-fn settle(registry: &mut Registry, items: &Arc<Source>) {
+fn settle(registry: &mut Registry, items: &Arc<CorpusPages>) {
     let pages = Arc::clone(items);
     registry.map("item names", move |context| {
         let mut rows = context.wide_shuffle("item rows")?;

@@ -23,9 +23,9 @@ use serde::{Deserialize, Serialize};
 
 use super::params::{DetectParams, LabelSet};
 use super::rows::{AboutLabel, AboutPage, Asked, CHUNK, COMMON, COUNTS, HIT, MATCH, ORIGIN};
+use crate::corpus_pages::{ChunkTask, CorpusPages};
 use crate::error::Error;
 use crate::provenance::label_rows;
-use crate::source::{ChunkTask, Source};
 use crate::tables::open_groups;
 
 /// Originals of a label by which a chunk is multiplied.
@@ -76,7 +76,7 @@ struct Said {
 
 pub(super) fn register(
     registry: &mut Registry,
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     set: &LabelSet,
     params: &DetectParams,
 ) {
@@ -169,7 +169,7 @@ impl Counter<'_, '_> {
 }
 
 fn match_objects(
-    source: &Source,
+    source: &CorpusPages,
     labels: &Labels,
     params: &DetectParams,
     context: &Context<'_>,
@@ -220,8 +220,7 @@ fn origins(registry: &mut Registry, set: &LabelSet) {
         let mut by_label = context.shuffle::<AboutLabel>("by label")?;
         let mut asked = context.shuffle::<Asked>("asked")?;
         let mut rows = context.wide_shuffle("label rows")?;
-        let foreign =
-            || Error::Parameter(format!("{} belongs to other labels", task.file.display()));
+        let foreign = || Error::corrupted(&task.file, "it belongs to other labels");
         let mut label = task.first_row;
         for batch in open_groups(&task.file, task.group)? {
             context.check()?;

@@ -41,13 +41,13 @@ pub use params::{DetectParams, LabelSet, LabelsUsed};
 pub use read::{histograms, levels, thresholds};
 pub use settle::{ChunkMatchRow, CopiedRow, LevelRow, MatchRow, NeighbourhoodRow, PageRow};
 
+use crate::corpus_pages::CorpusPages;
 use crate::discover::recipe_of;
 use crate::error::{Error, Result};
 use crate::names::{self, NAMED, with_named};
 use crate::numbers::Numbers;
 use crate::provenance::{originals_of, table_of};
 use crate::run::{Findings, Workplace};
-use crate::source::Source;
 use crate::tables::group_rows;
 use crate::tally::Tally;
 use matching::{GroupTask, MatchTask};
@@ -114,7 +114,7 @@ struct Asked<'a> {
 }
 
 /// Fails if labels were not made as the corpus was.
-pub fn check_like(source: &Source, set: &LabelSet) -> Result<()> {
+pub fn check_like(source: &CorpusPages, set: &LabelSet) -> Result<()> {
     let recipe = set.used().recipe;
     for corpus in source.corpora() {
         let found = recipe_of(corpus.parameters(), recipe.of);
@@ -126,7 +126,12 @@ pub fn check_like(source: &Source, set: &LabelSet) -> Result<()> {
 /// Fails if what is held of pages and labels does not fit in half of the memory: two bits of a
 /// page, a bit of a label, and with edited chunks four bytes of a label and a filter. All else is
 /// shuffled, and spills.
-fn check_memory(source: &Source, set: &LabelSet, params: &DetectParams, memory: u64) -> Result<()> {
+fn check_memory(
+    source: &CorpusPages,
+    set: &LabelSet,
+    params: &DetectParams,
+    memory: u64,
+) -> Result<()> {
     let (pages, labels) = (u64::from(source.all()), set.used().count);
     let mut needed = pages / 4 + labels / 8;
     if params.fuzzy.is_some() {
@@ -144,7 +149,7 @@ fn check_memory(source: &Source, set: &LabelSet, params: &DetectParams, memory: 
 
 /// Looks for labels in a corpus.
 pub fn detect(
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     set: &LabelSet,
     params: &DetectParams,
     workplace: &Workplace,
@@ -153,7 +158,7 @@ pub fn detect(
     check_like(source, set)?;
     if set.used().count > u64::from(u32::MAX) {
         let count = set.used().count;
-        return Err(Error::Parameter(format!(
+        return Err(Error::Unsuitable(format!(
             "{count} labels are more than can be looked for at once"
         )));
     }
@@ -207,7 +212,7 @@ pub fn detect(
 }
 
 /// What the names in the flow mean.
-pub fn registry(source: &Arc<Source>, set: &LabelSet, params: &DetectParams) -> Registry {
+pub fn registry(source: &Arc<CorpusPages>, set: &LabelSet, params: &DetectParams) -> Registry {
     let mut registry = Registry::new();
     registry.state::<Numbers>("numbers");
     registry.state::<Tally>("tally");
@@ -236,7 +241,7 @@ fn group_tasks(file: &Path) -> Result<Vec<Value>> {
     Ok(tasks)
 }
 
-fn flow(source: &Source, set: &LabelSet, params: &DetectParams, memory: u64) -> Result<Flow> {
+fn flow(source: &CorpusPages, set: &LabelSet, params: &DetectParams, memory: u64) -> Result<Flow> {
     let bits = 32 - source.all().leading_zeros();
     let labels = set.used().count;
     let label_bits = (64 - labels.leading_zeros()).max(1);

@@ -43,18 +43,18 @@ impl DetectParams {
                 && !(0.0..1.0).contains(&value)
             {
                 let why = "a share is above it only from 0 to below 1";
-                return Err(Error::Parameter(format!("a {name} of {value}: {why}")));
+                return Err(Error::Usage(format!("a {name} of {value}: {why}")));
             }
         }
         if let Some(least) = self.fuzzy
             && !(0.2..=1.0).contains(&least)
         {
-            return Err(Error::Parameter(format!(
+            return Err(Error::Usage(format!(
                 "a share of {least} is not between 0.2 and 1"
             )));
         }
         if self.depth == Some(0) {
-            return Err(Error::Parameter(
+            return Err(Error::Usage(
                 "at depth 0 there is no neighbourhood: 1 is sites alone".to_owned(),
             ));
         }

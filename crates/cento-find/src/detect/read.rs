@@ -13,7 +13,7 @@ use crate::run::Findings;
 use crate::tables::read_table;
 
 fn missing(name: &str) -> Error {
-    Error::Parameter(format!("the findings lack the column {name}"))
+    Error::Bug(format!("the findings lack the column {name}"))
 }
 
 fn text<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a StringArray> {

@@ -27,11 +27,11 @@ use super::params::DetectParams;
 use super::rows::{
     ASSIGNED, AboutPage, Answer, Asked, COMMON, COUNTS, MATCH, Neighbour, ORIGIN, PagePrefix,
 };
+use crate::corpus_pages::CorpusPages;
 use crate::error::Error;
 use crate::names::{NAMED, ROW};
 use crate::provenance::original_rows;
 use crate::sites::name_hash;
-use crate::source::Source;
 use crate::tables::open_groups;
 use crate::tally::Tally;
 
@@ -80,7 +80,7 @@ pub(super) struct Gathered {
     pub(super) ratio: u64,
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &DetectParams) {
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>, params: &DetectParams) {
     score(registry);
     common(registry);
     place(registry);
@@ -368,9 +368,8 @@ fn original_names(registry: &mut Registry) {
         let known = context.state::<Bitmap>("known originals")?;
         let mut by_original = context.wide_shuffle("by original")?;
         for batch in open_groups(&task.file, task.group)? {
-            let rows = original_rows(&batch?).ok_or_else(|| {
-                Error::Parameter(format!("{} is no table of originals", task.file.display()))
-            })?;
+            let rows = original_rows(&batch?)
+                .ok_or_else(|| Error::corrupted(&task.file, "it is not a table of originals"))?;
             for row in rows {
                 if known.get(u64::from(row.original)) {
                     let name = serde_json::to_vec(&(&row.page, row.labels))?;
@@ -431,7 +430,7 @@ fn original_names(registry: &mut Registry) {
     });
 }
 
-fn neighbours(registry: &mut Registry, source: &Arc<Source>, params: &DetectParams) {
+fn neighbours(registry: &mut Registry, source: &Arc<CorpusPages>, params: &DetectParams) {
     let (pages, depth) = (Arc::clone(source), params.depth.unwrap_or(u32::MAX));
     registry.map("prefixes of pages", move |context| {
         let mut scored = context.shuffle::<PagePrefix>("scored")?;

@@ -19,10 +19,10 @@ use cento_labels::Recipe;
 use serde::{Deserialize, Serialize};
 
 use super::params::{DiscoverParams, How};
+use crate::corpus_pages::{ChunkTask, CorpusPages, TextTask};
 use crate::names::{NAMED, ROW};
 use crate::numbers::{Numbers, UNSET};
 use crate::sites::DOMAINS;
-use crate::source::{ChunkTask, Source, TextTask};
 use crate::tally::Tally;
 
 /// Where objects come from.
@@ -132,7 +132,11 @@ pub(super) struct Example {
     pub(super) originals: Vec<u32>,
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &DiscoverParams) {
+pub(super) fn register(
+    registry: &mut Registry,
+    source: &Arc<CorpusPages>,
+    params: &DiscoverParams,
+) {
     let (pages, recipe) = (Arc::clone(source), params.recipe);
     registry.map("note", move |context| {
         let seen = context.state::<SeenFilter>("seen")?;
@@ -191,7 +195,7 @@ fn half(hash: &[u8]) -> u64 {
 
 /// Calls `each` with hash, page, place and bytes of all objects of a task.
 fn for_each_object(
-    source: &Source,
+    source: &CorpusPages,
     recipe: &Recipe,
     context: &Context<'_>,
     mut each: impl FnMut(&[u8], u32, u32, u32) -> Result<(), StageError>,

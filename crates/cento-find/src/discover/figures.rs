@@ -17,7 +17,7 @@ pub fn frequencies(findings: &Findings) -> Result<Vec<[u64; 3]>> {
             let column = batch.column_by_name(name);
             column
                 .and_then(|column| column.as_primitive_opt::<UInt64Type>())
-                .ok_or_else(|| Error::Parameter(format!("the findings lack the column {name}")))
+                .ok_or_else(|| Error::Bug(format!("the findings lack the column {name}")))
         };
         let [count, objects, stopped] = [column("count")?, column("objects")?, column("stopped")?];
         for row in 0..batch.num_rows() {

@@ -36,12 +36,12 @@ use serde_json::{Value, json};
 pub use figures::frequencies;
 pub use params::{DiscoverParams, How, StopsUsed, default_threshold};
 
+use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::names::{self, NAMED, with_named};
 use crate::provenance::{ORIGINALS, TABLE, originals_of, read_labels, table_of};
 use crate::run::{Findings, Workplace};
 use crate::sites::{self, DOMAINS, SITES, with_domains};
-use crate::source::Source;
 use count::ObjectTask;
 
 /// The name of the analysis.
@@ -93,7 +93,7 @@ pub fn recipe_of(parameters: &Parameters, of: LabelKind) -> Recipe {
 }
 
 /// How many objects a corpus has, as far as is known before they are counted.
-pub fn objects_of(source: &Source, of: LabelKind) -> u64 {
+pub fn objects_of(source: &CorpusPages, of: LabelKind) -> u64 {
     match of {
         LabelKind::Files => u64::from(source.all()),
         LabelKind::Chunks => {
@@ -106,7 +106,7 @@ pub fn objects_of(source: &Source, of: LabelKind) -> u64 {
 
 /// Looks for labels.
 pub fn discover(
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     params: &DiscoverParams,
     workplace: &Workplace,
 ) -> Result<Findings> {
@@ -142,7 +142,7 @@ pub fn discover(
 
 /// The tasks that give all objects: from the table of chunks, if it has them as the recipe wants
 /// them, else cut from the text.
-fn tasks(source: &Source, recipe: &Recipe) -> Result<Vec<Value>> {
+fn tasks(source: &CorpusPages, recipe: &Recipe) -> Result<Vec<Value>> {
     if recipe.of == LabelKind::Files {
         let tasks = 0..source.page_tasks().len();
         return Ok(tasks.map(|task| json!(ObjectTask::Pages(task))).collect());
@@ -171,7 +171,7 @@ fn tasks(source: &Source, recipe: &Recipe) -> Result<Vec<Value>> {
 }
 
 /// What the names in the flow mean.
-pub fn registry(source: &Arc<Source>, params: &DiscoverParams) -> Registry {
+pub fn registry(source: &Arc<CorpusPages>, params: &DiscoverParams) -> Registry {
     let mut registry = Registry::new();
     sites::register(&mut registry, source);
     count::register(&mut registry, source, params);
@@ -180,7 +180,7 @@ pub fn registry(source: &Arc<Source>, params: &DiscoverParams) -> Registry {
     registry
 }
 
-fn flow(source: &Source, params: &DiscoverParams, memory: u64, tasks: Vec<Value>) -> Flow {
+fn flow(source: &CorpusPages, params: &DiscoverParams, memory: u64, tasks: Vec<Value>) -> Flow {
     let bits = 32 - source.all().leading_zeros();
     let mut flow = with_named(Flow::new(DISCOVER), source)
         .state("counted", "tally", json!(null))

@@ -77,11 +77,11 @@ impl DiscoverParams {
     /// Fails if the numbers make no sense.
     pub fn check(&self) -> Result<()> {
         match self.how {
-            How::Threshold(0) => Err(Error::Parameter(
+            How::Threshold(0) => Err(Error::Usage(
                 "everything occurs more often than 0 times: a threshold of 1 keeps what occurs twice"
                     .to_owned(),
             )),
-            How::Top(0) => Err(Error::Parameter("the top 0 labels are none".to_owned())),
+            How::Top(0) => Err(Error::Usage("the top 0 labels are none".to_owned())),
             _ => Ok(()),
         }
     }

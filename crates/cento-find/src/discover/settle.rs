@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use super::count::{Example, Owned};
 use super::params::DiscoverParams;
 use super::propose::{Sight, propose};
+use crate::corpus_pages::CorpusPages;
 use crate::names::{NAMED, ROW, name_of};
 use crate::provenance::{LabelRow, OriginalRow};
 use crate::sites::SITES;
-use crate::source::Source;
 use crate::tally::Tally;
 
 /// Labels whose texts are looked for together.
@@ -42,7 +42,11 @@ struct Named {
     proposed: Option<String>,
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &DiscoverParams) {
+pub(super) fn register(
+    registry: &mut Registry,
+    source: &Arc<CorpusPages>,
+    params: &DiscoverParams,
+) {
     texts(registry, source, params);
     let (all, informed, file) = (
         u64::from(source.kept()),
@@ -118,7 +122,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &D
     originals(registry);
 }
 
-fn texts(registry: &mut Registry, source: &Arc<Source>, params: &DiscoverParams) {
+fn texts(registry: &mut Registry, source: &Arc<CorpusPages>, params: &DiscoverParams) {
     let pages = Arc::clone(source);
     let readable = source.has_text() && !params.of_files();
     registry.reduce("texts", move |context, groups| {

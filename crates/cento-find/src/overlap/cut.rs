@@ -12,8 +12,8 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::corpus_pages::{ChunkTask, CorpusPages, TextTask};
 use crate::error::{Error, Result};
-use crate::source::{ChunkTask, Source, TextTask};
 
 /// Cuts texts into chunks as an index would.
 pub(super) struct Cutter {
@@ -25,7 +25,7 @@ pub(super) struct Cutter {
 
 impl Cutter {
     /// Chunks of a kind, otherwise made as the corpus was.
-    pub(super) fn new(source: &Source, kind: ChunkKind) -> Cutter {
+    pub(super) fn new(source: &CorpusPages, kind: ChunkKind) -> Cutter {
         let parameters = source.corpora().first().map(|corpus| corpus.parameters());
         Cutter {
             kind,
@@ -57,7 +57,7 @@ pub(super) enum CutTask {
 }
 
 /// The tasks that give all chunks of a kind: from the table of chunks, if it has them.
-pub(super) fn tasks(source: &Source, kind: ChunkKind) -> Result<Vec<Value>> {
+pub(super) fn tasks(source: &CorpusPages, kind: ChunkKind) -> Result<Vec<Value>> {
     let stored = |corpus: &cento_store::Corpus| corpus.parameters().chunk == kind;
     if source.corpora().iter().all(stored) {
         let tasks = source.chunk_tasks()?.into_iter();
@@ -68,7 +68,7 @@ pub(super) fn tasks(source: &Source, kind: ChunkKind) -> Result<Vec<Value>> {
             .corpora()
             .first()
             .map(|corpus| corpus.parameters().chunk);
-        return Err(Error::Parameter(format!(
+        return Err(Error::Unsuitable(format!(
             "the corpus keeps no text, so it has chunks of one kind only: {}",
             kept.unwrap_or_default()
         )));
@@ -123,8 +123,8 @@ pub(super) fn read_rows<E: From<Error>>(
             .column_by_name("page")
             .and_then(|column| column.as_primitive_opt::<UInt32Type>());
         let (Some(chunks), Some(pages)) = (chunks, pages) else {
-            let wanted = "columns chunk (u64) and page (u32) are wanted";
-            return Err(Error::Parameter(format!("{}: {wanted}", file.display())).into());
+            let wanted = "it has no columns chunk (u64) and page (u32)";
+            return Err(Error::corrupted(file, wanted).into());
         };
         each(chunks.values(), pages.values())?;
     }

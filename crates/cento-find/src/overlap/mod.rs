@@ -34,10 +34,10 @@ use cento_flow::{Flow, Registry, RunReport, Shuffle, Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::corpus_pages::{CorpusPages, PageFacts};
 use crate::error::{Error, Result};
 use crate::names;
 use crate::run::{Findings, Workplace};
-use crate::source::{PageFacts, Source};
 use crate::tables::read_table;
 use naming::{COMMON_RANKED, COMMON_TABLE, LARGEST_TABLE, OF, PAGE, RANK_BITS, RANKED};
 pub use naming::{CommonRow, LargestRow, PairRow, ServerRow};
@@ -108,7 +108,7 @@ pub struct Largest {
 }
 
 /// Finds the overlaps of a corpus.
-pub fn run(source: &Arc<Source>, params: &Params, workplace: &Workplace) -> Result<Findings> {
+pub fn run(source: &Arc<CorpusPages>, params: &Params, workplace: &Workplace) -> Result<Findings> {
     let servers = params.unit != Unit::Pages;
     let analysis = if servers { SERVER_ANALYSIS } else { ANALYSIS };
     check(params)?;
@@ -144,17 +144,17 @@ fn temp(workplace: &Workplace) -> Result<PathBuf> {
 fn check(params: &Params) -> Result<()> {
     if params.threshold == 0 {
         let none = "a threshold of 0 chunks would be shared by all: the least is 1";
-        return Err(Error::Parameter(none.to_owned()));
+        return Err(Error::Usage(none.to_owned()));
     }
     if params.max_pages == Some(1) {
         let none = "every shared chunk is on two pages: at most 1 would leave out all";
-        return Err(Error::Parameter(none.to_owned()));
+        return Err(Error::Usage(none.to_owned()));
     }
     Ok(())
 }
 
 /// About how many chunks all pages have together.
-fn chunk_rows(source: &Source, params: &Params) -> u64 {
+fn chunk_rows(source: &CorpusPages, params: &Params) -> u64 {
     source
         .corpora()
         .iter()
@@ -170,12 +170,12 @@ fn chunk_rows(source: &Source, params: &Params) -> u64 {
 }
 
 /// Beyond how many pages a chunk is ignored.
-fn max_pages(source: &Source, params: &Params) -> u32 {
+fn max_pages(source: &CorpusPages, params: &Params) -> u32 {
     let usual = || usual_max_pages(params.threshold, chunk_rows(source, params));
     params.max_pages.unwrap_or_else(usual)
 }
 
-fn plan(source: &Source, params: &Params, workplace: &Workplace) -> Plan {
+fn plan(source: &CorpusPages, params: &Params, workplace: &Workplace) -> Plan {
     let params = &Params {
         max_pages: Some(max_pages(source, params)),
         ..params.clone()
@@ -245,7 +245,7 @@ fn counting_stages(flow: Flow, plan: Plan) -> Flow {
     )
 }
 
-fn flow(source: &Source, params: &Params, plan: Plan) -> Result<Flow> {
+fn flow(source: &CorpusPages, params: &Params, plan: Plan) -> Result<Flow> {
     let pages = bits(source.all());
     let mut flow = counting(Flow::new("overlap"), plan)
         .shuffle_of_numbers(OF, pages)
@@ -316,7 +316,12 @@ fn flow(source: &Source, params: &Params, plan: Plan) -> Result<Flow> {
         .stage(Stage::reduce("write common", COMMON_RANKED).writes(COMMON_TABLE)))
 }
 
-fn summary(source: &Source, params: &Params, folder: &Path, report: &RunReport) -> Result<Value> {
+fn summary(
+    source: &CorpusPages,
+    params: &Params,
+    folder: &Path,
+    report: &RunReport,
+) -> Result<Value> {
     let counted = |name: &str| report.counted(name);
     let rows = |name: &str| report.rows(name);
     let pairs = rows(PAIRS) + rows(SERVERS);
@@ -343,7 +348,7 @@ fn summary(source: &Source, params: &Params, folder: &Path, report: &RunReport) 
     Ok(json!(summary))
 }
 
-fn largest(source: &Source, params: &Params, folder: &Path) -> Result<Option<Largest>> {
+fn largest(source: &CorpusPages, params: &Params, folder: &Path) -> Result<Option<Largest>> {
     let path = folder.join(format!("{LARGEST_TABLE}.parquet"));
     let mut best = None;
     for batch in read_table(&path)? {

@@ -16,10 +16,10 @@ use super::cut::Cutter;
 use super::params::{Params, Unit};
 use super::rows::{Common, Contender, Fact, Pair};
 use super::stages::{LARGEST, for_each_sum, larger};
+use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::names::{NAMED, PageName, name_of};
 use crate::precedence::{Dates, Earlier, earlier};
-use crate::source::Source;
 
 pub(super) const OF: &str = "of";
 pub(super) const PAGE: &str = "page";
@@ -230,7 +230,7 @@ pub(super) fn register_sums(registry: &mut Registry) {
 
 type Numbers = (u32, u32, u32);
 
-pub(super) fn register_naming(registry: &mut Registry, source: &Arc<Source>, params: &Params) {
+pub(super) fn register_naming(registry: &mut Registry, source: &Arc<CorpusPages>, params: &Params) {
     let unit = params.unit;
     registry.reduce::<Fragment, _>("name of", |context, groups| {
         let mut pages = context.wide_shuffle(PAGE)?;
@@ -337,7 +337,7 @@ struct Shown {
     text: Option<String>,
 }
 
-fn register_common(registry: &mut Registry, source: &Arc<Source>, params: &Params) {
+fn register_common(registry: &mut Registry, source: &Arc<CorpusPages>, params: &Params) {
     registry.reduce::<Common, _>("note common", |context, groups| {
         let named = context.state::<Bitmap>(NAMED)?;
         let mut rows = context.shuffle::<Common>("common noted")?;
@@ -411,7 +411,7 @@ fn register_common(registry: &mut Registry, source: &Arc<Source>, params: &Param
 
 /// How chunks begin, by the text of the pages that they are named after; these ascend.
 fn texts_of(
-    source: &Source,
+    source: &CorpusPages,
     kind: cento_text::chunk::ChunkKind,
     chunks: &[Common],
 ) -> Result<Vec<Option<String>>> {

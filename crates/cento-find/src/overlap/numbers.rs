@@ -7,8 +7,8 @@ use serde_json::json;
 use super::rows::Pair;
 use super::stages::{self, for_each_sum};
 use super::{PAIRS, opening};
+use crate::corpus_pages::CorpusPages;
 use crate::names;
-use crate::source::Source;
 
 table_row! {
     /// Two pages by number and the chunks that they share.
@@ -50,7 +50,7 @@ pub(super) fn with_sums(flow: Flow, threshold: u32) -> Flow {
 }
 
 /// Adds the stages that tell which pages have the text of an earlier one.
-pub(super) fn with_originals(flow: Flow, source: &Source) -> Flow {
+pub(super) fn with_originals(flow: Flow, source: &CorpusPages) -> Flow {
     let bytes = u64::from(source.all()).div_ceil(8).max(8);
     flow.shuffle(stages::BY_TEXT)
         .state(stages::COPIES, "bitmap", json!({ "bytes": bytes }))

@@ -1,8 +1,8 @@
 //! The order in which pages take precedence: the earlier by date first, see [`crate::precedence`].
 
+use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::precedence::Precedence;
-use crate::source::Source;
 
 /// The rank of each kept page, and the page of each rank. Without dates, ranks are the numbers of
 /// pages, and nothing is held.
@@ -14,7 +14,7 @@ pub(super) struct Order {
 
 impl Order {
     /// Of the kept pages of a source.
-    pub(super) fn of(source: &Source) -> Result<Order> {
+    pub(super) fn of(source: &CorpusPages) -> Result<Order> {
         let mut order: Vec<Precedence> = Vec::new();
         for task in 0..source.page_tasks().len() {
             source.for_each_page::<Error>(task, |facts| {

@@ -26,8 +26,8 @@ use super::order::Order;
 use super::params::{Params, Unit};
 use super::rows::{Common, Contender, Fact, HashPage, Pair, Posting, Reserve};
 use super::strip::{Effort, Strip};
+use crate::corpus_pages::CorpusPages;
 use crate::numbers::{Numbers, UNSET};
-use crate::source::Source;
 
 pub(super) const BY_TEXT: &str = "by text";
 pub(super) const BY_SERVER: &str = "by server";
@@ -72,7 +72,7 @@ pub(super) enum Attribution {
 
 pub(super) fn register_reading(
     registry: &mut Registry,
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     params: &Params,
     order: &Arc<Order>,
 ) {

@@ -32,7 +32,7 @@ pub(super) fn given(host: usize, number: usize, text: &str) -> Given {
     }
 }
 
-pub(super) fn corpus(folder: &Path, pages: &[Given], parameters: Parameters) -> Arc<Source> {
+pub(super) fn corpus(folder: &Path, pages: &[Given], parameters: Parameters) -> Arc<CorpusPages> {
     let input = folder.join("pages.jsonl");
     let lines = pages.iter().map(|page| {
         let date = page.date.map(|day| format!("2001-01-{:02}", day + 1));
@@ -58,7 +58,7 @@ pub(super) fn corpus(folder: &Path, pages: &[Given], parameters: Parameters) -> 
     }
     .run()
     .unwrap();
-    Arc::new(Source::open(&[&path]).unwrap())
+    Arc::new(CorpusPages::open(&[&path]).unwrap())
 }
 
 pub(super) fn workplace(folder: &Path, threads: usize, memory: u64) -> Workplace {
@@ -395,7 +395,7 @@ fn thresholds_and_limits_that_mean_nothing_are_refused() {
         };
         assert!(matches!(
             run(&source, &params, &place),
-            Err(Error::Parameter(_))
+            Err(Error::Usage(_))
         ));
     }
 }

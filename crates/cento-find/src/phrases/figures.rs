@@ -101,7 +101,7 @@ pub fn figures(findings: &Findings, params: &PhrasesParams) -> Result<PhraseFigu
 }
 
 fn missing(name: &str) -> Error {
-    Error::Parameter(format!("the findings lack the column {name}"))
+    Error::Bug(format!("the findings lack the column {name}"))
 }
 
 fn long<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a UInt64Array> {

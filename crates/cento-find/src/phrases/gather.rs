@@ -19,8 +19,8 @@ use super::params::{PhrasesParams, SiteKind};
 use super::rows::{Held, Home, Shingle, TOTAL};
 use crate::collapsed::GONE;
 use crate::copies::MINIMA;
+use crate::corpus_pages::CorpusPages;
 use crate::numbers::Numbers;
-use crate::source::Source;
 use crate::words::{GramRounds, WordHasher};
 
 /// The shuffle in which pages of one site meet.
@@ -125,7 +125,7 @@ fn slots(sampled: &[u64], gram: u64) -> u32 {
     rest.iter().take_while(|&&other| other == gram).count() as u32
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) {
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>, params: &PhrasesParams) {
     let pages = Arc::clone(source);
     registry.map("homes", move |context| {
         let gone = context.state::<Bitmap>(GONE)?;
@@ -162,7 +162,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &P
     texts(registry, source, params);
 }
 
-fn texts(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) {
+fn texts(registry: &mut Registry, source: &Arc<CorpusPages>, params: &PhrasesParams) {
     let (texts, asked) = (Arc::clone(source), params.clone());
     registry.map("note", move |context| {
         let gone = context.state::<Bitmap>(GONE)?;

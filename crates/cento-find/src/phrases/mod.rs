@@ -47,11 +47,11 @@ pub use settle::{CoverRow, PageRow, PhraseRow, SiteRow};
 
 use crate::collapsed::{self, GONE};
 use crate::copies::CopiesParams;
+use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::names::{self, NAMED, with_named};
 use crate::numbers::Numbers;
 use crate::run::{Findings, Workplace};
-use crate::source::Source;
 
 /// The name of the analysis.
 pub const PHRASES: &str = "phrases";
@@ -84,13 +84,13 @@ pub struct PhrasesSummary {
 
 /// Looks for popular phrases.
 pub fn phrases(
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     params: &PhrasesParams,
     workplace: &Workplace,
 ) -> Result<Findings> {
     params.check()?;
     if !source.has_text() {
-        return Err(Error::Parameter(
+        return Err(Error::Unsuitable(
             "the corpus keeps no text to find phrases in: index it again without --no-text".into(),
         ));
     }
@@ -127,7 +127,7 @@ pub fn phrases(
 
 /// Finds near-copies, or has them found already.
 fn collapse(
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     params: &PhrasesParams,
     scheme: crate::copies::CopiesScheme,
     workplace: &Workplace,
@@ -141,7 +141,7 @@ fn collapse(
 }
 
 /// What the names in the flow mean.
-pub fn registry(source: &Arc<Source>, params: &PhrasesParams) -> Registry {
+pub fn registry(source: &Arc<CorpusPages>, params: &PhrasesParams) -> Registry {
     let mut registry = Registry::new();
     registry.state::<Numbers>("numbers");
     collapsed::register(&mut registry, source);
@@ -155,7 +155,7 @@ pub fn registry(source: &Arc<Source>, params: &PhrasesParams) -> Registry {
 
 /// The flow over a source, without the pages that findings of copies say go.
 pub fn flow(
-    source: &Source,
+    source: &CorpusPages,
     params: &PhrasesParams,
     memory: u64,
     copies: Option<&Findings>,
@@ -196,7 +196,7 @@ pub fn flow(
 
 fn with_phrases(
     flow: Flow,
-    source: &Source,
+    source: &CorpusPages,
     params: &PhrasesParams,
     memory: u64,
     bits: u32,
@@ -272,7 +272,7 @@ fn with_covers(flow: Flow, bits: u32) -> Flow {
         )
 }
 
-fn with_findings(flow: Flow, source: &Source, params: &PhrasesParams, bits: u32) -> Flow {
+fn with_findings(flow: Flow, source: &CorpusPages, params: &PhrasesParams, bits: u32) -> Flow {
     let mut flow = flow
         .shuffle_of_numbers("worded", bits)
         .shuffle_of_numbers("by popularity", bits)

@@ -6,9 +6,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::copies::CopiesScheme;
+use crate::corpus_pages::PageFacts;
 use crate::error::{Error, Result};
 use crate::names::PageName;
-use crate::source::PageFacts;
 
 /// The parameters of `phrases`. Defaults are those of the paper.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,7 +64,7 @@ impl Default for PhrasesParams {
 impl PhrasesParams {
     /// Fails if the numbers make no sense.
     pub fn check(&self) -> Result<()> {
-        let wrong = |what: String| Err(Error::Parameter(what));
+        let wrong = |what: String| Err(Error::Usage(what));
         if !(1..=100).contains(&self.k) {
             return wrong(format!(
                 "phrases of {} words are not between 1 and 100",

@@ -19,8 +19,8 @@ use super::params::PhrasesParams;
 use super::rows::Example;
 use crate::collapsed::GONE;
 use crate::copies::MINIMA;
+use crate::corpus_pages::CorpusPages;
 use crate::names::{PageName, ROW, name_of};
-use crate::source::Source;
 
 /// Phrases whose words are looked for together: those of some pages, whose texts are read together.
 const BATCH: usize = 4096;
@@ -154,13 +154,13 @@ struct Site {
     flagged: bool,
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) {
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>, params: &PhrasesParams) {
     phrases(registry, source, params);
     pages(registry, source, params);
     sites(registry, source, params);
 }
 
-fn phrases(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) {
+fn phrases(registry: &mut Registry, source: &Arc<CorpusPages>, params: &PhrasesParams) {
     let (texts, k) = (Arc::clone(source), params.k as usize);
     registry.reduce::<Example, _>("words", move |context, groups| {
         let mut worded = context.wide_shuffle("worded")?;
@@ -315,7 +315,7 @@ fn shown(phrase: &str) -> String {
     }
 }
 
-fn pages(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) {
+fn pages(registry: &mut Registry, source: &Arc<CorpusPages>, params: &PhrasesParams) {
     let facts = Arc::clone(source);
     registry.map("page names", move |context| {
         let gone = context.state::<Bitmap>(GONE)?;
@@ -410,7 +410,7 @@ fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
-fn sites(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) {
+fn sites(registry: &mut Registry, source: &Arc<CorpusPages>, params: &PhrasesParams) {
     let (all, asked) = (u64::from(source.all()), params.clone());
     registry.reduce("sites", move |context, groups| {
         let mut by_size = context.wide_shuffle("by size")?;

@@ -24,9 +24,9 @@ use super::rows::{
     Count, FIRST, GRAMS, GramPage, LINKED_ADDRESS, NOBODY, Others, PATCH, SHARED, Tally,
 };
 use super::servers::{Common, Linked, domains_of, is_foreign};
+use crate::corpus_pages::CorpusPages;
 use crate::names::{NAMED, ROW};
 use crate::numbers::Numbers;
-use crate::source::Source;
 
 /// The order of what was counted of a page among the records about it.
 pub(super) const QUILT: u64 = ROW;
@@ -94,7 +94,7 @@ impl Held {
     }
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
     registry.reduce::<Count, _>("patchy", |context, groups| {
         let level: Level = context.parameters()?;
         let patchy = context.state::<Bitmap>(&level.name("patchy"))?;

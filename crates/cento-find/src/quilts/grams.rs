@@ -16,7 +16,7 @@ use super::params::Level;
 use super::rows::{Count, FIRST, GRAMS, GramPage, PATCH, SHARED, Tally};
 use super::table::GramTable;
 use crate::collapsed::GONE;
-use crate::source::Source;
+use crate::corpus_pages::CorpusPages;
 use crate::words::{GramRounds, WordHasher};
 
 /// Makes sets of grams, one text after the other.
@@ -125,7 +125,7 @@ impl Adder {
     }
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
     let texts = Arc::clone(source);
     registry.map("note", move |context| {
         let level: Level = context.parameters()?;

@@ -52,11 +52,11 @@ use servers::{Common, domains_of};
 
 use crate::collapsed;
 use crate::copies::CopiesParams;
+use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::names::{NAMED, with_named};
 use crate::numbers::Numbers;
 use crate::run::{Findings, Workplace};
-use crate::source::Source;
 
 /// The name of the analysis.
 pub const QUILTS: &str = "quilts";
@@ -99,7 +99,7 @@ pub struct QuiltsSummary {
 
 /// Looks for quilted pages.
 pub fn quilts(
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     params: &QuiltsParams,
     workplace: &Workplace,
 ) -> Result<Findings> {
@@ -139,18 +139,18 @@ pub fn quilts(
 }
 
 /// Fails if there is nothing to read.
-fn check_text(source: &Source) -> Result<()> {
+fn check_text(source: &CorpusPages) -> Result<()> {
     if source.has_text() {
         return Ok(());
     }
-    Err(Error::Parameter(
+    Err(Error::Unsuitable(
         "the corpus keeps no text, and quilts are found by their words".to_owned(),
     ))
 }
 
 /// The copies that are left out, if they are.
 fn removed(
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     params: &QuiltsParams,
     workplace: &Workplace,
 ) -> Result<Option<Findings>> {
@@ -161,7 +161,7 @@ fn removed(
 }
 
 /// What the names in the flow mean.
-fn registry(source: &Arc<Source>, params: &QuiltsParams) -> Registry {
+fn registry(source: &Arc<CorpusPages>, params: &QuiltsParams) -> Registry {
     let mut registry = Registry::new();
     registry.state::<Numbers>("numbers");
     collapsed::register(&mut registry, source);
@@ -175,7 +175,7 @@ fn registry(source: &Arc<Source>, params: &QuiltsParams) -> Registry {
 
 impl Level {
     fn new(
-        source: &Source,
+        source: &CorpusPages,
         params: &QuiltsParams,
         k: u32,
         ms: Vec<u32>,
@@ -199,24 +199,24 @@ impl Level {
 }
 
 /// Words of all pages, of which each begins at most one gram.
-fn words(source: &Source) -> u64 {
+fn words(source: &CorpusPages) -> u64 {
     let corpora = source.corpora().iter();
     let parts = corpora.flat_map(|corpus| &corpus.manifest().parts);
     parts.map(|part| part.counts.words).sum()
 }
 
-fn number_bits(source: &Source) -> u32 {
+fn number_bits(source: &CorpusPages) -> u32 {
     32 - source.kept().leading_zeros()
 }
 
-fn bitmap_bytes(source: &Source) -> u64 {
+fn bitmap_bytes(source: &CorpusPages) -> u64 {
     u64::from(source.kept()).div_ceil(8).max(8)
 }
 
 /// Adds what is known of pages.
 fn common_stages(
     flow: Flow,
-    source: &Source,
+    source: &CorpusPages,
     params: &QuiltsParams,
     copies: Option<&Findings>,
     findings: bool,
@@ -263,7 +263,7 @@ fn common_stages(
 }
 
 /// Adds the stages from texts to covers for one k.
-fn level_stages(flow: Flow, source: &Source, level: &Level, memory: u64) -> Flow {
+fn level_stages(flow: Flow, source: &CorpusPages, level: &Level, memory: u64) -> Flow {
     let name = |what: &str| level.name(what);
     let with = |stage: Stage| {
         let named = name(&stage.name);
@@ -338,7 +338,12 @@ fn level_stages(flow: Flow, source: &Source, level: &Level, memory: u64) -> Flow
 }
 
 /// The flow over a source.
-fn flow(source: &Source, params: &QuiltsParams, memory: u64, copies: Option<&Findings>) -> Flow {
+fn flow(
+    source: &CorpusPages,
+    params: &QuiltsParams,
+    memory: u64,
+    copies: Option<&Findings>,
+) -> Flow {
     let bits = number_bits(source);
     let points = vec![Point {
         number: 0,

@@ -95,7 +95,7 @@ impl fmt::Display for Foreign {
 impl QuiltsParams {
     /// Fails if the numbers make no sense.
     pub fn check(&self) -> Result<()> {
-        let wrong = |what: String| Err(Error::Parameter(what));
+        let wrong = |what: String| Err(Error::Usage(what));
         if !(1..=100).contains(&self.k) {
             return wrong(format!(
                 "grams of {} words are not between 1 and 100",

@@ -19,7 +19,7 @@ use super::find::{Held, runs_order};
 use super::params::Level;
 use super::rows::Sought;
 use super::table::GramTable;
-use crate::source::Source;
+use crate::corpus_pages::CorpusPages;
 
 /// Texts that are read together.
 const TEXTS: usize = 256;
@@ -119,7 +119,7 @@ pub(super) struct GivenGram {
 
 /// Finds the patch grams of quilts in their texts.
 pub(super) struct Seeker<'a> {
-    source: &'a Source,
+    source: &'a CorpusPages,
     /// Quilts, and where what is sought in them begins.
     quilts: Vec<(u32, usize)>,
     given: Vec<GivenGram>,
@@ -128,7 +128,7 @@ pub(super) struct Seeker<'a> {
 }
 
 impl<'a> Seeker<'a> {
-    pub(super) fn new(source: &'a Source, k: u32) -> Seeker<'a> {
+    pub(super) fn new(source: &'a CorpusPages, k: u32) -> Seeker<'a> {
         Seeker {
             source,
             quilts: Vec::new(),
@@ -207,7 +207,7 @@ impl<'a> Seeker<'a> {
     }
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
     let texts = Arc::clone(source);
     registry.reduce::<Sought, _>("runs", move |context, groups| {
         let level: Level = context.parameters()?;
@@ -243,7 +243,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
 
 /// Finds in the texts of sources what quilts have of them.
 struct Finder<'a> {
-    source: &'a Source,
+    source: &'a CorpusPages,
     /// Sources, and where what is sought in them begins.
     pages: Vec<(u32, usize)>,
     sought: Vec<Sought>,
@@ -255,7 +255,7 @@ struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    fn new(source: &'a Source, k: u32) -> Finder<'a> {
+    fn new(source: &'a CorpusPages, k: u32) -> Finder<'a> {
         Finder {
             source,
             pages: Vec::new(),

@@ -19,7 +19,7 @@ pub fn sample(findings: &Findings, count: usize, seed: u64) -> Result<BTreeSet<u
         let ids = batch.column_by_name("page_id");
         let ids = ids
             .and_then(|ids| ids.as_primitive_opt::<UInt64Type>())
-            .ok_or_else(|| Error::Parameter("the table of quilts has no page ids".to_owned()))?;
+            .ok_or_else(|| Error::Bug("the table of quilts has no page ids".to_owned()))?;
         for &id in ids.values() {
             let mut hasher = blake3::Hasher::new();
             hasher.update(&seed.to_le_bytes()).update(&id.to_le_bytes());

@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 use super::order::{PageOrder, key};
 use super::params::{Foreign, Level};
 use super::rows::{LINKED_ADDRESS, LINKED_DOMAIN, LinkEnd, NOBODY, Others, ServerPage};
+use crate::corpus_pages::{CorpusPages, PageFacts};
 use crate::numbers::{Numbers, UNSET};
 use crate::precedence::Precedence;
-use crate::source::{PageFacts, Source};
 
 /// What pages have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -155,7 +155,7 @@ impl Linked {
     }
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, foreign: Foreign) {
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>, foreign: Foreign) {
     registry.state::<PageOrder>("order");
     let pages = Arc::clone(source);
     registry.map("facts", move |context| {
@@ -217,7 +217,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, foreign: F
     links(registry, source);
 }
 
-fn links(registry: &mut Registry, source: &Arc<Source>) {
+fn links(registry: &mut Registry, source: &Arc<CorpusPages>) {
     let pages = Arc::clone(source);
     registry.map("links", move |context| {
         let level: Level = context.parameters()?;

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::find::{Counted, Gift, QUILT, patch_order, runs_order};
 use super::places::Run;
+use crate::corpus_pages::CorpusPages;
 use crate::names::{PageName, name_of};
 use crate::precedence::{DatedBy, Dates, Earlier, earlier};
-use crate::source::Source;
 
 table_row! {
     /// A quilted page.
@@ -107,7 +107,7 @@ fn dated_by(dates: Dates) -> Option<String> {
     Some(by.name().to_owned())
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, foreign: bool) {
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>, foreign: bool) {
     crate::names::register(registry, source);
     registry.reduce("sources", |context, groups| {
         let mut by_page = context.wide_shuffle("by page")?;

@@ -12,9 +12,9 @@ use serde_json::json;
 use super::params::{Level, Point, QuiltsParams};
 use super::rows::Tally;
 use super::{check_text, common_stages, level_stages, registry, removed};
+use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::run::{Findings, Workplace};
-use crate::source::Source;
 
 /// The name of the analysis.
 pub const SWEEP: &str = "quilts-sweep";
@@ -178,7 +178,7 @@ struct Asked<'a> {
 
 /// Counts quilts for all values of some parameters.
 pub fn sweep(
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     pivot: &QuiltsParams,
     sweeps: &[Sweep],
     workplace: &Workplace,
@@ -201,7 +201,7 @@ pub fn sweep(
     }
     if rows.is_empty() || rows.len() > MOST_POINTS {
         let count = rows.len();
-        return Err(Error::Parameter(format!(
+        return Err(Error::Usage(format!(
             "a sweep over {count} definitions is not between 1 and {MOST_POINTS}"
         )));
     }
@@ -221,7 +221,7 @@ pub fn sweep(
 }
 
 fn flow(
-    source: &Source,
+    source: &CorpusPages,
     pivot: &QuiltsParams,
     rows: &[SweepRow],
     memory: u64,

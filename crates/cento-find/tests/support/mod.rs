@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cento_find::{Findings, Source, Workplace, read_table};
+use cento_find::{CorpusPages, Findings, Workplace, read_table};
 use cento_flow::Progress;
 use cento_store::{Build, Parameters};
 use serde_json::{Value, json};
@@ -69,8 +69,8 @@ pub(crate) fn corpus_from(
 }
 
 /// Opens corpora.
-pub(crate) fn open(paths: &[&Path]) -> Arc<Source> {
-    Arc::new(Source::open(paths).unwrap())
+pub(crate) fn open(paths: &[&Path]) -> Arc<CorpusPages> {
+    Arc::new(CorpusPages::open(paths).unwrap())
 }
 
 /// A place to work in.

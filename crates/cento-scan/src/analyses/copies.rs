@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cento_figure::{Axis, Figure, Format, Mark, Series};
 use cento_find::copies::{COPIES, CopiesParams, CopiesSummary, copies};
-use cento_find::{Findings, Result, Source, Workplace};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
 use serde_json::{Value, json};
 
 use crate::analysis::{Analysis, Command, Told, parameters};
@@ -38,7 +38,12 @@ impl Analysis for Copies {
         Ok(json!(CopiesParams::default()))
     }
 
-    fn run(&self, source: &Arc<Source>, asked: &Value, workplace: &Workplace) -> Result<Findings> {
+    fn run(
+        &self,
+        source: &Arc<CorpusPages>,
+        asked: &Value,
+        workplace: &Workplace,
+    ) -> Result<Findings> {
         copies(source, &parameters(asked)?, workplace)
     }
 

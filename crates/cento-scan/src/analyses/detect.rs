@@ -10,7 +10,7 @@ use cento_find::detect::{
 };
 use cento_find::discover::{DISCOVER, How, default_threshold, discover, write_labels};
 use cento_find::labelling::stop_labels;
-use cento_find::{FINDINGS, Findings, Result, Source, Workplace};
+use cento_find::{CorpusPages, FINDINGS, Findings, Result, Workplace};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -70,7 +70,12 @@ impl Analysis for Detect {
         }))
     }
 
-    fn run(&self, source: &Arc<Source>, asked: &Value, workplace: &Workplace) -> Result<Findings> {
+    fn run(
+        &self,
+        source: &Arc<CorpusPages>,
+        asked: &Value,
+        workplace: &Workplace,
+    ) -> Result<Findings> {
         let asked: Asked = parameters(asked)?;
         let labels = match asked.file {
             Some(file) => file,
@@ -231,7 +236,7 @@ fn rule(given: Option<f64>) -> &'static str {
 /// Labels of what is multiplied in a corpus, without what is short, has no words, or is short
 /// enough to be an idiom that many domains have: nobody has reviewed that. A chunk that says
 /// something is always looked for.
-fn own_labels(source: &Arc<Source>, workplace: &Workplace) -> Result<PathBuf> {
+fn own_labels(source: &Arc<CorpusPages>, workplace: &Workplace) -> Result<PathBuf> {
     let corpora = source.corpora();
     let made = corpora.first().map(|corpus| corpus.parameters().clone());
     let parts = corpora.iter().flat_map(|corpus| &corpus.manifest().parts);

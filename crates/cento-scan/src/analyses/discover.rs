@@ -8,7 +8,7 @@ use cento_find::discover::{
     DISCOVER, DiscoverParams, DiscoverSummary, How, default_threshold, discover, frequencies,
     recipe_of,
 };
-use cento_find::{Findings, Result, Source, Workplace};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_labels::{LabelKind, StopList};
 use serde_json::{Value, json};
 
@@ -51,7 +51,12 @@ impl Analysis for Discover {
         )))
     }
 
-    fn run(&self, source: &Arc<Source>, asked: &Value, workplace: &Workplace) -> Result<Findings> {
+    fn run(
+        &self,
+        source: &Arc<CorpusPages>,
+        asked: &Value,
+        workplace: &Workplace,
+    ) -> Result<Findings> {
         discover(source, &restored(asked)?, workplace)
     }
 

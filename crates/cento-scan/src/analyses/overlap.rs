@@ -6,7 +6,7 @@ use cento_figure::{Axis, Figure, Format, Mark, Series};
 use cento_find::overlap::{
     ANALYSIS, PAIRS, Params, SERVER_ANALYSIS, SERVERS, Summary, Unit, run, usual_threshold,
 };
-use cento_find::{Findings, Result, Source, Workplace};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
 use serde_json::{Value, json};
 
 use crate::analysis::{Analysis, Command, Told, parameters};
@@ -67,7 +67,12 @@ impl Analysis for Pages {
         Ok(json!(Params::new(corpus.parameters.chunk)))
     }
 
-    fn run(&self, source: &Arc<Source>, asked: &Value, workplace: &Workplace) -> Result<Findings> {
+    fn run(
+        &self,
+        source: &Arc<CorpusPages>,
+        asked: &Value,
+        workplace: &Workplace,
+    ) -> Result<Findings> {
         run(source, &parameters(asked)?, workplace)
     }
 
@@ -116,7 +121,12 @@ impl Analysis for Servers {
         }
     }
 
-    fn run(&self, source: &Arc<Source>, asked: &Value, workplace: &Workplace) -> Result<Findings> {
+    fn run(
+        &self,
+        source: &Arc<CorpusPages>,
+        asked: &Value,
+        workplace: &Workplace,
+    ) -> Result<Findings> {
         run(source, &parameters(asked)?, workplace)
     }
 

@@ -6,7 +6,7 @@ use cento_figure::{Axis, Bins, Figure, Format, Mark, Rule, Series};
 use cento_find::phrases::{
     PHRASES, PhraseFigures, PhrasesParams, PhrasesSummary, SiteFigure, SiteKind, figures, phrases,
 };
-use cento_find::{Findings, Result, Source, Workplace};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
 use serde_json::{Value, json};
 
 use crate::analysis::{Analysis, Command, Told, parameters};
@@ -46,7 +46,12 @@ impl Analysis for Phrases {
         Ok(json!(usual))
     }
 
-    fn run(&self, source: &Arc<Source>, asked: &Value, workplace: &Workplace) -> Result<Findings> {
+    fn run(
+        &self,
+        source: &Arc<CorpusPages>,
+        asked: &Value,
+        workplace: &Workplace,
+    ) -> Result<Findings> {
         phrases(source, &parameters(asked)?, workplace)
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cento_figure::{Axis, Bins, Figure, Format, Mark, Rule, Series};
 use cento_find::quilts::{Foreign, QUILTS, QuiltsParams, QuiltsSummary, quilts};
-use cento_find::{Findings, Result, Source, Workplace};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
 use serde_json::{Value, json};
 
 use super::excerpt::excerpts;
@@ -67,7 +67,12 @@ impl Analysis for Quilts {
         plan(corpus).map(|params| json!(params))
     }
 
-    fn run(&self, source: &Arc<Source>, asked: &Value, workplace: &Workplace) -> Result<Findings> {
+    fn run(
+        &self,
+        source: &Arc<CorpusPages>,
+        asked: &Value,
+        workplace: &Workplace,
+    ) -> Result<Findings> {
         quilts(source, &parameters(asked)?, workplace)
     }
 

@@ -7,7 +7,7 @@ use cento_figure::{Axis, Figure, Format, Series};
 use cento_find::overlap::{
     COLLECTIONS, PAGE_BYTES, REPLICATION, ReplicasRow, ReplicationSummary, replication,
 };
-use cento_find::{Findings, Result, Source, Workplace};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
 use serde_json::Value;
 
 use crate::analysis::{Analysis, Command, Told};
@@ -78,7 +78,7 @@ impl Analysis for Replication {
         Ok(Value::Null)
     }
 
-    fn run(&self, source: &Arc<Source>, _: &Value, workplace: &Workplace) -> Result<Findings> {
+    fn run(&self, source: &Arc<CorpusPages>, _: &Value, workplace: &Workplace) -> Result<Findings> {
         replication(source, workplace)
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cento_figure::{Axis, Figure, Format, Mark, Series};
 use cento_find::quilts::{QuiltsParams, SWEEP, Sweep, sweep};
-use cento_find::{Findings, Result, Source, Workplace};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -61,7 +61,12 @@ impl Analysis for Sweeps {
         Ok(json!({ "pivot": pivot, "sweeps": sweeps }))
     }
 
-    fn run(&self, source: &Arc<Source>, asked: &Value, workplace: &Workplace) -> Result<Findings> {
+    fn run(
+        &self,
+        source: &Arc<CorpusPages>,
+        asked: &Value,
+        workplace: &Workplace,
+    ) -> Result<Findings> {
         let asked: Asked = parameters(asked)?;
         sweep(source, &asked.pivot, &asked.sweeps, workplace)
     }

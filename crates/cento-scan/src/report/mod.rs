@@ -16,7 +16,7 @@ mod style;
 #[cfg(test)]
 mod tests;
 
-use cento_find::{Result, Source};
+use cento_find::{CorpusPages, Result};
 
 use crate::analysis::{Analysis, Told};
 use crate::profile::Profile;
@@ -53,7 +53,7 @@ pub struct Chapter {
 impl Report {
     /// Reads findings and has each analysis tell of its own, in tables of at most `top` rows.
     pub fn new(
-        source: &Source,
+        source: &CorpusPages,
         corpus: &str,
         profile: Profile,
         done: &[Done],

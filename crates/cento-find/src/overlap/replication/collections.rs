@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::super::order::Order;
 use super::resolve::Notion;
 use super::{COLLECTIONS, CollectionRow};
-use crate::source::Source;
+use crate::corpus_pages::CorpusPages;
 
 const BY_CLASS: &str = "by class";
 const BY_HOSTS: &str = "by hosts";
@@ -172,7 +172,7 @@ fn common_folder<'a>(one: &'a str, other: &str) -> &'a str {
 }
 
 /// Adds the stages that gather collections.
-pub(super) fn with_collections(flow: Flow, source: &Source) -> Flow {
+pub(super) fn with_collections(flow: Flow, source: &CorpusPages) -> Flow {
     // One partition: what joins what is decided in one order.
     let in_order = Shuffle {
         partitions: 1,
@@ -192,7 +192,7 @@ pub(super) fn with_collections(flow: Flow, source: &Source) -> Flow {
 
 pub(super) fn register(
     registry: &mut Registry,
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     order: &Arc<Order>,
     notion: Notion,
 ) {

@@ -23,9 +23,9 @@ use serde_json::json;
 use super::order::Order;
 use super::params::Params;
 use super::{plan, temp};
+use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::run::{Findings, Workplace};
-use crate::source::Source;
 use resolve::Notion;
 
 /// The name of the analysis.
@@ -114,7 +114,7 @@ pub struct ReplicationSummary {
 }
 
 /// Finds how often the pages of a corpus are replicated.
-pub fn replication(source: &Arc<Source>, workplace: &Workplace) -> Result<Findings> {
+pub fn replication(source: &Arc<CorpusPages>, workplace: &Workplace) -> Result<Findings> {
     let notions = [
         Params::new("lines:4".parse().unwrap_or_default()),
         Params::new("lines:2".parse().unwrap_or_default()),
@@ -148,7 +148,7 @@ pub fn replication(source: &Arc<Source>, workplace: &Workplace) -> Result<Findin
 }
 
 /// Says what is missing before anything is read.
-fn check_memory(source: &Source, memory: u64) -> Result<()> {
+fn check_memory(source: &CorpusPages, memory: u64) -> Result<()> {
     let needed = u64::from(source.kept()) * PAGE_BYTES;
     if needed <= memory {
         return Ok(());
@@ -165,7 +165,7 @@ fn check_memory(source: &Source, memory: u64) -> Result<()> {
 
 /// The summary without collections, and the widest notion.
 fn find(
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     notions: &[Params],
     hot: u32,
     order: &Arc<Order>,
@@ -195,7 +195,7 @@ fn find(
 
 /// What the resolving of one notion needs.
 fn groups(
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     params: &Params,
     hot: u32,
     order: &Arc<Order>,
@@ -221,7 +221,7 @@ fn groups(
 }
 
 impl ReplicationSummary {
-    fn add(&mut self, notion: &Notion, source: &Source, order: &Order) -> Result<()> {
+    fn add(&mut self, notion: &Notion, source: &CorpusPages, order: &Order) -> Result<()> {
         self.replicas.extend(bars(notion));
         self.savings.push(savings(notion, source, order)?);
         self.beyond = self.beyond.max(notion.beyond);
@@ -229,7 +229,7 @@ impl ReplicationSummary {
     }
 }
 
-fn savings(notion: &Notion, source: &Source, order: &Order) -> Result<SavingsRow> {
+fn savings(notion: &Notion, source: &CorpusPages, order: &Order) -> Result<SavingsRow> {
     let (mut saved_pages, mut bytes, mut saved_bytes) = (0, 0, 0);
     for task in 0..source.page_tasks().len() {
         source.for_each_page::<Error>(task, |facts| {
@@ -290,7 +290,7 @@ fn register(registry: &mut Registry, summary: ReplicationSummary) {
 
 /// The flow that writes what is known and gathers collections. What is known belongs to the flow,
 /// so that no other is resumed.
-fn flow(source: &Source, summary: &ReplicationSummary) -> Flow {
+fn flow(source: &CorpusPages, summary: &ReplicationSummary) -> Flow {
     let known = blake3::hash(json!(summary).to_string().as_bytes());
     let flow = Flow::new(REPLICATION).table(REPLICAS).table(SAVINGS).stage(
         Stage::map(

@@ -33,9 +33,9 @@ use super::super::params::Params;
 use super::super::rows::{HashPage, Held, Pair, Posting};
 use super::super::stages::{self, Attribution, Plan, Spreader, bits, count_strip, for_each_sum};
 use super::super::{PAIRS, counting, opening};
+use crate::corpus_pages::CorpusPages;
 use crate::error::Result;
 use crate::numbers::{Numbers, UNSET};
-use crate::source::Source;
 
 /// Groups that a chunk may have before it is hot. A chunk of g groups is looked at g²/2 times, so
 /// this bounds the time.
@@ -140,7 +140,7 @@ fn signature(numbers: &[u64]) -> [u8; 16] {
 
 pub(super) fn register(
     registry: &mut Registry,
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     params: &Params,
     order: &Arc<Order>,
     temp: &Path,
@@ -347,7 +347,7 @@ fn spread_groups(
 
 /// The flow for one notion of a replica. `plan` says how many chunks make one, and when a chunk is
 /// hot.
-pub(super) fn flow(source: &Source, params: &Params, plan: Plan) -> Result<Flow> {
+pub(super) fn flow(source: &CorpusPages, params: &Params, plan: Plan) -> Result<Flow> {
     let pages = bits(plan.width);
     let bitmap = json!({ "bytes": u64::from(source.all()).div_ceil(8).max(8) });
     let numbers = json!({ "pages": source.kept() });

@@ -1,85 +1,89 @@
-//! From buckets to pairs worth comparing: rounds in which the pages that are kept so far meet,
-//! until nothing is left to compare.
+//! Selects candidate pairs from buckets, in rounds over the pages that are kept so far, until no
+//! candidates are left.
 //!
 //! ```text
-//!   by band ─ meet ─┬─▶ possible ─ choose ─┬─▶ candidates ─ verify ─┬─▶ edges ─ decide ─▶ decisions, known edges
-//!      ▲            │       ▲              │                        │     ▲                      │
-//!      │            ▼       │              ▼                        ▼     └──────── carry ───────┘
-//!      └─ again ─ waiting   └─ recall ─ tried ◀──────────────────────
+//!   by band ─ meet ─┬─▶ possible ─ choose ─┬─▶ candidates ─ verify ─┬─▶ edges ─ decide ─▶ removed,
+//!      ▲            │       ▲              │                        │     ▲         known edges
+//!      │            ▼       │              ▼                        ▼     └─── carry ───┘
+//!   requeue ◀─ waiting   recall ◀──────  tried ◀────────────────────┘
 //! ```
 //!
-//! What is wanted is the greedy choice: in the order of who is kept, a page is removed if a kept
-//! page resembles it, and kept otherwise. There is exactly one set of pages such that no two of
-//! them resemble each other and every other page resembles an earlier one of them, and that is the
-//! greedy choice. So a round compares some pairs of pages that are kept so far, and `decide`
-//! resolves all edges known; a page that was removed for a page which is itself removed is then
-//! kept again, and meets the others in the next round. The rounds end when no pair of kept pages is
-//! left that met and was not compared. A chain of any length and order is thus resolved exactly as
-//! by comparing all pairs that meet.
+//! The goal is the greedy choice: in the order of precedence, a page is removed if it resembles a
+//! kept page, and kept otherwise. Exactly one set of pages is such that no two of its pages
+//! resemble each other and every other page resembles an earlier page of the set: the greedy
+//! choice. So each round compares some pairs of pages that are kept so far, and `decide` evaluates
+//! all edges known; a page whose kept page has itself been removed is kept again, and takes part in
+//! the next round. The rounds end when every pair of kept pages that share a bucket has been
+//! compared. Chains of any length and order are thus resolved exactly as if all these pairs were
+//! compared at once.
 //!
-//! The work of a page is bounded, whoever wrote the others. Of a bucket of more than [`LEAF`]
-//! pages, only neighbours in the order of signatures are compared: the bucket is cut into the
-//! largest subtrees of the trie of signatures with no more pages than that. [`PICKED`] candidates
-//! of a page are compared in a round, the most promising first, and after [`MOST_UNLIKE`] that were
-//! unlike it no more. Pages with candidates beyond these bounds are counted.
+//! The work per page is bounded, even on hostile input. In a bucket of more than [`LEAF`] pages,
+//! only neighbours in the order of signatures are compared: the bucket is split into the largest
+//! subtrees of the trie of signatures that have at most that many pages. [`PICKED`] candidates of a
+//! page are compared per round, the most promising first, and none after [`MOST_UNLIKE`] turned out
+//! to be dissimilar. Pages with more candidates than these bounds allow are counted.
 
 use cento_flow::{Context, Emitter, Groups, Registry, StageError};
 
+use super::copy_rows::{
+    ALIKE, CROWDED, CandidatePair, InBucket, NearEdge, PENDING, Possible, RankedPage, UNLIKE,
+    agreement, common_prefix,
+};
 use super::exact::comparable;
 use super::near::Gates;
 use super::params::CopiesParams;
-use super::rows::{
-    ALIKE, CROWDED, Candidate, Edge, InBucket, PENDING, Place, Possible, UNLIKE, agreement,
-    common_prefix,
-};
+use super::stage_names::{shuffle, stage, state};
 use crate::numbers::Numbers;
 
-/// The pages of a bucket that are compared with each other.
+/// The most pages of a bucket that are compared with each other.
 pub(super) const LEAF: usize = 128;
-/// Candidates that a page gets from one bucket in the first round, when most of its pages are still
-/// to be removed.
+/// The most candidates of a page from one bucket in the first round, when most pages are yet to be
+/// removed.
 const FIRST: usize = 8;
-/// Candidates that a page gets from one bucket in later rounds.
+/// The most candidates of a page from one bucket in later rounds.
 const LATER: usize = MOST_UNLIKE;
-/// Candidates of a page that are compared in one round.
+/// The most candidates of a page that are compared in one round.
 const PICKED: usize = 8;
-/// Candidates that are compared in one round of a page which surely resembles some of them.
+/// The same for a page that almost certainly resembles some of its candidates.
 const PICKED_OF_SURE: usize = 4;
-/// Pages that a page may turn out to be unlike before it is compared with no more.
+/// The number of dissimilar candidates after which a page is not compared any more.
 pub(super) const MOST_UNLIKE: usize = 32;
-/// Rounds of comparisons. What a corpus needs is about as many as its longest chain of pages that
-/// come back, which is few.
+/// The most rounds of comparisons. A corpus needs about as many as its longest chain of pages that
+/// are kept again, which is short.
 pub(super) const ROUNDS: u16 = 32;
 
 /// The counter that is zero after the last round.
 pub(super) const CHANGES: &str = "changes";
-/// Pages that were not compared with all that they met.
+/// The counter of pages that were not compared with all their candidates.
 pub(super) const PAGES_CROWDED: &str = "pages crowded";
 
-/// Says yes or no of a page in a state of numbers, in place of what was said before.
+/// Sets a flag of a page in a state of numbers, replacing its former value.
 ///
-/// Of two numbers for a page the smaller one stays, so each answer is smaller than all before it,
-/// and its lowest bit is what it says.
-pub(super) fn answer(numbers: &Numbers, page: u32, yes: bool) {
+/// [`Numbers`] keeps the smaller of two numbers of a page, so each new number is smaller than the
+/// one before; its lowest bit is the inverted flag.
+pub(super) fn set_flag(numbers: &Numbers, page: u32, flag: bool) {
     let fresh = (numbers.get(page) >> 1).saturating_sub(1);
-    numbers.set(page, fresh << 1 | u32::from(!yes));
+    numbers.set(page, fresh << 1 | u32::from(!flag));
 }
 
-/// What was last said of a page: no, if nothing was.
-pub(super) fn answered(numbers: &Numbers, page: u32) -> bool {
+/// Returns the flag of a page: false if it was never set.
+pub(super) fn flag(numbers: &Numbers, page: u32) -> bool {
     numbers.get(page) & 1 == 0
 }
 
 pub(super) fn register(registry: &mut Registry, params: &CopiesParams) {
-    let asked = params.clone();
-    registry.reduce::<InBucket, _>("meet", move |context, groups| meet(context, &asked, groups));
-    let asked = params.clone();
-    registry.reduce::<Possible, _>("choose", move |context, groups| {
-        choose(context, &asked, groups)
+    let settings = params.clone();
+    registry.reduce::<InBucket, _>(stage::MEET, move |context, groups| {
+        meet(context, &settings, groups)
     });
-    // What a stage reads is gone, and it cannot fill it again: these carry rows to the next round.
-    registry.reduce::<Possible, _>("recall", |context, groups| {
-        let mut possible = context.shuffle::<Possible>("possible")?;
+    let settings = params.clone();
+    registry.reduce::<Possible, _>(stage::CHOOSE, move |context, groups| {
+        choose(context, &settings, groups)
+    });
+    // A stage consumes its input and cannot refill it, so these stages carry rows to the next
+    // round.
+    registry.reduce::<Possible, _>(stage::RECALL, |context, groups| {
+        let mut possible = context.shuffle::<Possible>(shuffle::POSSIBLE)?;
         while let Some(group) = groups.next_group()? {
             for row in group {
                 let round = row.round + 1;
@@ -88,8 +92,8 @@ pub(super) fn register(registry: &mut Registry, params: &CopiesParams) {
         }
         Ok(())
     });
-    registry.reduce::<InBucket, _>("again", |context, groups| {
-        let mut by_band = context.shuffle::<InBucket>("by band")?;
+    registry.reduce::<InBucket, _>(stage::REQUEUE, |context, groups| {
+        let mut by_band = context.shuffle::<InBucket>(shuffle::BY_BAND)?;
         while let Some(group) = groups.next_group()? {
             for row in group {
                 let round = row.round + 1;
@@ -98,8 +102,8 @@ pub(super) fn register(registry: &mut Registry, params: &CopiesParams) {
         }
         Ok(())
     });
-    registry.reduce::<Edge, _>("carry", |context, groups| {
-        let mut edges = context.shuffle::<Edge>("edges")?;
+    registry.reduce::<NearEdge, _>(stage::CARRY, |context, groups| {
+        let mut edges = context.shuffle::<NearEdge>(shuffle::EDGES)?;
         while let Some(group) = groups.next_group()? {
             for edge in group {
                 edges.push(edge)?;
@@ -109,43 +113,43 @@ pub(super) fn register(registry: &mut Registry, params: &CopiesParams) {
     });
 }
 
-/// Compares the signatures of the kept pages of each bucket. What may have to meet again in the
-/// next round waits.
+/// Compares the signatures of the kept pages of each bucket. Rows that may be needed in the next
+/// round are written to `waiting`.
 fn meet(
     context: &Context<'_>,
     params: &CopiesParams,
     groups: &mut Groups<'_, InBucket>,
 ) -> Result<(), StageError> {
-    let removed = context.state::<Numbers>("removed")?;
-    let sated = context.state::<Numbers>("sated")?;
-    let mut waiting = context.shuffle::<InBucket>("waiting")?;
+    let removed = context.state::<Numbers>(state::REMOVED)?;
+    let sated = context.state::<Numbers>(state::SATED)?;
+    let mut waiting = context.shuffle::<InBucket>(shuffle::WAITING)?;
     let mut leaf = Leaf {
         params,
         gates: Gates::new(params.resemblance),
         sated: &sated,
-        possible: &mut *context.shuffle::<Possible>("possible")?,
+        possible: &mut *context.shuffle::<Possible>(shuffle::POSSIBLE)?,
         rows: Vec::with_capacity(LEAF + 1),
         met: Vec::new(),
     };
     let mut window: Vec<InBucket> = Vec::with_capacity(LEAF + 1);
     while let Some(mut group) = groups.next_group()? {
         window.clear();
-        let (mut split, mut someone_waits, mut ended) = (false, false, false);
+        let (mut split, mut any_waiting, mut ended) = (false, false, false);
         while !ended {
             while window.len() <= LEAF && !ended {
                 match group.next() {
                     None => ended = true,
-                    Some(row) if answered(&removed, row.place.page) => {
+                    Some(row) if flag(&removed, row.place.page) => {
                         waiting.push(row)?;
-                        someone_waits = true;
+                        any_waiting = true;
                     }
                     Some(row) => window.push(row),
                 }
             }
             if ended {
                 let crowded = leaf.compare(&window, split)?;
-                // Pages that all met, each with each, need not meet again.
-                if split || someone_waits || crowded {
+                // If all pairs were compared, the bucket is finished.
+                if split || any_waiting || crowded {
                     window.iter().try_for_each(|&row| waiting.push(row))?;
                 }
                 break;
@@ -154,7 +158,7 @@ fn meet(
             let end = cut(&window);
             let (now, _) = window.split_at(end);
             leaf.compare(now, true)?;
-            // More pages with one signature than fit: their first one meets all of them.
+            // More pages with one signature than fit: the first is compared with all of them.
             let anchor = usize::from(end == LEAF && same(&window));
             now.iter()
                 .skip(anchor)
@@ -169,13 +173,14 @@ fn meet(
     Ok(())
 }
 
+/// Whether all rows have the same signature.
 fn same(window: &[InBucket]) -> bool {
     let ends = window.first().zip(window.last());
     ends.is_some_and(|(first, last)| first.signature == last.signature)
 }
 
-/// Where the largest subtree ends that begins with the first of these rows and has no more than
-/// [`LEAF`] of them. There is one row too many, so that its depth is known.
+/// Returns where the largest subtree ends that begins with the first of these rows and has at most
+/// [`LEAF`] rows. One row more than that is passed, so that the depth of the subtree is known.
 fn cut(window: &[InBucket]) -> usize {
     let Some((first, last)) = window.first().zip(window.last()) else {
         return 0;
@@ -187,18 +192,19 @@ fn cut(window: &[InBucket]) -> usize {
     window.partition_point(|row| common_prefix(&first.signature, &row.signature) >= depth)
 }
 
-/// Pages of a bucket that are compared with each other.
+/// The pages of a bucket that are compared with each other.
 struct Leaf<'a> {
     params: &'a CopiesParams,
     gates: Gates,
     sated: &'a Numbers,
     possible: &'a mut Emitter<Possible>,
     rows: Vec<InBucket>,
-    met: Vec<(u32, Place)>,
+    met: Vec<(u32, RankedPage)>,
 }
 
 impl Leaf<'_> {
-    /// Compares the signatures of all pairs. True if a page has more candidates here than it gets.
+    /// Compares the signatures of all pairs. Returns true if a page has more candidates than it may
+    /// have.
     fn compare(&mut self, rows: &[InBucket], split: bool) -> Result<bool, StageError> {
         self.rows.clear();
         self.rows.extend_from_slice(rows);
@@ -207,7 +213,7 @@ impl Leaf<'_> {
         for (at, row) in self.rows.iter().enumerate() {
             let round = row.round as u16;
             let mut crowded = split;
-            if !answered(self.sated, row.place.page) {
+            if !flag(self.sated, row.place.page) {
                 self.met.clear();
                 for of in self.rows.get(..at).unwrap_or_default() {
                     let agreement = agreement(&of.signature, &row.signature);
@@ -250,9 +256,9 @@ impl Leaf<'_> {
     }
 }
 
-/// Orders candidates: first the earliest of those that are surely alike, for they are the likeliest
-/// to be kept; then those most alike.
-fn best_first(candidates: &mut [(u32, Place)], sure: u32, earliest: usize) {
+/// Orders candidates: first the earliest of those that are almost certainly similar, because they
+/// are the most likely to be kept; then by similarity.
+fn best_first(candidates: &mut [(u32, RankedPage)], sure: u32, earliest: usize) {
     candidates.sort_unstable_by_key(|&(agreement, place)| (agreement < sure, place));
     let surely = candidates.partition_point(|&(agreement, _)| agreement >= sure);
     if let Some(rest) = candidates.get_mut(earliest.min(surely)..) {
@@ -260,22 +266,22 @@ fn best_first(candidates: &mut [(u32, Place)], sure: u32, earliest: usize) {
     }
 }
 
-/// Chooses which of its candidates a page is compared with in this round.
+/// Chooses the candidates that each page is compared with in this round.
 fn choose(
     context: &Context<'_>,
     params: &CopiesParams,
     groups: &mut Groups<'_, Possible>,
 ) -> Result<(), StageError> {
-    let removed = context.state::<Numbers>("removed")?;
-    let sated = context.state::<Numbers>("sated")?;
+    let removed = context.state::<Numbers>(state::REMOVED)?;
+    let sated = context.state::<Numbers>(state::SATED)?;
     let gates = Gates::new(params.resemblance);
-    let mut candidates = context.shuffle::<Candidate>("candidates")?;
-    let mut tried = context.shuffle::<Possible>("tried")?;
-    let mut open: Vec<(u32, Place)> = Vec::new();
+    let mut candidates = context.shuffle::<CandidatePair>(shuffle::CANDIDATES)?;
+    let mut tried = context.shuffle::<Possible>(shuffle::TRIED)?;
+    let mut open: Vec<(u32, RankedPage)> = Vec::new();
     while let Some(group) = groups.next_group()? {
         open.clear();
         let (mut crowded, mut unlike, mut round) = (false, 0, 0);
-        let mut last: Option<(Place, Place)> = None;
+        let mut last: Option<(RankedPage, RankedPage)> = None;
         let mut page = None;
         for row in group {
             round = row.round;
@@ -284,22 +290,22 @@ fn choose(
                 crowded = true;
                 continue;
             }
-            // The same pair from several buckets; what is known of it comes first.
+            // The same pair from several buckets; the row of a finished comparison comes first.
             if last == Some((row.page, row.of)) {
                 continue;
             }
             last = Some((row.page, row.of));
             unlike += usize::from(row.state == UNLIKE);
             let undecided = row.state == PENDING
-                && !answered(&removed, row.page.page)
-                && !answered(&removed, row.of.page);
+                && !flag(&removed, row.page.page)
+                && !flag(&removed, row.of.page);
             if undecided {
                 open.push((row.agreement, row.of));
             } else {
                 tried.push(row)?;
             }
         }
-        let Some(page) = page.filter(|page| !answered(&removed, page.page)) else {
+        let Some(page) = page.filter(|page| !flag(&removed, page.page)) else {
             continue;
         };
         let surely = open.iter().any(|&(agreement, _)| agreement >= gates.sure);
@@ -308,7 +314,7 @@ fn choose(
         best_first(&mut open, gates.sure, most / 2);
         let (now, later) = open.split_at(most.min(open.len()));
         for &(agreement, of) in now {
-            candidates.push(Candidate {
+            candidates.push(CandidatePair {
                 page,
                 of,
                 agreement,
@@ -331,19 +337,19 @@ fn choose(
         if crowded || (!later.is_empty() && exhausted) {
             context.count(PAGES_CROWDED, 1);
         }
-        answer(&sated, page.page, exhausted || later.len() >= MOST_UNLIKE);
+        set_flag(&sated, page.page, exhausted || later.len() >= MOST_UNLIKE);
     }
     Ok(())
 }
 
-/// Whether there is no round after this one.
+/// Whether this is the last round.
 pub(super) fn last_round(round: u16) -> bool {
     round + 1 >= ROUNDS
 }
 
 impl Possible {
-    /// What is known of a candidate that was compared.
-    pub(super) fn known(candidate: &Candidate, alike: bool) -> Possible {
+    /// Returns the row of a candidate that was compared.
+    pub(super) fn known(candidate: &CandidatePair, alike: bool) -> Possible {
         Possible {
             page: candidate.page,
             of: candidate.of,
@@ -361,38 +367,38 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_last_answer_counts() {
+    fn the_last_value_of_a_flag_counts() {
         let numbers = Numbers::create(&json!({ "pages": 3 })).unwrap();
-        assert!(!answered(&numbers, 1));
-        for yes in [true, false, false, true, true, false] {
-            answer(&numbers, 1, yes);
-            assert_eq!(answered(&numbers, 1), yes);
+        assert!(!flag(&numbers, 1));
+        for value in [true, false, false, true, true, false] {
+            set_flag(&numbers, 1, value);
+            assert_eq!(flag(&numbers, 1), value);
         }
-        assert!(!answered(&numbers, 2));
+        assert!(!flag(&numbers, 2));
     }
 
     #[test]
-    fn buckets_are_cut_at_subtrees() {
+    fn buckets_are_split_at_subtrees() {
         let row = |first: u64, page| InBucket {
             bucket: 1,
-            place: Place { rank: 0, page },
+            place: RankedPage { rank: 0, page },
             signature: [first << 60, 0, 0, 0, 0, 0],
             round: 0,
         };
-        // 100 rows of one subtree, 100 of the next.
+        // 100 rows of one subtree and 100 of the next.
         let rows: Vec<InBucket> = (0..200)
             .map(|page| row(u64::from(page / 100), page))
             .collect();
         assert_eq!(cut(&rows[..=LEAF]), 100);
-        // More of one signature than fit.
+        // More rows with one signature than fit.
         let rows: Vec<InBucket> = (0..200).map(|page| row(7, page)).collect();
         assert_eq!(cut(&rows[..=LEAF]), LEAF);
         assert!(same(&rows[..=LEAF]));
     }
 
     #[test]
-    fn sure_candidates_come_first_by_place_then_the_most_alike() {
-        let place = |page| Place { rank: 0, page };
+    fn certain_candidates_come_first_by_rank_then_the_most_similar() {
+        let place = |page| RankedPage { rank: 0, page };
         let mut candidates = vec![
             (60, place(1)),
             (80, place(2)),

@@ -1,110 +1,128 @@
-//! From numbers to findings: who stays for whom, and why there are two of them.
+//! The tables of pairs and classes: which page is removed for which, and the cause of each
+//! duplicate.
 //!
 //! ```text
 //!   kept of ─ targets ─▶ named
-//!   pages ─ settle ─▶ by kept ─ classes ─▶ by verdict ─ causes ─▶ by id ─ pairs ─▶ pairs
-//!                        ▼                    ▲
-//!                     classes              mirrors (two hosts: are they one server?)
+//!   pages ─ removed pages ─▶ by kept ─ classes ─▶ by verdict ─ causes ─▶ by id ─ pairs ─▶ pairs
+//!                                         ▼           ▲
+//!                                      classes     mirrors (are two hosts one server?)
 //! ```
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use cento_fingerprint::{base32, word_hash};
-use cento_flow::{Bitmap, Registry, StageError, WideEmitter, WideGroups, table_row};
+use cento_flow::{Bitmap, Registry, StageError, TableName, WideEmitter, WideGroups, table_row};
 use serde::{Deserialize, Serialize};
 
-use super::exact::Link;
+use super::exact::CopyLink;
 use super::mirrors::verdict_key;
+use super::stage_names::{counter, shuffle, stage, state};
+use crate::corpus_pages::CorpusPages;
 use crate::names::{NAMED, PageName, ROW, name_of};
 use crate::numbers::{Numbers, UNSET};
 use crate::precedence::{Dates, Earlier, earlier};
-use crate::source::Source;
 
-/// Hosts of a class that are counted: half a megabyte of them.
+/// The most hosts of a class that are counted: half a megabyte of hashes.
 const MOST_HOSTS: usize = 1 << 16;
 
+/// The table of removed pages, ordered by page id.
+pub const PAIRS: TableName<CopyPairRow> = TableName::new("pairs");
+/// The table of all verified near-duplicate pairs.
+pub const NEAR_PAIRS: TableName<NearRow> = TableName::new("near_pairs");
+/// The table of kept pages that have duplicates.
+pub const CLASSES: TableName<ClassRow> = TableName::new("classes");
+
+/// The ways in which two pages are alike, in the columns `kind` and `repeats`.
+pub(super) mod kind {
+    pub(in super::super) const BYTES: &str = "bytes";
+    pub(in super::super) const REVISIT: &str = "revisit";
+    pub(in super::super) const TEXT: &str = "text";
+    pub(in super::super) const NEAR: &str = "near";
+}
+
 table_row! {
-    /// A page that is removed, and the page that is kept in its place.
-    pub struct PairRow {
-        /// The page that is removed.
+    /// A removed page, and the page that is kept instead.
+    pub struct CopyPairRow {
+        /// The removed page.
         pub page_id: u64,
         /// Its address.
         pub page: String,
-        /// The page that is kept.
+        /// The kept page.
         pub of_id: u64,
         /// Its address.
         pub of: String,
         /// How the two are alike: bytes, revisit, text or near.
         pub kind: String,
-        /// The strongest way in which the page repeats any page before it, whichever it was removed
-        /// for: bytes, revisit, text or near.
+        /// The strongest way in which the page repeats any earlier page, not only the kept one:
+        /// bytes, revisit, text or near.
         pub repeats: String,
-        /// How much; nothing if it was not verified.
+        /// The resemblance of the two; null if it was not verified.
         pub resemblance: Option<f64>,
-        /// Why there are two: recapture (the same URL again), url-alias, server-alias or replica.
+        /// The cause of the duplicate: recapture (the same URL again), url-alias, server-alias or
+        /// replica.
         pub cause: String,
-        /// Why the page takes no part in analyses of text, if it does not: `revisit`, `not-text`
-        /// and so on. Pages of which this is said are not among the pages that a summary counts.
+        /// Why the page was rejected, if it was: `revisit`, `not-text` and so on. Summaries do not
+        /// count rejected pages as pages.
         pub rejected: Option<String>,
-        /// Which of the two is earlier by date: page, of, same, or unknown where one has no date.
+        /// Which of the two is earlier by date: page, of, same, or unknown if a date is missing.
         pub earlier: String,
-        /// The date that the page is judged by: when it was published, else when it was fetched.
+        /// The date of the page: when it was published, else when it was fetched.
         pub page_date: Option<String>,
-        /// Which of the two that is: published or fetched.
+        /// Which of these the date is: published or fetched.
         pub page_dated_by: Option<String>,
-        /// The date that the kept page is judged by.
+        /// The date of the kept page.
         pub of_date: Option<String>,
-        /// Which of the two that is.
+        /// Which date that is: published or fetched.
         pub of_dated_by: Option<String>,
-        /// The bytes of the page that is removed.
+        /// The bytes of the removed page.
         pub bytes: u64,
-        /// The digest of its payload, in base 32 as archives have it.
+        /// The SHA-1 of its payload, in base 32 as in WARC files.
         pub payload_sha1: Option<String>,
-        /// When the page that stays was fetched, as RFC 3339 has it.
+        /// When the kept page was fetched, in RFC 3339.
         pub of_fetched_at: Option<String>,
     }
 }
 
 table_row! {
-    /// Two pages that resemble each other, whatever becomes of them.
+    /// Two pages that resemble each other, whether or not one of them is removed.
     pub struct NearRow {
-        /// The page that would go.
+        /// The page that comes later in the order of precedence.
         pub page_id: u64,
         /// Its address.
         pub page: String,
-        /// The page that it resembles.
+        /// The page that comes first.
         pub of_id: u64,
         /// Its address.
         pub of: String,
-        /// How much.
+        /// The resemblance of the two.
         pub resemblance: f64,
     }
 }
 
 table_row! {
-    /// A page that is kept, and how many are removed in its favour.
+    /// A kept page, and the number of pages that are removed for it.
     pub struct ClassRow {
-        /// The page that is kept.
+        /// The kept page.
         pub kept_id: u64,
         /// Its address.
         pub kept: String,
-        /// How many pages with text are alike, this one among them if it has text.
+        /// The number of pages with text in the class, including the kept one if it has text.
         pub pages: u64,
-        /// How many of them are exact copies of it.
+        /// How many of them are exact duplicates of the kept page.
         pub exact: u64,
-        /// How many records without text (revisits, rejected pages) repeat its payload.
+        /// The number of records without text (revisits, rejected pages) that repeat its payload.
         pub records: u64,
-        /// How many hosts they are on; beyond 65,536 they are not counted.
+        /// The number of hosts they are on, at most 65,536.
         pub hosts: u64,
-        /// The bytes of the pages that are removed.
+        /// The bytes of the removed pages.
         pub saved_bytes: u64,
     }
 }
 
-/// What travels about a page that goes.
+/// A removed page, as it is sent to the kept page.
 #[derive(Serialize, Deserialize)]
-struct Gone {
+struct RemovedPage {
     page: PageName,
     link: u32,
     repeats: u32,
@@ -112,33 +130,33 @@ struct Gone {
     payload: Option<String>,
 }
 
-/// What travels about a pair.
+/// A removed page and the kept page, before the cause is known.
 #[derive(Serialize, Deserialize)]
-struct Pair {
-    gone: Gone,
+struct RemovedPair {
+    removed: RemovedPage,
     of: PageName,
     cause: String,
 }
 
-/// The page for which a page goes in the end, and how it is related to it.
-pub(super) fn follow(page: u32, kept_of: &Numbers, links: &Numbers) -> Option<(u32, Link)> {
-    let (mut kept, mut weakest) = (page, Link::Bytes);
-    // A reference leads to a payload, a payload to a text, a text to a text that it resembles.
+/// Returns the kept page for which a page is removed, and how the two are related.
+pub(super) fn follow(page: u32, kept_of: &Numbers, links: &Numbers) -> Option<(u32, CopyLink)> {
+    let (mut kept, mut weakest) = (page, CopyLink::Bytes);
+    // A revisit points to a payload, a payload to a text, a text to a text that it resembles.
     for _ in 0..4 {
         let next = kept_of.get(kept);
         if next == UNSET {
             break;
         }
-        weakest = weakest.max(Link::of_number(links.get(kept)));
+        weakest = weakest.max(CopyLink::of_number(links.get(kept)));
         kept = next;
     }
     (kept != page).then_some((kept, weakest))
 }
 
-/// Registers the joins by which verified pairs get their names.
+/// Registers the joins that add URLs to verified pairs.
 pub(super) fn register_near(registry: &mut Registry) {
-    registry.reduce("near of", |context, groups| {
-        let mut near = context.wide_shuffle("near")?;
+    registry.reduce(stage::NEAR_OF, |context, groups| {
+        let mut near = context.wide_shuffle(shuffle::NEAR)?;
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
             let of = name_of(&mut group)?;
@@ -152,8 +170,8 @@ pub(super) fn register_near(registry: &mut Registry) {
         }
         Ok(())
     });
-    registry.reduce("near pages", |context, groups| {
-        let mut table = context.table::<NearRow>("near_pairs")?;
+    registry.reduce(stage::NEAR_PAGES, |context, groups| {
+        let mut table = context.table(NEAR_PAIRS)?;
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
             let page = name_of(&mut group)?;
@@ -172,11 +190,11 @@ pub(super) fn register_near(registry: &mut Registry) {
     });
 }
 
-/// Hosts that a task counts pages of before it passes the counts on.
+/// The most hosts a task counts before it flushes the counts.
 const COUNTED_HOSTS: usize = 1 << 13;
 
-/// How many pages of each host a task has seen. Counts of a host are added up later, so they can be
-/// passed on at any time.
+/// The number of pages of each host in a task. A later stage adds up the counts of a host, so they
+/// can be flushed at any time.
 #[derive(Default)]
 struct HostCounts(HashMap<String, u64>);
 
@@ -188,7 +206,7 @@ impl HostCounts {
         }
     }
 
-    fn pass_on(&mut self, shuffles: &mut [&mut WideEmitter]) -> cento_flow::Result<()> {
+    fn flush(&mut self, shuffles: &mut [&mut WideEmitter]) -> cento_flow::Result<()> {
         for (host, count) in self.0.drain() {
             for shuffle in &mut *shuffles {
                 shuffle.push(host.as_bytes(), 0, &count.to_le_bytes())?;
@@ -198,11 +216,11 @@ impl HostCounts {
     }
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
-    registry.map("targets", |context| {
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
+    registry.map(stage::TARGETS, |context| {
         let (kept_of, links) = (
-            context.state::<Numbers>("kept of")?,
-            context.state::<Numbers>("links")?,
+            context.state::<Numbers>(state::KEPT_OF)?,
+            context.state::<Numbers>(state::LINKS)?,
         );
         let named = context.state::<Bitmap>(NAMED)?;
         let (begin, end): (u32, u32) = context.task()?;
@@ -214,24 +232,24 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
         Ok(())
     });
     let pages = Arc::clone(source);
-    registry.map("settle", move |context| {
+    registry.map(stage::REMOVED_PAGES, move |context| {
         let (kept_of, links) = (
-            context.state::<Numbers>("kept of")?,
-            context.state::<Numbers>("links")?,
+            context.state::<Numbers>(state::KEPT_OF)?,
+            context.state::<Numbers>(state::LINKS)?,
         );
         let named = context.state::<Bitmap>(NAMED)?;
-        let mut by_kept = context.wide_shuffle("by kept")?;
-        let mut hosts = context.wide_shuffle("hosts")?;
-        let mut of_hosts = context.wide_shuffle("of hosts")?;
-        let duplicate = context.state::<Bitmap>("duplicate")?;
-        let same_bytes = context.state::<Bitmap>("same bytes")?;
+        let mut by_kept = context.wide_shuffle(shuffle::BY_KEPT)?;
+        let mut hosts = context.wide_shuffle(shuffle::HOSTS)?;
+        let mut of_hosts = context.wide_shuffle(shuffle::OF_HOSTS)?;
+        let duplicate = context.state::<Bitmap>(state::DUPLICATE)?;
+        let same_bytes = context.state::<Bitmap>(state::SAME_BYTES)?;
         let mut counts = HostCounts::default();
         pages.for_each_page(context.task()?, |facts| {
             let number = facts.number;
             if let (Some(host), None) = (facts.host, facts.reject) {
                 counts.add(host);
                 if counts.0.len() >= COUNTED_HOSTS {
-                    counts.pass_on(&mut [&mut hosts, &mut of_hosts])?;
+                    counts.flush(&mut [&mut hosts, &mut of_hosts])?;
                 }
             }
             if named.get(u64::from(number)) {
@@ -239,64 +257,69 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
                 by_kept.push_numbered(u64::from(number), 0, &name)?;
             }
             if let Some((kept, link)) = follow(number, &kept_of, &links) {
-                // What is true of the page does not depend on which page it is removed for.
+                // `repeats` does not depend on which page is kept.
                 let at = u64::from(number);
                 let repeats = match (facts.reject, duplicate.get(at), same_bytes.get(at)) {
-                    (None, true, true) => Link::Bytes,
-                    (None, true, false) => Link::Text,
+                    (None, true, true) => CopyLink::Bytes,
+                    (None, true, false) => CopyLink::Text,
                     (None, ..) => link,
-                    // Records without text have met by their payload.
-                    (Some(_), ..) if facts.revisit => Link::Revisit,
-                    (Some(_), ..) => Link::Bytes,
+                    // Records without text were matched by their payload.
+                    (Some(_), ..) if facts.revisit => CopyLink::Revisit,
+                    (Some(_), ..) => CopyLink::Bytes,
                 };
-                let gone = serde_json::to_vec(&Gone {
+                let removed = serde_json::to_vec(&RemovedPage {
                     page: facts.into(),
                     link: link.number(),
                     repeats: repeats.number(),
                     rejected: facts.reject.map(str::to_owned),
                     payload: facts.payload_sha1.map(base32),
                 })?;
-                by_kept.push_numbered(u64::from(kept), ROW + u64::from(number), &gone)?;
+                by_kept.push_numbered(u64::from(kept), ROW + u64::from(number), &removed)?;
             }
             Ok::<_, StageError>(())
         })?;
-        Ok(counts.pass_on(&mut [&mut hosts, &mut of_hosts])?)
+        Ok(counts.flush(&mut [&mut hosts, &mut of_hosts])?)
     });
     classes(registry, source);
-    registry.reduce("causes", |context, groups| {
-        let mut by_id = context.wide_shuffle("by id")?;
+    registry.reduce(stage::CAUSES, |context, groups| {
+        let mut by_id = context.wide_shuffle(shuffle::BY_ID)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
-            // There is no verdict on hosts that share records without text alone.
+            // Hosts that share only records without text have no verdict.
             let mut alias = false;
             for record in group {
                 if record.order == 0 {
                     alias = record.value == [1];
                     continue;
                 }
-                let mut pair: Pair = serde_json::from_slice(&record.value)?;
-                pair.cause = if alias { "server-alias" } else { "replica" }.to_owned();
-                by_id.push_numbered(pair.gone.page.page_id, ROW, &serde_json::to_vec(&pair)?)?;
+                let mut pair: RemovedPair = serde_json::from_slice(&record.value)?;
+                pair.cause = if alias {
+                    counter::SERVER_ALIAS
+                } else {
+                    counter::REPLICA
+                }
+                .to_owned();
+                by_id.push_numbered(pair.removed.page.page_id, ROW, &serde_json::to_vec(&pair)?)?;
             }
         }
         Ok(())
     });
-    registry.reduce("pairs", |context, groups| {
-        let mut pairs = context.table::<PairRow>("pairs")?;
+    registry.reduce(stage::PAIRS, |context, groups| {
+        let mut pairs = context.table(PAIRS)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             for record in group {
-                let Pair { gone, of, cause } = serde_json::from_slice(&record.value)?;
-                let (page, link) = (gone.page, Link::of_number(gone.link));
-                let repeats = kind(Link::of_number(gone.repeats));
-                if gone.rejected.is_none() {
+                let RemovedPair { removed, of, cause } = serde_json::from_slice(&record.value)?;
+                let (page, link) = (removed.page, CopyLink::of_number(removed.link));
+                let repeats = kind_of(CopyLink::of_number(removed.repeats));
+                if removed.rejected.is_none() {
                     context.count(repeats, 1);
-                    context.count("saved bytes", page.bytes);
+                    context.count(counter::SAVED_BYTES, page.bytes);
                     context.count(&cause, 1);
                 } else {
-                    context.count("repeated records", 1);
-                    let revisit = Link::of_number(gone.repeats) == Link::Revisit;
-                    context.count("repeated revisits", u64::from(revisit));
+                    context.count(counter::REPEATED_RECORDS, 1);
+                    let revisit = CopyLink::of_number(removed.repeats) == CopyLink::Revisit;
+                    context.count(counter::REPEATED_REVISITS, u64::from(revisit));
                 }
                 let dates = [&page, &of].map(Dates::from);
                 let date = |dates: Dates| {
@@ -306,20 +329,20 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
                 };
                 let dated_by = |dates: Dates| dates.decisive().map(|(_, by)| by.name().to_owned());
                 let [page_dates, of_dates] = dates;
-                pairs.push(PairRow {
+                pairs.push(CopyPairRow {
                     page_id: page.page_id,
                     page: page.url,
                     of_id: of.page_id,
                     of: of.url,
-                    kind: kind(link).to_owned(),
+                    kind: kind_of(link).to_owned(),
                     repeats: repeats.to_owned(),
                     resemblance: match link {
-                        Link::Near(0) => None,
-                        Link::Near(bits) => Some(rounded(f32::from_bits(bits))),
+                        CopyLink::Near(0) => None,
+                        CopyLink::Near(bits) => Some(rounded(f32::from_bits(bits))),
                         _ => Some(1.0),
                     },
                     cause,
-                    rejected: gone.rejected,
+                    rejected: removed.rejected,
                     earlier: match earlier(page_dates, of_dates) {
                         Earlier::First => "page",
                         Earlier::Second => "of",
@@ -332,7 +355,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
                     of_date: date(of_dates),
                     of_dated_by: dated_by(of_dates),
                     bytes: page.bytes,
-                    payload_sha1: gone.payload,
+                    payload_sha1: removed.payload,
                     of_fetched_at: of.fetched_at.map(cento_text::date::render),
                 })?;
             }
@@ -341,27 +364,27 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
     });
 }
 
-/// A resemblance was kept with the precision of four bytes: as people read it.
+/// Rounds a resemblance, which was stored as `f32`, to six decimals.
 fn rounded(resemblance: f32) -> f64 {
     (f64::from(resemblance) * 1e6).round() / 1e6
 }
 
-fn kind(link: Link) -> &'static str {
+fn kind_of(link: CopyLink) -> &'static str {
     match link {
-        Link::Bytes => "bytes",
-        Link::Revisit => "revisit",
-        Link::Text => "text",
-        Link::Near(_) => "near",
+        CopyLink::Bytes => kind::BYTES,
+        CopyLink::Revisit => kind::REVISIT,
+        CopyLink::Text => kind::TEXT,
+        CopyLink::Near(_) => kind::NEAR,
     }
 }
 
-fn classes(registry: &mut Registry, source: &Arc<Source>) {
+fn classes(registry: &mut Registry, source: &Arc<CorpusPages>) {
     // Pages with text have the lowest numbers.
     let with_text = u64::from(source.kept());
-    registry.reduce("classes", move |context, groups| {
-        let mut classes = context.table::<ClassRow>("classes")?;
-        let mut by_verdict = context.wide_shuffle("by verdict")?;
-        let mut by_id = context.wide_shuffle("by id")?;
+    registry.reduce(stage::CLASSES, move |context, groups| {
+        let mut classes = context.table(CLASSES)?;
+        let mut by_verdict = context.wide_shuffle(shuffle::BY_VERDICT)?;
+        let mut by_id = context.wide_shuffle(shuffle::BY_ID)?;
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
             let has_text = group.number() < with_text;
@@ -377,11 +400,14 @@ fn classes(registry: &mut Registry, source: &Arc<Source>) {
             };
             let mut hosts: HashSet<u64> = of.host.iter().map(|host| word_hash(host)).collect();
             for record in group {
-                let gone: Gone = serde_json::from_slice(&record.value)?;
-                let page = &gone.page;
-                if gone.rejected.is_none() {
+                let removed: RemovedPage = serde_json::from_slice(&record.value)?;
+                let page = &removed.page;
+                if removed.rejected.is_none() {
                     class.pages += 1;
-                    class.exact += u64::from(!matches!(Link::of_number(gone.link), Link::Near(_)));
+                    class.exact += u64::from(!matches!(
+                        CopyLink::of_number(removed.link),
+                        CopyLink::Near(_)
+                    ));
                     class.saved_bytes += page.bytes;
                     if let Some(host) = &page.host
                         && hosts.len() < MOST_HOSTS
@@ -391,16 +417,16 @@ fn classes(registry: &mut Registry, source: &Arc<Source>) {
                 } else {
                     class.records += 1;
                 }
-                let mut pair = Pair {
-                    gone,
+                let mut pair = RemovedPair {
+                    removed,
                     of: of.clone(),
                     cause: String::new(),
                 };
-                match (&pair.gone.page.host, &pair.of.host) {
-                    _ if pair.gone.page.url == pair.of.url => {
-                        pair.cause = "recapture".to_owned();
+                match (&pair.removed.page.host, &pair.of.host) {
+                    _ if pair.removed.page.url == pair.of.url => {
+                        pair.cause = counter::RECAPTURE.to_owned();
                         by_id.push_numbered(
-                            pair.gone.page.page_id,
+                            pair.removed.page.page_id,
                             ROW,
                             &serde_json::to_vec(&pair)?,
                         )?;
@@ -409,28 +435,28 @@ fn classes(registry: &mut Registry, source: &Arc<Source>) {
                         let hosts = verdict_key(host, of_host)?;
                         by_verdict.push(&hosts, 1, &serde_json::to_vec(&pair)?)?;
                     }
-                    // Files that have no host are copies of each other, and no names of one page.
+                    // Files without hosts cannot be aliases of one page.
                     (None, None) => {
-                        pair.cause = "replica".to_owned();
+                        pair.cause = counter::REPLICA.to_owned();
                         by_id.push_numbered(
-                            pair.gone.page.page_id,
+                            pair.removed.page.page_id,
                             ROW,
                             &serde_json::to_vec(&pair)?,
                         )?;
                     }
                     _ => {
-                        pair.cause = "url-alias".to_owned();
+                        pair.cause = counter::URL_ALIAS.to_owned();
                         by_id.push_numbered(
-                            pair.gone.page.page_id,
+                            pair.removed.page.page_id,
                             ROW,
                             &serde_json::to_vec(&pair)?,
                         )?;
                     }
                 }
             }
-            // Pages are named for other reasons too.
+            // Pages are also named for near-duplicate pairs.
             if class.pages > 1 {
-                context.count("classes of pages", 1);
+                context.count(counter::CLASSES_OF_PAGES, 1);
             }
             if class.pages + class.records > 1 {
                 class.hosts = hosts.len() as u64;

@@ -30,7 +30,7 @@ const CHUNK_BATCH: usize = 1 << 13;
 const TASK_CHUNKS: u64 = 100_000;
 
 /// Corpora that are read as one.
-pub struct Source {
+pub struct CorpusPages {
     corpora: Vec<Corpus>,
     parts: Vec<Part>,
     kept: u32,
@@ -118,20 +118,23 @@ const FACTS: [&str; 13] = [
     "reject",
 ];
 
-impl Source {
+impl CorpusPages {
     /// Opens corpora. What is compared must have been made alike, so all must keep the same of a
     /// page: its main content, or everything. One whose last index was interrupted is refused: an
     /// analysis of some of its pages would pass for one of all.
-    pub fn open(paths: &[&Path]) -> Result<Source> {
+    pub fn open(paths: &[&Path]) -> Result<CorpusPages> {
         Self::open_by(paths, Corpus::open)
     }
 
     /// The same, and takes corpora whose last index was interrupted for the pages that are in them.
-    pub fn open_partial(paths: &[&Path]) -> Result<Source> {
+    pub fn open_partial(paths: &[&Path]) -> Result<CorpusPages> {
         Self::open_by(paths, Corpus::open_partial)
     }
 
-    fn open_by(paths: &[&Path], open: fn(&Path) -> cento_store::Result<Corpus>) -> Result<Source> {
+    fn open_by(
+        paths: &[&Path],
+        open: fn(&Path) -> cento_store::Result<Corpus>,
+    ) -> Result<CorpusPages> {
         let corpora = paths
             .iter()
             .map(|path| open(path))
@@ -158,7 +161,7 @@ impl Source {
         for part in &mut parts {
             part.first_rejected += kept;
         }
-        Ok(Source {
+        Ok(CorpusPages {
             corpora,
             parts,
             kept,
@@ -485,7 +488,7 @@ impl Source {
     fn part(&self, part: usize) -> Result<&Part> {
         self.parts
             .get(part)
-            .ok_or_else(|| Error::Parameter(format!("there is no part {part}")))
+            .ok_or_else(|| Error::Bug(format!("there is no part {part}")))
     }
 
     fn corpus(&self, part: &Part) -> &Corpus {
@@ -609,10 +612,10 @@ impl<'a> Columns<'a> {
     }
 }
 
-impl std::fmt::Debug for Source {
+impl std::fmt::Debug for CorpusPages {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
-            .debug_struct("Source")
+            .debug_struct("CorpusPages")
             .field("corpora", &self.corpora)
             .field("kept", &self.kept)
             .field("all", &self.all)

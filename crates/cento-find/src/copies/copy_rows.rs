@@ -1,32 +1,32 @@
-//! The rows that travel between the stages of `copies`.
+//! The rows of the shuffles of `copies`.
 
 use bytemuck::{Pod, Zeroable};
 use cento_flow::Row;
 
 use super::params::MINIMA;
 
-/// A page's place in the order of who stays: by policy, then by number. The smaller one stays.
+/// A page with its rank: by the policy, then by number. Of two similar pages the smaller is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Place {
+pub(super) struct RankedPage {
     pub(super) rank: u32,
     pub(super) page: u32,
 }
 
-impl Place {
+impl RankedPage {
     pub(super) fn key(self) -> u64 {
         u64::from(self.rank) << 32 | u64::from(self.page)
     }
 
-    pub(super) fn of_key(key: u64) -> Place {
-        Place {
+    pub(super) fn of_key(key: u64) -> RankedPage {
+        RankedPage {
             rank: (key >> 32) as u32,
             page: key as u32,
         }
     }
 }
 
-/// A page by its date, to rank all of them.
+/// A page with its date, for ranking.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Dated {
@@ -35,7 +35,7 @@ pub(super) struct Dated {
     pub(super) page: u32,
     /// Whether its URL has tracking parameters.
     pub(super) tracked: u16,
-    /// Whether it is of the corpus that is compared with another one.
+    /// Whether it belongs to the corpus that is compared with another one.
     pub(super) late: u16,
 }
 
@@ -52,26 +52,32 @@ impl Row for Dated {
     }
 }
 
-/// A page by the identity of its text or of its payload.
+/// A page with the hash of its text or of its payload.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Identity {
     hash: [u64; 2],
-    pub(super) place: Place,
-    /// The first half of the payload's digest, to tell the same bytes from the same text.
+    pub(super) place: RankedPage,
+    /// The first half of the payload's digest, which distinguishes identical bytes from identical
+    /// text.
     pub(super) payload: u64,
-    /// Pages with text come first, then whole payloads, then mere references to one.
+    /// Pages with text come first, then payloads without text, then revisit records.
     pub(super) sort: u32,
     unused: u32,
 }
 
-/// What the lower two bits of [`Identity::sort`] say.
+/// The values of the lower two bits of [`Identity::sort`].
 pub(super) const TEXT: u32 = 0;
 pub(super) const PAYLOAD: u32 = 1;
 pub(super) const REVISIT: u32 = 2;
 
 impl Identity {
-    pub(super) fn new(hash: &[u8], place: Place, payload: Option<&[u8]>, sort: u32) -> Identity {
+    pub(super) fn new(
+        hash: &[u8],
+        place: RankedPage,
+        payload: Option<&[u8]>,
+        sort: u32,
+    ) -> Identity {
         let half = |bytes: &[u8], at: usize| {
             let bytes = bytes
                 .get(at..at + 8)
@@ -90,22 +96,22 @@ impl Identity {
 
 impl Row for Identity {
     type Key = u128;
-    type Rest = (u32, Place);
+    type Rest = (u32, RankedPage);
 
     fn key(&self) -> u128 {
         u128::from(self.hash[0]) << 64 | u128::from(self.hash[1])
     }
 
-    fn rest(&self) -> (u32, Place) {
+    fn rest(&self) -> (u32, RankedPage) {
         (self.sort, self.place)
     }
 }
 
-/// The sketch of a page, while it waits for its bands to be known as shared.
+/// The sketch of a page, until it is known which of its bands other pages share.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Sketched {
-    pub(super) place: Place,
+    pub(super) place: RankedPage,
     pub(super) minima: [u32; MINIMA as usize],
 }
 
@@ -122,12 +128,12 @@ impl Row for Sketched {
     }
 }
 
-/// Four bits of each minimum: enough to say in a few instructions whether two pages are worth a
-/// closer look.
+/// Four bits of each minimum: enough to decide in a few instructions whether a pair is a
+/// candidate.
 pub(super) type Signature = [u64; 6];
 
-/// The signature of a sketch, its minima in this order: the first one in the highest bits, so that
-/// signatures sort as sequences do.
+/// Returns the signature of a sketch with its minima in this order. The first is in the highest
+/// bits, so that signatures sort lexicographically.
 pub(super) fn signature(
     minima: &[u32; MINIMA as usize],
     order: &[u8; MINIMA as usize],
@@ -142,7 +148,8 @@ pub(super) fn signature(
     signature
 }
 
-/// In how many of the 84 places two signatures agree. Both must have the same order.
+/// Returns the number of the 84 positions in which two signatures agree. Both must have the same
+/// order.
 #[inline]
 pub(super) fn agreement(one: &Signature, other: &Signature) -> u32 {
     let differing: u32 = one
@@ -157,7 +164,7 @@ pub(super) fn agreement(one: &Signature, other: &Signature) -> u32 {
     MINIMA - differing
 }
 
-/// How many places two signatures have in common before the first in which they differ.
+/// Returns the number of positions before the first in which two signatures differ.
 pub(super) fn common_prefix(one: &Signature, other: &Signature) -> u32 {
     let mut common = 0;
     for (one, other) in one.iter().zip(other) {
@@ -170,106 +177,106 @@ pub(super) fn common_prefix(one: &Signature, other: &Signature) -> u32 {
     common.min(MINIMA)
 }
 
-/// A page in a bucket. Within a bucket pages are sorted by their signatures, so that those most
-/// alike are neighbours.
+/// A page in a bucket. Within a bucket pages are sorted by signature, so that similar pages are
+/// neighbours.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct InBucket {
     pub(super) bucket: u64,
-    pub(super) place: Place,
+    pub(super) place: RankedPage,
     pub(super) signature: Signature,
-    /// The round of comparisons that it is in, from 0; the same in all rows.
+    /// The round of comparisons, from 0; the same in all rows.
     pub(super) round: u64,
 }
 
 impl Row for InBucket {
     type Key = u64;
-    type Rest = (Signature, Place);
+    type Rest = (Signature, RankedPage);
 
     fn key(&self) -> u64 {
         self.bucket
     }
 
-    fn rest(&self) -> (Signature, Place) {
+    fn rest(&self) -> (Signature, RankedPage) {
         (self.signature, self.place)
     }
 }
 
-/// What is known of two pages that met in a bucket. It travels by the later page.
+/// Two pages of one bucket and the state of their comparison, keyed by the later page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Possible {
-    pub(super) page: Place,
-    pub(super) of: Place,
-    /// In how many places their signatures agree.
+    pub(super) page: RankedPage,
+    pub(super) of: RankedPage,
+    /// The number of positions in which their signatures agree.
     pub(super) agreement: u32,
     /// One of the constants below.
     pub(super) state: u16,
-    /// The round in which this was said.
+    /// The round in which the row was written.
     pub(super) round: u16,
 }
 
 /// They were compared, and resemble each other.
 pub(super) const ALIKE: u16 = 0;
-/// They were compared, and do not resemble each other enough.
+/// They were compared, and their resemblance is too low.
 pub(super) const UNLIKE: u16 = 1;
-/// They are still to be compared.
+/// They have not been compared yet.
 pub(super) const PENDING: u16 = 2;
-/// The page was not compared with all others of a bucket: there were too many. It names no other
-/// page.
+/// The bucket has too many pages, and the page was not compared with all of them. The row names no
+/// other page.
 pub(super) const CROWDED: u16 = 3;
 
 impl Row for Possible {
     type Key = u32;
-    type Rest = (Place, u16, u32, u16);
+    type Rest = (RankedPage, u16, u32, u16);
 
     fn key(&self) -> u32 {
         self.page.page
     }
 
-    fn rest(&self) -> (Place, u16, u32, u16) {
+    fn rest(&self) -> (RankedPage, u16, u32, u16) {
         (self.of, self.state, self.agreement, self.round)
     }
 }
 
-/// Two pages whose resemblance is to be computed. It travels by the page that would be kept, so
-/// that those of one neighbourhood are looked at together.
+/// Two pages whose resemblance is to be computed, keyed by the page that would be kept, so that
+/// similar pages are verified together.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Candidate {
-    pub(super) page: Place,
-    pub(super) of: Place,
+pub(super) struct CandidatePair {
+    pub(super) page: RankedPage,
+    pub(super) of: RankedPage,
     pub(super) agreement: u32,
     pub(super) round: u32,
 }
 
-impl Row for Candidate {
+impl Row for CandidatePair {
     type Key = u32;
-    type Rest = (Place, Place);
+    type Rest = (RankedPage, RankedPage);
 
     fn key(&self) -> u32 {
         self.of.page
     }
 
-    fn rest(&self) -> (Place, Place) {
+    fn rest(&self) -> (RankedPage, RankedPage) {
         (self.of, self.page)
     }
 }
 
-/// Two pages that do.
+/// Two pages that resemble each other.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Edge {
-    pub(super) page: Place,
-    pub(super) of: Place,
+pub(super) struct NearEdge {
+    pub(super) page: RankedPage,
+    pub(super) of: RankedPage,
     /// The bits of an `f32`; zero if it was not verified.
     pub(super) resemblance: u32,
     unused: u32,
 }
 
-impl Edge {
-    pub(super) fn new(page: Place, of: Place, resemblance: f32) -> Edge {
-        Edge {
+impl NearEdge {
+    pub(super) fn new(page: RankedPage, of: RankedPage, resemblance: f32) -> NearEdge {
+        NearEdge {
             page,
             of,
             resemblance: resemblance.to_bits(),
@@ -278,15 +285,15 @@ impl Edge {
     }
 }
 
-impl Row for Edge {
+impl Row for NearEdge {
     type Key = u64;
-    type Rest = (Place, u32);
+    type Rest = (RankedPage, u32);
 
     fn key(&self) -> u64 {
         self.page.key()
     }
 
-    fn rest(&self) -> (Place, u32) {
+    fn rest(&self) -> (RankedPage, u32) {
         (self.of, self.resemblance)
     }
 }
@@ -311,9 +318,9 @@ mod tests {
 
         #[test]
         fn places_sort_as_their_keys(one: (u32, u32), other: (u32, u32)) {
-            let [one, other] = [one, other].map(|(rank, page)| Place { rank, page });
+            let [one, other] = [one, other].map(|(rank, page)| RankedPage { rank, page });
             prop_assert_eq!(one.cmp(&other), one.key().cmp(&other.key()));
-            prop_assert_eq!(Place::of_key(one.key()), one);
+            prop_assert_eq!(RankedPage::of_key(one.key()), one);
         }
     }
 }
