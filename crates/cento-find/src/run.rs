@@ -266,7 +266,7 @@ pub fn verify_findings(folder: &Path) -> Result<(u64, Vec<Error>)> {
             match read_findings(&path)? {
                 Some(findings) => corrupted.extend(findings.verify().err()),
                 None => {
-                    corrupted.push(Error::corrupted(&file, "another version of cento wrote it"))
+                    corrupted.push(Error::corrupted(&file, "another version of cento wrote it"));
                 }
             }
         }
