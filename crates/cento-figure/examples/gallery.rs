@@ -201,12 +201,18 @@ fn quilts() -> Figure {
         Axis::linear("c: minimum number of sources").format(NumberFormat::Count),
         Axis::log10("Quilts").format(NumberFormat::Count),
     )
-    .caption("The stricter the parameters, the fewer quilts. The ring marks the default parameters.")
+    .caption(
+        "The stricter the parameters, the fewer quilts. The ring marks the default parameters.",
+    )
     .series(series("θ = 0.3", 9e7, 0.55))
     .series(series("θ = 0.5", 4e7, 0.78))
     .series(series("θ = 0.7", 2e7, 1.0))
     .series(series("θ = 0.9", 1.8e7, 1.05))
-    .note(4.0, (4e7f64 * (-0.78f64 * 4.0).exp()).round(), "k = 5, m = 50, c = 4, θ = 0.5")
+    .note(
+        4.0,
+        (4e7f64 * (-0.78f64 * 4.0).exp()).round(),
+        "k = 5, m = 50, c = 4, θ = 0.5",
+    )
 }
 
 fn heavy_tail(seed: u64, scale: f64, slope: f64, until: f64) -> Vec<(f64, f64)> {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use cento_find::overlap::{COLLECTIONS, ReplicationSummary};
 use cento_find::Findings;
+use cento_find::overlap::{COLLECTIONS, ReplicationSummary};
 use cento_scan::analyses::replication::{bar, bounded, by_notion, notion};
 use cento_scan::select::first;
 

@@ -131,9 +131,7 @@ fn the_report_agrees_with_the_tables() {
         "{copies} copies"
     );
     let quilts = lines(&["quilts", "s.cento", "--collapse", "--json"]);
-    assert!(page.contains(&format!(
-        "<li><b>{quilts}</b><span>quilts</span></li>"
-    )));
+    assert!(page.contains(&format!("<li><b>{quilts}</b><span>quilts</span></li>")));
     let servers = lines(&["overlap", "s.cento", "--servers", "--json"]);
     assert!(page.contains(&format!("{servers} pairs of hosts share")));
 }
