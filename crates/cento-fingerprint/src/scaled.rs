@@ -93,7 +93,7 @@ serialise_as_text!(ScaledParameters);
 #[serde(try_from = "UncheckedScaledSketch")]
 pub struct ScaledSketch {
     parameters: ScaledParameters,
-    /// Sorted, without repeats.
+    /// Sorted, without repetitions.
     grams: Vec<u64>,
 }
 
@@ -154,7 +154,7 @@ impl ScaledSketch {
         self.parameters
     }
 
-    /// The sampled grams, sorted, without repeats.
+    /// The sampled grams, sorted, without repetitions.
     pub fn grams(&self) -> &[u64] {
         &self.grams
     }

@@ -73,7 +73,7 @@ impl<'a> Detector<'a> {
         let cut = &mut self.cut;
         let recipe = self.labels.header().recipe;
         recipe.cut(text, &mut self.buffer, |range, hash| {
-            cut.push((range, hash))
+            cut.push((range, hash));
         });
         let mut verdict = Verdict::default();
         for (range, hash) in &self.cut {

@@ -122,7 +122,8 @@ fn failed(path: &Path, error: io::Error) -> Error {
 fn packing(path: &Path) -> io::Result<Packing> {
     let mut front = Vec::new();
     let file = File::open(path)?;
-    file.take(sniff::LOOKED_AT as u64).read_to_end(&mut front)?;
+    file.take(sniff::SNIFFED_BYTES as u64)
+        .read_to_end(&mut front)?;
     Ok(packing_of(&front).unwrap_or(Packing::Plain))
 }
 

@@ -189,7 +189,7 @@ mod tests {
         for line in [
             "http://a/b 192.0.2.1 20080430204825 text/html 42\n",
             "http://a/b 192.0.2.1 20080430204825 text/html 42\r\n",
-            "http://a/b 192.0.2.1 20080430204825 text/html 200 fac069150613fe55 - 209 a.arc.gz 42\n",
+            "http://a/b 192.0.2.1 20080430204825 text/html 200 fac06915 - 209 a.arc.gz 42\n",
         ] {
             assert_eq!(parsed(line), expected);
         }

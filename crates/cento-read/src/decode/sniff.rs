@@ -16,7 +16,7 @@ pub(crate) enum ContentLooks {
 }
 
 /// The number of bytes to check.
-pub(crate) const LOOKED_AT: usize = 4 << 10;
+pub(crate) const SNIFFED_BYTES: usize = 4 << 10;
 
 /// Magic numbers of formats.
 const MAGIC: [(&[u8], &str); 37] = [
@@ -94,7 +94,7 @@ pub(crate) fn looks(content: &[u8]) -> ContentLooks {
     {
         return ContentLooks::Text;
     }
-    let front = &content[..content.len().min(LOOKED_AT)];
+    let front = &content[..content.len().min(SNIFFED_BYTES)];
     let front = front.strip_prefix(b"\xef\xbb\xbf").unwrap_or(front);
     if let Some(kind) = magic(front) {
         return ContentLooks::Binary(kind);

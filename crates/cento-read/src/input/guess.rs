@@ -70,7 +70,7 @@ pub(super) fn is_conclusive(by_name: Guess, named: bool) -> bool {
 /// Guesses the format by the first bytes of a file.
 pub(super) fn by_content(mut file: impl Read) -> io::Result<Guess> {
     let mut front = Vec::new();
-    let mut wanted = sniff::LOOKED_AT;
+    let mut wanted = sniff::SNIFFED_BYTES;
     file.by_ref().take(wanted as u64).read_to_end(&mut front)?;
     if front.len() == wanted && packing_of(&front).is_some() {
         wanted = FRONT;
@@ -83,8 +83,8 @@ pub(super) fn by_content(mut file: impl Read) -> io::Result<Guess> {
 
 /// Guesses the format by the first bytes, or by all bytes if `whole`.
 pub(super) fn by_front(front: &[u8], whole: bool) -> Guess {
-    match packing_of(front).map(|packing| unpack_front(front, packing, sniff::LOOKED_AT)) {
-        Some(unpacked) => by_unpacked(&unpacked, whole && unpacked.len() < sniff::LOOKED_AT),
+    match packing_of(front).map(|packing| unpack_front(front, packing, sniff::SNIFFED_BYTES)) {
+        Some(unpacked) => by_unpacked(&unpacked, whole && unpacked.len() < sniff::SNIFFED_BYTES),
         None => by_unpacked(front, whole),
     }
 }

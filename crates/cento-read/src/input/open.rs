@@ -101,17 +101,17 @@ impl Input {
             }
         };
         let mut source = ByteSource::new(origin);
-        source.ensure(sniff::LOOKED_AT).map_err(failed)?;
+        source.ensure(sniff::SNIFFED_BYTES).map_err(failed)?;
         let format = match self.format {
             Some(format) => format,
             None => {
-                let mut looked_at = sniff::LOOKED_AT;
+                let mut front_bytes = sniff::SNIFFED_BYTES;
                 if packing_of(source.available()).is_some() {
-                    looked_at = FRONT;
-                    source.ensure(looked_at).map_err(failed)?;
+                    front_bytes = FRONT;
+                    source.ensure(front_bytes).map_err(failed)?;
                 }
                 let front = source.available();
-                self.format_of_stream(front, front.len() < looked_at)?
+                self.format_of_stream(front, front.len() < front_bytes)?
             }
         };
         let packing = self.packing(source.available());

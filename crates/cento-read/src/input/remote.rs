@@ -168,7 +168,7 @@ impl Resolver<'_> {
         Some(if is_packed {
             FRONT
         } else {
-            sniff::LOOKED_AT + 1
+            sniff::SNIFFED_BYTES + 1
         } as u64)
     }
 

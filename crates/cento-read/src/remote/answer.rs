@@ -15,10 +15,10 @@ pub(super) enum ResponseVerdict {
     Body { skip: u64, facts: ObjectFacts },
     /// The object ends where the range begins.
     End { facts: ObjectFacts },
-    /// A temporary error. `wish` is the delay that the server asks for.
-    Again {
+    /// A temporary error. `requested_delay` is the delay that the server asks for.
+    Retry {
         problem: String,
-        wish: Option<Duration>,
+        requested_delay: Option<Duration>,
     },
     /// A permanent error.
     Final {
@@ -164,12 +164,12 @@ fn changed(how: &str) -> ResponseVerdict {
 
 fn again(status: StatusCode, headers: &HeaderMap) -> ResponseVerdict {
     // The header may also be a date. Then the usual delay is used.
-    let wish = text(headers, header::RETRY_AFTER)
+    let requested_delay = text(headers, header::RETRY_AFTER)
         .and_then(|seconds| seconds.trim().parse().ok())
         .map(Duration::from_secs);
-    ResponseVerdict::Again {
+    ResponseVerdict::Retry {
         problem: format!("the server responded {}", described(status)),
-        wish,
+        requested_delay,
     }
 }
 
@@ -219,7 +219,7 @@ mod tests {
         let verdict = |status| judge(&answer(status, &[]), 0, false, &ObjectFacts::default());
         for status in [408, 425, 429, 500, 502, 503, 504, 520] {
             assert!(
-                matches!(verdict(status), ResponseVerdict::Again { .. }),
+                matches!(verdict(status), ResponseVerdict::Retry { .. }),
                 "{status}"
             );
         }

@@ -260,7 +260,7 @@ impl Client {
     pub(crate) fn inspect(self: &Arc<Self>, wanted: Vec<Inspection>) -> Vec<Inspected> {
         let (sender, receiver) = mpsc::channel();
         let permits = Arc::new(Semaphore::new(CONCURRENT_INSPECTIONS));
-        let mut looked: Vec<Inspected> = Vec::new();
+        let mut inspected: Vec<Inspected> = Vec::new();
         for (
             number,
             Inspection {
@@ -270,7 +270,7 @@ impl Client {
             },
         ) in wanted.into_iter().enumerate()
         {
-            looked.push(Err(interrupted(
+            inspected.push(Err(interrupted(
                 &address.name(),
                 &io::Error::other(INTERRUPTED),
             )));
@@ -286,11 +286,11 @@ impl Client {
         }
         drop(sender);
         while let Ok((number, outcome)) = receiver.recv() {
-            if let Some(place) = looked.get_mut(number) {
+            if let Some(place) = inspected.get_mut(number) {
                 *place = outcome;
             }
         }
-        looked
+        inspected
     }
 
     /// Reads a whole object of at most `most` bytes.

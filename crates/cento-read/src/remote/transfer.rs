@@ -47,27 +47,27 @@ pub(super) struct Transfer {
     /// number of bytes received in that time. The time of the reader and the rate limit do not
     /// count.
     waited: Duration,
-    came: u64,
+    received_in_wait: u64,
     ended: bool,
 }
 
 /// Why an attempt failed.
 enum AttemptError {
-    Again {
+    Retry {
         problem: String,
-        wish: Option<Duration>,
+        requested_delay: Option<Duration>,
         /// The number of attempts, if it is less than usual.
-        enough: u32,
+        max_attempts: u32,
     },
     Final(RemoteErrorKind, String),
 }
 
 impl AttemptError {
-    fn again(problem: impl Into<String>) -> Self {
-        AttemptError::Again {
+    fn retry(problem: impl Into<String>) -> Self {
+        AttemptError::Retry {
             problem: problem.into(),
-            wish: None,
-            enough: u32::MAX,
+            requested_delay: None,
+            max_attempts: u32::MAX,
         }
     }
 }
@@ -89,7 +89,7 @@ impl Transfer {
             tries: 0,
             received: 0,
             waited: Duration::ZERO,
-            came: 0,
+            received_in_wait: 0,
             ended: false,
         }
     }
@@ -128,7 +128,7 @@ impl Transfer {
 
     async fn attempt(&mut self) -> Result<Option<Bytes>, AttemptError> {
         let stall = self.client.settings().stall_timeout;
-        let silence = || AttemptError::again(format!("no data for {} s", stall.as_secs_f64()));
+        let silence = || AttemptError::retry(format!("no data for {} s", stall.as_secs_f64()));
         loop {
             if self.ended || self.range.start >= self.end() {
                 self.body = None;
@@ -154,7 +154,7 @@ impl Transfer {
                 },
                 Ok(None) if self.facts.length.is_some() => {
                     let missing = self.end() - self.range.start;
-                    return Err(AttemptError::again(format!(
+                    return Err(AttemptError::retry(format!(
                         "the connection was closed {missing} bytes too early"
                     )));
                 }
@@ -165,12 +165,12 @@ impl Transfer {
                 }
             };
             self.received += bytes.len() as u64;
-            self.came += bytes.len() as u64;
+            self.received_in_wait += bytes.len() as u64;
             if self.waited >= stall {
-                let (came, waited) = (self.came, self.waited.as_secs_f64());
-                (self.came, self.waited) = (0, Duration::ZERO);
+                let (came, waited) = (self.received_in_wait, self.waited.as_secs_f64());
+                (self.received_in_wait, self.waited) = (0, Duration::ZERO);
                 if (came as f64) < LEAST_RATE * waited {
-                    return Err(AttemptError::again(format!(
+                    return Err(AttemptError::retry(format!(
                         "only {came} bytes in {waited:.1} s"
                     )));
                 }
@@ -200,7 +200,7 @@ impl Transfer {
         let answer = self.client.http().execute(request).await;
         let answer = answer.map_err(|error| explain(&error))?;
         self.received = 0;
-        (self.came, self.waited) = (0, Duration::ZERO);
+        (self.received_in_wait, self.waited) = (0, Duration::ZERO);
         match judge(&answer, self.range.start, ranged, &self.facts) {
             ResponseVerdict::Body { skip, facts } => {
                 self.facts = facts;
@@ -213,10 +213,13 @@ impl Transfer {
                 self.ended = true;
                 Ok(())
             }
-            ResponseVerdict::Again { problem, wish } => Err(AttemptError::Again {
+            ResponseVerdict::Retry {
+                problem,
+                requested_delay,
+            } => Err(AttemptError::Retry {
                 problem: with_code(problem, answer.into_body()).await,
-                wish,
-                enough: u32::MAX,
+                requested_delay,
+                max_attempts: u32::MAX,
             }),
             ResponseVerdict::Final { kind, detail } => Err(AttemptError::Final(
                 kind,
@@ -268,16 +271,16 @@ impl Transfer {
         self.tries += 1;
         match error {
             AttemptError::Final(kind, detail) => Err(self.failure(kind, detail)),
-            AttemptError::Again {
+            AttemptError::Retry {
                 problem,
-                wish,
-                enough,
+                requested_delay,
+                max_attempts,
             } => {
                 let settings = self.client.settings();
-                if self.tries > settings.retries || self.tries >= enough {
+                if self.tries > settings.retries || self.tries >= max_attempts {
                     return Err(self.failure(RemoteErrorKind::Unreachable, problem));
                 }
-                let pause = retry::delay(settings, self.tries, wish, retry::chance());
+                let pause = retry::delay(settings, self.tries, requested_delay, retry::random());
                 tokio::time::sleep(pause).await;
                 Ok(())
             }
@@ -304,21 +307,21 @@ fn unfit_header() -> AttemptError {
 /// Appends the error code of S3 to `problem`.
 async fn with_code(problem: String, mut body: HttpResponseBody) -> String {
     let read = async {
-        let mut complaint = Vec::new();
+        let mut error_body = Vec::new();
         while let Some(Ok(frame)) = body.frame().await {
             if let Some(bytes) = frame.data_ref() {
-                complaint.extend_from_slice(bytes);
+                error_body.extend_from_slice(bytes);
             }
-            if complaint.len() >= ERROR_BODY {
+            if error_body.len() >= ERROR_BODY {
                 break;
             }
         }
-        complaint
+        error_body
     };
-    let complaint = timeout(Duration::from_secs(5), read)
+    let error_body = timeout(Duration::from_secs(5), read)
         .await
         .unwrap_or_default();
-    match s3_code(&complaint) {
+    match s3_code(&error_body) {
         Some(code) => format!("{problem}, {code}"),
         None => problem,
     }
@@ -341,9 +344,9 @@ fn explain(error: &HttpError) -> AttemptError {
             format!("the certificate of the server is not trusted: {problem}"),
         );
     }
-    AttemptError::Again {
+    AttemptError::Retry {
         problem,
-        wish: None,
-        enough: if lookup { LOOKUPS } else { u32::MAX },
+        requested_delay: None,
+        max_attempts: if lookup { LOOKUPS } else { u32::MAX },
     }
 }

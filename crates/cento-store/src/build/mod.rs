@@ -133,7 +133,7 @@ impl<'a> Build<'a> {
     }
 
     /// Sets whether the inputs are added to an existing corpus.
-    pub fn add(mut self, add: bool) -> Self {
+    pub fn add_to_existing(mut self, add: bool) -> Self {
         self.add = add;
         self
     }

@@ -88,7 +88,7 @@ impl PageMaker<'_> {
 
     /// Paragraphs of sentences from a pool: every sentence is on many pages, and no two pages are
     /// similar.
-    fn from_sentence_pool(
+    fn sentence_pool_body(
         &self,
         role: PageRole,
         purpose: Purpose,
@@ -129,7 +129,7 @@ impl PageMaker<'_> {
         let each = FARM_HOSTS * FARM_PAGES;
         let farm = role.index / each;
         let pages = self.owned(PageKind::Farm, farm, each);
-        let mut body = self.from_sentence_pool(role, Purpose::FarmSentence, farm, pages);
+        let mut body = self.sentence_pool_body(role, Purpose::FarmSentence, farm, pages);
         let mut random = self.random(Purpose::Choice, role);
         for _ in 0..30 {
             let other = farm * each + random.below(pages);
@@ -149,7 +149,7 @@ impl PageMaker<'_> {
         let each = SPAM_HOSTS * SPAM_PAGES;
         let spammer = role.index / each;
         let pages = self.owned(PageKind::Spam, spammer, each);
-        let mut body = self.from_sentence_pool(role, Purpose::SpamSentence, spammer, pages);
+        let mut body = self.sentence_pool_body(role, Purpose::SpamSentence, spammer, pages);
         let mut random = self.random(Purpose::Choice, role);
         for _ in 0..6 {
             let other = spammer * each + random.below(pages);
