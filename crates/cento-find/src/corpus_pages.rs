@@ -306,8 +306,8 @@ impl CorpusPages {
         )
     }
 
-    /// Calls `each` with the page number, the batch and the row of every chunk of a task. `page_ids`
-    /// returns the page ids of a batch.
+    /// Calls `each` with the page number, the batch and the row of every chunk of a task.
+    /// `page_ids` returns the page ids of a batch.
     fn chunk_rows<P: Projection, E: From<Error>>(
         &self,
         task: &ChunkTask,
