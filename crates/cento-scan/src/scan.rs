@@ -179,7 +179,7 @@ pub fn known_results(
 /// The progress of a scan, and the way to cancel it.
 pub struct ScanProgress {
     /// The progress of indexing.
-    pub index: Arc<cento_store::Progress>,
+    pub index: Arc<cento_store::BuildProgress>,
     /// The progress of the running analysis.
     pub flow: Arc<cento_flow::Progress>,
     step: Mutex<ScanStep>,

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use cento_store::Progress;
+use cento_store::BuildProgress;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -53,7 +53,7 @@ pub struct Synthesis<'a> {
     /// Whether an existing crawl in the folder is removed first.
     pub force: bool,
     /// Counters to raise, and the switch that cancels the run.
-    pub progress: &'a Progress,
+    pub progress: &'a BuildProgress,
 }
 
 /// What a run wrote.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use cento_store::{Corpus, Progress};
+use cento_store::{Corpus, BuildProgress};
 use cento_text::content::Selection;
 
 use crate::error::{Error, Result};
@@ -26,7 +26,7 @@ pub struct Check<'a> {
     /// The truth file of the crawl.
     pub truth: PathBuf,
     /// Counters to raise, and the switch that cancels the check.
-    pub progress: &'a Progress,
+    pub progress: &'a BuildProgress,
 }
 
 /// The outcome of a check.
