@@ -29,7 +29,7 @@ use crate::pages::{PageMaker, SynthPage};
 use crate::random::{Purpose, Random, mix};
 use crate::settings::{PageKind, SynthSettings};
 use crate::truth_writer::{TruthWriter, WrittenPage, original_file};
-use crate::warc::{RecordDamage, RecordHeader, WarcWriter, digest};
+use crate::warc::{RecordDamage, RecordFields, WarcWriter, digest};
 
 /// The file with the settings. A folder that has it is one of ours.
 const SETTINGS_FILE: &str = "synth.json";
@@ -336,7 +336,7 @@ fn write_page<W: Write>(
 ) -> std::result::Result<u64, WriteFailure> {
     let html = html::render(page);
     let sha1 = digest(html.as_bytes());
-    let header = RecordHeader {
+    let header = RecordFields {
         url: &page.url,
         fetched: page.fetched,
         address: &page.address,
@@ -352,7 +352,7 @@ fn write_page<W: Write>(
     if page.role.kind == PageKind::Revisit {
         let (article, _) = maker.layout.whole(page.role);
         let (of, fetched) = maker.article_address(article);
-        let of = RecordHeader {
+        let of = RecordFields {
             url: &of,
             fetched,
             address: &page.address,
