@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
-use cento_store::{Build, Built, Error, Parameters, BuildProgress, Result};
+use cento_store::{Build, BuildProgress, Built, Error, Parameters, Result};
 
 const RECORDS: usize = 700;
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use cento_read::{Input, Resolved, Settings};
 use cento_report::format::counted;
-use cento_store::{Build, Built, Parameters, BuildProgress, Tally};
+use cento_store::{Build, BuildProgress, Built, Parameters, Tally};
 use clap::Args;
 use serde_json::json;
 

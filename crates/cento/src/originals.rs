@@ -10,7 +10,7 @@ use cento_file::PrivateFolder;
 use cento_find::CorpusPages;
 use cento_fingerprint::ChunkHash;
 use cento_read::{Input, Resolved, Settings};
-use cento_store::{Build, Parameters, BuildProgress};
+use cento_store::{Build, BuildProgress, Parameters};
 use cento_text::chunk::ChunkKind;
 use cento_text::content::Selection;
 use cento_text::normal::Normalisation;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use cento_store::{Corpus, BuildProgress};
+use cento_store::{BuildProgress, Corpus};
 use cento_synth::{Check, CheckSummary, Mix, PageKind, SynthSettings, Synthesis, SynthesisSummary};
 use clap::Args;
 use serde_json::json;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use cento_store::{Corpus, BuildProgress};
+use cento_store::{BuildProgress, Corpus};
 use cento_text::content::Selection;
 
 use crate::error::{Error, Result};
