@@ -1,9 +1,9 @@
 """Labels: how fast text becomes a verdict, how much memory labels take, and whether detection finds the same as a naive search.
 
-* Text to verdict, on one core, against 10 million labels, extraction not counted; beside SHA-1 over the same chunks. The text is that of the
+* Text to verdict, on one core, against 10 million labels, without extraction; compared with SHA-1 of the same chunks. The text is that of the
   manuals of Debian packages, and every tenth page of it is labelled.
-* 75 million labels, as many as the paper had of Wikipedia: how fast they open, and how much memory they take.
-* Two real corpora: originals = one release of a manual, corpus = the next release of it and other manuals. What is found is compared, chunk by
+* 75 million labels, as many as the paper has of Wikipedia: the time to open them, and their memory.
+* Two real corpora: originals = one release of a manual, corpus = the next release of it and other manuals. Results are compared, chunk by
   chunk, with a search for equal strings in Python.
 
     bench/run detect

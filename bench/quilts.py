@@ -4,11 +4,11 @@
     PARTS=rfc bench/run quilts  one part: truth, rfc, growth
 
 * truth: `cento score` on a crawl of `cento synth`.
-* rfc: grams by numpy, then patch grams, patchy pages and triples by SQL in DuckDB; and `cento quilts` from text to tables, covers and places
-  included, which the peer leaves out. Both on two threads, in one run; counts agree but for the few words with control characters or
-  marks in them, which Python's expression takes apart.
-* growth: crawls of the same mix, larger and larger, in --memory 8G and in 1G: seconds, anonymous memory, and pages for each second of a core. The
-  paper's figure is 503,898,901 pages on about 220 machines of four cores in 18 hours at best: 8.8 pages for each second of a core. In 1G the
+* rfc: grams by numpy, then patch grams, patchy pages and triples by SQL in DuckDB; and `cento quilts` from text to tables, including covers
+  and positions, which the peer does not compute. Both on two threads, in one run; counts agree except for a few words with control characters or
+  marks, which Python's expression splits.
+* growth: crawls of the same mix and growing size, in --memory 8G and in 1G: seconds, anonymous memory, and pages per core second. The
+  paper's figure is 503,898,901 pages on about 220 machines of four cores in 18 hours at best: 8.8 pages per core second. In 1G the
   smallest crawl fits and the others are read twice.
 """
 
