@@ -65,7 +65,7 @@ use truth_index::{Id, TruthIndex};
 
 /// Empty classes, for the tests of other modules.
 #[cfg(test)]
-pub(crate) fn tests_classes() -> truth_index::UnionFind {
+pub(crate) fn empty_classes() -> truth_index::UnionFind {
     truth_index::UnionFind::default()
 }
 
