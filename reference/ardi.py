@@ -16,7 +16,7 @@
 §3.3  A neighbourhood is all pages under a URL prefix: arxiv.org/archive/physics/x is in arxiv.org/,
       arxiv.org/archive/ and arxiv.org/archive/physics/.
 §3.4.1, appendix A   Recursion errors: URLs that a crawler generates in a loop. More than 96 path
-      components; the design adds a component that occurs at least 4 times, and a cycle of at least two
+      components; cento adds a component that occurs at least 4 times, and a cycle of at least two
       components that occurs at least 3 times in a row.
 §3.4.2  Stop chunks are ignored in the numerator and in the denominator.
 
