@@ -209,9 +209,9 @@ impl Canvas {
     }
 
     /// Draws a path unless it is empty.
-    pub(crate) fn path(&mut self, looks: ShapeStyle, path: Path) {
+    pub(crate) fn path(&mut self, style: ShapeStyle, path: Path) {
         if !path.0.is_empty() {
-            self.shapes.push(Shape::Path(looks, path));
+            self.shapes.push(Shape::Path(style, path));
         }
     }
 }

@@ -161,7 +161,7 @@ impl Sheet<'_> {
                     bottom: disc.y + half,
                 });
             }
-            self.canvas.path(outer_looks(index, with_parts), outer);
+            self.canvas.path(outer_style(index, with_parts), outer);
             self.canvas.path(Self::fill(index), inner);
         }
         self.discs = Some(measure);
@@ -211,7 +211,7 @@ fn has_parts(series: &Series) -> bool {
     series.points.iter().any(|point| point.part > 0.0)
 }
 
-fn outer_looks(index: usize, with_parts: bool) -> ShapeStyle {
+fn outer_style(index: usize, with_parts: bool) -> ShapeStyle {
     let opacity = if with_parts { 25 } else { 55 };
     let fill = ShapeStyle::fill(Tone::Series(index)).opacity(opacity);
     fill.outlined(Tone::Series(index), 0.8)
@@ -244,7 +244,7 @@ pub(crate) fn draw_legend(canvas: &mut Canvas, figure: &Figure, measure: Measure
     for size in measure.examples() {
         let radius = measure.radius(size);
         x += 12.0 + radius;
-        canvas.path(outer_looks(index, with_parts), marker(0, x, middle, radius));
+        canvas.path(outer_style(index, with_parts), marker(0, x, middle, radius));
         x += radius + 5.0;
         let text = match size.fract() == 0.0 && size < 1e15 {
             true => grouped(size, 0),
@@ -255,7 +255,7 @@ pub(crate) fn draw_legend(canvas: &mut Canvas, figure: &Figure, measure: Measure
     let part = clean(&figure.part);
     if with_parts && !part.is_empty() {
         x += 24.0;
-        canvas.path(outer_looks(index, true), marker(0, x, middle, 7.0));
+        canvas.path(outer_style(index, true), marker(0, x, middle, 7.0));
         canvas.path(Sheet::fill(index), marker(0, x, middle, 5.0));
         x += 12.0;
         let space = crate::sheet::WIDTH - EDGE - x;

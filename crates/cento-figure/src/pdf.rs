@@ -74,7 +74,7 @@ fn file(page: &Picture, height: f64, content: &PdfContent) -> Vec<u8> {
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
         "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
         format!(
-            "<< /Type /Picture /Parent 2 0 R /MediaBox [0 0 {wide} {high}] /Contents 4 0 R \
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {wide} {high}] /Contents 4 0 R \
              /Resources << /Font << {fonts}>> /ExtGState << {opacities}>> >> >>"
         ),
         format!(
@@ -144,7 +144,7 @@ impl PdfContent {
     fn draw(&mut self, canvas: &Canvas) {
         for shape in &canvas.shapes {
             match shape {
-                Shape::Path(looks, path) => self.path(looks, path),
+                Shape::Path(style, path) => self.path(style, path),
                 Shape::Text(text) => self.text(text),
             }
         }
@@ -163,14 +163,14 @@ impl PdfContent {
     }
 
     /// Draws fill and outline separately, because they may differ in opacity.
-    fn path(&mut self, looks: &ShapeStyle, path: &Path) {
-        if let Some((tone, opacity)) = looks.fill {
+    fn path(&mut self, style: &ShapeStyle, path: &Path) {
+        if let Some((tone, opacity)) = style.fill {
             self.opacity(opacity);
             self.colour(tone, "rg");
             self.steps(path);
             self.out.push_str("f\n");
         }
-        if let Some(stroke) = looks.stroke {
+        if let Some(stroke) = style.stroke {
             self.opacity(stroke.opacity);
             self.colour(stroke.tone, "RG");
             let (width, dashes) = (number(stroke.width), stroke.dashes);

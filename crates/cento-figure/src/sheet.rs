@@ -142,8 +142,8 @@ impl Sheet<'_> {
         !self.canvas.texts.iter().any(|text| text.meets(&roomy))
     }
 
-    pub(crate) fn draw(&mut self, looks: ShapeStyle, from: (f64, f64), to: (f64, f64)) {
-        self.canvas.path(looks, segment(from, to));
+    pub(crate) fn draw(&mut self, style: ShapeStyle, from: (f64, f64), to: (f64, f64)) {
+        self.canvas.path(style, segment(from, to));
     }
 
     /// Returns the series with one of some marks, with their numbers.

@@ -396,7 +396,7 @@ fn a_page_with_many_different_patch_grams_stays_within_the_budget() {
     let params = QuiltsParams {
         k: 1,
         theta: 1.0,
-        c: 100,
+        c: 10,
         ..QuiltsParams::default()
     };
     let run = |memory: u64| {

@@ -287,6 +287,9 @@ impl Error {
             Error::BadTable { .. } | Error::BadWacz { .. } => "check that the file is complete, and copy it again if it is not".into(),
             Error::TooManyRecords { .. } => "split it into several files".into(),
             Error::Remote { name, kind, detail, .. } => kind.hint(name, detail),
+            Error::Network { source } if source.kind() == io::ErrorKind::Unsupported => {
+                "build it with the feature `remote`, which is on by default; or download the input".into()
+            }
             Error::Network { .. } => {
                 "it needs a few threads: raise the limit on processes (ulimit -u) or on memory (ulimit -v)".into()
             }

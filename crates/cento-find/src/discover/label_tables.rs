@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   examples ─ texts ─▶ with text ◀─ names    with text ─ name ─▶ in order ─ labels ─▶ labels
-//!   by original ─ labels of originals ─▶ originals ◀─ names    originals ─ originals ─▶ originals
+//!   by original ─ labels of originals ─▶ original rows ◀─ names
+//!   original rows ─ originals ─▶ originals
 //! ```
 
 use std::collections::BTreeMap;
@@ -206,7 +207,7 @@ fn shortened(text: &str) -> String {
 fn originals(registry: &mut Registry) {
     registry.reduce::<LabelOriginal, _>(stage::COUNT_ORIGINALS, |context, groups| {
         let named = context.state::<Bitmap>(NAMED)?;
-        let mut originals = context.wide_shuffle(shuffle::ORIGINALS)?;
+        let mut originals = context.wide_shuffle(shuffle::ORIGINAL_ROWS)?;
         while let Some(group) = groups.next_group()? {
             let page = u64::from(group.key());
             named.set(page);

@@ -201,7 +201,7 @@ fn flow(corpus: &CorpusPages, params: &DiscoverParams, memory: u64, tasks: Vec<V
         .shuffle_of_numbers(shuffle::EXAMPLES, bits)
         .shuffle_of_numbers(shuffle::BY_ORIGINAL, bits)
         .shuffle_of_numbers(shuffle::WITH_TEXT, bits)
-        .shuffle_of_numbers(shuffle::ORIGINALS, bits)
+        .shuffle_of_numbers(shuffle::ORIGINAL_ROWS, bits)
         .shuffle_of_numbers(shuffle::IN_ORDER, 64)
         .table(LABELS_TABLE)
         .table(FREQUENCIES_TABLE);
@@ -238,14 +238,14 @@ fn flow(corpus: &CorpusPages, params: &DiscoverParams, memory: u64, tasks: Vec<V
             .stage(
                 Stage::reduce(stage::COUNT_ORIGINALS, shuffle::BY_ORIGINAL)
                     .writes(NAMED)
-                    .writes(shuffle::ORIGINALS),
+                    .writes(shuffle::ORIGINAL_ROWS),
             )
             .stage(names::stage(
                 corpus,
-                &[shuffle::WITH_TEXT, shuffle::ORIGINALS],
+                &[shuffle::WITH_TEXT, shuffle::ORIGINAL_ROWS],
             ))
             .stage(
-                Stage::reduce(stage::ORIGINALS, shuffle::ORIGINALS)
+                Stage::reduce(stage::ORIGINALS, shuffle::ORIGINAL_ROWS)
                     .writes(ORIGINALS_TABLE.as_str()),
             );
     } else {
