@@ -1,9 +1,9 @@
 //! Building a corpus: which thread reads what, who writes it, and what is on disk at any moment.
 //!
 //! ```text
-//!   inputs ─ plan ─▶ task 0 ─ TaskReader ─▶ batches ─▶ Worker (any thread) ─▶ OrderedOutput ─▶ parts
-//!                    task 1 ─ …                                                                  │
-//!                                                                                             manifest
+//!   inputs ─▶ task 0 ─ TaskReader ─▶ batches ─▶ Worker (any thread) ─▶ OrderedOutput ─▶ parts
+//!             task 1 ─ …                                                                │
+//!                                                                                    manifest
 //! ```
 //!
 //! Each thread has its own task while there are tasks left, so large files are read in parallel and
