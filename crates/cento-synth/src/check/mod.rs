@@ -156,7 +156,7 @@ struct Checker<'a> {
 }
 
 /// What does not agree, if anything. The outer error is one of reading.
-type Agreement = Result<std::result::Result<(), String>>;
+type RecordAgreement = Result<std::result::Result<(), String>>;
 
 macro_rules! must {
     ($condition:expr, $($detail:tt)*) => {
@@ -307,7 +307,7 @@ impl Checker<'_> {
         Ok(Ok(text.into()))
     }
 
-    fn copy(&mut self, record: &TruthRecord) -> Agreement {
+    fn copy(&mut self, record: &TruthRecord) -> RecordAgreement {
         let TruthRecord::Copy {
             copy,
             of,
@@ -362,7 +362,7 @@ impl Checker<'_> {
         Ok(Ok(()))
     }
 
-    fn passage(&mut self, record: &TruthRecord) -> Agreement {
+    fn passage(&mut self, record: &TruthRecord) -> RecordAgreement {
         let TruthRecord::Passage {
             page,
             source,
@@ -406,7 +406,7 @@ impl Checker<'_> {
         Ok(Ok(()))
     }
 
-    fn quilt(&mut self, page: &str, patch_share: f64, sources: &[QuiltSource]) -> Agreement {
+    fn quilt(&mut self, page: &str, patch_share: f64, sources: &[QuiltSource]) -> RecordAgreement {
         let text = pass!(self.text(page)?);
         let grams = self.reader.grams(&text, self.grams);
         let mut left = grams.clone();
@@ -430,7 +430,7 @@ impl Checker<'_> {
         Ok(Ok(()))
     }
 
-    fn copied(&mut self, record: &TruthRecord) -> Agreement {
+    fn copied(&mut self, record: &TruthRecord) -> RecordAgreement {
         let TruthRecord::Copied {
             page,
             original,
