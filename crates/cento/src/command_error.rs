@@ -55,9 +55,9 @@ impl CommandError {
     }
 
     /// A file operation that failed.
-    pub(crate) fn io(path: &Path, error: std::io::Error) -> CommandError {
+    pub(crate) fn io(path: &Path, error: &std::io::Error) -> CommandError {
         let message = format!("{}: {error}", path.display());
-        CommandError::new(message, None, Fault::of_io(&error))
+        CommandError::new(message, None, Fault::of_io(error))
     }
 
     /// A panic, which was printed when it happened.
@@ -164,6 +164,6 @@ mod tests {
             );
         }
         let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
-        assert_eq!(CommandError::io(Path::new("x"), full).status(), 5);
+        assert_eq!(CommandError::io(Path::new("x"), &full).status(), 5);
     }
 }

@@ -98,7 +98,7 @@ const CORPUS: &str = "inputs.cento";
 pub(crate) fn private_folder(temp: Option<&Path>) -> Result<PrivateFolder, CommandError> {
     let temp = temp.map_or_else(std::env::temp_dir, Path::to_owned);
     PrivateFolder::create(&temp).map_err(|error| {
-        CommandError::io(&temp, error).with_hint("use --temp for another temporary folder")
+        CommandError::io(&temp, &error).with_hint("use --temp for another temporary folder")
     })
 }
 
