@@ -186,7 +186,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_could_act_is_gone_and_what_is_read_stays() {
+    fn control_characters_are_removed_and_readable_text_is_kept() {
         assert_eq!(
             clean(" a\u{0}b\r\n\t c\u{202E}d\u{FFFE}\u{FEFF} "),
             "a b cd"
