@@ -107,7 +107,7 @@ impl Sheet<'_> {
         whole: &str,
         places: &[(f64, f64, Anchor)],
     ) -> Option<Area> {
-        let room = Area {
+        let space = Area {
             left: self.plot.left + 1.0,
             top: self.plot.top - 2.0,
             right: WIDTH - 4.0,
@@ -126,7 +126,7 @@ impl Sheet<'_> {
                     text_area(*x, *baseline, *anchor, face, text),
                 )
             })
-            .filter(|(.., area)| room.holds(area) && self.is_free(area))
+            .filter(|(.., area)| space.holds(area) && self.is_free(area))
             .min_by_key(|(rank, .., area)| rank + 8 * self.ink.beneath(area));
         let (_, x, baseline, anchor, area) = best?;
         self.canvas.text(x, baseline, anchor, face, text, whole);

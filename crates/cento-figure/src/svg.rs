@@ -3,7 +3,7 @@
 //! Every element has its colours and its font as attributes, so that any program can draw it; see
 //! `style`.
 
-use crate::canvas::{Anchor, Canvas, Path, PathStep, Shape, Text};
+use crate::canvas::{Anchor, Canvas, Path, PathStep, Shape, TextShape};
 use crate::draw::Picture;
 use crate::sheet::WIDTH;
 use crate::style::{STYLE, ShapeStyle, Tone};
@@ -125,7 +125,7 @@ fn steps(path: &Path) -> String {
     out
 }
 
-fn element(out: &mut String, text: &Text) {
+fn element(out: &mut String, text: &TextShape) {
     let (x, y) = (tenths(text.x), tenths(text.baseline));
     let face = text.face;
     let tone = face.tone();

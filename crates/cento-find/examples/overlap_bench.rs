@@ -1,5 +1,5 @@
-//! Counts the pairs of pages that share chunks, in a Parquet file of (chunk u64, page u32) rows: the
-//! core of `cento overlap` without a corpus around it, as `bench/overlap.py` measures it.
+//! Counts the pairs of pages that share chunks, in a Parquet file of (chunk u64, page u32) rows:
+//! the core of `cento overlap` without a corpus around it, as `bench/overlap.py` measures it.
 //!
 //! ```text
 //! cargo run --release -p cento-find --example overlap_bench -- \

@@ -31,12 +31,12 @@ const TASK_CHUNKS: u64 = 100_000;
 /// The pages of one or more corpora, which are read as one.
 pub struct CorpusPages {
     corpora: Vec<Corpus>,
-    parts: Vec<Part>,
+    parts: Vec<NumberedPart>,
     kept: u32,
     all: u32,
 }
 
-struct Part {
+struct NumberedPart {
     corpus: usize,
     part: usize,
     first_kept: u32,
@@ -127,7 +127,7 @@ impl CorpusPages {
         let (mut kept, mut rejected) = (0u64, 0u64);
         for (corpus, opened) in corpora.iter().enumerate() {
             for (part, entry) in opened.manifest().parts.iter().enumerate() {
-                let part = Part {
+                let part = NumberedPart {
                     corpus,
                     part,
                     first_kept: number(kept)?,
@@ -246,7 +246,7 @@ impl CorpusPages {
         let groups = task.first_group..task.first_group + task.groups;
         let batches = self
             .corpus(part)
-            .scan_groups::<Texts>(part.part, groups, TEXT_BATCH)
+            .scan_groups::<TextOfPages>(part.part, groups, TEXT_BATCH)
             .map_err(Error::from)?;
         let mut number = task.first;
         for batch in batches {
@@ -306,8 +306,8 @@ impl CorpusPages {
         )
     }
 
-    /// Calls `each` with the page number, the batch and the row of every chunk of a task. `page_ids`
-    /// returns the page ids of a batch.
+    /// Calls `each` with the page number, the batch and the row of every chunk of a task.
+    /// `page_ids` returns the page ids of a batch.
     fn chunk_rows<P: Projection, E: From<Error>>(
         &self,
         task: &ChunkTask,
@@ -368,7 +368,7 @@ impl CorpusPages {
                 .collect();
             let batches = self
                 .corpus(part)
-                .pick::<Texts>(part.part, &rows, TEXT_BATCH)
+                .pick::<TextOfPages>(part.part, &rows, TEXT_BATCH)
                 .map_err(Error::from)?;
             let mut numbers = now.iter();
             for batch in batches {
@@ -443,13 +443,13 @@ impl CorpusPages {
         Ok(())
     }
 
-    fn part(&self, part: usize) -> Result<&Part> {
+    fn part(&self, part: usize) -> Result<&NumberedPart> {
         self.parts
             .get(part)
             .ok_or_else(|| Error::Bug(format!("the corpora have no part {part}")))
     }
 
-    fn corpus(&self, part: &Part) -> &Corpus {
+    fn corpus(&self, part: &NumberedPart) -> &Corpus {
         &self.corpora[part.corpus]
     }
 }
@@ -493,7 +493,7 @@ fn number(count: u64) -> Result<u32> {
 
 projection! {
     /// The texts of pages.
-    struct Texts of text { text }
+    struct TextOfPages of text { text }
 }
 
 projection! {

@@ -40,8 +40,8 @@ table_row! {
         pub count: u64,
         /// The number of pages it occurs on.
         pub pages: u64,
-        /// The number of domains of these pages; null for labels of originals, for which domains are
-        /// not counted.
+        /// The number of domains of these pages; null for labels of originals, for which domains
+        /// are not counted.
         pub sites: Option<u64>,
         /// The first page that has it.
         pub page_id: u64,

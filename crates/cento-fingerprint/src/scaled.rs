@@ -181,11 +181,6 @@ impl ScaledSketch {
         })
     }
 
-    /// The approximate number of distinct grams of the text.
-    pub fn distinct_grams(&self) -> u64 {
-        self.grams.len() as u64 * bounded(self.parameters.scale) as u64
-    }
-
     /// Returns the sketch of the same text that keeps one gram in `scale`, identical to one made
     /// with that scale. This makes sketches of different scales comparable. Returns `None` if
     /// `scale` is finer than that of this sketch.

@@ -257,7 +257,7 @@ impl Error {
             }
             Error::ListLoop { .. } => "remove the line that names the list itself".into(),
             Error::BadList { .. } => {
-                "a list is a UTF-8 text file, compressed or not, with one input a line".into()
+                "a list is a UTF-8 text file, compressed or not, with one input per line".into()
             }
             Error::NoInput => "name a file, a folder, a pattern, an @list, or - for standard input".into(),
             Error::NothingToRead { .. } => format!(

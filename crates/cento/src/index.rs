@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use cento_read::{Input, Resolved, Settings};
 use cento_report::format::counted;
-use cento_store::{Build, Built, Parameters, Progress, Tally};
+use cento_store::{Build, BuildProgress, Built, Parameters, Tally};
 use clap::Args;
 use serde_json::json;
 
@@ -134,7 +134,7 @@ impl ResolvedIndex {
     }
 
     /// Returns the build that makes the corpus.
-    pub(crate) fn build(self, progress: &Progress) -> Build<'_> {
+    pub(crate) fn build(self, progress: &BuildProgress) -> Build<'_> {
         Build::new(self.inputs, &self.corpus)
             .skipped_files(self.skipped_files)
             .settings(self.settings)
@@ -160,7 +160,7 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, CommandError> 
     }
     .resolve()?;
     let (files, input_bytes) = (index.files(), index.bytes());
-    let progress = Arc::new(Progress::default());
+    let progress = Arc::new(BuildProgress::default());
     let begun = Instant::now();
     let meter = Meter::start(&progress);
     let outcome = index.build(&progress).run();

@@ -23,7 +23,7 @@ use super::params::{DetectParams, LabelSet};
 use super::score::{BLOCKS, LEVELS, MatchedChunk, NamedShare, NeighbourhoodScore, PageScore};
 use crate::names::{ROW, name_of};
 use crate::sites::name_hash;
-use crate::tally::Tally;
+use crate::tally::TaskTally;
 
 /// The pages with labels.
 pub const PAGES_TABLE: TableName<DetectedPageRow> = TableName::new("pages");
@@ -212,8 +212,8 @@ pub(super) fn register(registry: &mut Registry, set: &LabelSet, params: &DetectP
     sites(registry, set);
     let params = params.clone();
     registry.map(stage::THRESHOLDS, move |context| {
-        let pages = context.state::<Tally>(state::PAGE_MOMENTS)?;
-        let neighbourhoods = context.state::<Tally>(state::MOMENTS)?;
+        let pages = context.state::<TaskTally>(state::PAGE_MOMENTS)?;
+        let neighbourhoods = context.state::<TaskTally>(state::MOMENTS)?;
         let mut table = context.table(THRESHOLDS_TABLE)?;
         let mut bins = context.table(HISTOGRAM_TABLE)?;
         let mut levels = context.table(LEVELS_TABLE)?;
@@ -249,7 +249,7 @@ fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
     let (labels, threshold) = (Arc::clone(&set.labels), params.page_threshold);
     let with_originals = set.has_originals();
     registry.reduce(stage::PAGES, move |context, groups| {
-        let tally = context.state::<Tally>(state::PAGE_MOMENTS)?;
+        let tally = context.state::<TaskTally>(state::PAGE_MOMENTS)?;
         let limit = Limit::of(&tally, ScoreKind::Page, threshold);
         let mut ranked = context.wide_shuffle(shuffle::RANKED_PAGES)?;
         let mut by_site = context.wide_shuffle(shuffle::BY_SITE)?;
@@ -353,7 +353,7 @@ fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
 fn neighbourhoods(registry: &mut Registry, params: &DetectParams) {
     let params = params.clone();
     registry.reduce(stage::NEIGHBOURHOODS, move |context, groups| {
-        let tally = context.state::<Tally>(state::MOMENTS)?;
+        let tally = context.state::<TaskTally>(state::MOMENTS)?;
         let limit = |kind| Limit::of(&tally, kind, fixed_threshold(&params, kind));
         let (mean, ratio) = (limit(ScoreKind::Mean), limit(ScoreKind::Ratio));
         let mut ranked = context.wide_shuffle(shuffle::RANKED_PREFIXES)?;

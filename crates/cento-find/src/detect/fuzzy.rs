@@ -143,7 +143,7 @@ impl Row for WordRun {
 /// A run that a chunk shares with a label.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct SharedRun {
+struct SharedLabelRun {
     page: u32,
     ordinal: u32,
     label: u32,
@@ -155,7 +155,7 @@ struct SharedRun {
     words: u32,
 }
 
-impl Row for SharedRun {
+impl Row for SharedLabelRun {
     type Key = u32;
     type Rest = (u32, u32, u32);
 
@@ -389,7 +389,7 @@ pub(super) fn register(
 
 fn compare(registry: &mut Registry, params: &DetectParams) {
     registry.reduce::<WordRun, _>("meet", |context, groups| {
-        let mut shared = context.shuffle::<SharedRun>(SHARED_RUNS)?;
+        let mut shared = context.shuffle::<SharedLabelRun>(SHARED_RUNS)?;
         let mut counted = context.shuffle::<LabelRun>(COUNTED_RUNS)?;
         // The labels that have the run, and its first occurrence in each.
         let mut labels: Vec<(u32, u32)> = Vec::new();
@@ -415,7 +415,7 @@ fn compare(registry: &mut Registry, params: &DetectParams) {
                     continue;
                 }
                 for &(label, at) in &labels {
-                    shared.push(SharedRun {
+                    shared.push(SharedLabelRun {
                         page: row.of,
                         ordinal: row.at,
                         label,
@@ -449,7 +449,7 @@ fn compare(registry: &mut Registry, params: &DetectParams) {
     let least = typed(params.fuzzy.unwrap_or(1.0));
     // A stricter threshold for labels applies to excerpts, too.
     let excerpt = typed(EXCERPT).max(least);
-    registry.reduce::<SharedRun, _>("contain", move |context, groups| {
+    registry.reduce::<SharedLabelRun, _>("contain", move |context, groups| {
         let pages = context.state::<Bitmap>(NAMED)?;
         let found_labels = context.state::<Bitmap>(FOUND)?;
         let words = context.state::<Numbers>(LABEL_WORDS)?;
@@ -459,28 +459,30 @@ fn compare(registry: &mut Registry, params: &DetectParams) {
             let mut any = false;
             // The label with the largest share in the chunk; ties go to the label with more words,
             // then to the lowest number.
-            let mut best: Option<(u64, u32, SharedRun)> = None;
-            let mut run: Option<(SharedRun, CoveredWords)> = None;
-            let consider = |run: Option<(SharedRun, CoveredWords)>,
-                            best: &mut Option<(u64, u32, SharedRun)>| {
-                let Some((pair, covered)) = run else {
-                    return;
+            let mut best: Option<(u64, u32, SharedLabelRun)> = None;
+            let mut run: Option<(SharedLabelRun, CoveredWords)> = None;
+            let consider =
+                |run: Option<(SharedLabelRun, CoveredWords)>,
+                 best: &mut Option<(u64, u32, SharedLabelRun)>| {
+                    let Some((pair, covered)) = run else {
+                        return;
+                    };
+                    let all = match words.get(pair.label) {
+                        UNSET => return,
+                        all => all,
+                    };
+                    let score = share(u64::from(covered.words), u64::from(all));
+                    let of_chunk =
+                        share(u64::from(covered.words.min(pair.words)), pair.words.into());
+                    let enough = score >= least || (of_chunk >= excerpt && covered.words >= LEAST);
+                    let better = best
+                        .as_ref()
+                        .is_none_or(|best| (score, covered.words) > (best.0, best.1));
+                    if enough && better {
+                        *best = Some((score, covered.words, pair));
+                    }
                 };
-                let all = match words.get(pair.label) {
-                    UNSET => return,
-                    all => all,
-                };
-                let score = share(u64::from(covered.words), u64::from(all));
-                let of_chunk = share(u64::from(covered.words.min(pair.words)), pair.words.into());
-                let enough = score >= least || (of_chunk >= excerpt && covered.words >= LEAST);
-                let better = best
-                    .as_ref()
-                    .is_none_or(|best| (score, covered.words) > (best.0, best.1));
-                if enough && better {
-                    *best = Some((score, covered.words, pair));
-                }
-            };
-            let mut flush = |best: Option<(u64, u32, SharedRun)>| {
+            let mut flush = |best: Option<(u64, u32, SharedLabelRun)>| {
                 let Some((_, found, pair)) = best else {
                     return Ok(());
                 };

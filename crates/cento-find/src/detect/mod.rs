@@ -57,7 +57,7 @@ use crate::numbers::Numbers;
 use crate::provenance::{originals_of, table_of};
 use crate::run::{Findings, Workplace};
 use crate::tables::group_rows;
-use crate::tally::Tally;
+use crate::tally::TaskTally;
 use flow_names::{counter, shuffle, stage, state};
 use matching::{GroupTask, MatchTask};
 
@@ -116,7 +116,7 @@ pub struct DetectSummary {
 
 /// The parameters of a run, as recorded.
 #[derive(Serialize)]
-struct DetectSettings<'a> {
+struct RecordedSettings<'a> {
     #[serde(flatten)]
     params: &'a DetectParams,
     labels: &'a LabelsUsed,
@@ -174,7 +174,7 @@ pub fn detect(
         fuzzy::check(corpus, set)?;
     }
     check_memory(corpus, set, params, workplace.memory)?;
-    let settings = DetectSettings {
+    let settings = RecordedSettings {
         params,
         labels: set.used(),
     };
@@ -223,7 +223,7 @@ pub fn detect(
 pub fn registry(corpus: &Arc<CorpusPages>, set: &LabelSet, params: &DetectParams) -> Registry {
     let mut registry = Registry::new();
     registry.state::<Numbers>("numbers");
-    registry.state::<Tally>("tally");
+    registry.state::<TaskTally>("tally");
     matching::register(&mut registry, corpus, set, params);
     score::register(&mut registry, corpus, params);
     detect_tables::register(&mut registry, set, params);

@@ -36,7 +36,7 @@ use crate::names::{NAMED, ROW};
 use crate::provenance::OriginalRow;
 use crate::sites::name_hash;
 use crate::tables::open_groups;
-use crate::tally::Tally;
+use crate::tally::TaskTally;
 
 /// Originals of a page to which its common labels can be attributed.
 const RANKS: usize = 64;
@@ -154,7 +154,7 @@ fn assign(labels: &[MatchedLabel], originals: &[u32]) -> Vec<Option<u32>> {
 
 fn score(registry: &mut Registry) {
     registry.reduce::<PageFact, _>(stage::SCORE, |context, groups| {
-        let tally = context.state::<Tally>(state::PAGE_MOMENTS)?;
+        let tally = context.state::<TaskTally>(state::PAGE_MOMENTS)?;
         let named = context.state::<Bitmap>(NAMED)?;
         let known = context.state::<Bitmap>(state::KNOWN_ORIGINALS)?;
         let mut rows = context.wide_shuffle(shuffle::PAGE_ROWS)?;
@@ -470,7 +470,7 @@ fn neighbours(registry: &mut Registry, corpus: &Arc<CorpusPages>, params: &Detec
         Ok(())
     });
     registry.reduce::<Neighbour, _>(stage::AGGREGATE, |context, groups| {
-        let tally = context.state::<Tally>(state::MOMENTS)?;
+        let tally = context.state::<TaskTally>(state::MOMENTS)?;
         let named = context.state::<Bitmap>(NAMED)?;
         let mut matched_prefixes = context.wide_shuffle(shuffle::MATCHED_PREFIXES)?;
         let (mut means, mut ratios) = (

@@ -21,7 +21,7 @@ use crate::corpus_pages::CorpusPages;
 use crate::names::{NAMED, ROW, name_of};
 use crate::provenance::{LabelRow, OriginalRow};
 use crate::sites::SITES;
-use crate::tally::Tally;
+use crate::tally::TaskTally;
 
 /// Labels whose texts are looked up in one batch.
 const BATCH: usize = 4096;
@@ -61,7 +61,7 @@ pub(super) fn register(
         let sites: u64 = match informed {
             true => 0,
             false => context
-                .state::<Tally>(SITES)?
+                .state::<TaskTally>(SITES)?
                 .sums()
                 .values()
                 .map(|sum| sum[0])

@@ -176,7 +176,7 @@ table_row! {
 
 /// The parameters of a sweep, as recorded.
 #[derive(Serialize)]
-struct SweepSettings<'a> {
+struct RecordedSweep<'a> {
     pivot: &'a QuiltsParams,
     sweeps: &'a [Sweep],
 }
@@ -212,7 +212,7 @@ pub fn sweep(
     }
     workplace.run(
         SWEEP,
-        &SweepSettings { pivot, sweeps },
+        &RecordedSweep { pivot, sweeps },
         source,
         || {
             let copies = removed(source, pivot, workplace)?;
