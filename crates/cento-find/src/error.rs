@@ -102,7 +102,7 @@ impl Error {
             }
             Error::Flow(error) => error.hint(),
             Error::Labels(error) => error.hint(),
-            Error::Usage(_) => Some("--help lists the valid values".to_owned()),
+            Error::Usage(_) => Some("--help describes the options and their defaults".to_owned()),
             Error::Unsuitable(_) => None,
             Error::Corrupted { .. } => Some(
                 "run the command that wrote it again: corrupted results are computed anew"

@@ -31,7 +31,7 @@ pub enum Error {
     },
     /// The memory budget is too small for the number of threads, for a state, or for a stage
     /// function.
-    #[error("a memory budget of {limit} bytes is too small: {needed} bytes are needed{reason}")]
+    #[error("a memory budget of {} is too small: {} are needed{reason}", readable(*.limit), readable(*.needed))]
     TooLittleMemory {
         /// The budget in bytes.
         limit: u64,
@@ -203,5 +203,14 @@ impl Error {
                 source,
             },
         }
+    }
+}
+
+/// A number of bytes in the unit that users type, rounded up.
+fn readable(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..1_048_576 => format!("{}K", bytes.div_ceil(1024)),
+        _ => format!("{}M", bytes.div_ceil(1_048_576)),
     }
 }

@@ -59,7 +59,7 @@ are, and is otherwise counted separately.
 
 With --fuzzy, a word of a label is found in a chunk if it occurs there in the same run of 4 words;
 the share is that of the label's words. A part of a label counts too, if at least 80% of the chunk's
-words, and at least 8, are the label's. Runs in more than 64 labels are ignored on both sides. With
+words, and at least 6, are the label's. Runs in more than 64 labels are ignored on both sides. With
 --grams, runs in more than 64 different items are ignored in the same way.
 
 Examples:
@@ -470,7 +470,7 @@ fn summary(
     }
     text.push_str(&lines.render());
     text.push_str(&site_table(findings, set.has_originals())?);
-    text.push_str(&advice(&counts, set, findings));
+    text.push_str(&advice(&counts, set, findings, arguments.fuzzy.is_some()));
     Ok(text)
 }
 
@@ -512,7 +512,7 @@ fn site_table(findings: &Findings, originals: bool) -> Result<String, CommandErr
 }
 
 /// Explains an empty result, and what to try next.
-fn advice(counts: &DetectSummary, set: &LabelSet, findings: &Findings) -> String {
+fn advice(counts: &DetectSummary, set: &LabelSet, findings: &Findings, fuzzy: bool) -> String {
     let mut text = String::new();
     if counts.pages == 0 && counts.own_pages > 0 {
         text.push_str("All pages are excluded by --own.\n");
@@ -520,6 +520,10 @@ fn advice(counts: &DetectSummary, set: &LabelSet, findings: &Findings) -> String
         text.push_str("No page has text: `cento info` shows why pages were rejected.\n");
     } else if set.used().count == 0 {
         text.push_str("There are no labels; with --against, try a lower --min-length.\n");
+    } else if counts.matched == 0 && counts.fuzzy > 0 {
+        text.push_str("No page contains a label without edits.\n");
+    } else if counts.matched == 0 && fuzzy {
+        text.push_str("No page contains a label, edited or not. With --against, try --min-length 0 for short chunks, or --grams for passages.\n");
     } else if counts.matched == 0 {
         text.push_str("No page contains a label. Try --fuzzy for edited chunks; with --against, --min-length 0 for short chunks, or --grams for passages.\n");
     } else if counts.sites == 0 {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use cento_file::is_stream;
 use cento_find::discover::{
     DiscoverParams, DiscoverSummary, How, LABELS_TABLE, default_threshold, discover, objects_of,
     recipe_of, write_labels,
@@ -254,8 +255,12 @@ fn summary(
     let output = clean(&arguments.output.display().to_string()).into_owned();
     let of = params.recipe.of;
     let mut text = format!(
-        "{} of {of} in {output}\n",
-        counted(counts.labels, "label", "labels")
+        "{} of {of} {}\n",
+        counted(counts.labels, "label", "labels"),
+        match is_stream(&arguments.output) {
+            true => "on standard output".to_owned(),
+            false => format!("in {output}"),
+        }
     );
     let mut lines = Lines::default();
     lines.add("pages", number(counts.pages));
@@ -290,7 +295,10 @@ fn summary(
         let heading = ["most frequent labels", "times", "pages", "domains"];
         text.push_str(&table(&heading, &rows));
     }
-    text.push_str(&advice(params, &counts, &output, stopped));
+    // Standard output has no name that another command could read.
+    if counts.labels == 0 || !is_stream(&arguments.output) {
+        text.push_str(&advice(params, &counts, &output, stopped));
+    }
     Ok(text)
 }
 

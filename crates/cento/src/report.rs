@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, CommandError>
         .any(|analysis| analysis.plan(&profile).is_ok());
     if finished.is_empty() && fitting {
         return Err(CommandError::missing(
-            format!("{corpus} has no findings"),
+            format!("{corpus} has no findings that a report shows"),
             format!("run `cento scan {corpus}`"),
         ));
     }

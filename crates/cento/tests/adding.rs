@@ -42,6 +42,13 @@ fn repeating_an_addition_adds_nothing() {
     assert!(repeated.contains("b.jsonl; --again adds"), "{repeated}");
     assert_eq!(manifest(), before);
 
+    // Other parameters are refused, whether or not there is anything to add.
+    let other = sandbox.run(&[
+        "index", "b.jsonl", "--add", "-o", "x.cento", "--chunk", "lines:2",
+    ]);
+    assert!(other.starts_with("status: 2"), "{other}");
+    assert_eq!(manifest(), before);
+
     // New inputs are added, known ones are skipped.
     let mixed = sandbox.run(&[
         "index", "a.jsonl", "b.jsonl", "c.jsonl", "--add", "-o", "x.cento",

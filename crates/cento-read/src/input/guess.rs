@@ -47,12 +47,11 @@ pub(super) fn by_name(name: &str) -> Guess {
         "arc" => Guess::Format(Format::Arc),
         "wacz" => Guess::Format(Format::Wacz),
         "lzma" => Guess::Unsupported("LZMA"),
+        "pdf" => Guess::Unsupported("PDF"),
         "zip" | "tar" | "tgz" | "7z" | "rar" => Guess::Unsupported(ARCHIVE_OF_FILES),
         "css" | "js" | "mjs" | "map" | "svg" | "png" | "jpg" | "jpeg" | "gif" | "ico" | "webp"
         | "avif" | "bmp" | "tif" | "tiff" | "woff" | "woff2" | "ttf" | "otf" | "eot" | "mp3"
-        | "mp4" | "m4a" | "webm" | "ogg" | "wav" | "avi" | "mov" | "pdf" | "cdx" | "cdxj" => {
-            Guess::NotPage
-        }
+        | "mp4" | "m4a" | "webm" | "ogg" | "wav" | "avi" | "mov" | "cdx" | "cdxj" => Guess::NotPage,
         _ => Guess::Unknown,
     }
 }

@@ -114,7 +114,7 @@ impl IgnoredCause {
     /// A description for users.
     pub fn sentence(self) -> &'static str {
         match self {
-            IgnoredCause::NotPage => "the file is part of a page",
+            IgnoredCause::NotPage => "the file is not a page",
             IgnoredCause::Binary => "the file contains neither text nor a known format",
             IgnoredCause::Unsupported => "the format of the file is not supported",
             IgnoredCause::Unreadable => "no permission to read the file",

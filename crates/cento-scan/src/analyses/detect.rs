@@ -467,14 +467,15 @@ mod tests {
     use super::*;
 
     fn summary(targets: u64, neighbourhoods: u64, flagged: u64) -> DetectSummary {
-        let mut summary = DetectSummary::default();
-        summary.pages = 1000;
-        summary.matched_pages = 500;
-        summary.matched = 3000;
-        summary.targets = targets;
-        summary.neighbourhoods = neighbourhoods;
-        summary.flagged = flagged;
-        summary
+        DetectSummary {
+            pages: 1000,
+            matched_pages: 500,
+            matched: 3000,
+            targets,
+            neighbourhoods,
+            flagged,
+            ..DetectSummary::default()
+        }
     }
 
     #[test]

@@ -414,10 +414,11 @@ mod tests {
     use super::*;
 
     fn summary(quilts: u64, pages: u64) -> QuiltsSummary {
-        let mut summary = QuiltsSummary::default();
-        summary.quilts = quilts;
-        summary.pages = pages;
-        summary
+        QuiltsSummary {
+            quilts,
+            pages,
+            ..QuiltsSummary::default()
+        }
     }
 
     #[test]

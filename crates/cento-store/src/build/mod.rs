@@ -180,12 +180,17 @@ impl<'a> Build<'a> {
         self.identify()?;
         let already_added = self.skip_known_inputs()?;
         if self.inputs.is_empty() && already_added.is_some() {
+            let manifest = Manifest::load(&self.corpus)?;
+            // Even if there is nothing to add: the command would fail with one more input.
+            manifest
+                .parameters
+                .check_equal(&self.parameters, &self.corpus)?;
             return Ok(Built {
                 counts: Counts::default(),
                 skipped_files: self.skipped_files,
                 resumed_pages: 0,
                 already_added,
-                corpus_bytes: Manifest::load(&self.corpus)?.bytes_on_disk(),
+                corpus_bytes: manifest.bytes_on_disk(),
             });
         }
         let tasks = plan(&self.inputs, self.parameters.part_bytes / 2);
