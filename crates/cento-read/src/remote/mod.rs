@@ -43,7 +43,8 @@ mod throttle;
 #[cfg(feature = "remote")]
 mod transfer;
 
-#[cfg(all(test, feature = "remote"))]
+#[cfg(feature = "remote")]
+#[cfg(test)]
 mod tests;
 
 use std::cmp::Ordering;
