@@ -112,7 +112,7 @@ fn invalid_parameters_are_refused_with_a_hint() {
     let refused = |arguments: &[&str]| sandbox.run(&[&["quilts", "a.cento"], arguments].concat());
     assert!(refused(&["-m", "1"]).contains("hint:"));
     assert!(refused(&["--theta", "2"]).contains("not above 0 and at most 1"));
-    assert!(refused(&["--sweep", "x=1"]).contains("no parameter of quilts"));
+    assert!(refused(&["--sweep", "x=1"]).contains("not a parameter of quilts"));
     assert!(refused(&["--foreign", "planet"]).contains("domain, host, ip, none"));
     let empty = refused(&[]);
     assert!(

@@ -130,6 +130,10 @@ pub(crate) struct ListedObject {
 }
 
 /// A request to inspect an object.
+#[cfg_attr(
+    not(feature = "remote"),
+    expect(dead_code, reason = "no client reads it")
+)]
 pub(crate) struct Inspection {
     pub(crate) address: Address,
     pub(crate) facts: ObjectFacts,
