@@ -195,7 +195,7 @@ mod stored_chunk {
         deserializer: D,
     ) -> std::result::Result<ChunkKind, D::Error> {
         let name = String::deserialize(deserializer)?;
-        ChunkKind::of_stored_name(&name).map_err(serde::de::Error::custom)
+        ChunkKind::from_stored_name(&name).map_err(serde::de::Error::custom)
     }
 }
 

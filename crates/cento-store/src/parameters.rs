@@ -10,7 +10,7 @@ use cento_read::Limits;
 use cento_text::chunk::ChunkKind;
 use cento_text::content::Selection;
 use cento_text::normal::Normalisation;
-use cento_text::url::Recursion;
+use cento_text::url::RecursionLimits;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
@@ -117,7 +117,7 @@ impl From<&PageLimits> for Limits {
 
 impl Default for Parameters {
     fn default() -> Parameters {
-        let recursion = Recursion::default();
+        let recursion = RecursionLimits::default();
         Parameters {
             content: Selection::All,
             chunk: ChunkKind::Paragraph,
@@ -137,8 +137,8 @@ impl Default for Parameters {
 
 impl Parameters {
     /// The limits beyond which a URL is a recursion error.
-    pub fn recursion(&self) -> Recursion {
-        Recursion {
+    pub fn recursion(&self) -> RecursionLimits {
+        RecursionLimits {
             components: self.recursion_components,
             repeats: self.recursion_repeats,
             cycles: self.recursion_cycles,
@@ -245,7 +245,7 @@ mod stored_chunk {
         deserializer: D,
     ) -> std::result::Result<ChunkKind, D::Error> {
         let name = String::deserialize(deserializer)?;
-        ChunkKind::of_stored_name(&name).map_err(serde::de::Error::custom)
+        ChunkKind::from_stored_name(&name).map_err(serde::de::Error::custom)
     }
 }
 

@@ -1,9 +1,9 @@
-//! From HTML to text.
+//! Converts HTML to text.
 //!
-//! [`Extractor`] reads a page and gives its visible text, title, date, language and links in one
-//! pass. It stands on [`token`], a tokenizer that follows the WHATWG standard but searches for the
-//! few bytes that matter instead of stepping through states. No tree is built: the text needs only
-//! to know where blocks begin and end, and what is not shown.
+//! [`Extractor`] returns a page's visible text, title, date, language and links in one pass. It
+//! uses [`token`], a tokenizer that follows the WHATWG standard but searches for the few
+//! significant bytes instead of stepping through states. No tree is built: extraction needs only
+//! the boundaries of blocks and which elements are hidden.
 //!
 //! ```
 //! use cento_text::html::{Extractor, Options};

@@ -1,64 +1,64 @@
-//! Subtrees that are not shown: which elements begin one, and where it ends although its end tag is
-//! missing.
+//! Hidden subtrees: which elements begin one, and where it ends if its end tag is missing.
 
 use crate::html::outline::is_container;
 use crate::html::tag::Tag;
 use crate::html::token::StartTag;
 
-/// Deeper elements are not followed; that can only end a dropped part early.
+/// Deeper elements are not tracked, which can only end a dropped subtree early.
 const DEPTH: usize = 512;
 
-/// The subtree being dropped, if there is one.
+/// The subtree being dropped, if any.
 ///
-/// An element that is never closed must not swallow the page where a browser would show it. So its
-/// open descendants are followed, and the part ends
+/// An unclosed element must not hide parts of the page that a browser would show. So its open
+/// descendants are tracked, and the subtree ends
 ///
 /// - at its own end tag;
-/// - at the end tag of an element around it, `</div>` in `<div><video></div>`; but not inside
-///   `object`, `template` and `noscript`, where browsers let no end tag reach outside;
-/// - in SVG at a start tag that cannot stand there, such as `<p>`, by the standard's own rule;
-/// - at `</body>` and `</html>` in any case. Browsers drop on, but a page that goes on after those
-///   is rather one that something was pasted into.
+/// - at the end tag of an enclosing element, `</div>` in `<div><video></div>`; but not inside
+///   `object`, `template` and `noscript`, because in browsers no end tag inside them closes an
+///   element outside;
+/// - in SVG, at a start tag that is not allowed there, such as `<p>`, as the standard specifies;
+/// - at `</body>` and `</html>` in any case. Browsers would continue to hide content, but a page
+///   that continues after these tags usually had something pasted into it.
 #[derive(Debug)]
-pub(super) struct Dropping {
-    /// The dropped element, and those of its open descendants that end tags are matched against.
+pub(super) struct DroppedSubtree {
+    /// The dropped element and those of its open descendants that end tags are matched against.
     stack: Vec<Tag>,
-    /// How many of each are on the stack, so that a stray end tag costs no search.
+    /// The number of each tag on the stack, so that a stray end tag needs no search.
     open: [u16; Tag::COUNT],
 }
 
-impl Default for Dropping {
+impl Default for DroppedSubtree {
     fn default() -> Self {
-        Dropping {
+        DroppedSubtree {
             stack: Vec::new(),
             open: [0; Tag::COUNT],
         }
     }
 }
 
-/// How the dropped part took a start tag.
+/// The effect of a start tag inside a dropped subtree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
-    /// It ended the part, and is for the page to deal with.
-    No,
-    /// It belongs to the part, as HTML.
+pub(super) enum StartTagEffect {
+    /// It ended the subtree and must be handled as part of the page.
+    EndsSubtree,
+    /// It belongs to the subtree, as HTML.
     Html,
-    /// It belongs to the part, as SVG or MathML, where no element's content is raw.
+    /// It belongs to the subtree, as SVG or MathML, where no element has raw content.
     Foreign,
 }
 
-impl Dropping {
+impl DroppedSubtree {
     #[inline]
     pub(super) fn is_active(&self) -> bool {
         !self.stack.is_empty()
     }
 
-    /// Whether the current place is in SVG or MathML rather than in HTML inside of it.
+    /// Whether the current position is in SVG or MathML, and not in HTML inside of it.
     pub(super) fn is_foreign(&self) -> bool {
         matches!(self.stack.last(), Some(Tag::Svg | Tag::Annotation))
     }
 
-    /// A start tag outside of dropped parts: begins one if its element is not shown.
+    /// Handles a start tag outside of dropped subtrees: begins one if the element is hidden.
     #[inline]
     pub(super) fn begin(&mut self, start: &StartTag<'_>) {
         let is_foreign = matches!(start.tag, Tag::Svg | Tag::Annotation | Tag::AnnotationXml);
@@ -67,28 +67,28 @@ impl Dropping {
         }
     }
 
-    /// A start tag inside.
-    pub(super) fn start_tag(&mut self, start: &StartTag<'_>) -> Taken {
+    /// Handles a start tag inside the subtree.
+    pub(super) fn start_tag(&mut self, start: &StartTag<'_>) -> StartTagEffect {
         let tag = start.tag;
         if self.is_foreign() {
             if breaks_out(tag) {
-                // To the nearest HTML: inside the part if there is some, else the part is over.
+                // Return to the nearest enclosing HTML; without any, the subtree ends.
                 while self.is_foreign() {
                     self.pop();
                 }
                 if self.stack.is_empty() {
-                    return Taken::No;
+                    return StartTagEffect::EndsSubtree;
                 }
                 self.push(tag);
-                return Taken::Html;
+                return StartTagEffect::Html;
             }
             if !start.self_closing {
                 self.push(tag);
             }
-            return Taken::Foreign;
+            return StartTagEffect::Foreign;
         }
         self.push(tag);
-        Taken::Html
+        StartTagEffect::Html
     }
 
     fn push(&mut self, tag: Tag) {
@@ -113,7 +113,7 @@ impl Dropping {
         self.open[tag.index()] > 0
     }
 
-    /// An end tag inside; whether it belongs to the part.
+    /// Handles an end tag inside the subtree; returns whether it belongs to it.
     pub(super) fn end_tag(&mut self, tag: Tag) -> bool {
         if self.is_open(tag) {
             while self.pop().is_some_and(|open| open != tag) {}
@@ -131,12 +131,12 @@ impl Dropping {
     }
 }
 
-/// Elements of which nothing is shown, or only where something else fails. Those whose content is
-/// raw text, such as `style`, are not among them: the page drops that text itself. `noscript` is
-/// shown after all on a page without any other words.
+/// Elements that are hidden or shown only as a fallback. Those with raw text, such as `style`, are
+/// not included: the page reader drops that text itself. `noscript` is shown on a page without any
+/// other words.
 ///
-/// SVG is dropped, because most of it is icons and their titles. `hidden` is not looked at: what is
-/// hidden now is shown at a click, and what is hidden by style cannot be known here either.
+/// SVG is dropped because most of it is icons and their titles. The `hidden` attribute is ignored:
+/// hidden content is often shown on a click, and hiding by CSS cannot be detected either.
 pub(super) const fn is_dropped(tag: Tag) -> bool {
     matches!(
         tag,
@@ -154,7 +154,7 @@ pub(super) const fn is_dropped(tag: Tag) -> bool {
     )
 }
 
-/// Start tags that end SVG or MathML, as the standard lists them.
+/// Start tags that end SVG or MathML content, as listed in the standard.
 fn breaks_out(tag: Tag) -> bool {
     matches!(
         tag,

@@ -1,54 +1,53 @@
-//! The sink that a page is read into: decides what is visible, what is dropped, and what is
-//! metadata.
+//! The token sink of the extractor: decides what is visible, what is dropped, and what is metadata.
 
 use super::Links;
 use crate::html::metadata::Metadata;
-use crate::html::outline::{Follow, is_container};
+use crate::html::outline::{TextObserver, is_container};
 use crate::html::tag::{ContentModel, Edge, Tag};
-use crate::html::token::{Attributes, EndTag, Sink, StartTag, Text};
+use crate::html::token::{Attributes, EndTag, StartTag, Text, TokenSink};
 use crate::html::write::Writer;
 
-mod drop;
+mod dropped;
 
-use drop::{Dropping, Taken, is_dropped};
+use dropped::{DroppedSubtree, StartTagEffect, is_dropped};
 
-pub(super) struct Page<'a, F> {
+pub(super) struct PageReader<'a, F> {
     writer: Writer<'a, F>,
     links: &'a mut Links,
     metadata: Metadata,
     /// The subtree being dropped, if any.
-    dropping: Dropping,
-    /// Whether `datePublished` occurs on the page, so that any element may state it. One search
-    /// over the page is far cheaper than looking at the attributes of every tag.
+    dropped: DroppedSubtree,
+    /// Whether `datePublished` occurs on the page, so that any element may state it. One search of
+    /// the page is far cheaper than inspecting the attributes of every tag.
     microdata: bool,
-    /// What to do with the text of the element whose content is not markup.
+    /// How to handle the text of the current element whose content is not markup.
     raw: Raw,
     /// Inside `pre` or `listing`.
     preformatted: bool,
     /// The length of the text when the last link ended.
     link_end: usize,
     in_math: u32,
-    /// How many elements that [nest](nests) are open, and the most that were. Counted by their tags
-    /// alone: what a browser would have closed along with a table stays open here, which matters
-    /// only by the thousand.
+    /// The number of open elements that [nest](nests), and its maximum. Counted by tags only:
+    /// elements that a browser would close along with a table stay open here, which matters only by
+    /// the thousand.
     depth: u32,
     deepest: u32,
-    /// Whether what is in `noscript` is shown, and whether some of it was not.
+    /// Whether the content of `noscript` is shown, and whether some of it was dropped.
     show_noscript: bool,
     dropped_noscript: bool,
-    goes_on: &'a mut dyn FnMut() -> bool,
+    should_continue: &'a mut dyn FnMut() -> bool,
 }
 
-/// What reading a page came to.
+/// The result of reading a page.
 pub(super) struct Finished<F> {
     pub(super) metadata: Metadata,
-    pub(super) follow: F,
+    pub(super) observer: F,
     pub(super) depth: u32,
     pub(super) dropped_noscript: bool,
 }
 
-/// Whether a start tag means nothing beyond its edge. A table lookup, because it is asked for every
-/// tag.
+/// Whether a start tag has no effect beyond its edge. A table lookup, because it is needed for
+/// every tag.
 #[inline]
 fn is_ordinary(tag: Tag) -> bool {
     static ORDINARY: [bool; Tag::COUNT] = {
@@ -79,9 +78,9 @@ fn is_ordinary(tag: Tag) -> bool {
     ORDINARY[tag.index()]
 }
 
-/// Whether an element goes on until its end tag, so that one that is not closed has all that
-/// follows in it, others of its kind too. Not so paragraphs, cells and headings, which end where
-/// the next begins. A table lookup, as above.
+/// Whether an element extends to its end tag, so that an unclosed one contains everything that
+/// follows, including others with the same tag. Paragraphs, cells and headings do not: they end
+/// where the next begins. A table lookup, as above.
 #[inline]
 fn nests(tag: Tag) -> bool {
     static NESTS: [bool; Tag::COUNT] = {
@@ -120,7 +119,7 @@ fn nests(tag: Tag) -> bool {
     NESTS[tag.index()]
 }
 
-/// Where the text of raw elements goes.
+/// How the text of raw elements is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Raw {
     Dropped,
@@ -129,18 +128,18 @@ enum Raw {
     Shown,
 }
 
-impl<'a, F: Follow> Page<'a, F> {
+impl<'a, F: TextObserver> PageReader<'a, F> {
     pub(super) fn new(
         writer: Writer<'a, F>,
         links: &'a mut Links,
         html: &str,
-        goes_on: &'a mut dyn FnMut() -> bool,
+        should_continue: &'a mut dyn FnMut() -> bool,
     ) -> Self {
-        Page {
+        PageReader {
             writer,
             links,
             metadata: Metadata::default(),
-            dropping: Dropping::default(),
+            dropped: DroppedSubtree::default(),
             microdata: memchr::memmem::find(html.as_bytes(), b"datePublished").is_some(),
             raw: Raw::Dropped,
             preformatted: false,
@@ -150,53 +149,53 @@ impl<'a, F: Follow> Page<'a, F> {
             deepest: 0,
             show_noscript: false,
             dropped_noscript: false,
-            goes_on,
+            should_continue,
         }
     }
 
-    /// Says whether what is in `noscript` is shown.
+    /// Sets whether the content of `noscript` is shown.
     pub(super) fn show_noscript(&mut self, show: bool) {
         self.show_noscript = show;
     }
 
-    /// What the page says about itself, who followed it, and how deep it is.
+    /// Returns the metadata, the observer and the depth of the page.
     pub(super) fn finish(self) -> Finished<F> {
         Finished {
             metadata: self.metadata,
-            follow: self.writer.follow,
+            observer: self.writer.observer,
             depth: self.deepest,
             dropped_noscript: self.dropped_noscript,
         }
     }
 
     fn anchor(&mut self, attributes: Attributes<'_>) {
-        // Two links that touch are two labels, as in a menu that is spaced out by style: their
-        // words are not one word.
-        if self.writer.is_settled() && self.link_end == self.writer.length() {
+        // Adjacent links are separate labels, as in a menu that is spaced by CSS, so their words
+        // are separated.
+        if self.writer.is_flushed() && self.link_end == self.writer.length() {
             self.writer.edge(Edge::Space);
         }
         match attributes.get("href") {
             Some(href) => {
                 self.links.push(&href);
                 self.writer
-                    .follow
+                    .observer
                     .link_begins(self.writer.length(), self.writer.position());
             }
-            None => self.writer.follow.link_ends(self.writer.length()),
+            None => self.writer.observer.link_ends(self.writer.length()),
         }
     }
 }
 
-impl<F: Follow> Sink for Page<'_, F> {
+impl<F: TextObserver> TokenSink for PageReader<'_, F> {
     #[inline]
     fn text(&mut self, text: Text<'_>) {
         match text.model {
-            ContentModel::Data if self.dropping.is_active() => {}
+            ContentModel::Data if self.dropped.is_active() => {}
             ContentModel::Data if self.preformatted => self.writer.preformatted(text.raw, true),
             ContentModel::Data => self.writer.flowing(text.raw),
-            // A section of character data.
+            // A CDATA section.
             ContentModel::PlainText if self.in_foreign_content() => {
-                if !self.dropping.is_active() {
+                if !self.dropped.is_active() {
                     self.writer.preformatted(text.raw, false);
                 }
             }
@@ -215,7 +214,7 @@ impl<F: Follow> Sink for Page<'_, F> {
 
     #[inline]
     fn wants_attributes(&mut self, tag: Tag) -> bool {
-        if self.dropping.is_active() {
+        if self.dropped.is_active() {
             return false;
         }
         match tag {
@@ -236,31 +235,31 @@ impl<F: Follow> Sink for Page<'_, F> {
         let StartTag {
             tag, attributes, ..
         } = start;
-        if self.dropping.is_active() {
-            match self.dropping.start_tag(&start) {
-                Taken::No => {}
-                Taken::Foreign => return ContentModel::Data,
-                Taken::Html => {
+        if self.dropped.is_active() {
+            match self.dropped.start_tag(&start) {
+                StartTagEffect::EndsSubtree => {}
+                StartTagEffect::Foreign => return ContentModel::Data,
+                StartTagEffect::Html => {
                     self.raw = Raw::Dropped;
                     return tag.content_model();
                 }
             }
         }
-        self.writer.follow.tag();
+        self.writer.observer.tag();
         if self.microdata && !attributes.is_empty() {
             self.metadata.microdata(attributes);
         }
         let edge = tag.edge();
         if edge != Edge::None {
             self.writer.edge(edge);
-            self.writer.follow.open(tag, attributes);
+            self.writer.observer.open(tag, attributes);
             if nests(tag) {
                 self.depth += 1;
                 self.deepest = self.deepest.max(self.depth);
             }
         }
-        // Few tags go on from here. One test for all others is easier to predict than the jump of
-        // the match below.
+        // Few tags need more than this. One test for all others is easier to predict than the jump
+        // of the match below.
         if tag == Tag::A {
             self.anchor(attributes);
             return ContentModel::Data;
@@ -302,7 +301,7 @@ impl<F: Follow> Sink for Page<'_, F> {
             Tag::Noscript if self.show_noscript => {}
             _ => {
                 self.dropped_noscript |= tag == Tag::Noscript;
-                self.dropping.begin(&start);
+                self.dropped.begin(&start);
             }
         }
         tag.content_model()
@@ -311,14 +310,14 @@ impl<F: Follow> Sink for Page<'_, F> {
     #[inline]
     fn end_tag(&mut self, end: EndTag<'_>) {
         let tag = end.tag;
-        if self.dropping.is_active() && self.dropping.end_tag(tag) {
+        if self.dropped.is_active() && self.dropped.end_tag(tag) {
             return;
         }
-        self.writer.follow.tag();
+        self.writer.observer.tag();
         let edge = tag.edge();
         if edge != Edge::None {
             self.writer.edge(edge);
-            self.writer.follow.close(tag);
+            self.writer.observer.close(tag);
             if nests(tag) {
                 self.depth = self.depth.saturating_sub(1);
             }
@@ -326,7 +325,7 @@ impl<F: Follow> Sink for Page<'_, F> {
         match tag {
             Tag::A => {
                 self.link_end = self.writer.length();
-                self.writer.follow.link_ends(self.link_end);
+                self.writer.observer.link_ends(self.link_end);
             }
             Tag::Pre | Tag::Listing | Tag::Td | Tag::Th | Tag::Body => self.preformatted = false,
             // A browser reads `</br>` as `<br>`.
@@ -336,11 +335,11 @@ impl<F: Follow> Sink for Page<'_, F> {
         }
     }
 
-    fn goes_on(&mut self) -> bool {
-        (self.goes_on)()
+    fn should_continue(&mut self) -> bool {
+        (self.should_continue)()
     }
 
     fn in_foreign_content(&self) -> bool {
-        self.dropping.is_foreign() || self.in_math > 0
+        self.dropped.is_foreign() || self.in_math > 0
     }
 }

@@ -1,12 +1,12 @@
-//! Little words: the articles, prepositions and pronouns that no running text goes without.
+//! Function words: the articles, prepositions and pronouns that occur in all running text.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// For each language that is frequent enough on the web and shares its script with others, words of
-/// which its texts are full. A word that several languages share counts for each of them, and
-/// decides nothing between these.
-const LITTLE_WORDS: [(&str, &str); 26] = [
+/// Frequent function words of each language that is common on the web and shares its script with
+/// others. A word shared by several languages counts for each of them and does not discriminate
+/// between them.
+const FUNCTION_WORDS: [(&str, &str); 26] = [
     (
         "en",
         "the of and to in is that for with are this be on as you or from by not it can which will an have if your may \
@@ -131,10 +131,10 @@ const LITTLE_WORDS: [(&str, &str); 26] = [
     ),
 ];
 
-/// The languages of each little word, as bits in the order of [`LITTLE_WORDS`].
+/// The languages of each function word, as bits in the order of [`FUNCTION_WORDS`].
 static LANGUAGES: LazyLock<HashMap<&'static str, u32>> = LazyLock::new(|| {
     let mut languages = HashMap::new();
-    for (number, (_, words)) in LITTLE_WORDS.iter().enumerate() {
+    for (number, (_, words)) in FUNCTION_WORDS.iter().enumerate() {
         for word in words.split(' ') {
             *languages.entry(word).or_insert(0) |= 1 << number;
         }
@@ -142,12 +142,12 @@ static LANGUAGES: LazyLock<HashMap<&'static str, u32>> = LazyLock::new(|| {
     languages
 });
 
-/// The language whose little words `letters` is full of; none if none of them stands out.
+/// Returns the language whose function words stand out in `letters`, if any.
 pub(super) fn language(letters: &str) -> Option<&'static str> {
-    let mut counts = [0u32; LITTLE_WORDS.len()];
+    let mut counts = [0u32; FUNCTION_WORDS.len()];
     let mut words = 0;
     let mut found = Vec::with_capacity(64);
-    // The first letters of the alphabet alone number sections more often than they are words.
+    // Single letters from a to f are more often section numbers than words.
     let numbers = |word: &str| matches!(word.as_bytes(), [b'a'..=b'f']);
     for word in letters
         .split_ascii_whitespace()
@@ -165,8 +165,8 @@ pub(super) fn language(letters: &str) -> Option<&'static str> {
     if count < 5 || count * 8 < words {
         return None;
     }
-    // Between two languages only those words count that one of them has and the other has not.
-    let clear = (0..LITTLE_WORDS.len())
+    // Two languages are compared by the words that only one of them has.
+    let clear = (0..FUNCTION_WORDS.len())
         .filter(|&other| other != best)
         .all(|other| {
             let alone = |one: usize, two: usize| {
@@ -178,5 +178,5 @@ pub(super) fn language(letters: &str) -> Option<&'static str> {
             };
             alone(best, other) >= 3.max(2 * alone(other, best))
         });
-    clear.then(|| LITTLE_WORDS[best].0)
+    clear.then(|| FUNCTION_WORDS[best].0)
 }
