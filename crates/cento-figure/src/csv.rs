@@ -71,22 +71,30 @@ fn number(value: f64) -> String {
     }
 }
 
-/// Text as RFC 4180 wants it. A spreadsheet takes a cell that begins with one of `= + - @` for a
-/// formula, and names come from strangers' pages: such a cell gets an apostrophe in front, as does
-/// one that begins with an apostrophe, so that a reader who takes the first one away always has
-/// what was there.
+/// A name in a figure as a cell, without control characters.
 fn quoted(text: &str) -> String {
-    let text = clean(text);
-    let guard = if text.starts_with([
-        '=', '+', '-', '@', '\'', '＝', '＋', '－', '＠', '−', '﹢', '﹣', '﹦', '﹫',
-    ]) {
-        "'"
-    } else {
-        ""
-    };
-    if guard.is_empty() && !text.contains(['"', ',', ';']) && !text.is_empty() {
-        return text;
+    csv_cell(&clean(text))
+}
+
+/// Returns a text as a cell of a CSV file (RFC 4180) that no spreadsheet evaluates.
+///
+/// A spreadsheet treats a cell that begins with one of `= + - @` as a formula, and the texts come
+/// from untrusted pages. Such a cell gets an apostrophe in front. So does one that begins with an
+/// apostrophe: a reader that removes the first apostrophe always gets the original text.
+///
+/// ```
+/// assert_eq!(cento_figure::csv_cell("plain"), "plain");
+/// assert_eq!(cento_figure::csv_cell("a,b"), "\"a,b\"");
+/// assert_eq!(cento_figure::csv_cell("=1+1"), "\"'=1+1\"");
+/// ```
+pub fn csv_cell(text: &str) -> String {
+    let formula = text.starts_with([
+        '=', '+', '-', '@', '\'', '\t', '\r', '＝', '＋', '－', '＠', '−', '﹢', '﹣', '﹦', '﹫',
+    ]);
+    if !formula && !text.contains(['"', ',', ';', '\n', '\r']) {
+        return text.to_owned();
     }
+    let guard = if formula { "'" } else { "" };
     format!("\"{guard}{}\"", text.replace('"', "\"\""))
 }
 

@@ -83,6 +83,7 @@ mod svg;
 mod text;
 
 pub use bins::Bins;
+pub use csv::csv_cell;
 pub use figure::{Axis, Direction, Figure, Format, Mark, Note, Point, Region, Rule, Scale, Series};
 pub use style::STYLE;
 

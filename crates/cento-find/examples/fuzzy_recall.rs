@@ -21,7 +21,7 @@ use cento_find::discover::{DiscoverParams, How, discover, write_labels};
 use cento_find::{CorpusPages, Workplace, read_table};
 use cento_flow::Progress;
 use cento_labels::{Recipe, StopList};
-use cento_store::{Build, Parameters};
+use cento_store::Build;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -122,20 +122,10 @@ fn index(folder: &Path, name: &str, rows: &[(String, String)]) -> Outcome<Arc<Co
     let settings = cento_read::Settings::default();
     let inputs = cento_read::resolve(&[input.display().to_string()], &settings)?.inputs;
     let path = folder.join(format!("{name}.cento"));
-    Build {
-        corpus: path.clone(),
-        inputs,
-        passed_over: Default::default(),
-        settings,
-        parameters: Parameters::default(),
-        add: false,
-        again: false,
-        passing: false,
-        threads: 2,
-        memory: 1 << 30,
-        progress: &cento_store::Progress::default(),
-    }
-    .run()?;
+    Build::new(inputs, &path)
+        .settings(settings)
+        .threads(2)
+        .run()?;
     Ok(Arc::new(CorpusPages::open(&[&path])?))
 }
 

@@ -9,10 +9,9 @@
 
 use std::path::Path;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{TimestampMillisecondType, UInt16Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, RecordBatch};
-use cento_store::{ChunkRow, Corpus, Table};
+use cento_store::{
+    ChunkColumns, ChunkRow, Corpus, Projection, Table, chunks, pages, projection, text,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -101,22 +100,6 @@ pub struct PageFacts<'a> {
     /// Why it takes no part in analyses of text.
     pub reject: Option<&'a str>,
 }
-
-const FACTS: [&str; 13] = [
-    "page_id",
-    "url",
-    "host",
-    "domain",
-    "ip",
-    "fetched_at",
-    "published_at",
-    "status",
-    "bytes",
-    "payload_sha1",
-    "text_hash",
-    "words",
-    "reject",
-];
 
 impl CorpusPages {
     /// Opens corpora. What is compared must have been made alike, so all must keep the same of a
@@ -263,14 +246,13 @@ impl CorpusPages {
         let groups = task.first_group..task.first_group + task.groups;
         let batches = self
             .corpus(part)
-            .scan_groups(part.part, Table::Text, &["text"], groups, TEXT_BATCH)
+            .scan_groups::<Texts>(part.part, groups, TEXT_BATCH)
             .map_err(Error::from)?;
         let mut number = task.first;
         for batch in batches {
             let batch = batch.map_err(Error::from)?;
-            let texts = batch.column(0).as_string::<i32>();
-            for row in 0..texts.len() {
-                each(number, texts.value(row))?;
+            for text in batch.text.iter() {
+                each(number, text)?;
                 number += 1;
             }
         }
@@ -304,9 +286,11 @@ impl CorpusPages {
         task: &ChunkTask,
         mut each: impl FnMut(u32, &[u8]) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        self.chunk_rows(task, &["chunk_hash", "page_id"], |number, batch, row| {
-            each(number, batch.column(0).as_fixed_size_binary().value(row))
-        })
+        self.chunk_rows::<ChunkHashes, E>(
+            task,
+            |batch| batch.page_id.values(),
+            |number, batch, row| each(number, batch.chunk_hash.bytes(row)),
+        )
     }
 
     /// The same, with the place of each chunk on its page.
@@ -315,51 +299,41 @@ impl CorpusPages {
         task: &ChunkTask,
         mut each: impl FnMut(u32, ChunkRow) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let columns = ["chunk_hash", "page_id", "ordinal", "begin", "end"];
-        self.chunk_rows(task, &columns, |number, batch, row| {
-            let place = |column| batch.column(column).as_primitive::<UInt32Type>().value(row);
-            let hash = batch.column(0).as_fixed_size_binary().value(row);
-            let chunk = ChunkRow {
-                hash: hash.try_into().unwrap_or_default(),
-                ordinal: place(2),
-                begin: place(3),
-                end: place(4),
-            };
-            each(number, chunk)
-        })
+        self.chunk_rows::<ChunkColumns, E>(
+            task,
+            |batch| batch.page_id.values(),
+            |number, batch, row| each(number, batch.row(row)),
+        )
     }
 
-    /// Calls `each` with every row of a task and its page's number. The columns begin with those of
-    /// the hash and of the page.
-    fn chunk_rows<E: From<Error>>(
+    /// Calls `each` with every row of a task and its page's number. `page_ids` returns the ids of the
+    /// pages of the rows.
+    fn chunk_rows<P: Projection, E: From<Error>>(
         &self,
         task: &ChunkTask,
-        columns: &[&str],
-        mut each: impl FnMut(u32, &RecordBatch, usize) -> std::result::Result<(), E>,
+        page_ids: impl Fn(&P) -> &[u64],
+        mut each: impl FnMut(u32, &P, usize) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let part = self.part(task.part)?;
         let corpus = self.corpus(part);
         let groups = task.first_group..task.first_group + task.groups;
         let batches = corpus
-            .scan_groups(part.part, Table::Chunks, columns, groups, CHUNK_BATCH)
+            .scan_groups::<P>(part.part, groups, CHUNK_BATCH)
             .map_err(Error::from)?;
         // Both tables are in the order of page ids; of the pages, the kept ones have numbers.
         let mut kept = corpus
-            .scan_part(part.part, Table::Pages, &["page_id", "reject"])
+            .scan_part::<PageIds>(part.part)
             .flat_map(|batch| match batch {
                 Err(error) => vec![Err(error)],
                 Ok(batch) => {
-                    let rejects = batch.column(1);
-                    let ids = batch.column(0).as_primitive::<UInt64Type>();
-                    let rows = (0..ids.len()).filter(|&row| rejects.is_null(row));
-                    rows.map(|row| Ok(ids.value(row))).collect()
+                    let rows = (0..batch.rows()).filter(|&row| batch.reject.is_null(row));
+                    rows.map(|row| Ok(batch.page_id.value(row))).collect()
                 }
             });
         let (mut number, mut current) = (part.first_kept, None);
         for batch in batches {
             let batch = batch.map_err(Error::from)?;
-            let ids = batch.column(1).as_primitive::<UInt64Type>().values();
-            for (row, &id) in ids.iter().enumerate() {
+            for (row, &id) in page_ids(&batch).iter().enumerate() {
                 while current.is_none_or(|current| current < id) {
                     number += u32::from(current.is_some());
                     let next = kept.next().ok_or_else(|| damaged(corpus))?;
@@ -394,14 +368,13 @@ impl CorpusPages {
                 .collect();
             let batches = self
                 .corpus(part)
-                .pick(part.part, Table::Text, &["text"], &rows, TEXT_BATCH)
+                .pick::<Texts>(part.part, &rows, TEXT_BATCH)
                 .map_err(Error::from)?;
             let mut numbers = now.iter();
             for batch in batches {
                 let batch = batch.map_err(Error::from)?;
-                let texts = batch.column(0).as_string::<i32>();
-                for (row, &number) in (0..texts.len()).zip(numbers.by_ref()) {
-                    each(number, texts.value(row))?;
+                for (text, &number) in batch.text.iter().zip(numbers.by_ref()) {
+                    each(number, text)?;
                 }
             }
         }
@@ -421,19 +394,18 @@ impl CorpusPages {
             .map_err(Error::from)?
             .len();
         let batches = corpus
-            .scan_groups(part.part, Table::Pages, &FACTS, 0..groups, PAGE_BATCH)
+            .scan_groups::<FactColumns>(part.part, 0..groups, PAGE_BATCH)
             .map_err(Error::from)?;
         let (mut kept, mut rejected) = (part.first_kept, part.first_rejected);
         for batch in batches {
             let batch = batch.map_err(Error::from)?;
-            let columns = Columns::of(&batch).ok_or_else(|| damaged(corpus))?;
-            for row in 0..batch.num_rows() {
-                let counter = if columns.reject.is_null(row) {
+            for row in 0..batch.rows() {
+                let counter = if batch.reject.is_null(row) {
                     &mut kept
                 } else {
                     &mut rejected
                 };
-                each(columns.facts(*counter, part.corpus, row))?;
+                each(batch.facts(*counter, part.corpus, row))?;
                 *counter += 1;
             }
         }
@@ -453,32 +425,18 @@ impl CorpusPages {
             .group_rows(part.part, Table::Pages)
             .map_err(Error::from)?
             .len();
-        let columns = ["link_domains", "link_hashes", "reject"];
         let batches = corpus
-            .scan_groups(part.part, Table::Pages, &columns, 0..groups, PAGE_BATCH)
+            .scan_groups::<LinkColumns>(part.part, 0..groups, PAGE_BATCH)
             .map_err(Error::from)?;
         let mut number = part.first_kept;
         for batch in batches {
             let batch = batch.map_err(Error::from)?;
-            let list = |name| batch.column_by_name(name)?.as_list_opt::<i32>();
-            let reject = batch.column_by_name("reject");
-            let (Some(domains), Some(hashes), Some(reject)) =
-                (list("link_domains"), list("link_hashes"), reject)
-            else {
-                return Err(damaged(corpus).into());
-            };
-            for row in 0..batch.num_rows() {
-                if !reject.is_null(row) {
+            for row in 0..batch.rows() {
+                if !batch.reject.is_null(row) {
                     continue;
                 }
-                let (domains, hashes) = (domains.value(row), hashes.value(row));
-                let domains = domains.as_string_opt::<i32>();
-                let hashes = hashes.as_primitive_opt::<UInt64Type>();
-                let (Some(domains), Some(hashes)) = (domains, hashes) else {
-                    return Err(damaged(corpus).into());
-                };
-                let domains: Vec<&str> = domains.iter().flatten().collect();
-                each(number, hashes.values(), &domains)?;
+                let domains: Vec<&str> = batch.link_domains.value(row).collect();
+                each(number, batch.link_hashes.value(row), &domains)?;
                 number += 1;
             }
         }
@@ -506,11 +464,11 @@ fn check_alike(corpora: &[Corpus]) -> Result<()> {
     for corpus in corpora {
         let found = corpus.parameters().content;
         if found != wanted {
-            return Err(cento_store::Error::Unlike {
+            return Err(cento_store::Error::ParametersDiffer {
                 path: corpus.path().to_owned(),
                 name: "content",
                 found: found.to_string(),
-                wanted: wanted.to_string(),
+                requested: wanted.to_string(),
             }
             .into());
         }
@@ -519,7 +477,7 @@ fn check_alike(corpora: &[Corpus]) -> Result<()> {
 }
 
 fn damaged(corpus: &Corpus) -> Error {
-    cento_store::Error::Damaged {
+    cento_store::Error::Corrupted {
         path: corpus.path().to_owned(),
         detail: "its tables do not fit together".to_owned(),
     }
@@ -533,81 +491,54 @@ fn number(count: u64) -> Result<u32> {
         .ok_or(Error::TooManyPages(count))
 }
 
-/// The columns of a batch of pages, by type.
-struct Columns<'a> {
-    page_id: &'a arrow_array::UInt64Array,
-    url: &'a arrow_array::StringArray,
-    host: &'a arrow_array::StringArray,
-    domain: &'a arrow_array::StringArray,
-    ip: &'a arrow_array::StringArray,
-    fetched_at: &'a arrow_array::TimestampMillisecondArray,
-    published_at: &'a arrow_array::TimestampMillisecondArray,
-    status: &'a arrow_array::UInt16Array,
-    bytes: &'a arrow_array::UInt64Array,
-    payload_sha1: &'a arrow_array::FixedSizeBinaryArray,
-    text_hash: &'a arrow_array::FixedSizeBinaryArray,
-    words: &'a arrow_array::UInt32Array,
-    reject: &'a arrow_array::StringArray,
+projection! {
+    /// The texts of pages.
+    struct Texts of text { text }
 }
 
-impl<'a> Columns<'a> {
-    fn of(batch: &'a RecordBatch) -> Option<Columns<'a>> {
-        let text = |name| batch.column_by_name(name)?.as_string_opt::<i32>();
-        let time = |name| {
-            batch
-                .column_by_name(name)?
-                .as_primitive_opt::<TimestampMillisecondType>()
-        };
-        let binary = |name| batch.column_by_name(name)?.as_fixed_size_binary_opt();
-        let long = |name| batch.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
-        Some(Columns {
-            page_id: long("page_id")?,
-            url: text("url")?,
-            host: text("host")?,
-            domain: text("domain")?,
-            ip: text("ip")?,
-            fetched_at: time("fetched_at")?,
-            published_at: time("published_at")?,
-            status: batch
-                .column_by_name("status")?
-                .as_primitive_opt::<UInt16Type>()?,
-            bytes: long("bytes")?,
-            payload_sha1: binary("payload_sha1")?,
-            text_hash: binary("text_hash")?,
-            words: batch
-                .column_by_name("words")?
-                .as_primitive_opt::<UInt32Type>()?,
-            reject: text("reject")?,
-        })
-    }
+projection! {
+    /// The hashes of chunks.
+    struct ChunkHashes of chunks { chunk_hash, page_id }
+}
 
-    fn facts(&self, number: u32, corpus: usize, row: usize) -> PageFacts<'a> {
-        fn text(column: &arrow_array::StringArray, row: usize) -> Option<&str> {
-            column.is_valid(row).then(|| column.value(row))
-        }
-        fn binary(column: &arrow_array::FixedSizeBinaryArray, row: usize) -> Option<&[u8]> {
-            column.is_valid(row).then(|| column.value(row))
-        }
-        let time = |column: &arrow_array::TimestampMillisecondArray| {
-            column.is_valid(row).then(|| column.value(row))
-        };
+projection! {
+    /// Which pages were kept.
+    struct PageIds of pages { page_id, reject }
+}
+
+projection! {
+    /// The links of pages.
+    struct LinkColumns of pages { link_domains, link_hashes, reject }
+}
+
+projection! {
+    /// What [`PageFacts`] are read from.
+    struct FactColumns of pages {
+        page_id, url, host, domain, ip, fetched_at, published_at, status, bytes, payload_sha1,
+        text_hash, words, reject,
+    }
+}
+
+impl FactColumns {
+    fn facts(&self, number: u32, corpus: usize, row: usize) -> PageFacts<'_> {
+        let reject = self.reject.value(row);
         PageFacts {
             number,
             corpus,
             page_id: self.page_id.value(row),
             url: self.url.value(row),
-            host: text(self.host, row),
-            domain: text(self.domain, row),
-            ip: text(self.ip, row),
-            fetched_at: time(self.fetched_at),
-            published_at: time(self.published_at),
-            status: self.status.is_valid(row).then(|| self.status.value(row)),
+            host: self.host.value(row),
+            domain: self.domain.value(row),
+            ip: self.ip.value(row),
+            fetched_at: self.fetched_at.value(row),
+            published_at: self.published_at.value(row),
+            status: self.status.value(row),
             bytes: self.bytes.value(row),
-            payload_sha1: binary(self.payload_sha1, row),
-            revisit: text(self.reject, row) == Some(cento_read::Reject::Revisit.name()),
-            text_hash: binary(self.text_hash, row),
+            payload_sha1: self.payload_sha1.bytes(row),
+            revisit: reject == Some(cento_read::Reject::Revisit.name()),
+            text_hash: self.text_hash.bytes(row),
             words: self.words.value(row),
-            reject: text(self.reject, row),
+            reject,
         }
     }
 }

@@ -78,8 +78,8 @@ impl Error {
     /// Returns who has to act on the error.
     pub fn fault(&self) -> Fault {
         match self {
-            Error::Store(error) => store_fault(error),
-            Error::Read(error) => read_fault(error),
+            Error::Store(error) => error.fault(),
+            Error::Read(error) => error.fault(),
             Error::Flow(error) => flow_fault(error),
             Error::Labels(error) => labels_fault(error),
             Error::Usage(_)
@@ -147,39 +147,15 @@ impl Error {
     }
 }
 
-fn store_fault(error: &cento_store::Error) -> Fault {
-    use cento_store::Error;
-    match error {
-        Error::Damaged { .. } | Error::Parquet { .. } => Fault::Corrupted,
-        Error::NoText(_) | Error::NoPages(_) => Fault::Unsuitable,
-        Error::Cancelled => Fault::Interrupted,
-        Error::Busy(_) => Fault::Environment,
-        Error::Panicked(_) => Fault::Bug,
-        Error::Read(error) => read_fault(error),
-        Error::Io { source, .. } => Fault::of_io(source),
-        _ => Fault::Usage,
-    }
-}
-
-fn read_fault(error: &cento_read::Error) -> Fault {
-    use cento_read::Error;
-    match error {
-        Error::Io { source, .. } => Fault::of_io(source),
-        Error::Remote { .. } | Error::Permission { .. } => Fault::Environment,
-        Error::BadTable { .. } | Error::BadWacz { .. } => Fault::Corrupted,
-        _ => Fault::Usage,
-    }
-}
-
 /// Returns the fault of an error of the engine. A stage that failed with an error of this crate has
 /// the fault of that error.
 fn flow_fault(error: &cento_flow::Error) -> Fault {
     use cento_flow::Error;
     match error {
         Error::TooLittleMemory { .. } => Fault::Unsuitable,
-        Error::Damaged { .. } | Error::Table { .. } => Fault::Corrupted,
-        Error::Full(_) => Fault::OutOfSpace,
-        Error::Busy(_) => Fault::Environment,
+        Error::Corrupted { .. } | Error::Table { .. } => Fault::Corrupted,
+        Error::DiskFull(_) => Fault::OutOfSpace,
+        Error::InUse(_) => Fault::Environment,
         Error::Cancelled => Fault::Interrupted,
         Error::Io { source, .. } => Fault::of_io(source),
         Error::Stage { source, .. } => {
@@ -193,8 +169,8 @@ fn flow_fault(error: &cento_flow::Error) -> Fault {
 fn labels_fault(error: &cento_labels::Error) -> Fault {
     use cento_labels::Error;
     match error {
-        Error::NotLabels(_) | Error::TooNew { .. } | Error::Unlike { .. } => Fault::Usage,
-        Error::Damaged { .. } => Fault::Corrupted,
+        Error::NotLabels(_) | Error::TooNew { .. } | Error::RecipeMismatch { .. } => Fault::Usage,
+        Error::Corrupted { .. } => Fault::Corrupted,
         Error::TooMany => Fault::Unsuitable,
         Error::Io { source, .. } => Fault::of_io(source),
         _ => Fault::Bug,

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cento_file::is_stream;
-use cento_labels::{Header, Labels, LabelsWriter};
+use cento_labels::{Labels, LabelsHeader, LabelsWriter};
 use serde_json::json;
 
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ impl Set {
     fn open(path: &Path) -> Result<Set> {
         let labels = Labels::open(path)?;
         labels.verify()?;
-        labels.verify_beside()?;
+        labels.verify_sidecars()?;
         let existing = |path: PathBuf| path.is_file().then_some(path);
         Ok(Set {
             table: existing(table_of(path)),
@@ -70,7 +70,7 @@ struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    fn create(path: &'a Path, like: &Header, labels: u64, table: bool) -> Result<Output<'a>> {
+    fn create(path: &'a Path, like: &LabelsHeader, labels: u64, table: bool) -> Result<Output<'a>> {
         Ok(Output {
             writer: LabelsWriter::create(path, like.recipe, labels)?,
             table: match table && !is_stream(path) {
@@ -98,7 +98,7 @@ impl<'a> Output<'a> {
         stops: &[[u8; 16]],
         made: serde_json::Value,
         originals: Vec<OriginalRow>,
-    ) -> Result<Header> {
+    ) -> Result<LabelsHeader> {
         if is_stream(self.path) {
             return Ok(self.writer.finish(stops, made)?);
         }
@@ -106,7 +106,7 @@ impl<'a> Output<'a> {
         match self.table {
             Some(table) => {
                 table.finish()?;
-                self.writer.note_beside(TABLE)?;
+                self.writer.add_sidecar(TABLE)?;
             }
             None => drop(fs::remove_file(table_of(self.path))),
         }
@@ -122,7 +122,7 @@ impl<'a> Output<'a> {
                 }
             }
             table.finish()?;
-            self.writer.note_beside(ORIGINALS)?;
+            self.writer.add_sidecar(ORIGINALS)?;
         }
         Ok(self.writer.finish(stops, made)?)
     }
@@ -131,7 +131,7 @@ impl<'a> Output<'a> {
 /// Joins labels that were made alike. What is a stop in one of them is no label. A label that
 /// several have was found as often as in all of them together, and on as many sites as in the one
 /// that has most.
-pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<Header> {
+pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<LabelsHeader> {
     let sets = inputs
         .iter()
         .map(|path| Set::open(path))
@@ -211,7 +211,7 @@ pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<Header> {
 }
 
 /// Labels without those that others have.
-pub fn subtract(from: &Path, others: &[PathBuf], output: &Path) -> Result<Header> {
+pub fn subtract(from: &Path, others: &[PathBuf], output: &Path) -> Result<LabelsHeader> {
     let set = Set::open(from)?;
     let others_open = others
         .iter()
@@ -233,7 +233,7 @@ pub fn stop_labels(
     path: &Path,
     output: &Path,
     accept: impl Fn(&LabelRow) -> bool,
-) -> Result<(Header, u64)> {
+) -> Result<(LabelsHeader, u64)> {
     let set = Set::open(path)?;
     let mut stops = Vec::new();
     for row in proposals_of(&set)? {
@@ -270,7 +270,7 @@ fn filter(
     keep: impl Fn(&[u8; 16], Option<&LabelRow>) -> bool,
     more_stops: &[[u8; 16]],
     made: serde_json::Value,
-) -> Result<Header> {
+) -> Result<LabelsHeader> {
     let header = set.labels.header();
     let mut out = Output::create(output, header, header.labels, set.table.is_some())?;
     for entry in set.entries()? {

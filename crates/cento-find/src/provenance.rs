@@ -117,7 +117,7 @@ fn each_or_error<T>(rows: Result<Vec<T>>) -> Vec<Result<T>> {
 }
 
 fn no_table(path: &Path) -> Error {
-    Error::Store(cento_store::Error::Damaged {
+    Error::Store(cento_store::Error::Corrupted {
         path: path.to_owned(),
         detail: "it lacks columns that a table beside labels has".to_owned(),
     })

@@ -247,7 +247,7 @@ pub fn verify_findings(folder: &Path) -> Result<(u64, Vec<Error>)> {
                 Err(error) => return Err(Error::io(&file, error)),
             };
             runs += 1;
-            if check_seal(&bytes) != Seal::Whole {
+            if check_seal(&bytes) != Seal::Valid {
                 let detail = "its checksum does not fit its content, or an older cento made it";
                 damaged.push(Error::corrupted(&file, detail));
                 continue;
@@ -290,7 +290,7 @@ fn read_findings(path: &Path) -> Result<Option<Findings>> {
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(None),
         Err(error) => return Err(Error::io(&file, error)),
     };
-    if check_seal(&bytes) != Seal::Whole {
+    if check_seal(&bytes) != Seal::Valid {
         return Ok(None);
     }
     Ok(serde_json::from_slice(&bytes).ok().map(|record| Findings {

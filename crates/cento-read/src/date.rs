@@ -1,15 +1,15 @@
-//! Dates that are written as numbers.
+//! Dates written as numbers.
 
 use std::borrow::Cow;
 
-/// A date as a table holds it: whatever it is, unless it is a number, which is told apart by its
-/// size.
+/// Converts a date from a table. A number is converted by its number of digits; any other text is
+/// returned unchanged.
 ///
-/// | digits | read as |
+/// | digits | meaning |
 /// |---|---|
 /// | `2019` | a year |
 /// | `20190503` | a day |
-/// | `20190503142530` | a second, as archives write it |
+/// | `20190503142530` | a second, as written in archives |
 /// | `1556893530` and longer | seconds, milli-, micro- or nanoseconds since 1970 |
 pub(crate) fn from_text(text: &str) -> Cow<'_, str> {
     let whole = text.split_once('.').map_or(text, |(whole, _)| whole);
@@ -47,11 +47,11 @@ fn from_digits(digits: &str) -> Option<String> {
     }
 }
 
-/// The second after the beginning of 1970, in the Gregorian calendar.
+/// Formats seconds since 1970.
 fn from_seconds(seconds: u64) -> Option<String> {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Years that begin in March have their leap day last, so that each month begins at a fixed day
-    // of its year.
+    // If years begin in March, the leap day is the last day, and each month begins at a fixed day
+    // of the year.
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_become_dates_by_their_size() {
+    fn numbers_become_dates_by_their_number_of_digits() {
         for (number, date) in [
             ("2019", "2019"),
             ("20190503", "2019-05-03"),
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_no_such_number_stays_as_it_is() {
+    fn other_texts_are_returned_unchanged() {
         for text in [
             "",
             ".",

@@ -77,5 +77,6 @@ pub mod html;
 pub mod language;
 pub mod normal;
 pub mod plain;
+pub mod stored;
 pub mod url;
 pub mod words;

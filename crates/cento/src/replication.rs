@@ -1,4 +1,4 @@
-//! `cento overlap --replication`: what people read.
+//! The summary of `cento overlap --replication`.
 
 use std::path::Path;
 
@@ -7,14 +7,14 @@ use cento_find::{Findings, read_table, row_values};
 use cento_scan::analyses::replication::{bar, bounded, by_notion, notion};
 use serde_json::{Map, Value};
 
-use crate::failure::Failure;
+use crate::command_error::CommandError;
 use crate::output::{clean, number, size, table};
 
 fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-pub(crate) fn text(corpus: &Path, findings: &Findings, top: usize) -> Result<String, Failure> {
+pub(crate) fn text(corpus: &Path, findings: &Findings, top: usize) -> Result<String, CommandError> {
     let summary: ReplicationSummary = findings.summary()?;
     let mut text = format!("{}\n", clean(&corpus.display().to_string()));
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -33,7 +33,7 @@ pub(crate) fn text(corpus: &Path, findings: &Findings, top: usize) -> Result<Str
         .iter()
         .map(|row| notion(&row.notion))
         .collect();
-    let heading: Vec<&str> = [&["pages with so many replicas"][..], &names].concat();
+    let heading: Vec<&str> = [&["pages by number of replicas"][..], &names].concat();
     text.push_str(&table(&heading, &rows));
     text.push('\n');
     let rows: Vec<Vec<String>> = summary
@@ -49,14 +49,25 @@ pub(crate) fn text(corpus: &Path, findings: &Findings, top: usize) -> Result<Str
             ]
         })
         .collect();
-    let heading = ["a crawl without replicas saves", "pages", "", "bytes", ""];
+    let heading = [
+        "savings of a crawl without replicas",
+        "pages",
+        "",
+        "bytes",
+        "",
+    ];
     text.push_str(&table(&heading, &rows));
     if let Some(sentence) = bounded(&summary) {
         text.push_str(&format!("\n  {sentence}\n"));
     }
     if summary.collections > 0 {
         text.push('\n');
-        let heading = ["on several servers", "servers", "pages", "replicas"];
+        let heading = [
+            "collections on several servers",
+            "servers",
+            "pages",
+            "replicas",
+        ];
         text.push_str(&table(
             &heading,
             &collections(&findings.table(COLLECTIONS), top)?,
@@ -71,7 +82,7 @@ pub(crate) fn text(corpus: &Path, findings: &Findings, top: usize) -> Result<Str
     Ok(text)
 }
 
-fn collections(path: &Path, top: usize) -> Result<Vec<Vec<String>>, Failure> {
+fn collections(path: &Path, top: usize) -> Result<Vec<Vec<String>>, CommandError> {
     let mut rows = Vec::new();
     for batch in read_table(path)? {
         let batch = batch?;

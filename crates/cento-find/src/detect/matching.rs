@@ -195,7 +195,13 @@ fn match_objects(
             if owned(page) {
                 return Ok(());
             }
-            counter.add(page, &chunk.hash, chunk.ordinal, chunk.begin, chunk.end)
+            counter.add(
+                page,
+                &chunk.chunk_hash,
+                chunk.ordinal,
+                chunk.begin,
+                chunk.end,
+            )
         })?,
         MatchTask::Pages(task) => source.for_each_page(task, |facts| {
             let hash = facts.payload_sha1.and_then(|hash| hash.first_chunk());

@@ -100,7 +100,7 @@ impl LabelSet {
     pub fn open(path: &Path) -> Result<LabelSet> {
         let labels = Labels::open(path)?;
         labels.verify()?;
-        labels.verify_beside()?;
+        labels.verify_sidecars()?;
         let header = labels.header();
         let mut hasher = blake3::Hasher::new();
         hasher.update(header.hashes.blake3.as_bytes());
@@ -113,7 +113,7 @@ impl LabelSet {
                 continue;
             }
             hasher.update(ending.as_bytes());
-            let blake3 = match header.beside.iter().find(|file| file.ending == ending) {
+            let blake3 = match header.sidecars.iter().find(|file| file.ending == ending) {
                 Some(known) => known.blake3.clone(),
                 None => {
                     let found = Checksum::of(table).map_err(|error| Error::io(table, error))?;

@@ -203,7 +203,7 @@ fn for_each_object(
     match context.task()? {
         ObjectTask::Chunks(task) => source.for_each_placed_chunk(&task, |page, chunk| {
             let bytes = chunk.end.saturating_sub(chunk.begin);
-            each(&chunk.hash, page, chunk.begin, bytes)
+            each(&chunk.chunk_hash, page, chunk.begin, bytes)
         }),
         ObjectTask::Text(task) => {
             let mut room = String::new();

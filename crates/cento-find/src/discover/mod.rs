@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use cento_file::{Output, is_stream};
 use cento_flow::{Flow, Registry, Stage, table_row};
-use cento_labels::{Header, LabelKind, LabelsWriter, Recipe};
+use cento_labels::{LabelKind, LabelsHeader, LabelsWriter, Recipe};
 use cento_store::Parameters;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -249,7 +249,11 @@ fn flow(source: &CorpusPages, params: &DiscoverParams, memory: u64, tasks: Vec<V
 }
 
 /// Writes the labels of a run to a file, with the tables beside it that tell where they come from.
-pub fn write_labels(findings: &Findings, params: &DiscoverParams, path: &Path) -> Result<Header> {
+pub fn write_labels(
+    findings: &Findings,
+    params: &DiscoverParams,
+    path: &Path,
+) -> Result<LabelsHeader> {
     let counted: DiscoverSummary = findings.summary()?;
     // Findings lie in a corpus, which may be from a stranger: no link in it is followed.
     if path.starts_with(&findings.path) {
@@ -279,11 +283,11 @@ pub fn write_labels(findings: &Findings, params: &DiscoverParams, path: &Path) -
     // There is no place beside standard output.
     if !is_stream(path) {
         copy("labels", &table_of(path))?;
-        writer.note_beside(TABLE)?;
+        writer.add_sidecar(TABLE)?;
     }
     if params.informed() && !is_stream(path) {
         copy("originals", &originals)?;
-        writer.note_beside(ORIGINALS)?;
+        writer.add_sidecar(ORIGINALS)?;
     } else {
         // Those of labels that had this name before.
         let _ = std::fs::remove_file(&originals);

@@ -1,5 +1,6 @@
-//! The counting that is measured: from a Parquet file of (chunk, page) rows to one of pairs,
-//! through the stages of every overlap.
+//! The stages of an overlap over a Parquet file of (chunk, page) rows, without a corpus.
+//!
+//! Not part of the public API: the example `overlap_bench` measures it, and the stages are private.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,8 +12,8 @@ use super::{PAIRS, counting, counting_stages, cut, numbers, opening, plan_for, s
 use crate::error::Result;
 use crate::run::Workplace;
 
-/// Writes `pairs.parquet` into a folder. Pages have numbers below `pages`; the file is said to have
-/// so many rows.
+/// Writes `pairs.parquet` to a folder. Page numbers are below `pages`; `rows` is the approximate
+/// number of rows of the file.
 pub fn run(
     file: &Path,
     output: &Path,

@@ -43,21 +43,12 @@ pub(super) fn corpus(folder: &Path, pages: &[Given], parameters: Parameters) -> 
     let settings = cento_read::Settings::default();
     let resolved = cento_read::resolve(&[input.display().to_string()], &settings).unwrap();
     let path = folder.join("pages.cento");
-    Build {
-        corpus: path.clone(),
-        inputs: resolved.inputs,
-        passed_over: Default::default(),
-        settings,
-        parameters,
-        add: false,
-        again: false,
-        passing: false,
-        threads: 1,
-        memory: 1 << 30,
-        progress: &cento_store::Progress::default(),
-    }
-    .run()
-    .unwrap();
+    Build::new(resolved.inputs, &path)
+        .settings(settings)
+        .parameters(parameters)
+        .threads(1)
+        .run()
+        .unwrap();
     Arc::new(CorpusPages::open(&[&path]).unwrap())
 }
 

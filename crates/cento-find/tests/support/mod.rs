@@ -50,21 +50,12 @@ pub(crate) fn corpus_from(
     let settings = cento_read::Settings::default();
     let resolved = cento_read::resolve(&[input.display().to_string()], &settings).unwrap();
     let path = folder.join(format!("{name}.cento"));
-    Build {
-        corpus: path.clone(),
-        inputs: resolved.inputs,
-        passed_over: Default::default(),
-        settings,
-        parameters,
-        add: false,
-        again: false,
-        passing: false,
-        threads: 2,
-        memory: 1 << 30,
-        progress: &cento_store::Progress::default(),
-    }
-    .run()
-    .unwrap();
+    Build::new(resolved.inputs, &path)
+        .settings(settings)
+        .parameters(parameters)
+        .threads(2)
+        .run()
+        .unwrap();
     path
 }
 
