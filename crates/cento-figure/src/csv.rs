@@ -1,10 +1,9 @@
-//! The data of a figure as a table that any program reads.
+//! The data of a figure as CSV.
 
 use crate::figure::{Axis, Figure, Mark, Point, Series};
 use crate::text::clean;
 
-/// All data, one row a point, in the order in which they were given; what the picture leaves out is
-/// here.
+/// Writes all data, one row per point, in their order, including those that the picture omits.
 pub(crate) fn csv(figure: &Figure) -> String {
     let has = |of: fn(&Series) -> bool| figure.series.iter().any(of);
     let bins = has(|series| series.mark == Mark::Histogram);
@@ -23,7 +22,7 @@ pub(crate) fn csv(figure: &Figure) -> String {
     let mut out = columns.join(",") + "\r\n";
     for series in &figure.series {
         let name = quoted(&series.name);
-        // What a series does not have is an empty cell.
+        // A value that a series does not have is an empty cell.
         let only = |mark: Mark, value: f64| match series.mark == mark {
             true => number(value),
             false => String::new(),
@@ -61,7 +60,7 @@ fn cell(axis: &Axis, value: f64) -> String {
     name.map_or_else(|| number(value), |name| quoted(name))
 }
 
-/// The shortest digits that read back as the same number.
+/// Formats the shortest digits that parse as the same number.
 fn number(value: f64) -> String {
     let magnitude = value.abs();
     if value.is_finite() && magnitude != 0.0 && !(1e-5..1e17).contains(&magnitude) {
@@ -103,7 +102,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Reads RFC 4180 as it stands there.
+    /// Parses RFC 4180.
     fn read(table: &str) -> Vec<Vec<String>> {
         let mut rows = vec![];
         let (mut row, mut cell, mut inside) = (vec![], String::new(), false);
@@ -125,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn formulas_of_strangers_stay_text() {
+    fn untrusted_formulas_stay_text() {
         for name in [
             "=cmd|'/c calc'!A0",
             "+1",
@@ -157,7 +156,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_reads_back(name in ".{0,20}", points in proptest::collection::vec(proptest::num::f64::ANY, 0..20)) {
+        fn written_data_are_read_back(name in ".{0,20}", points in proptest::collection::vec(proptest::num::f64::ANY, 0..20)) {
             let data: Vec<(f64, f64)> = points.iter().map(|value| (*value, -*value)).collect();
             let figure = Figure::new("", Axis::linear(""), Axis::log10("")).series(Series::new(&name, Mark::Points, data.clone()));
             let rows = read(&figure.csv());

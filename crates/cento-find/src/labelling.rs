@@ -312,7 +312,7 @@ mod tests {
             bytes: 1,
             count: 2,
             pages: 1,
-            sites: 1,
+            sites: Some(1),
             page_id: 0,
             page: "page".to_owned(),
             originals: vec![original],

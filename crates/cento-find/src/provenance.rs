@@ -42,8 +42,8 @@ table_row! {
         pub count: u64,
         /// On how many pages.
         pub pages: u64,
-        /// Of how many domains.
-        pub sites: u64,
+        /// Of how many domains; null for labels of originals, for which domains are not counted.
+        pub sites: Option<u64>,
         /// The first page that has it.
         pub page_id: u64,
         /// The address of that page.
@@ -144,7 +144,7 @@ pub(crate) fn label_rows(batch: &RecordBatch) -> Option<Vec<LabelRow>> {
                 bytes: bytes.value(row),
                 count: count.value(row),
                 pages: pages.value(row),
-                sites: sites.value(row),
+                sites: sites.is_valid(row).then(|| sites.value(row)),
                 page_id: page_id.value(row),
                 page: pages_at.value(row).to_owned(),
                 originals: numbers.as_primitive_opt::<UInt32Type>()?.values().to_vec(),
@@ -259,7 +259,7 @@ mod tests {
             bytes: 4,
             count: 2,
             pages: 2,
-            sites: 1,
+            sites: Some(1),
             page_id: 7,
             page: "http://a.example/".to_owned(),
             originals: vec![3; usize::from(number)],

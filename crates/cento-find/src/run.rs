@@ -20,7 +20,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cento_file::{Checksum, Output, Seal, check_seal, seal};
-use cento_flow::{CHECKPOINT, Flow, Progress, Registry, RunReport, Runner, TableName, TableRow};
+use cento_flow::{
+    CHECKPOINT, Flow, MemoryBudget, Progress, Registry, RunReport, Runner, TableName, TableRow,
+};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
@@ -33,7 +35,7 @@ pub const FINDINGS: &str = "findings";
 /// What makes a folder the findings of a run.
 pub const RUN: &str = "run.json";
 /// Changes when the same parameters give other findings.
-const REVISION: u32 = 4;
+const REVISION: u32 = 5;
 
 /// How and where an analysis runs.
 #[derive(Clone)]
@@ -85,6 +87,17 @@ pub struct RunRecord {
 }
 
 impl Workplace {
+    /// Returns the same workplace with less memory, because the caller keeps `bytes` in use while
+    /// the flow runs. The minimum of the engine remains.
+    pub(crate) fn with_less_memory(&self, bytes: u64) -> Workplace {
+        let minimum = MemoryBudget::MINIMUM_PER_THREAD * self.threads.max(1) as u64;
+        let left = self.memory.saturating_sub(bytes);
+        Workplace {
+            memory: left.max(minimum.min(self.memory)),
+            ..self.clone()
+        }
+    }
+
     /// Runs a flow over a source, and has `summary` say what was found; or finds what an earlier
     /// run has found.
     pub fn run<P: Serialize>(

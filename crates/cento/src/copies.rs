@@ -7,13 +7,13 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use cento_file::is_standard_output;
 use cento_find::copies::{
-    CopiesParams, CopiesScheme, CopiesSummary, Keep, filter, write_skip_list,
+    ALL_PAIRS, CopiesParams, CopiesScheme, CopiesSummary, Keep, filter, write_skip_list,
 };
 use cento_find::{CorpusPages, Findings, read_table, row_values};
 use cento_read::Rewritten;
+use cento_report::format::counted;
 use cento_scan::Analysis;
 use cento_scan::analyses::copies::{Copies, classes, mirrors};
-use cento_scan::words::counted;
 use cento_store::Parameters;
 use cento_text::chunk::ChunkKind;
 use clap::{Args, ValueEnum};
@@ -483,6 +483,12 @@ fn summary(
         text.push_str(&format!(
             "{} kept pages have too many candidates and were compared only with the most similar ones\n",
             number(counts.pages_crowded)
+        ));
+    }
+    if counts.wide_classes > 0 {
+        text.push_str(&format!(
+            "{} classes are on more than {ALL_PAIRS} hosts: not all pairs of these hosts were compared, so whether they are server-aliases can depend on --keep\n",
+            number(counts.wide_classes)
         ));
     }
     if kept {

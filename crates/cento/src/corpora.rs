@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use cento_find::CorpusPages;
-use cento_scan::words::counted;
+use cento_report::format::counted;
 use cento_store::{Corpus, MANIFEST};
 
 use crate::command_error::CommandError;

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_find::detect::{
-    DetectParams, DetectSummary, GramsParams, GramsSummary, LabelSet, detect, grams, thresholds,
+    DetectParams, DetectSummary, GramsParams, GramsSummary, LabelSet, NEIGHBOURHOODS_TABLE,
+    NeighbourhoodRow, PLACES_TABLE, SITES_TABLE, detect, grams, thresholds,
 };
 use cento_find::discover::{
     DiscoverParams, DiscoverSummary, How, discover, recipe_of, write_labels,
@@ -13,10 +14,10 @@ use cento_find::discover::{
 use cento_find::labelling::stop_labels;
 use cento_find::{CorpusPages, Findings};
 use cento_labels::{LabelKind, StopList};
+use cento_report::format::counted;
 use cento_scan::Analysis;
 use cento_scan::analyses::detect::Detect;
-use cento_scan::rows::first;
-use cento_scan::words::counted;
+use cento_scan::select::first;
 use clap::Args;
 
 use crate::analysis::AnalysisArguments;
@@ -199,9 +200,8 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, CommandError>
             .write(folder, &Detect.figures(&findings)?)?;
     }
     let sampling = &arguments.sampling;
-    if sampling.print(&findings, "neighbourhoods", "site", |row| {
-        row.holds("flagged")
-    })? {
+    let site = |row: &NeighbourhoodRow| row.site.clone();
+    if sampling.print(&findings, NEIGHBOURHOODS_TABLE, site, |row| row.flagged)? {
         return Ok(ExitCode::SUCCESS);
     }
     if !arguments.analysis.export(&findings.table("sites"))? {
@@ -327,16 +327,16 @@ fn contamination_summary(
         lines.add_with("too common", number(counts.common), remark);
     }
     text.push_str(&lines.render());
-    let places = first(findings, "places", 10)?;
+    let places = first(findings.rows(PLACES_TABLE)?, 10)?;
     if !places.is_empty() {
         let cells: Vec<Vec<String>> = places
             .iter()
             .map(|row| {
                 vec![
-                    shortened(row.word("item"), 40),
-                    format!("{:.0}%", 100.0 * row.real("share")),
-                    shortened(row.word("page"), 60),
-                    format!("{}..{}", row.count("begin"), row.count("end")),
+                    shortened(&row.item, 40),
+                    format!("{:.0}%", 100.0 * row.share),
+                    shortened(&row.page, 60),
+                    format!("{}..{}", row.begin, row.end),
                 ]
             })
             .collect();
@@ -475,7 +475,7 @@ fn summary(
 }
 
 fn site_table(findings: &Findings, originals: bool) -> Result<String, CommandError> {
-    let sites = first(findings, "sites", 10)?;
+    let sites = first(findings.rows(SITES_TABLE)?, 10)?;
     if sites.is_empty() {
         return Ok(String::new());
     }
@@ -493,17 +493,17 @@ fn site_table(findings: &Findings, originals: bool) -> Result<String, CommandErr
     let cells: Vec<Vec<String>> = sites
         .iter()
         .map(|row| {
-            let flagged = row.holds("flagged");
+            let flagged = row.flagged;
             let mut cells = vec![
-                shortened(row.word("site"), 60),
-                number(row.count("matched")),
-                number(row.count("pages")),
-                format!("{:.3}", row.real("mean")),
-                format!("{:.3}", row.real("ratio")),
+                shortened(&row.site, 60),
+                number(row.matched),
+                number(row.pages),
+                format!("{:.3}", row.mean),
+                format!("{:.3}", row.ratio),
                 if flagged { "flagged" } else { "" }.to_owned(),
             ];
             if originals {
-                cells.insert(2, number(row.count("originals")));
+                cells.insert(2, number(row.originals.unwrap_or(0)));
             }
             cells
         })

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_find::discover::{
-    DiscoverParams, DiscoverSummary, How, default_threshold, discover, objects_of, recipe_of,
-    write_labels,
+    DiscoverParams, DiscoverSummary, How, LABELS_TABLE, default_threshold, discover, objects_of,
+    recipe_of, write_labels,
 };
 use cento_find::{CorpusPages, Findings};
 use cento_labels::{LabelKind, StopList};
@@ -190,7 +190,10 @@ fn finish(
             .write(folder, &Discover.figures(&findings)?)?;
     }
     let sampling = &arguments.sampling;
-    if sampling.print(&findings, "labels", "hash", |_| true)? {
+    let hash = |row: &cento_find::provenance::LabelRow| {
+        row.hash.map(|byte| format!("{byte:02x}")).concat()
+    };
+    if sampling.print(&findings, LABELS_TABLE, hash, |_| true)? {
         return Ok(ExitCode::SUCCESS);
     }
     if !arguments.analysis.export(&findings.table("labels"))? {

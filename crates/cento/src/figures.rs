@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use cento_scan::Drawing;
-use cento_scan::words::counted;
+use cento_report::Drawing;
+use cento_report::format::counted;
 use clap::{Args, ValueEnum};
 
 use crate::command_error::CommandError;

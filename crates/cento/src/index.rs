@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cento_read::{Input, Resolved, Settings};
-use cento_scan::words::counted;
+use cento_report::format::counted;
 use cento_store::{Build, Built, Parameters, Progress, Tally};
 use clap::Args;
 use serde_json::json;

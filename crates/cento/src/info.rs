@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use cento_find::{Error, FINDINGS, verify_findings};
-use cento_scan::words::counted;
+use cento_report::format::counted;
 use cento_store::{Corpus, Projection, pages, projection};
 use clap::Args;
 use serde_json::json;

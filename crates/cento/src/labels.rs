@@ -8,7 +8,7 @@ use cento_file::is_standard_output;
 use cento_find::labelling::{label_table, merge, stop_labels, subtract};
 use cento_find::provenance::{LabelRow, originals_of, read_labels, table_of};
 use cento_labels::{Labels, LabelsHeader, StopList};
-use cento_scan::words::counted;
+use cento_report::format::counted;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
@@ -424,7 +424,7 @@ pub(crate) fn most_frequent(
             shown(row, 70),
             number(row.count),
             number(row.pages),
-            number(row.sites),
+            row.sites.map_or_else(|| "–".to_owned(), number),
         ]
     });
     Ok(cells.collect())

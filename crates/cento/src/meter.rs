@@ -6,7 +6,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use cento_scan::{INDEX, Watch};
+use cento_scan::{INDEX_STEP, ScanProgress};
 use cento_store::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -165,15 +165,15 @@ impl MeteredStep for cento_flow::Progress {
 const SCAN_PARTS: u64 = 1000;
 
 /// A scan: `quilts (4 of 5), cover 5  12 of 256  63 % of all  0:14`. The bar covers all steps.
-impl MeteredStep for Watch {
+impl MeteredStep for ScanProgress {
     fn cancel(&self) {
-        Watch::cancel(self);
+        ScanProgress::cancel(self);
     }
 
     fn reading(&self, begun: Instant) -> Reading {
-        let moment = self.moment();
+        let moment = self.status();
         let step = format!("{} ({} of {})", moment.name, moment.number, moment.of);
-        let detail = if moment.name == INDEX {
+        let detail = if moment.name == INDEX_STEP {
             let index = &self.index;
             let mut detail = format!("{} pages  {}", number(index.pages()), size(index.bytes()));
             if index.total_bytes() > 0 {

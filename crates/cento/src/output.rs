@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
-use cento_scan::{Cell, Table};
+use cento_report::{ReportCell, ReportTable};
 use unicode_width::UnicodeWidthStr;
 
-pub(crate) use cento_scan::words::{number, size};
+pub(crate) use cento_report::format::{number, size};
 
 /// Writes to standard output. A closed pipe (`cento … | head`) is not an error.
 pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
@@ -30,7 +30,7 @@ pub(crate) fn say(line: &str) {
 
 /// The first characters of an untrusted text, cleaned.
 pub(crate) fn shortened(text: &str, longest: usize) -> String {
-    cento_scan::words::shortened(&clean(text), longest)
+    cento_report::format::shortened(&clean(text), longest)
 }
 
 /// Replaces the characters of an untrusted text that control a terminal. Line breaks become spaces,
@@ -129,9 +129,9 @@ pub(crate) struct CellStyle<'a> {
 }
 
 impl CellStyle<'_> {
-    fn cell(&self, cell: &Cell) -> String {
+    fn cell(&self, cell: &ReportCell) -> String {
         let text = match cell {
-            Cell::Address(address) => address
+            ReportCell::Address(address) => address
                 .strip_prefix(self.root)
                 .unwrap_or(address)
                 .to_owned(),
@@ -160,7 +160,7 @@ fn without_middle(text: &str, longest: usize) -> String {
 
 /// A table of findings under its title: text left-aligned, numbers right-aligned. Empty if the
 /// table has no rows.
-pub(crate) fn findings_table(table: &Table, style: &CellStyle<'_>) -> String {
+pub(crate) fn findings_table(table: &ReportTable, style: &CellStyle<'_>) -> String {
     let Some(model) = table.rows.first() else {
         return String::new();
     };
@@ -168,10 +168,10 @@ pub(crate) fn findings_table(table: &Table, style: &CellStyle<'_>) -> String {
     if let Some(first) = heading.first_mut() {
         first.clone_from(&table.title);
     }
-    let cells = |row: &Vec<Cell>| row.iter().map(|cell| style.cell(cell)).collect();
+    let cells = |row: &Vec<ReportCell>| row.iter().map(|cell| style.cell(cell)).collect();
     let rows: Vec<Vec<String>> = table.rows.iter().map(cells).collect();
     let mut text = aligned(&heading, &rows, |column| {
-        model.get(column).is_some_and(Cell::is_number)
+        model.get(column).is_some_and(ReportCell::is_number)
     });
     if table.more > 0 {
         text.push_str(&format!("  and {} more\n", number(table.more)));

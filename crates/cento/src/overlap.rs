@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_find::overlap::{
-    COMMON, PAIRS, Params, REPLICAS, SERVERS, Summary, Unit, usual_threshold,
+    COMMON, OverlapParams, OverlapSummary, PAIRS, REPLICAS, SERVERS, Unit, usual_threshold,
 };
 use cento_find::{CorpusPages, Findings, read_table, row_values};
 use cento_scan::Analysis;
@@ -114,11 +114,11 @@ enum ServerKind {
 
 impl OverlapArguments {
     /// Resolves the parameters; the defaults depend on the corpus.
-    fn resolve(&self, source: &CorpusPages) -> Params {
+    fn resolve(&self, source: &CorpusPages) -> OverlapParams {
         let stored = source.corpora().first();
         let stored = stored.map(|corpus| corpus.parameters().chunk);
         let chunk = self.chunk.or(stored).unwrap_or_default();
-        Params {
+        OverlapParams {
             unit: match self.servers {
                 None => Unit::Pages,
                 Some(ServerKind::Host) => Unit::Host,
@@ -126,7 +126,7 @@ impl OverlapArguments {
             },
             threshold: self.threshold.unwrap_or_else(|| usual_threshold(chunk)),
             max_pages: self.max_pages,
-            ..Params::new(chunk)
+            ..OverlapParams::new(chunk)
         }
     }
 }
@@ -141,8 +141,8 @@ pub(crate) fn run(arguments: &OverlapArguments) -> Result<ExitCode, CommandError
     }
     let params = arguments.resolve(&source);
     let (analysis, table): (&dyn Analysis, _) = match params.unit {
-        Unit::Pages => (&Pages, PAIRS),
-        Unit::Host | Unit::Domain => (&Servers, SERVERS),
+        Unit::Pages => (&Pages, PAIRS.as_str()),
+        Unit::Host | Unit::Domain => (&Servers, SERVERS.as_str()),
     };
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
         analysis.run(&source, &json!(params), workplace)
@@ -170,7 +170,10 @@ fn run_replication(
             .figure_format
             .write(folder, &Replication.figures(&findings)?)?;
     }
-    if !arguments.analysis.export(&findings.table(REPLICAS))? {
+    if !arguments
+        .analysis
+        .export(&findings.table(REPLICAS.as_str()))?
+    {
         print(&replication_text(
             &arguments.corpus,
             &findings,
@@ -183,11 +186,11 @@ fn run_replication(
 /// Renders the summary.
 fn text(
     arguments: &OverlapArguments,
-    params: &Params,
+    params: &OverlapParams,
     findings: &Findings,
     table: &Path,
 ) -> Result<String, CommandError> {
-    let summary: Summary = findings.summary()?;
+    let summary: OverlapSummary = findings.summary()?;
     let (one, many) = match params.unit {
         Unit::Pages => ("page", "pages"),
         Unit::Host => ("host", "hosts"),
@@ -213,8 +216,9 @@ fn text(
     lines.add_with("", number(summary.shared_chunks), shared);
     if summary.common > 0 {
         let remark = format!(
-            "ignored: on more than {} {many}, see the table {COMMON}",
-            number(summary.max_pages)
+            "ignored: on more than {} {many}, see the table {}",
+            number(summary.max_pages),
+            COMMON.as_str()
         );
         lines.add_with("", number(summary.common), remark);
     }
@@ -252,7 +256,7 @@ fn chunks(count: u32) -> String {
 }
 
 /// Explains an empty result.
-fn why_none(summary: &Summary, params: &Params, one: &str, many: &str) -> String {
+fn why_none(summary: &OverlapSummary, params: &OverlapParams, one: &str, many: &str) -> String {
     let units = if params.unit == Unit::Pages {
         summary.pages.saturating_sub(summary.copies)
     } else {

@@ -7,10 +7,12 @@ use std::sync::Arc;
 
 use cento_find::Findings;
 use cento_find::copies::CopiesScheme;
-use cento_find::phrases::{ForeignBy, PhrasesParams, PhrasesSummary, SiteKind};
+use cento_find::phrases::{
+    ForeignBy, PHRASES_TABLE, PhrasesParams, PhrasesSummary, SITES_TABLE, SiteKind,
+};
 use cento_scan::Analysis;
 use cento_scan::analyses::phrases::Phrases;
-use cento_scan::rows::{first, first_that};
+use cento_scan::select::{first, first_that};
 use clap::Args;
 use serde_json::json;
 
@@ -247,16 +249,16 @@ fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, Comman
         ),
     );
     text.push_str(&lines.render());
-    let rows = first(findings, "phrases", 10)?;
+    let rows = first(findings.rows(PHRASES_TABLE)?, 10)?;
     if !rows.is_empty() {
         let cells: Vec<Vec<String>> = rows
             .iter()
             .map(|row| {
                 vec![
-                    shortened(row.word("phrase"), 60),
-                    number(row.count("pages")),
-                    number(row.count("sites")),
-                    shortened(row.word("page"), 40),
+                    shortened(&row.phrase, 60),
+                    number(row.pages),
+                    number(row.sites),
+                    shortened(&row.page, 40),
                 ]
             })
             .collect();
@@ -265,19 +267,19 @@ fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, Comman
             &cells,
         ));
     }
-    let flagged = first_that(findings, "sites", 10, |row| row.holds("flagged"))?;
+    let flagged = first_that(findings.rows(SITES_TABLE)?, 10, |row| row.flagged)?;
     if !flagged.is_empty() {
         let cells: Vec<Vec<String>> = flagged
             .iter()
             .map(|row| {
                 vec![
-                    shortened(row.word("site"), 60),
-                    number(row.count("pages")),
-                    format!("{:.1}", row.real("mean")),
-                    format!("{:.1}", row.real("deviation")),
-                    match row.has("originality") {
-                        true => format!("{:.0}%", 100.0 * row.real("originality")),
-                        false => "–".to_owned(),
+                    shortened(&row.site, 60),
+                    number(row.pages),
+                    format!("{:.1}", row.mean),
+                    format!("{:.1}", row.deviation),
+                    match row.originality {
+                        Some(originality) => format!("{:.0}%", 100.0 * originality),
+                        None => "–".to_owned(),
                     },
                 ]
             })

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use cento_file::{Output, is_standard_output};
 use cento_find::FINDINGS;
-use cento_scan::{Profile, Report, analyses, known};
+use cento_report::Report;
+use cento_scan::{Profile, analyses, build_report, known_results};
 use clap::Args;
 
 use crate::command_error::CommandError;
@@ -69,18 +70,25 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, CommandError>
         .findings
         .clone()
         .unwrap_or_else(|| arguments.corpus.join(FINDINGS));
-    let (done, left_out) = known(&source, &profile, &folder, &corpus)?;
+    let (finished, skipped) = known_results(&source, &profile, &folder, &corpus)?;
     // If no analysis suits the corpus, the report says why.
     let fitting = analyses()
         .iter()
         .any(|analysis| analysis.plan(&profile).is_ok());
-    if done.is_empty() && fitting {
+    if finished.is_empty() && fitting {
         return Err(CommandError::missing(
             format!("{corpus} has no findings"),
             format!("run `cento scan {corpus}`"),
         ));
     }
-    let report = Report::new(&source, &corpus, profile, &done, left_out, arguments.top)?;
+    let report = build_report(
+        &source,
+        &corpus,
+        &profile,
+        &finished,
+        &skipped,
+        arguments.top,
+    )?;
     let output = arguments.output.as_deref();
     let file = report_file(&report, output, &arguments.corpus)?;
     if let Some(folder) = &arguments.figures {

@@ -3,7 +3,9 @@
 use clap::Args;
 
 use cento_find::Findings;
-use cento_scan::rows::Row;
+use cento_flow::{TableName, TableRow};
+use cento_scan::select::sample;
+use serde_json::Value;
 
 use crate::command_error::CommandError;
 use crate::output::print;
@@ -28,19 +30,19 @@ pub(crate) struct SampleArguments {
 impl SampleArguments {
     /// Prints the sampled rows of a table as JSON Lines, if a sample was requested, and returns
     /// whether it was. The sample depends on the seed and the keys of the rows, not on their order.
-    pub(crate) fn print(
+    pub(crate) fn print<T: TableRow>(
         &self,
         findings: &Findings,
-        table: &str,
-        key: &str,
-        eligible: impl Fn(&Row) -> bool,
+        table: TableName<T>,
+        key: impl Fn(&T) -> String,
+        eligible: impl Fn(&T) -> bool,
     ) -> Result<bool, CommandError> {
         let Some(size) = self.sample else {
             return Ok(false);
         };
         let seed = self.seed.unwrap_or(0);
-        for row in cento_scan::rows::sample(findings, table, key, size, seed, eligible)? {
-            print(&format!("{}\n", row.json()))?;
+        for row in sample(findings, table, key, size, seed, eligible)? {
+            print(&format!("{}\n", Value::Object(row)))?;
         }
         Ok(true)
     }

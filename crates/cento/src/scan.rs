@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use cento_find::detect::{LabelSet, check_like};
 use cento_find::{CorpusPages, FINDINGS, Workplace};
+use cento_report::Report;
 use cento_scan::analyses::detect::Detect;
 use cento_scan::{
-    Analysis, Done, INDEX, INDEX_WEIGHT, LeftOut, Plan, Profile, Report, Unknown, Watch, analyses,
+    Analysis, FinishedAnalysis, INDEX_STEP, INDEX_WEIGHT, Profile, ScanPlan, ScanProgress,
+    UnknownAnalysis, analyses, build_report,
 };
 use cento_store::Corpus;
 use clap::Args;
@@ -100,7 +102,7 @@ pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, CommandError> {
     if !arguments.only.is_empty() && !arguments.only.iter().any(|name| name == Detect.name()) {
         refuse(&["labels"], "labels are for detect, which --only excludes")?;
     }
-    let watch = Watch::new();
+    let watch = ScanProgress::new();
     let meter = Meter::start(&watch);
     let outcome = scan(arguments, &watch);
     drop(meter);
@@ -109,8 +111,14 @@ pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, CommandError> {
     if arguments.explain {
         explain(&made, &done);
     }
-    let left_out: Vec<LeftOut> = plan.left_out;
-    let report = Report::new(&source, &corpus, profile, &done, left_out, arguments.top)?;
+    let report = build_report(
+        &source,
+        &corpus,
+        &profile,
+        &done,
+        &plan.skipped,
+        arguments.top,
+    )?;
     let file = report_file(&report, arguments.report.as_deref(), &made.corpus)?;
     if let Some(folder) = &arguments.figures {
         arguments
@@ -124,20 +132,26 @@ pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-type Scanned = (ScannedCorpus, Arc<CorpusPages>, Profile, Plan, Vec<Done>);
+type Scanned = (
+    ScannedCorpus,
+    Arc<CorpusPages>,
+    Profile,
+    ScanPlan,
+    Vec<FinishedAnalysis>,
+);
 
-fn scan(arguments: &ScanArguments, watch: &Arc<Watch>) -> Result<Scanned, CommandError> {
+fn scan(arguments: &ScanArguments, watch: &Arc<ScanProgress>) -> Result<Scanned, CommandError> {
     // Which analyses suit the corpus is known only after indexing; until then the progress bar
     // assumes all default analyses.
     let usual = analyses()
         .iter()
         .filter(|analysis| match arguments.only.is_empty() {
-            true => analysis.usual(),
+            true => analysis.by_default(),
             false => arguments.only.iter().any(|name| name == analysis.name()),
         });
     let weights = usual.map(|analysis| analysis.weight());
     watch.expect(std::iter::once(INDEX_WEIGHT).chain(weights));
-    watch.begin(INDEX, INDEX_WEIGHT);
+    watch.begin(INDEX_STEP, INDEX_WEIGHT);
     // Labels are checked before the work rather than after it.
     let labels = arguments
         .labels
@@ -155,8 +169,8 @@ fn scan(arguments: &ScanArguments, watch: &Arc<Watch>) -> Result<Scanned, Comman
     let mut profile = Profile::of(&source)?;
     profile.labels = arguments.labels.clone();
     let mut plan =
-        Plan::new(&profile, &arguments.only).map_err(|unknown| unknown_name(&unknown))?;
-    let weights = plan.chosen.iter().map(|(analysis, _)| analysis.weight());
+        ScanPlan::new(&profile, &arguments.only).map_err(|unknown| unknown_name(&unknown))?;
+    let weights = plan.selected.iter().map(|(analysis, _)| analysis.weight());
     watch.expect(std::iter::once(INDEX_WEIGHT).chain(weights));
     let workplace = Workplace {
         threads: arguments.resources.machine.threads(),
@@ -171,7 +185,7 @@ fn scan(arguments: &ScanArguments, watch: &Arc<Watch>) -> Result<Scanned, Comman
 }
 
 /// Indexes the inputs, resumes indexing, or opens an existing corpus.
-fn make(arguments: &ScanArguments, watch: &Watch) -> Result<ScannedCorpus, CommandError> {
+fn make(arguments: &ScanArguments, watch: &ScanProgress) -> Result<ScannedCorpus, CommandError> {
     if let Some(corpus) = arguments.inputs.iter().find(|input| is_corpus(input)) {
         return existing(arguments, corpus);
     }
@@ -254,7 +268,7 @@ fn names() -> PossibleValuesParser {
     )
 }
 
-fn unknown_name(unknown: &Unknown) -> CommandError {
+fn unknown_name(unknown: &UnknownAnalysis) -> CommandError {
     CommandError::usage(
         format!("unknown analysis `{}`", unknown.0),
         "`cento scan --help` lists them",
@@ -262,8 +276,8 @@ fn unknown_name(unknown: &Unknown) -> CommandError {
 }
 
 /// Prints the time of each step and its share of the total.
-fn explain(made: &ScannedCorpus, done: &[Done]) {
-    let steps = made.time.map(|time| (INDEX, time)).into_iter();
+fn explain(made: &ScannedCorpus, done: &[FinishedAnalysis]) {
+    let steps = made.time.map(|time| (INDEX_STEP, time)).into_iter();
     let steps = steps.chain(done.iter().map(|done| (done.analysis.name(), done.time)));
     let steps: Vec<(&str, Duration)> = steps.collect();
     let all: f64 = steps.iter().map(|(_, time)| time.as_secs_f64()).sum();
@@ -286,15 +300,15 @@ fn explain(made: &ScannedCorpus, done: &[Done]) {
 /// Renders the summary.
 fn summary(report: &Report, file: &Path) -> String {
     let style = CellStyle {
-        root: &report.profile.root,
+        root: &report.root,
         longest: Some(LONGEST),
     };
     let mut text = format!("{}\n", clean(&report.corpus));
-    for sentence in report.about() {
-        text.push_str(&wrapped(&sentence));
+    for sentence in &report.introduction {
+        text.push_str(&wrapped(sentence));
     }
     for chapter in &report.chapters {
-        text.push_str(&format!("\n{}\n", chapter.analysis.title()));
+        text.push_str(&format!("\n{}\n", chapter.title));
         for sentence in &chapter.section.sentences {
             text.push_str(&wrapped(sentence));
         }
@@ -305,30 +319,29 @@ fn summary(report: &Report, file: &Path) -> String {
             table.rows.truncate(rows);
             text.push_str(&findings_table(&table, &style));
         }
+        for note in &chapter.section.notes {
+            text.push_str(&wrapped(&format!("Note: {note}")));
+        }
     }
-    if !report.left_out.is_empty() {
+    if !report.skipped.is_empty() {
         text.push_str("\nSkipped analyses\n");
-        for left in &report.left_out {
-            text.push_str(&wrapped(&format!(
-                "{}: {}.",
-                left.analysis.title(),
-                left.reason
-            )));
+        for skipped in &report.skipped {
+            text.push_str(&wrapped(&format!("{}: {}.", skipped.title, skipped.reason)));
         }
     }
     let next = report
         .chapters
         .iter()
-        .any(|chapter| !chapter.section.next.is_empty());
+        .any(|chapter| !chapter.section.suggestions.is_empty());
     if next {
         text.push_str("\nNext steps\n");
     }
     for chapter in &report.chapters {
-        if let Some(next) = chapter.section.next.first() {
+        if let Some(next) = chapter.section.suggestions.first() {
             text.push_str(&format!(
                 "  {}\n      to {}\n",
                 clean(&next.command),
-                next.why
+                next.purpose
             ));
         }
     }

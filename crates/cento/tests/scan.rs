@@ -59,14 +59,14 @@ fn labels_of_the_user_are_detected() {
     let scan = ["scan", "s/crawl", "-o", "s.cento", "--only", "detect"];
     let said = sandbox.succeed(&[&scan[..], &["--labels", "mine.labels"]].concat());
     assert!(
-        said.contains("originals, and the sites that have chunks of them"),
+        said.contains("sites with chunks of the originals"),
         "{said}"
     );
     // Without them, labels are discovered in the corpus, and have no originals.
     let said = sandbox.succeed(&scan);
     assert!(
-        said.contains("Pages and sites with labels")
-            && !said.contains("originals, and the sites that have chunks of them")
+        said.contains("Pages and sites with copied chunks")
+            && !said.contains("sites with chunks of the originals")
     );
     // Invalid labels are reported before a corpus is made.
     sandbox.write("broken.labels", "no labels");
@@ -89,13 +89,13 @@ fn a_scan_prints_a_summary_and_writes_a_report() {
     assert_snapshot!(sandbox.run(&scan));
     let page = report(&sandbox, "s.cento/report.html");
     for heading in [
-        "Copies and near-copies",
+        "Duplicates and near-duplicates",
         "Replication and crawl savings",
         "Overlapping servers",
         "Quilts",
         "Popular phrases and originality",
-        "What is multiplied",
-        "Pages and sites with labels",
+        "Frequent chunks",
+        "Pages and sites with copied chunks",
     ] {
         assert!(page.contains(&format!("<h2>{heading}</h2>")), "{heading}");
     }
@@ -131,9 +131,7 @@ fn the_report_agrees_with_the_tables() {
         "{copies} copies"
     );
     let quilts = lines(&["quilts", "s.cento", "--collapse", "--json"]);
-    assert!(page.contains(&format!(
-        "<li><b>{quilts}</b><span>quilted pages</span></li>"
-    )));
+    assert!(page.contains(&format!("<li><b>{quilts}</b><span>quilts</span></li>")));
     let servers = lines(&["overlap", "s.cento", "--servers", "--json"]);
     assert!(page.contains(&format!("{servers} pairs of hosts share")));
 }
@@ -235,7 +233,7 @@ fn findings_of_a_corpus_are_not_used_after_it_has_grown() {
     assert!(refused.contains("has no findings"), "{refused}");
     let scanned = sandbox.succeed(&["scan", "a.cento"]);
     assert!(
-        scanned.contains("2 of 3 pages with text (66.7 %) repeat another page"),
+        scanned.contains("2 of 3 pages with text (66.7 %) are duplicates"),
         "{scanned}"
     );
     // The report shows the newest findings of each analysis.

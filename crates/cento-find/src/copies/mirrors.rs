@@ -39,7 +39,7 @@ const ALIAS_PAGES: u64 = 5;
 /// The number of pages required for a rule.
 const RULE_PAGES: u64 = 5;
 /// The most hosts, or pages, of a class for which all pairs are compared.
-const ALL_PAIRS: usize = 24;
+pub const ALL_PAIRS: usize = 24;
 /// The most pages of a class that are considered.
 const MOST_MEMBERS: usize = 1 << 14;
 

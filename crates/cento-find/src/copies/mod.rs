@@ -48,7 +48,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use filter::{Filtered, filter};
-pub use mirrors::{MIRRORS, MirrorRow, PREFIXES, PrefixRow};
+pub use mirrors::{ALL_PAIRS, MIRRORS, MirrorRow, PREFIXES, PrefixRow};
 pub use pairs::{CLASSES, ClassRow, CopyPairRow, NEAR_PAIRS, NearRow, PAIRS};
 pub use params::{CopiesParams, CopiesScheme, Keep, MINIMA, bands_for};
 pub use skip_list::{SkipRule, rules, write_skip_list};

@@ -1,4 +1,4 @@
-//! Where chunks come from: cut from the text, from the table of chunks, or from a file of rows.
+//! The sources of chunks: the text, the table of chunks, or a file of rows.
 
 use std::fs::File;
 use std::path::Path;
@@ -15,19 +15,19 @@ use serde_json::{Value, json};
 use crate::corpus_pages::{ChunkTask, CorpusPages, TextTask};
 use crate::error::{Error, Result};
 
-/// Cuts texts into chunks as an index would.
-pub(super) struct Cutter {
+/// Cuts texts into chunks as `cento index` does.
+pub(super) struct ChunkCutter {
     kind: ChunkKind,
     normalisation: Normalisation,
     hash: ChunkHash,
     normalised: String,
 }
 
-impl Cutter {
-    /// Chunks of a kind, otherwise made as the corpus was.
-    pub(super) fn new(source: &CorpusPages, kind: ChunkKind) -> Cutter {
+impl ChunkCutter {
+    /// Returns a cutter for chunks of a kind, with the other parameters of the corpus.
+    pub(super) fn new(source: &CorpusPages, kind: ChunkKind) -> ChunkCutter {
         let parameters = source.corpora().first().map(|corpus| corpus.parameters());
-        Cutter {
+        ChunkCutter {
             kind,
             normalisation: parameters.map_or_else(Default::default, |found| found.normalisation),
             hash: parameters.map_or_else(Default::default, |found| found.hash),
@@ -35,7 +35,7 @@ impl Cutter {
         }
     }
 
-    /// Calls `each` with the hash of every chunk, and with the chunk.
+    /// Calls `each` with the hash and the text of every chunk.
     pub(super) fn cut(&mut self, text: &str, mut each: impl FnMut([u8; 16], &str)) {
         chunks(text, self.kind, |range| {
             let chunk = text.get(range).unwrap_or_default();
@@ -47,7 +47,7 @@ impl Cutter {
     }
 }
 
-/// Some chunks, to be read by one task.
+/// The chunks that one task reads.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum CutTask {
@@ -56,7 +56,7 @@ pub(super) enum CutTask {
     Rows { file: String, row_group: usize },
 }
 
-/// The tasks that give all chunks of a kind: from the table of chunks, if it has them.
+/// Returns the tasks that read all chunks of a kind: from the table of chunks, if it stores them.
 pub(super) fn tasks(source: &CorpusPages, kind: ChunkKind) -> Result<Vec<Value>> {
     let stored = |corpus: &cento_store::Corpus| corpus.parameters().chunk == kind;
     if source.corpora().iter().all(stored) {
@@ -69,7 +69,7 @@ pub(super) fn tasks(source: &CorpusPages, kind: ChunkKind) -> Result<Vec<Value>>
             .first()
             .map(|corpus| corpus.parameters().chunk);
         return Err(Error::Unsuitable(format!(
-            "the corpus keeps no text, so it has chunks of one kind only: {}",
+            "the corpus has no text, so only its stored chunks can be compared: {}",
             kept.unwrap_or_default()
         )));
     }
@@ -77,7 +77,7 @@ pub(super) fn tasks(source: &CorpusPages, kind: ChunkKind) -> Result<Vec<Value>>
     Ok(tasks.map(|task| json!({ "text": task })).collect())
 }
 
-/// The tasks that read a file of rows.
+/// Returns the tasks that read a file of rows.
 pub(super) fn row_tasks(file: &Path) -> Result<Vec<Value>> {
     let groups = open(file)?.metadata().num_row_groups();
     let task = |row_group| CutTask::Rows {

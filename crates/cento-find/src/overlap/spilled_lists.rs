@@ -1,5 +1,5 @@
-//! The pages of chunks that do not fit in memory: a file that is read once for each part of the
-//! left pages.
+//! A file with the pages of chunks, for strips that do not fit in memory. It is read once for each
+//! part of the left pages.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
@@ -8,19 +8,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 const BUFFER: usize = 1 << 18;
 
-/// Lists of pages on disk. The file has no name any more when it is written to, so nothing is left
-/// of it whatever happens.
-pub(super) struct Lists {
+/// Lists of pages on disk. The file is unlinked before it is written, so that it disappears however
+/// the process ends.
+pub(super) struct SpilledLists {
     file: BufWriter<File>,
-    /// Pages behind left pages, in all lists.
+    /// The sum, over all lists and left pages, of the pages that follow the left page.
     joined: u64,
-    /// Left pages, in all lists.
+    /// The number of left pages in all lists.
     tails: u64,
 }
 
-impl Lists {
-    /// An empty file in a folder.
-    pub(super) fn create(folder: &Path) -> io::Result<Lists> {
+impl SpilledLists {
+    /// Creates an empty file in a folder.
+    pub(super) fn create(folder: &Path) -> io::Result<SpilledLists> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = folder.join(format!("lists-{}-{number}.tmp", std::process::id()));
@@ -30,14 +30,14 @@ impl Lists {
             .create_new(true)
             .open(&path)?;
         std::fs::remove_file(&path)?;
-        Ok(Lists {
+        Ok(SpilledLists {
             file: BufWriter::with_capacity(BUFFER, file),
             joined: 0,
             tails: 0,
         })
     }
 
-    /// Adds a list. `left` says which of its pages are left pages.
+    /// Adds a list. `left` returns whether a page is a left page.
     pub(super) fn push(&mut self, pages: &[u32], left: impl Fn(u32) -> bool) -> io::Result<()> {
         self.file.write_all(&(pages.len() as u32).to_le_bytes())?;
         for (behind, &page) in (0..pages.len() as u64).rev().zip(pages) {
@@ -50,8 +50,8 @@ impl Lists {
         Ok(())
     }
 
-    /// Into how many parts left pages must be split so that the lists of each fit in so many bytes.
-    /// A vector may be twice as large as what is in it.
+    /// Returns into how many parts left pages must be split so that the lists of each part fit in
+    /// `bytes`. The capacity of a vector may be twice its length.
     pub(super) fn parts(&self, bytes: u64) -> u32 {
         let needed = 8 * self.joined + 32 * self.tails;
         u32::try_from(needed / bytes.max(1)).unwrap_or(u32::MAX - 1) + 1
@@ -87,9 +87,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_read_as_often_as_is_asked_and_leave_no_file() {
+    fn lists_can_be_read_repeatedly_and_leave_no_file() {
         let folder = tempfile::tempdir().unwrap();
-        let mut lists = Lists::create(folder.path()).unwrap();
+        let mut lists = SpilledLists::create(folder.path()).unwrap();
         for list in [&[1u32, 5, 9][..], &[2, 3]] {
             lists.push(list, |page| page % 2 == 1).unwrap();
         }

@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Numbers and words, formatted for people.
 
-/// `1234567` → `1,234,567`.
+/// Formats a count: `1,234,567`.
 pub fn number(value: u64) -> String {
     let digits = value.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
@@ -13,7 +13,7 @@ pub fn number(value: u64) -> String {
     grouped
 }
 
-/// Bytes as people read them, in powers of 1,000.
+/// Formats a number of bytes, in powers of 1,000: `1.5 kB`.
 pub fn size(bytes: u64) -> String {
     if bytes < 1000 {
         return format!("{bytes} B");
@@ -34,17 +34,17 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// A share: `10.2 %`.
+/// Formats a share: `10.2 %`.
 pub fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// What a part is of a whole: `10.2 %`, or nothing of nothing.
+/// Formats the share of a part in a whole: `10.2 %`. The share in an empty whole is `0.0 %`.
 pub fn part_of(part: u64, whole: u64) -> String {
     percent(part as f64 / whole.max(1) as f64)
 }
 
-/// `1 page`, `2 pages`.
+/// Formats a count with its noun: `1 page`, `2 pages`.
 pub fn counted(count: u64, one: &str, many: &str) -> String {
     match count {
         1 => format!("1 {one}"),
@@ -52,7 +52,21 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
     }
 }
 
-/// The first letters of a text, and a sign if there are more.
+/// Chooses the singular or the plural of a verb or pronoun: `is`, `are`.
+pub fn plural(count: u64, one: &'static str, many: &'static str) -> &'static str {
+    if count == 1 { one } else { many }
+}
+
+/// Formats a number as a word, up to ten.
+pub fn spelled(value: u64) -> String {
+    const WORDS: [&str; 11] = [
+        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    ];
+    let word = usize::try_from(value).ok().and_then(|at| WORDS.get(at));
+    word.map_or_else(|| number(value), |&word| word.to_owned())
+}
+
+/// Returns the first `longest` characters of a text, with an ellipsis if there are more.
 pub fn shortened(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
@@ -60,7 +74,7 @@ pub fn shortened(text: &str, longest: usize) -> String {
     }
 }
 
-/// A word of a command, as a shell reads it back.
+/// Quotes a word for a shell, if it needs quoting.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -74,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_sizes_read_well() {
+    fn numbers_and_sizes_are_formatted() {
         assert_eq!(number(0), "0");
         assert_eq!(number(999), "999");
         assert_eq!(number(1_234_567), "1,234,567");
@@ -82,13 +96,22 @@ mod tests {
         assert_eq!(size(1500), "1.5 kB");
         assert_eq!(size(999_999), "1.0 MB");
         assert_eq!(size(123_456_789_000), "123 GB");
-        assert_eq!(part_of(1, 0), "100.0 %");
+        assert_eq!(part_of(0, 0), "0.0 %");
+        assert_eq!(part_of(1, 8), "12.5 %");
         assert_eq!(counted(1, "page", "pages"), "1 page");
         assert_eq!(counted(2000, "page", "pages"), "2,000 pages");
+        assert_eq!(
+            (plural(1, "is", "are"), plural(0, "is", "are")),
+            ("is", "are")
+        );
+        assert_eq!(
+            (spelled(4).as_str(), spelled(1000).as_str()),
+            ("four", "1,000")
+        );
     }
 
     #[test]
-    fn a_shell_reads_a_word_back() {
+    fn words_are_quoted_for_a_shell() {
         assert_eq!(quoted("a/b-1.cento"), "a/b-1.cento");
         assert_eq!(quoted("汉字.cento"), "汉字.cento");
         assert_eq!(quoted("my corpus"), "'my corpus'");
@@ -97,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_cut_between_letters() {
+    fn text_is_cut_between_characters() {
         assert_eq!(shortened("汉字汉字", 2), "汉字…");
         assert_eq!(shortened("汉字", 2), "汉字");
     }

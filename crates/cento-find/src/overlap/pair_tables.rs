@@ -1,7 +1,7 @@
-//! From pairs of numbers to tables with names.
+//! The result tables: joins names to pairs of numbers.
 //!
 //! ```text
-//!   pairs ─ sum ─▶ of (left)                                        ┐ names and facts come first
+//!   pairs ─ sum ─▶ of (left)                                        ┐ names and counts come first
 //!   facts ─ add up ─▶ of, page       pages ─ names ─▶ of, page      ┘ in every group
 //!   of ─ name of ─▶ page (right) ─ name page ─▶ ranked ─ write ─▶ the table, strongest first
 //!   common chunks ─ show common ─▶ common ranked ─ write common ─▶ common
@@ -9,44 +9,45 @@
 
 use std::sync::Arc;
 
-use cento_flow::{Bitmap, Fragment, Registry, StageError, WideGroup, WideGroups, table_row};
+use cento_flow::{
+    Bitmap, Fragment, Registry, StageError, TableName, WideGroup, WideGroups, table_row,
+};
 use serde::{Deserialize, Serialize};
 
-use super::cut::Cutter;
-use super::params::{Params, Unit};
-use super::rows::{Common, Contender, Fact, Pair};
-use super::stages::{LARGEST, for_each_sum, larger};
+use super::cut::ChunkCutter;
+use super::overlap_rows::{CommonChunk, Contender, PageCounts, PairCount};
+use super::params::{OverlapParams, Unit};
+use super::stage_names::{counter, shuffle, stage};
+use super::stages::{for_each_sum, larger};
 use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::names::{NAMED, PageName, name_of};
 use crate::precedence::{Dates, Earlier, earlier};
 
-pub(super) const OF: &str = "of";
-pub(super) const PAGE: &str = "page";
-pub(super) const RANKED: &str = "ranked";
-pub(super) const COMMON_RANKED: &str = "common ranked";
-/// The tables.
-pub(super) const PAIRS: &str = "pairs";
-pub(super) const SERVERS: &str = "servers";
-pub(super) const COMMON_TABLE: &str = "common";
-pub(super) const LARGEST_TABLE: &str = "largest";
-/// Among the records of a page, its name is the first (0), what is known of it comes next, then the
-/// rows about it.
-const FACT: u64 = 1;
+/// The main table of an overlap of pages: strongest pairs first.
+pub const PAIRS: TableName<OverlapPairRow> = TableName::new("pairs");
+/// The main table of an overlap of servers: strongest pairs first.
+pub const SERVERS: TableName<ServerRow> = TableName::new("servers");
+/// The table of ignored chunks: most common first.
+pub const COMMON: TableName<CommonRow> = TableName::new("common");
+/// The table of the largest pair below the threshold: at most one row.
+pub const LARGEST: TableName<LargestRow> = TableName::new("largest");
+/// The order of the records of a page: its name (0), its counts, the rows about it.
+const COUNTS: u64 = 1;
 const ROW: u64 = 2;
-/// Characters that are shown of a chunk.
+/// The number of characters of a chunk in the table of ignored chunks.
 const SHOWN: usize = 200;
-/// Texts that are looked up together.
+/// The number of texts that are read together.
 const LOOKUP: usize = 256;
 
 table_row! {
     /// Two pages that share chunks.
-    pub struct PairRow {
-        /// The page that is later by date; of the higher id, if dates do not tell.
+    pub struct OverlapPairRow {
+        /// The page that is later by date; if dates do not decide, the one with the higher id.
         pub page_id: u64,
         /// Its address.
         pub page: String,
-        /// The page that is earlier by date; of the lower id, if dates do not tell.
+        /// The page that is earlier by date; if dates do not decide, the one with the lower id.
         pub of_id: u64,
         /// Its address.
         pub of: String,
@@ -54,15 +55,15 @@ table_row! {
         pub chunks: u32,
         /// Distinct chunks of the page.
         pub page_chunks: u32,
-        /// Distinct chunks of the other.
+        /// Distinct chunks of the other page.
         pub of_chunks: u32,
-        /// How much of the page is in the other: shared chunks of its own.
+        /// The share of the page's chunks found in the other.
         pub page_share: f64,
-        /// How much of the other is in the page.
+        /// The share of the other's chunks found in the page.
         pub of_share: f64,
-        /// Pages with the text of the page, itself among them.
+        /// The number of pages with the text of the page, including itself.
         pub page_copies: u32,
-        /// Pages with the text of the other.
+        /// The number of pages with the text of the other, including itself.
         pub of_copies: u32,
     }
 }
@@ -70,7 +71,7 @@ table_row! {
 table_row! {
     /// Two servers that share chunks.
     pub struct ServerRow {
-        /// The server of which more is in the other.
+        /// The server of which the larger share is on the other.
         pub server: String,
         /// The other.
         pub of: String,
@@ -78,11 +79,11 @@ table_row! {
         pub chunks: u32,
         /// Distinct chunks of the server.
         pub server_chunks: u32,
-        /// Distinct chunks of the other.
+        /// Distinct chunks of the other server.
         pub of_chunks: u32,
-        /// How much of the server is in the other.
+        /// The share of the server's chunks found on the other.
         pub server_share: f64,
-        /// How much of the other is in the server.
+        /// The share of the other's chunks found on the server.
         pub of_share: f64,
         /// Pages of the server.
         pub server_pages: u32,
@@ -92,42 +93,42 @@ table_row! {
 }
 
 table_row! {
-    /// A chunk that is on too many pages to tell anything.
+    /// A chunk that is ignored because it is on too many pages.
     pub struct CommonRow {
         /// Its hash.
         pub chunk_hash: [u8; 16],
-        /// How many pages, or servers, have it.
+        /// The number of pages, or servers, that have it.
         pub pages: u32,
-        /// The first page that has it; of servers, the first page of the first server that has it.
+        /// The first page that has it; for servers, the first page of the first server that has it.
         pub page_id: u64,
-        /// The address of that.
+        /// The URL of that page.
         pub page: String,
-        /// How it begins, if the corpus keeps text and the chunk is on that page.
+        /// The beginning of the chunk, if the corpus has text and the chunk is on that page.
         pub text: Option<String>,
     }
 }
 
 table_row! {
-    /// The two that share most, of those that share too little.
+    /// The pair that shares most, below the threshold.
     pub struct LargestRow {
-        /// One of them, by its number in the run.
+        /// The page or server with the lower number in the run.
         pub left: u32,
-        /// The other.
+        /// The one with the higher number.
         pub right: u32,
-        /// What they share.
+        /// Distinct chunks that both have.
         pub chunks: u32,
     }
 }
 
 /// One side of a pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Side {
+struct PairSide {
     name: PageName,
     chunks: u32,
     pages: u32,
 }
 
-impl Side {
+impl PairSide {
     fn share(&self, chunks: u32) -> f64 {
         f64::from(chunks) / f64::from(self.chunks.max(chunks).max(1))
     }
@@ -141,33 +142,33 @@ impl Side {
     }
 }
 
-/// Takes the name and the facts that stand before the rows about a page.
-fn side_of(group: &mut WideGroup<'_, '_>) -> std::result::Result<Side, StageError> {
+/// Reads the name and the counts that precede the rows about a page.
+fn side_of(group: &mut WideGroup<'_, '_>) -> std::result::Result<PairSide, StageError> {
     let name = name_of(group)?;
-    let fact = group.next().filter(|record| record.order == FACT);
-    let fact = fact.ok_or("a page has no facts")?;
-    let (chunks, pages) = serde_json::from_slice(&fact.value)?;
-    Ok(Side {
+    let counts = group.next().filter(|record| record.order == COUNTS);
+    let counts = counts.ok_or_else(|| Error::Bug("a page has no counts".to_owned()))?;
+    let (chunks, pages) = serde_json::from_slice(&counts.value)?;
+    Ok(PairSide {
         name,
         chunks,
         pages,
     })
 }
 
-/// A number that is lower the stronger a pair is: by the larger share, then by chunks.
+/// Returns a number that is lower for stronger pairs: by the larger share, then by chunks.
 fn rank(strongest: f64, chunks: u32) -> u64 {
     let weakness = ((1.0 - strongest) * f64::from(1 << 30)) as u64;
     weakness << 32 | u64::from(u32::MAX - chunks)
 }
 
-/// Bits of a [`rank`].
+/// The number of bits of a [`rank`].
 pub(super) const RANK_BITS: u32 = 63;
 
 pub(super) fn register_sums(registry: &mut Registry) {
-    registry.reduce::<Pair, _>("sum", |context, groups| {
+    registry.reduce::<PairCount, _>(stage::SUM, |context, groups| {
         let threshold: u32 = context.parameters()?;
         let named = context.state::<Bitmap>(NAMED)?;
-        let mut rows = context.wide_shuffle(OF)?;
+        let mut rows = context.wide_shuffle(shuffle::OF)?;
         let mut largest = None;
         for_each_sum(groups, |pair| {
             if pair.chunks < threshold {
@@ -181,13 +182,13 @@ pub(super) fn register_sums(registry: &mut Registry) {
         })?;
         match largest {
             Some(pair) => Ok(context
-                .shuffle::<Contender>(LARGEST)?
+                .shuffle::<Contender>(shuffle::LARGEST)?
                 .push(Contender(pair))?),
             None => Ok(()),
         }
     });
-    registry.reduce::<Contender, _>("largest", |context, groups| {
-        let mut table = context.table::<LargestRow>(LARGEST_TABLE)?;
+    registry.reduce::<Contender, _>(stage::LARGEST, |context, groups| {
+        let mut table = context.table(LARGEST)?;
         while let Some(mut group) = groups.next_group()? {
             if let Some(Contender(pair)) = group.next() {
                 table.push(LargestRow {
@@ -199,59 +200,64 @@ pub(super) fn register_sums(registry: &mut Registry) {
         }
         Ok(())
     });
-    registry.reduce::<Fact, _>("add up", |context, groups| {
+    registry.reduce::<PageCounts, _>(stage::ADD_UP, |context, groups| {
         let threshold: u32 = context.parameters()?;
         let named = context.state::<Bitmap>(NAMED)?;
-        let (mut of, mut page) = (context.wide_shuffle(OF)?, context.wide_shuffle(PAGE)?);
+        let (mut of, mut page) = (
+            context.wide_shuffle(shuffle::OF)?,
+            context.wide_shuffle(shuffle::PAGE)?,
+        );
         while let Some(group) = groups.next_group()? {
             let number = u64::from(group.key());
-            let sum = group.fold(Fact::default(), |sum, fact| Fact {
+            let sum = group.fold(PageCounts::default(), |sum, fact| PageCounts {
                 page: fact.page,
                 chunks: sum.chunks + fact.chunks,
                 pages: sum.pages + fact.pages,
                 common: sum.common + fact.common,
             });
             if sum.common > 0 {
-                context.count("pages with common chunks", 1);
+                context.count(counter::PAGES_WITH_COMMON_CHUNKS, 1);
             }
             if sum.common >= threshold {
-                context.count("pages with enough common chunks", 1);
+                context.count(counter::PAGES_WITH_ENOUGH_COMMON_CHUNKS, 1);
             }
             if !named.get(number) {
                 continue;
             }
             let value = serde_json::to_vec(&(sum.chunks, sum.pages))?;
-            of.push_numbered(number, FACT, &value)?;
-            page.push_numbered(number, FACT, &value)?;
+            of.push_numbered(number, COUNTS, &value)?;
+            page.push_numbered(number, COUNTS, &value)?;
         }
         Ok(())
     });
 }
 
-type Numbers = (u32, u32, u32);
-
-pub(super) fn register_naming(registry: &mut Registry, source: &Arc<CorpusPages>, params: &Params) {
+pub(super) fn register_naming(
+    registry: &mut Registry,
+    source: &Arc<CorpusPages>,
+    params: &OverlapParams,
+) {
     let unit = params.unit;
-    registry.reduce::<Fragment, _>("name of", |context, groups| {
-        let mut pages = context.wide_shuffle(PAGE)?;
+    registry.reduce::<Fragment, _>(stage::NAME_OF, |context, groups| {
+        let mut pages = context.wide_shuffle(shuffle::PAGE)?;
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
             let side = side_of(&mut group)?;
             for record in group {
-                let (left, right, chunks): Numbers = serde_json::from_slice(&record.value)?;
+                let (left, right, chunks): (u32, u32, u32) = serde_json::from_slice(&record.value)?;
                 let value = serde_json::to_vec(&(left, right, chunks, &side))?;
                 pages.push_numbered(u64::from(right), ROW, &value)?;
             }
         }
         Ok(())
     });
-    registry.reduce::<Fragment, _>("name page", |context, groups| {
-        let mut ranked = context.wide_shuffle(RANKED)?;
+    registry.reduce::<Fragment, _>(stage::NAME_PAGE, |context, groups| {
+        let mut ranked = context.wide_shuffle(shuffle::RANKED)?;
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
             let page = side_of(&mut group)?;
             for record in group {
-                let (left, right, chunks, of): (u32, u32, u32, Side) =
+                let (left, right, chunks, of): (u32, u32, u32, PairSide) =
                     serde_json::from_slice(&record.value)?;
                 let value = serde_json::to_vec(&(chunks, &page, &of))?;
                 let strongest = page.share(chunks).max(of.share(chunks));
@@ -261,38 +267,39 @@ pub(super) fn register_naming(registry: &mut Registry, source: &Arc<CorpusPages>
         }
         Ok(())
     });
-    registry.reduce::<Fragment, _>("write", move |context, groups| {
+    registry.reduce::<Fragment, _>(stage::WRITE, move |context, groups| {
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             for record in group {
-                let (chunks, page, of): (u32, Side, Side) = serde_json::from_slice(&record.value)?;
+                let (chunks, page, of): (u32, PairSide, PairSide) =
+                    serde_json::from_slice(&record.value)?;
                 if unit == Unit::Pages {
-                    let mut table = context.table::<PairRow>(PAIRS)?;
+                    let mut table = context.table(PAIRS)?;
                     table.push(pair_row(chunks, page, of))?;
                 } else {
-                    let mut table = context.table::<ServerRow>(SERVERS)?;
+                    let mut table = context.table(SERVERS)?;
                     table.push(server_row(chunks, page, of, unit))?;
                 }
             }
         }
-        // A table without rows has columns too.
+        // Creates the table even if it has no rows.
         if unit == Unit::Pages {
-            drop(context.table::<PairRow>(PAIRS)?);
+            drop(context.table(PAIRS)?);
         } else {
-            drop(context.table::<ServerRow>(SERVERS)?);
+            drop(context.table(SERVERS)?);
         }
         Ok(())
     });
     register_common(registry, source, params);
 }
 
-fn pair_row(chunks: u32, page: Side, of: Side) -> PairRow {
+fn pair_row(chunks: u32, page: PairSide, of: PairSide) -> OverlapPairRow {
     let dates = (Dates::from(&page.name), Dates::from(&of.name));
     let (page, of) = match earlier(dates.0, dates.1) {
         Earlier::First => (of, page),
         Earlier::Second | Earlier::Same | Earlier::Unknown => (page, of),
     };
-    PairRow {
+    OverlapPairRow {
         page_share: page.share(chunks),
         of_share: of.share(chunks),
         page_id: page.name.page_id,
@@ -307,8 +314,8 @@ fn pair_row(chunks: u32, page: Side, of: Side) -> PairRow {
     }
 }
 
-fn server_row(chunks: u32, page: Side, of: Side, unit: Unit) -> ServerRow {
-    // Who is contained in whom is what mirrors are told by.
+fn server_row(chunks: u32, page: PairSide, of: PairSide, unit: Unit) -> ServerRow {
+    // A mirror is recognised by the share of the smaller server found on the other.
     let (server, of) = if page.share(chunks) >= of.share(chunks) {
         (page, of)
     } else {
@@ -327,9 +334,9 @@ fn server_row(chunks: u32, page: Side, of: Side, unit: Unit) -> ServerRow {
     }
 }
 
-/// A common chunk on its way into the table.
+/// A row of the table of ignored chunks, before it is sorted.
 #[derive(Serialize, Deserialize)]
-struct Shown {
+struct CommonExcerpt {
     chunk: [u8; 16],
     pages: u32,
     page_id: u64,
@@ -337,10 +344,10 @@ struct Shown {
     text: Option<String>,
 }
 
-fn register_common(registry: &mut Registry, source: &Arc<CorpusPages>, params: &Params) {
-    registry.reduce::<Common, _>("note common", |context, groups| {
+fn register_common(registry: &mut Registry, source: &Arc<CorpusPages>, params: &OverlapParams) {
+    registry.reduce::<CommonChunk, _>(stage::NOTE_COMMON, |context, groups| {
         let named = context.state::<Bitmap>(NAMED)?;
-        let mut rows = context.shuffle::<Common>("common noted")?;
+        let mut rows = context.shuffle::<CommonChunk>(shuffle::COMMON_NOTED)?;
         while let Some(group) = groups.next_group()? {
             named.set(u64::from(group.key()));
             rows.extend(group)?;
@@ -348,9 +355,9 @@ fn register_common(registry: &mut Registry, source: &Arc<CorpusPages>, params: &
         Ok(())
     });
     let (source, kind) = (Arc::clone(source), params.chunk);
-    registry.reduce::<Common, _>("show common", move |context, groups| {
-        let mut names = context.wide_shuffle("common named")?;
-        let mut waiting: Vec<Common> = Vec::new();
+    registry.reduce::<CommonChunk, _>(stage::SHOW_COMMON, move |context, groups| {
+        let mut names = context.wide_shuffle(shuffle::COMMON_NAMED)?;
+        let mut waiting: Vec<CommonChunk> = Vec::new();
         loop {
             let group = groups.next_group()?;
             let ended = group.is_none();
@@ -368,15 +375,15 @@ fn register_common(registry: &mut Registry, source: &Arc<CorpusPages>, params: &
             }
         }
     });
-    registry.reduce::<Fragment, _>("name common", |context, groups| {
-        let mut ranked = context.wide_shuffle(COMMON_RANKED)?;
+    registry.reduce::<Fragment, _>(stage::NAME_COMMON, |context, groups| {
+        let mut ranked = context.wide_shuffle(shuffle::COMMON_RANKED)?;
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
             let name = name_of(&mut group)?;
             for record in group {
                 let (chunk, pages, text): ([u8; 16], u32, Option<String>) =
                     serde_json::from_slice(&record.value)?;
-                let shown = Shown {
+                let shown = CommonExcerpt {
                     chunk,
                     pages,
                     page_id: name.page_id,
@@ -390,12 +397,12 @@ fn register_common(registry: &mut Registry, source: &Arc<CorpusPages>, params: &
         }
         Ok(())
     });
-    registry.reduce::<Fragment, _>("write common", |context, groups| {
-        let mut table = context.table::<CommonRow>(COMMON_TABLE)?;
+    registry.reduce::<Fragment, _>(stage::WRITE_COMMON, |context, groups| {
+        let mut table = context.table(COMMON)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             for record in group {
-                let shown: Shown = serde_json::from_slice(&record.value)?;
+                let shown: CommonExcerpt = serde_json::from_slice(&record.value)?;
                 table.push(CommonRow {
                     chunk_hash: shown.chunk,
                     pages: shown.pages,
@@ -409,11 +416,11 @@ fn register_common(registry: &mut Registry, source: &Arc<CorpusPages>, params: &
     });
 }
 
-/// How chunks begin, by the text of the pages that they are named after; these ascend.
+/// Reads the beginnings of chunks from the texts of their first pages, which must ascend.
 fn texts_of(
     source: &CorpusPages,
     kind: cento_text::chunk::ChunkKind,
-    chunks: &[Common],
+    chunks: &[CommonChunk],
 ) -> Result<Vec<Option<String>>> {
     let mut texts = vec![None; chunks.len()];
     if !source.has_text() {
@@ -421,7 +428,7 @@ fn texts_of(
     }
     let mut pages: Vec<u32> = chunks.iter().map(|common| common.page).collect();
     pages.dedup();
-    let mut cutter = Cutter::new(source, kind);
+    let mut cutter = ChunkCutter::new(source, kind);
     source.texts::<Error>(&pages, |page, text| {
         cutter.cut(text, |hash, chunk| {
             for (common, found) in chunks.iter().zip(&mut texts) {

@@ -1,25 +1,25 @@
-//! The rows that travel between the stages of `phrases`.
+//! The rows of the shuffles of `phrases`.
 
 use bytemuck::{Pod, Zeroable};
 use cento_fingerprint::run_hash;
 use cento_flow::Row;
 
-/// A page by the identity of its host, domain or address.
+/// A page with a hash of its host, domain or address.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Home {
+pub(super) struct PageHome {
     hash: [u64; 2],
     pub(super) page: u32,
     unused: u32,
 }
 
-impl Home {
-    pub(super) fn new(name: &str, page: u32) -> Home {
-        // Whoever chooses the names of hosts must not be able to make two of them one.
+impl PageHome {
+    pub(super) fn new(name: &str, page: u32) -> PageHome {
+        // Collision-resistant: names of hosts are chosen by others.
         let hash = blake3::hash(name.as_bytes());
         let hash = hash.as_bytes().first_chunk().copied().unwrap_or_default();
         let hash = u128::from_be_bytes(hash);
-        Home {
+        PageHome {
             hash: [(hash >> 64) as u64, hash as u64],
             page,
             unused: 0,
@@ -27,7 +27,7 @@ impl Home {
     }
 }
 
-impl Row for Home {
+impl Row for PageHome {
     type Key = u128;
     type Rest = u32;
 
@@ -40,14 +40,14 @@ impl Row for Home {
     }
 }
 
-/// A phrase of a page. Those of one phrase come by site.
+/// A phrase of a page. The pages of a phrase are ordered by site.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
 pub(super) struct Shingle {
     pub(super) gram: u64,
     pub(super) site: u32,
     pub(super) page: u32,
-    /// How many of the page's 84 shingles it is; 0 if it was not sampled.
+    /// How many of the 84 shingles of the page it is; 0 if it was not sampled.
     pub(super) slots: u32,
 }
 
@@ -64,11 +64,11 @@ impl Row for Shingle {
     }
 }
 
-/// A page that holds a phrase, behind what is known of the phrase as a whole.
+/// A page that has a phrase. The first row of a phrase is a head with facts about the phrase.
 ///
-/// Pages come in an order that is random and the same for all phrases. So the first few of every
-/// phrase are a sample, and a page that is among the first of one phrase is likely to be among the
-/// first of the next.
+/// Pages come in a random order that is the same for all phrases. So the first pages of a phrase are
+/// a sample, and a page that is among the first of one phrase is likely to be among the first of the
+/// next.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Holder {
@@ -82,16 +82,16 @@ pub(super) struct Holder {
 pub(super) const POPULAR: u32 = 1 << 16;
 /// On more than one site.
 pub(super) const ABROAD: u32 = 1 << 17;
-/// Sampled from one page at least.
+/// Sampled from at least one page.
 pub(super) const SAMPLED: u32 = 1 << 18;
-/// More pages could give the phrase than were candidates.
+/// On more pages than there are candidates.
 pub(super) const CUT: u32 = 1 << 19;
 
-/// The order of pages that a phrase is given to: behind all candidates.
-const TAKERS: u64 = u64::MAX;
+/// The order of the pages that are covered, after all candidates.
+const TARGETS: u64 = u64::MAX;
 
 impl Holder {
-    /// What is known of a phrase.
+    /// The facts about a phrase.
     pub(super) fn head(gram: u64, facts: u32) -> Holder {
         Holder {
             gram,
@@ -101,7 +101,7 @@ impl Holder {
         }
     }
 
-    /// A page that holds it.
+    /// A page that has the phrase.
     pub(super) fn new(gram: u64, page: u32, facts: u32) -> Holder {
         Holder {
             gram,
@@ -111,7 +111,7 @@ impl Holder {
         }
     }
 
-    /// A page that may give the phrase to others: which of the candidates it is.
+    /// A candidate for covering the phrase, with its place among the candidates.
     pub(super) fn candidate(gram: u64, place: usize, page: u32) -> Holder {
         Holder {
             gram,
@@ -121,16 +121,16 @@ impl Holder {
         }
     }
 
-    /// The same page as one to give the phrase to, behind all candidates.
-    pub(super) fn taker(self) -> Holder {
+    /// The same page as one to be covered, after all candidates.
+    pub(super) fn target(self) -> Holder {
         Holder {
-            order: TAKERS,
+            order: TARGETS,
             ..self
         }
     }
 
-    pub(super) fn is_taker(self) -> bool {
-        self.order == TAKERS
+    pub(super) fn is_target(self) -> bool {
+        self.order == TARGETS
     }
 
     /// The same page with other facts.
@@ -138,7 +138,7 @@ impl Holder {
         Holder { facts, ..self }
     }
 
-    /// What the head of a phrase says.
+    /// The facts of a head.
     pub(super) fn facts(self) -> u32 {
         self.facts
     }
@@ -151,7 +151,7 @@ impl Holder {
         self.facts & fact != 0
     }
 
-    /// How many of the page's shingles the phrase is.
+    /// How many of the shingles of the page the phrase is.
     pub(super) fn slots(self) -> u32 {
         self.facts & 0xffff
     }
@@ -170,24 +170,24 @@ impl Row for Holder {
     }
 }
 
-/// Where a page stands in the random order of pages.
+/// The place of a page in the random order of pages.
 pub(super) fn shuffled(page: u32) -> u64 {
     run_hash(&[u64::from(page)]).max(1)
 }
 
-/// What a phrase adds to the account of a page.
+/// What phrases add to the counts of a page.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Held {
+pub(super) struct Contribution {
     pub(super) page: u32,
     pub(super) facts: u32,
     pub(super) amount: u32,
 }
 
-/// The account is opened: how many phrases the page has.
+/// The contribution is the total number of phrases of the page.
 pub(super) const TOTAL: u32 = 1 << 20;
 
-impl Row for Held {
+impl Row for Contribution {
     type Key = u32;
     type Rest = (u32, u32);
 
@@ -200,7 +200,7 @@ impl Row for Held {
     }
 }
 
-/// A popular phrase, on its way to the page that its words are taken from.
+/// A popular phrase, sent to a page that has it to look up its words.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
 pub(super) struct Example {
@@ -208,7 +208,7 @@ pub(super) struct Example {
     pub(super) gram: u64,
     pub(super) pages: u32,
     pub(super) sites: u32,
-    /// Pages that it was sampled from.
+    /// How many pages it was sampled from.
     pub(super) sampled: u32,
 }
 
@@ -225,7 +225,7 @@ impl Row for Example {
     }
 }
 
-/// A page that may be covered, by its popular shingles.
+/// A page that may be covered, keyed by its number of popular shingles.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Coverable {
@@ -247,15 +247,15 @@ impl Row for Coverable {
     }
 }
 
-/// A page that offers another one a phrase.
+/// A candidate for covering a phrase of a page.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
 pub(super) struct Offer {
     pub(super) gram: u64,
     pub(super) page: u32,
     pub(super) source: u32,
-    /// How many shingles of the page the phrase is, whether it is popular, and whether more pages
-    /// could give it.
+    /// How many shingles of the page the phrase is, whether it is popular, and whether there are
+    /// more candidates.
     pub(super) facts: u32,
 }
 

@@ -1,21 +1,26 @@
-//! Text from strangers, made harmless for a page.
+//! Escaping of untrusted text for HTML.
 
-/// Marks that may stand on one letter: enough for every living script, and a tower of them leaves
-/// its line.
-const MOST_MARKS: usize = 6;
+/// Combining marks that are kept on one letter: enough for every living script. A tower of them
+/// would cover other lines.
+const MAX_MARKS: usize = 6;
 
-/// Text for an element or an attribute in quotes. Nothing of it is markup, and what acts rather
-/// than is read is gone: control characters, overrides of the direction of writing, invisible tags.
-/// Line breaks and tabs stay.
-pub(super) fn escape(text: &str) -> String {
+/// Escapes text for an element or a quoted attribute.
+///
+/// Markup becomes text. Characters that act rather than being read are removed: control characters,
+/// overrides of the writing direction, invisible tags. Line breaks and tabs are kept.
+///
+/// ```
+/// assert_eq!(cento_report::escape("a < b\u{202e}"), "a &lt; b");
+/// ```
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     let mut marks = 0;
     for letter in text.chars() {
-        if acts(letter) {
+        if is_active(letter) {
             continue;
         }
         marks = if is_mark(letter) { marks + 1 } else { 0 };
-        if marks > MOST_MARKS {
+        if marks > MAX_MARKS {
             continue;
         }
         match letter {
@@ -24,7 +29,7 @@ pub(super) fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // A parser would make one line break of the two.
+            // An HTML parser turns CR LF into one line break.
             '\r' => {}
             _ => out.push(letter),
         }
@@ -32,7 +37,7 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-fn acts(letter: char) -> bool {
+fn is_active(letter: char) -> bool {
     let code = u32::from(letter);
     (letter.is_control() && !matches!(letter, '\n' | '\t' | '\r'))
         || matches!(code,
@@ -42,16 +47,16 @@ fn acts(letter: char) -> bool {
         || (0xFDD0..=0xFDEF).contains(&code)
 }
 
-/// The blocks of marks that stand on any letter, as attackers use them.
+/// Returns whether a character is in one of the blocks of general combining marks.
 fn is_mark(letter: char) -> bool {
     matches!(u32::from(letter),
         0x0300..=0x036F | 0x0483..=0x0489 | 0x1AB0..=0x1AFF | 0x1DC0..=0x1DFF | 0x20D0..=0x20FF | 0xFE20..=0xFE2F
     )
 }
 
-/// The address as a link may have it: pages of the web alone. A page that calls itself
-/// `javascript:…` is shown and leads nowhere.
-pub(super) fn link(address: &str) -> Option<String> {
+/// Returns an address as the target of a link, escaped, if it is an HTTP URL. Any other address,
+/// such as `javascript:…`, is shown as text only.
+pub fn link(address: &str) -> Option<String> {
     let lower = address.get(..8).unwrap_or(address).to_ascii_lowercase();
     let web = lower.starts_with("http://") || lower.starts_with("https://");
     let plain = !address.chars().any(|c| c.is_control() || c.is_whitespace());
@@ -65,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_pages_of_the_web_are_links() {
+    fn only_http_urls_are_links() {
         assert_eq!(
             link("https://a.example/x?a=1&b=\"").as_deref(),
             Some("https://a.example/x?a=1&amp;b=&quot;")
@@ -87,13 +92,13 @@ mod tests {
     }
 
     #[test]
-    fn what_acts_is_gone_and_what_is_read_stays() {
+    fn active_characters_are_removed_and_text_is_kept() {
         assert_eq!(
             escape("a<b>&'\"\u{202e}\u{0}\r\nc\t汉字 ü é"),
             "a&lt;b&gt;&amp;&#39;&quot;\nc\t汉字 ü é"
         );
         let tower = format!("a{}b", "\u{0301}".repeat(100));
-        assert_eq!(escape(&tower).chars().count(), 2 + MOST_MARKS);
+        assert_eq!(escape(&tower).chars().count(), 2 + MAX_MARKS);
     }
 
     proptest! {

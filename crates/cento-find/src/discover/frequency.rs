@@ -1,4 +1,4 @@
-//! How often every object occurs, and which of them become labels.
+//! How often every object occurs, and which objects become labels.
 //!
 //! ```text
 //!   chunks ─ note ─▶ seen            (only if not all fit in memory)
@@ -6,9 +6,9 @@
 //!                                          └─▶ examples, by original                  (informed)
 //! ```
 //!
-//! Which objects are the most frequent ones, nobody knows before all are counted: `count` writes
-//! down how many occur how often, in each partition, and `select` reads it. Partitions are ranges
-//! of hashes, so those before one tell how many of equally frequent objects are left to take.
+//! The most frequent objects are known only after all are counted: `count` records the frequencies of
+//! each partition, and `select` reads them. Partitions are ranges of hashes, so the partitions before
+//! a given one determine how many of the equally frequent objects are still to be selected.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -18,29 +18,31 @@ use cento_flow::{Bitmap, Context, Registry, Row, SeenFilter, StageError};
 use cento_labels::Recipe;
 use serde::{Deserialize, Serialize};
 
+use super::flow_names::{counter, shuffle, stage, state};
 use super::params::{DiscoverParams, How};
+use super::{FREQUENCIES_TABLE, FrequencyRow};
 use crate::corpus_pages::{ChunkTask, CorpusPages, TextTask};
 use crate::names::{NAMED, ROW};
 use crate::numbers::{Numbers, UNSET};
 use crate::sites::DOMAINS;
 use crate::tally::Tally;
 
-/// Where objects come from.
+/// Objects to read.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ObjectTask {
     /// The table of chunks.
     Chunks(ChunkTask),
-    /// Texts, cut again.
+    /// Texts, which are cut again.
     Text(TextTask),
     /// Pages, for their payloads.
     Pages(usize),
 }
 
-/// An object on a page.
+/// An occurrence of an object on a page.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Seen {
+pub(super) struct ObjectRow {
     hash: [u64; 2],
     site: u32,
     page: u32,
@@ -48,11 +50,11 @@ pub(super) struct Seen {
     bytes: u32,
 }
 
-impl Seen {
-    fn new(hash: &[u8], site: u32, page: u32, begin: u32, bytes: u32) -> Seen {
+impl ObjectRow {
+    fn new(hash: &[u8], site: u32, page: u32, begin: u32, bytes: u32) -> ObjectRow {
         let hash = hash.first_chunk::<16>().copied().unwrap_or_default();
         let hash = u128::from_be_bytes(hash);
-        Seen {
+        ObjectRow {
             hash: [(hash >> 64) as u64, hash as u64],
             site,
             page,
@@ -62,7 +64,7 @@ impl Seen {
     }
 }
 
-impl Row for Seen {
+impl Row for ObjectRow {
     type Key = u128;
     type Rest = (u32, u32, u32);
 
@@ -78,7 +80,7 @@ impl Row for Seen {
 /// An object that may become a label.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Candidate {
+pub(super) struct LabelCandidate {
     hash: [u64; 2],
     count: u64,
     largest: u64,
@@ -90,7 +92,7 @@ pub(super) struct Candidate {
     unused: u32,
 }
 
-impl Row for Candidate {
+impl Row for LabelCandidate {
     type Key = u128;
     type Rest = ();
 
@@ -101,14 +103,14 @@ impl Row for Candidate {
     fn rest(&self) {}
 }
 
-/// One label that an original has.
+/// An original, once for each of its labels.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Owned {
+pub(super) struct LabelOriginal {
     pub(super) page: u32,
 }
 
-impl Row for Owned {
+impl Row for LabelOriginal {
     type Key = u32;
     type Rest = ();
 
@@ -119,9 +121,9 @@ impl Row for Owned {
     fn rest(&self) {}
 }
 
-/// A label, on its way to the page that it is shown from.
+/// A label, sent to its first page to look up its text.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Example {
+pub(super) struct LabelExample {
     pub(super) hash: [u64; 2],
     pub(super) count: u64,
     pub(super) largest: u64,
@@ -134,51 +136,51 @@ pub(super) struct Example {
 
 pub(super) fn register(
     registry: &mut Registry,
-    source: &Arc<CorpusPages>,
+    corpus: &Arc<CorpusPages>,
     params: &DiscoverParams,
 ) {
-    let (pages, recipe) = (Arc::clone(source), params.recipe);
-    registry.map("note", move |context| {
-        let seen = context.state::<SeenFilter>("seen")?;
+    let (pages, recipe) = (Arc::clone(corpus), params.recipe);
+    registry.map(stage::NOTE, move |context| {
+        let seen = context.state::<SeenFilter>(state::SEEN)?;
         for_each_object(&pages, &recipe, context, |hash, _, _, _| {
             seen.note(half(hash));
             Ok(())
         })
     });
-    let (pages, asked) = (Arc::clone(source), params.clone());
-    registry.map("objects", move |context| {
-        let filter = context.stage().reads.iter().any(|name| name == "seen");
+    let (pages, settings) = (Arc::clone(corpus), params.clone());
+    registry.map(stage::OBJECTS, move |context| {
+        let filter = context.stage().reads.iter().any(|name| name == state::SEEN);
         let seen = match filter {
-            true => Some(context.state::<SeenFilter>("seen")?),
+            true => Some(context.state::<SeenFilter>(state::SEEN)?),
             false => None,
         };
-        // Originals are one site: so they come in the order of their numbers.
-        let domains = match asked.informed() {
+        // Originals count as one site, so that they are ordered by their numbers.
+        let domains = match settings.informed() {
             true => None,
             false => Some(context.state::<Numbers>(DOMAINS)?),
         };
-        let singles = context.state::<Tally>("singles")?;
-        let mut by_hash = context.shuffle::<Seen>("by hash")?;
+        let singles = context.state::<Tally>(state::SINGLES)?;
+        let mut by_hash = context.shuffle::<ObjectRow>(shuffle::BY_HASH)?;
         let mut single = [0; 2];
         for_each_object(
             &pages,
-            &asked.recipe,
+            &settings.recipe,
             context,
             |hash, page, begin, bytes| {
-                context.count("objects", 1);
+                context.count(counter::OBJECTS, 1);
                 if seen
                     .as_ref()
                     .is_some_and(|seen| !seen.seen_again(half(hash)))
                 {
                     let stopped = hash
                         .first_chunk()
-                        .is_some_and(|hash| asked.stops.binary_search(hash).is_ok());
+                        .is_some_and(|hash| settings.stops.binary_search(hash).is_ok());
                     single[usize::from(stopped)] += 1;
-                    context.count("stopped", u64::from(stopped));
+                    context.count(counter::STOPPED, u64::from(stopped));
                     return Ok(());
                 }
                 let site = domains.as_ref().map_or(0, |domains| domains.get(page));
-                by_hash.push(Seen::new(hash, site, page, begin, bytes))?;
+                by_hash.push(ObjectRow::new(hash, site, page, begin, bytes))?;
                 Ok(())
             },
         )?;
@@ -193,24 +195,24 @@ fn half(hash: &[u8]) -> u64 {
     u64::from_le_bytes(hash.first_chunk().copied().unwrap_or_default())
 }
 
-/// Calls `each` with hash, page, place and bytes of all objects of a task.
+/// Calls `each` with the hash, page, offset and length of all objects of a task.
 fn for_each_object(
-    source: &CorpusPages,
+    corpus: &CorpusPages,
     recipe: &Recipe,
     context: &Context<'_>,
     mut each: impl FnMut(&[u8], u32, u32, u32) -> Result<(), StageError>,
 ) -> Result<(), StageError> {
     match context.task()? {
-        ObjectTask::Chunks(task) => source.for_each_placed_chunk(&task, |page, chunk| {
+        ObjectTask::Chunks(task) => corpus.for_each_placed_chunk(&task, |page, chunk| {
             let bytes = chunk.end.saturating_sub(chunk.begin);
             each(&chunk.chunk_hash, page, chunk.begin, bytes)
         }),
         ObjectTask::Text(task) => {
-            let mut room = String::new();
-            source.for_each_text(&task, |page, text| {
+            let mut buffer = String::new();
+            corpus.for_each_text(&task, |page, text| {
                 context.check()?;
                 let mut outcome = Ok(());
-                recipe.cut(text, &mut room, |range, hash| {
+                recipe.cut(text, &mut buffer, |range, hash| {
                     if outcome.is_ok() {
                         outcome = each(&hash, page, range.start as u32, range.len() as u32);
                     }
@@ -218,8 +220,8 @@ fn for_each_object(
                 outcome
             })
         }
-        ObjectTask::Pages(task) => source.for_each_page(task, |facts| {
-            // A page that a crawler made by going in circles is none.
+        ObjectTask::Pages(task) => corpus.for_each_page(task, |facts| {
+            // The same content again, from a crawler in a loop.
             if facts.reject == Some("recursion") {
                 return Ok(());
             }
@@ -235,29 +237,29 @@ fn for_each_object(
 }
 
 fn count(registry: &mut Registry, params: &DiscoverParams) {
-    let asked = params.clone();
-    registry.reduce::<Seen, _>("count", move |context, groups| {
-        let frequencies = context.state::<Tally>("counted")?;
-        let mut candidates = match asked.informed() {
-            false => Some(context.shuffle::<Candidate>("candidates")?),
+    let params = params.clone();
+    registry.reduce::<ObjectRow, _>(stage::COUNT, move |context, groups| {
+        let frequencies = context.state::<Tally>(state::COUNTED)?;
+        let mut candidates = match params.informed() {
+            false => Some(context.shuffle::<LabelCandidate>(shuffle::CANDIDATES)?),
             true => None,
         };
-        let mut informed = match asked.how {
+        let mut informed = match params.how {
             How::Informed(least) => Some((
                 least,
                 context.state::<Bitmap>(NAMED)?,
-                context.wide_shuffle("examples")?,
-                context.shuffle::<Owned>("by original")?,
+                context.wide_shuffle(shuffle::EXAMPLES)?,
+                context.shuffle::<LabelOriginal>(shuffle::BY_ORIGINAL)?,
             )),
             _ => None,
         };
         let mut holders: Vec<u32> = Vec::new();
-        // How often, and whether it is a stop: how many objects.
+        // For each number of occurrences, the number of objects that are not stopped, and stopped.
         let mut counted: HashMap<u64, [u64; 2]> = HashMap::new();
         while let Some(group) = groups.next_group()? {
             let key = group.key();
-            let stopped = asked.stops.binary_search(&key.to_be_bytes()).is_ok();
-            let mut all = Candidate {
+            let stopped = params.stops.binary_search(&key.to_be_bytes()).is_ok();
+            let mut all = LabelCandidate {
                 hash: [(key >> 64) as u64, key as u64],
                 count: 0,
                 largest: 0,
@@ -279,15 +281,14 @@ fn count(registry: &mut Registry, params: &DiscoverParams) {
                     if informed.is_some() {
                         holders.push(row.page);
                     }
-                    // A page without a domain adds none to the count, and is compared with no
-                    // other.
+                    // A page without a domain does not count as a domain.
                     if row.site == UNSET || last_site != Some(row.site) {
                         all.sites += u32::from(row.site != UNSET);
                         last_site = Some(row.site);
                         of_site = 0;
                     }
                 }
-                // The same label may have more white space on one page than on another.
+                // The same label may have more white space on some pages than on others.
                 longest = row.bytes.max(longest);
                 of_site += 1;
                 all.largest = all.largest.max(of_site);
@@ -297,7 +298,7 @@ fn count(registry: &mut Registry, params: &DiscoverParams) {
             }
             let entry = counted.entry(all.count).or_default();
             entry[usize::from(stopped)] += 1;
-            context.count("stopped", u64::from(stopped));
+            context.count(counter::STOPPED, u64::from(stopped));
             if stopped {
                 continue;
             }
@@ -305,12 +306,12 @@ fn count(registry: &mut Registry, params: &DiscoverParams) {
                 if u64::from(longest) >= *least {
                     named.set(u64::from(all.page));
                     for &page in &holders {
-                        by_original.push(Owned { page })?;
+                        by_original.push(LabelOriginal { page })?;
                     }
                     push_example(examples, &all, holders.clone())?;
                 }
             } else if let Some(candidates) = &mut candidates {
-                let enough = match asked.how {
+                let enough = match params.how {
                     How::Threshold(threshold) => all.count > threshold,
                     _ => all.count > 1,
                 };
@@ -328,10 +329,10 @@ fn count(registry: &mut Registry, params: &DiscoverParams) {
 
 fn push_example(
     examples: &mut cento_flow::WideEmitter,
-    label: &Candidate,
+    label: &LabelCandidate,
     originals: Vec<u32>,
 ) -> Result<(), StageError> {
-    let row = serde_json::to_vec(&Example {
+    let row = serde_json::to_vec(&LabelExample {
         hash: label.hash,
         count: label.count,
         largest: label.largest,
@@ -347,13 +348,12 @@ fn push_example(
 
 fn select(registry: &mut Registry, params: &DiscoverParams) {
     let how = params.how;
-    registry.reduce::<Candidate, _>("select", move |context, groups| {
-        let frequencies = context.state::<Tally>("counted")?;
+    registry.reduce::<LabelCandidate, _>(stage::SELECT, move |context, groups| {
+        let frequencies = context.state::<Tally>(state::COUNTED)?;
         let named = context.state::<Bitmap>(NAMED)?;
-        let mut examples = context.wide_shuffle("examples")?;
+        let mut examples = context.wide_shuffle(shuffle::EXAMPLES)?;
         let cut = cut(how, &frequencies.sums());
-        // Of those that occur as often as the last one taken, the partitions before this one have
-        // taken some.
+        // Of the objects at the cut, the partitions before this one have selected some.
         let before = frequencies.before(context.task_number(), cut.count)[0];
         let mut ties = cut.ties.saturating_sub(before);
         while let Some(mut group) = groups.next_group()? {
@@ -374,10 +374,10 @@ fn select(registry: &mut Registry, params: &DiscoverParams) {
         }
         Ok(())
     });
-    registry.map("frequencies", |context| {
-        let frequencies = context.state::<Tally>("counted")?;
-        let singles = context.state::<Tally>("singles")?;
-        let mut table = context.table::<super::FrequencyRow>("frequencies")?;
+    registry.map(stage::FREQUENCIES, |context| {
+        let frequencies = context.state::<Tally>(state::COUNTED)?;
+        let singles = context.state::<Tally>(state::SINGLES)?;
+        let mut table = context.table(FREQUENCIES_TABLE)?;
         let mut sums = frequencies.sums();
         for (count, more) in singles.sums() {
             let sum = sums.entry(count).or_default();
@@ -386,7 +386,7 @@ fn select(registry: &mut Registry, params: &DiscoverParams) {
         }
         sums.retain(|_, sum| sum[0] + sum[1] > 0);
         for (count, [free, stopped, ..]) in sums {
-            table.push(super::FrequencyRow {
+            table.push(FrequencyRow {
                 count,
                 objects: free + stopped,
                 stopped,
@@ -396,8 +396,8 @@ fn select(registry: &mut Registry, params: &DiscoverParams) {
     });
 }
 
-/// From where on objects are labels: all that occur more often than this, and so many of those that
-/// occur so often.
+/// Where the labels are cut off: all objects that occur more often than `count` are labels, and `ties`
+/// of those that occur exactly this often.
 #[derive(Debug, PartialEq, Eq)]
 struct Cut {
     count: u64,
@@ -417,7 +417,7 @@ fn cut(how: How, frequencies: &BTreeMap<u64, [u64; 4]>) -> Cut {
     };
     let mut left = top;
     for (&count, &[free, ..]) in frequencies.iter().rev() {
-        // What occurs once is no duplicate, however few there are.
+        // An object that occurs once is not a duplicate, even if there are few others.
         if count < 2 {
             break;
         }
@@ -434,7 +434,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_top_is_cut_where_it_ends() {
+    fn the_top_labels_are_cut_at_their_number() {
         let frequencies: BTreeMap<u64, [u64; 4]> = [(1, 50), (2, 10), (5, 3), (9, 1)]
             .map(|(count, free)| (count, [free, 7, 0, 0]))
             .into();

@@ -1,9 +1,9 @@
-//! The rows that travel between the stages of `quilts`.
+//! The rows of the shuffles of `quilts`.
 
 use bytemuck::{Pod, Zeroable};
 use cento_flow::Row;
 
-/// A page has a gram. Twelve bytes, for there is one for every word.
+/// A gram of a page. Twelve bytes, because there is one for every word.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
 pub(super) struct GramPage {
@@ -24,41 +24,42 @@ impl Row for GramPage {
     }
 }
 
-/// So many of a page's grams are of some sort. Eight bytes, for there are nearly as many as shared
-/// grams of pages.
+/// How many grams of a page are in a category. Eight bytes, because there are nearly as many as
+/// shared grams of pages.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Count {
     pub(super) page: u32,
-    /// One of the sorts below in the highest twelve bits, and the count.
-    what: u32,
+    /// One of the categories below in the highest twelve bits, and the count.
+    packed: u32,
 }
 
 /// All distinct grams of the page.
 pub(super) const GRAMS: u32 = 0;
-/// Those that are on other pages too, and on too many to be patch grams.
+/// Grams that are also on other pages, on too many to be patch grams.
 pub(super) const SHARED: u32 = 1;
-/// Those that are on other pages too, all of them later.
+/// Grams that are also on other pages, all of them later.
 pub(super) const FIRST: u32 = 2;
-/// Patch grams by the smallest m that they are patch grams for: the first such sort.
+/// The first category of patch grams. There is one for each m: the smallest for which they are
+/// patch grams.
 pub(super) const PATCH: u32 = 3;
 
 impl Count {
     const BITS: u32 = 20;
-    /// The most that fits in a row.
+    /// The largest count that fits in a row.
     pub(super) const MOST: u32 = (1 << Count::BITS) - 1;
 
-    pub(super) fn new(page: u32, sort: u32, count: u32) -> Count {
-        let what = sort << Count::BITS | count.min(Count::MOST);
-        Count { page, what }
+    pub(super) fn new(page: u32, category: u32, count: u32) -> Count {
+        let packed = category << Count::BITS | count.min(Count::MOST);
+        Count { page, packed }
     }
 
-    pub(super) fn sort(&self) -> usize {
-        (self.what >> Count::BITS) as usize
+    pub(super) fn category(&self) -> usize {
+        (self.packed >> Count::BITS) as usize
     }
 
     pub(super) fn count(&self) -> u64 {
-        u64::from(self.what & Count::MOST)
+        u64::from(self.packed & Count::MOST)
     }
 }
 
@@ -71,25 +72,24 @@ impl Row for Count {
     }
 
     fn rest(&self) -> u32 {
-        self.what
+        self.packed
     }
 }
 
-/// The other pages that have a gram of a page, three at a time: most patch grams are on few pages,
-/// and a triple of its own for each would move twice the bytes.
+/// The other pages that have a gram of a page, three per row. Most patch grams are on few pages, and
+/// a row for each of them would move twice the bytes.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
 pub(super) struct Others {
     pub(super) page: u32,
-    /// How many pages have the gram; 0 for a row about the page itself: its counts, or what it
-    /// links to.
+    /// How many pages have the gram; 0 for a row about the page itself: its counts, or a link.
     pub(super) pages: u16,
     pub(super) part: u16,
     pub(super) gram: u64,
     pub(super) others: [u32; 3],
 }
 
-/// Where there is no other page.
+/// An empty place in [`Others`].
 pub(super) const NOBODY: u32 = u32::MAX;
 
 impl Row for Others {
@@ -100,14 +100,14 @@ impl Row for Others {
         self.page
     }
 
-    // By the number of pages first: the patch grams for a smaller m come before those that a larger
-    // one adds.
+    // The number of pages comes first, so that the patch grams for a smaller m precede those that a
+    // larger m adds.
     fn rest(&self) -> (u16, u64, u16) {
         (self.pages, self.gram, self.part)
     }
 }
 
-/// A page of a server, which is known by a hash of its name.
+/// A page of a server, which is identified by a hash of its name.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct ServerPage {
@@ -129,20 +129,19 @@ impl Row for ServerPage {
     }
 }
 
-/// An end of a link: a page that is known by its domain or address, or a page that links there.
+/// An end of a link: a page with the hash of its domain or address, or a page that links there.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct LinkEnd {
     hash: [u64; 2],
-    /// 0 for what is linked to, which comes first, else what it is linked by.
+    /// 0 for the target, which comes first; else the part of the row that the link becomes.
     part: u32,
     pub(super) page: u32,
 }
 
-/// The part of a row that says to which address a page links; the address is known by its first
-/// page.
+/// The part of a row for a link to an address. The address is identified by its first page.
 pub(super) const LINKED_ADDRESS: u16 = u16::MAX - 1;
-/// The part of a row that says to which domain a page links.
+/// The part of a row for a link to a domain.
 pub(super) const LINKED_DOMAIN: u16 = u16::MAX;
 
 impl LinkEnd {
@@ -178,10 +177,10 @@ impl Row for LinkEnd {
     }
 }
 
-/// A quilt has a gram here that this source gives; where is it in the source?
+/// A position of a patch gram in a quilt, to be found in its source.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
-pub(super) struct Sought {
+pub(super) struct PatchPosition {
     pub(super) source: u32,
     pub(super) quilt: u32,
     /// Which of the quilt's sources it is.
@@ -189,12 +188,12 @@ pub(super) struct Sought {
     /// The number of its first word in the quilt.
     pub(super) position: u32,
     pub(super) gram: u64,
-    /// Its bytes there.
+    /// Its bytes in the quilt.
     pub(super) begin: u32,
     pub(super) end: u32,
 }
 
-impl Row for Sought {
+impl Row for PatchPosition {
     type Key = u32;
     type Rest = (u32, u32);
 
@@ -207,17 +206,17 @@ impl Row for Sought {
     }
 }
 
-/// Quilts and sources that a task has counted for one definition.
+/// The quilts and sources that a task counted for one definition.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Tally {
+pub(super) struct SweepTally {
     pub(super) quilts: u64,
     pub(super) sources: u64,
     pub(super) point: u32,
     pub(super) unused: u32,
 }
 
-impl Row for Tally {
+impl Row for SweepTally {
     type Key = u32;
     type Rest = (u64, u64);
 

@@ -1,4 +1,4 @@
-//! The rows that flow, and the states that are shared.
+//! The rows of the shuffles of `overlap`, and the state that reserves memory.
 
 use std::io::{self, Read, Write};
 
@@ -6,10 +6,10 @@ use bytemuck::{Pod, Zeroable};
 use cento_flow::{Row, StageError, State};
 use serde_json::Value;
 
-/// A hash of 128 bits and a page that has it: a chunk, a text, the name of a server.
+/// A 128-bit hash and a page that has it: of a chunk, a text or the name of a server.
 ///
-/// Not fewer bits: among 2⁴⁰ chunks two meet in 64 bits for certain and in 128 with a chance below
-/// 2⁻⁴⁹, and whoever writes pages can make two chunks meet in 64 bits on a laptop.
+/// 64 bits would not suffice: among 2⁴⁰ chunks they collide with certainty, 128 bits with a
+/// probability below 2⁻⁴⁹; and the author of a page can construct 64-bit collisions on a laptop.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
 pub(super) struct HashPage {
@@ -29,7 +29,7 @@ impl HashPage {
         }
     }
 
-    /// Of a hash of 64 bits, where that is all there is.
+    /// Returns a row with a 64-bit hash, for inputs that have no longer ones.
     #[inline(always)]
     pub(super) fn short(hash: u64, page: u32) -> HashPage {
         HashPage {
@@ -55,7 +55,7 @@ impl Row for HashPage {
     }
 }
 
-/// A page of a chunk that several pages have, on its way to a strip. The key is the strip, then the
+/// A page of a chunk that is on several pages, sent to a strip. The key is the strip, then the
 /// chunk.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
@@ -79,15 +79,15 @@ impl Row for Posting {
     }
 }
 
-/// A chunk that a page has, by number.
+/// A chunk of a page, by number.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
-pub(super) struct Held {
+pub(super) struct PageChunk {
     pub(super) chunk: u64,
     pub(super) page: u32,
 }
 
-impl Row for Held {
+impl Row for PageChunk {
     type Key = u32;
     type Rest = u64;
 
@@ -102,16 +102,16 @@ impl Row for Held {
     }
 }
 
-/// Two pages and how many chunks they share, or some of them.
+/// Two pages and a count of chunks that both have; the counts of a pair are added up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Pair {
+pub(super) struct PairCount {
     pub(super) left: u32,
     pub(super) right: u32,
     pub(super) chunks: u32,
 }
 
-impl Row for Pair {
+impl Row for PairCount {
     type Key = u64;
     type Rest = u32;
 
@@ -124,10 +124,10 @@ impl Row for Pair {
     }
 }
 
-/// A pair that may be the largest: all of them meet under one key.
+/// A candidate for the largest pair. All candidates have the same key.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Contender(pub(super) Pair);
+pub(super) struct Contender(pub(super) PairCount);
 
 impl Row for Contender {
     type Key = u32;
@@ -142,20 +142,20 @@ impl Row for Contender {
     }
 }
 
-/// What adds up to what is known of a page or a server.
+/// Counts of a page or a server; the rows of a page are added up.
 #[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Fact {
+pub(super) struct PageCounts {
     pub(super) page: u32,
-    /// Distinct chunks, without those that are left out.
+    /// Distinct chunks that are not ignored.
     pub(super) chunks: u32,
-    /// Pages that have the same text, or that are on the same server.
+    /// Pages with the same text, or on the same server.
     pub(super) pages: u32,
-    /// Chunks that are ignored because too many pages have them.
+    /// Chunks that are ignored because they are on too many pages.
     pub(super) common: u32,
 }
 
-impl Row for Fact {
+impl Row for PageCounts {
     type Key = u32;
     type Rest = (u32, u32, u32);
 
@@ -168,16 +168,16 @@ impl Row for Fact {
     }
 }
 
-/// A chunk that is left out, by a page that has it.
+/// A chunk that is ignored, with the first page that has it.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Common {
+pub(super) struct CommonChunk {
     pub(super) chunk: [u8; 16],
     pub(super) page: u32,
     pub(super) pages: u32,
 }
 
-impl Row for Common {
+impl Row for CommonChunk {
     type Key = u32;
     type Rest = ([u8; 16], u32);
 
@@ -190,7 +190,7 @@ impl Row for Common {
     }
 }
 
-/// Memory that is set apart for strips, so that nobody else takes it. Parameters: `{"bytes": n}`.
+/// Reserves memory of the budget for strips. Parameters: `{"bytes": n}`.
 pub(super) struct Reserve;
 
 impl Reserve {

@@ -1,49 +1,62 @@
-//! From numbers to findings: phrases in words, pages and sites with names.
+//! The result tables of `phrases`, with the words of phrases and the names of pages and sites.
 //!
 //! ```text
 //!   examples ─ words ─▶ worded ◀─ names        worded ─ rank ─▶ by popularity ─ phrases ─▶ phrases
-//!   gifts ─▶ by source ◀─ names                by source ─ sources ─▶ page rows
-//!   pages ─ page names ─▶ page rows ─ pages ─▶ pages, covers, by site ─ sites ─▶ by size ─ list ─▶ sites
+//!   covers ─▶ by source ◀─ names               by source ─ sources ─▶ page rows
+//!   pages ─ page names ─▶ page rows ─ pages ─▶ pages, covers, by site
+//!   by site ─ sites ─▶ by size ─ site table ─▶ sites
 //! ```
 
 use std::sync::Arc;
 
 use cento_fingerprint::{GramHasher, word_hash};
-use cento_flow::{Bitmap, Registry, StageError, WideGroups, table_row};
+use cento_flow::{Bitmap, Registry, StageError, TableName, WideGroups, table_row};
 use cento_text::words::WordScanner;
 use serde::{Deserialize, Serialize};
 
-use super::count::Account;
-use super::cover::Gift;
+use super::cover::UnnamedSource;
+use super::flow_names::{counter, shuffle, stage};
 use super::params::PhrasesParams;
-use super::rows::Example;
+use super::phrase_rows::Example;
+use super::popularity::PhraseCounts;
 use crate::collapsed::GONE;
 use crate::copies::MINIMA;
 use crate::corpus_pages::CorpusPages;
 use crate::names::{PageName, ROW, name_of};
 
-/// Phrases whose words are looked for together: those of some pages, whose texts are read together.
+/// Phrases whose words are looked up in one batch of texts.
 const BATCH: usize = 4096;
-/// Phrases of one page whose words are looked for together, about 20 MiB. For more of them its text
-/// is read again.
+/// Phrases of one page whose words are looked up at once, about 20 MiB. For more phrases its text is
+/// read again.
 const ROUND: usize = 1 << 18;
-/// Characters of a phrase that are shown. Real ones are shorter; a word may be as long as its page.
+/// The most characters of a phrase that are stored. Real phrases are shorter, but a word may be as
+/// long as its page.
 const LONGEST: usize = 300;
+
+/// The popular phrases.
+pub const PHRASES_TABLE: TableName<PhraseRow> = TableName::new("phrases");
+/// All pages that were compared.
+pub const PAGES_TABLE: TableName<PhrasePageRow> = TableName::new("pages");
+/// The pages of covering sets.
+pub const COVERS_TABLE: TableName<CoverRow> = TableName::new("covers");
+/// All sites.
+pub const SITES_TABLE: TableName<PhraseSiteRow> = TableName::new("sites");
 
 table_row! {
     /// A popular phrase.
+    #[derive(Debug, Clone, PartialEq)]
     pub struct PhraseRow {
-        /// Its words, as they are compared: in one case, with a space between each two.
+        /// Its words as they are compared: in lower case, separated by spaces.
         pub phrase: String,
         /// Its hash.
         pub hash: u64,
-        /// How many pages have it.
+        /// The number of pages that have it.
         pub pages: u64,
-        /// How many sites these are of.
+        /// The number of sites of these pages.
         pub sites: u64,
-        /// How many of the pages have it as one of their 84 shingles.
+        /// The number of these pages that have it as one of their 84 shingles.
         pub sampled: u64,
-        /// A page that has it: the first one in the corpus.
+        /// The first page in the corpus that has it.
         pub page_id: u64,
         /// The address of that page.
         pub page: String,
@@ -51,74 +64,78 @@ table_row! {
 }
 
 table_row! {
-    /// A page and what it has of popular phrases.
-    pub struct PageRow {
+    /// A page and its popular phrases.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct PhrasePageRow {
         /// The page.
         pub page_id: u64,
         /// Its address.
         pub page: String,
         /// Its site.
         pub site: Option<String>,
-        /// Its shingles: 84, or none if it has fewer words than a phrase.
+        /// Its shingles: 84, or 0 if it has fewer words than a phrase.
         pub shingles: u32,
-        /// How many of these are popular.
+        /// The number of popular shingles.
         pub popular: u32,
-        /// The share of its distinct phrases that are on no other page, by all phrases of all
-        /// pages; nothing if it has none.
+        /// The share of its distinct phrases that are on no other page, computed from all phrases of
+        /// all pages; null if it has no phrases.
         pub originality: Option<f64>,
-        /// Its distinct phrases.
+        /// The number of its distinct phrases.
         pub phrases: u64,
-        /// How many of these are popular.
+        /// The number of popular phrases.
         pub popular_phrases: u64,
-        /// How many of these are on other pages too.
+        /// The number of phrases that are also on other pages.
         pub shared_phrases: u64,
-        /// How many other pages cover its popular shingles, if it was covered.
+        /// The number of other pages that cover its popular shingles, if it was covered.
         pub cover: Option<u32>,
-        /// How many of its shingles are covered by foreign pages.
+        /// The number of its shingles that foreign pages cover.
         pub foreign: Option<u32>,
     }
 }
 
 table_row! {
     /// A page of a covering set.
+    #[derive(Debug, Clone, PartialEq)]
     pub struct CoverRow {
-        /// The page that is covered.
+        /// The covered page.
         pub page_id: u64,
         /// Its address.
         pub page: String,
-        /// A page that covers some of it; they come in the order in which they were taken.
+        /// A page that covers some of its shingles. The rows are in the order of choice.
         pub source_id: u64,
         /// The address of that page.
         pub source: String,
-        /// How many shingles it covers that those before it did not.
+        /// The number of shingles that it covers and those before it do not.
         pub shingles: u32,
-        /// Whether it is foreign: of another domain and of another address, or as was asked for.
+        /// Whether it is foreign by the parameter `foreign`; by default of another domain and of
+        /// another address.
         pub foreign: bool,
     }
 }
 
 table_row! {
     /// A site.
-    pub struct SiteRow {
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub struct PhraseSiteRow {
         /// Its host, domain or address.
         pub site: String,
-        /// How many pages it has, near-copies counted once.
+        /// The number of its pages; near-duplicates are counted once.
         pub pages: u64,
-        /// Popular shingles of a page, of 84, on average.
+        /// The average number of popular shingles of its pages, of 84.
         pub mean: f64,
-        /// The standard deviation of their number.
+        /// The standard deviation of this number.
         pub deviation: f64,
-        /// The share of the distinct phrases of its pages that are on no other site, by all phrases
-        /// of all pages; nothing if it has none.
+        /// The share of the distinct phrases of its pages that are on no other site, computed from
+        /// all phrases of all pages; null if it has no phrases.
         pub originality: Option<f64>,
         /// Whether it is flagged.
         pub flagged: bool,
     }
 }
 
-/// A phrase in words.
+/// A phrase with its words.
 #[derive(Serialize, Deserialize)]
-struct Worded {
+struct WordedPhrase {
     phrase: String,
     hash: u64,
     pages: u32,
@@ -126,57 +143,47 @@ struct Worded {
     sampled: u32,
 }
 
-/// A page of a cover, by name.
+/// A page of a cover, with its name.
 #[derive(Serialize, Deserialize)]
-struct Named {
+struct NamedSource {
     source_id: u64,
     source: String,
     shingles: u32,
     foreign: bool,
 }
 
-/// What a page adds to its site: whole numbers, whose sums do not depend on an order.
+/// The numbers that a page adds to its site. They are integers, whose sums do not depend on the
+/// order.
 #[derive(Serialize, Deserialize)]
-struct Share {
+struct SiteTally {
     popular: u32,
     phrases: u64,
     abroad: u64,
 }
 
-/// A site, on its way to its place in the table.
-#[derive(Serialize, Deserialize)]
-struct Site {
-    site: String,
-    pages: u64,
-    mean: f64,
-    deviation: f64,
-    originality: Option<f64>,
-    flagged: bool,
+pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>, params: &PhrasesParams) {
+    phrases(registry, corpus, params);
+    pages(registry, corpus, params);
+    sites(registry, corpus, params);
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>, params: &PhrasesParams) {
-    phrases(registry, source, params);
-    pages(registry, source, params);
-    sites(registry, source, params);
-}
-
-fn phrases(registry: &mut Registry, source: &Arc<CorpusPages>, params: &PhrasesParams) {
-    let (texts, k) = (Arc::clone(source), params.k as usize);
-    registry.reduce::<Example, _>("words", move |context, groups| {
-        let mut worded = context.wide_shuffle("worded")?;
-        let mut finder = Finder::new(k);
-        let mut wanted: Vec<Example> = Vec::new();
-        let mut find = |wanted: &mut Vec<Example>| {
-            let mut pages: Vec<u32> = wanted.iter().map(|example| example.page).collect();
+fn phrases(registry: &mut Registry, corpus: &Arc<CorpusPages>, params: &PhrasesParams) {
+    let (texts, k) = (Arc::clone(corpus), params.k as usize);
+    registry.reduce::<Example, _>(stage::WORDS, move |context, groups| {
+        let mut worded = context.wide_shuffle(shuffle::WORDED)?;
+        let mut finder = PhraseFinder::new(k);
+        let mut batch: Vec<Example> = Vec::new();
+        let mut find = |batch: &mut Vec<Example>| {
+            let mut pages: Vec<u32> = batch.iter().map(|example| example.page).collect();
             pages.dedup();
-            let mut rest = wanted.as_slice();
+            let mut rest = batch.as_slice();
             texts.texts(&pages, |page, text| {
                 context.check()?;
                 let end = rest.partition_point(|example| example.page <= page);
                 let (examples, later) = rest.split_at(end);
                 rest = later;
                 finder.find(text, examples, |example, phrase| {
-                    let row = serde_json::to_vec(&Worded {
+                    let row = serde_json::to_vec(&WordedPhrase {
                         phrase,
                         hash: example.gram,
                         pages: example.pages,
@@ -186,32 +193,32 @@ fn phrases(registry: &mut Registry, source: &Arc<CorpusPages>, params: &PhrasesP
                     Ok(worded.push_numbered(u64::from(page), ROW, &row)?)
                 })
             })?;
-            wanted.clear();
+            batch.clear();
             Ok::<_, StageError>(())
         };
-        // Pages come in order, and the phrases of each by their hashes.
+        // Pages come in order, and the phrases of a page in the order of their hashes.
         while let Some(group) = groups.next_group()? {
             for example in group {
-                if wanted.len() >= BATCH + ROUND {
-                    find(&mut wanted)?;
+                if batch.len() >= BATCH + ROUND {
+                    find(&mut batch)?;
                 }
-                wanted.push(example);
+                batch.push(example);
             }
-            if wanted.len() >= BATCH {
-                find(&mut wanted)?;
+            if batch.len() >= BATCH {
+                find(&mut batch)?;
             }
         }
-        find(&mut wanted)
+        find(&mut batch)
     });
-    let all = u64::from(source.all());
-    registry.reduce("rank", move |context, groups| {
-        let mut by_popularity = context.wide_shuffle("by popularity")?;
+    let all = u64::from(corpus.all());
+    registry.reduce(stage::RANK, move |context, groups| {
+        let mut by_popularity = context.wide_shuffle(shuffle::BY_POPULARITY)?;
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
-            // Pages of covers are named as well, and need not be examples.
+            // Pages of covers have a name here, and need not be examples.
             let name = name_of(&mut group)?;
             for record in group {
-                let worded: Worded = serde_json::from_slice(&record.value)?;
+                let worded: WordedPhrase = serde_json::from_slice(&record.value)?;
                 let rank = all.saturating_sub(u64::from(worded.pages));
                 let order = u64::from(u32::MAX - worded.sites) << 32 | worded.hash >> 32;
                 let row = serde_json::to_vec(&(worded, name.page_id, &name.url))?;
@@ -220,12 +227,12 @@ fn phrases(registry: &mut Registry, source: &Arc<CorpusPages>, params: &PhrasesP
         }
         Ok(())
     });
-    registry.reduce("phrases", |context, groups| {
-        let mut table = context.table::<PhraseRow>("phrases")?;
+    registry.reduce(stage::PHRASES, |context, groups| {
+        let mut table = context.table(PHRASES_TABLE)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             for record in group {
-                let (worded, page_id, page): (Worded, u64, String) =
+                let (worded, page_id, page): (WordedPhrase, u64, String) =
                     serde_json::from_slice(&record.value)?;
                 table.push(PhraseRow {
                     phrase: worded.phrase,
@@ -242,19 +249,18 @@ fn phrases(registry: &mut Registry, source: &Arc<CorpusPages>, params: &PhrasesP
     });
 }
 
-/// Finds the words of phrases in a text, of which it keeps no more than the last words.
-struct Finder {
+/// Finds the words of phrases in a text. It stores only the last words.
+struct PhraseFinder {
     scanner: WordScanner,
     hasher: GramHasher,
-    /// The last words, as a ring. A word may be as long as its page: of each so much is kept as is
-    /// shown.
+    /// The last words, as a ring buffer, each cut to the length that is stored.
     words: Vec<String>,
     found: Vec<bool>,
 }
 
-impl Finder {
-    fn new(k: usize) -> Finder {
-        Finder {
+impl PhraseFinder {
+    fn new(k: usize) -> PhraseFinder {
+        PhraseFinder {
             scanner: WordScanner::new(),
             hasher: GramHasher::new(k),
             words: vec![String::new(); k.max(1)],
@@ -262,19 +268,19 @@ impl Finder {
         }
     }
 
-    /// Calls `each` with some phrases of a text, which come by their hashes, and with their words.
-    /// All must be there.
+    /// Calls `each` with phrases of a text and their words. The phrases are sorted by their hashes.
+    /// Fails if the text does not have all of them.
     fn find(
         &mut self,
         text: &str,
-        wanted: &[Example],
+        phrases: &[Example],
         mut each: impl FnMut(&Example, String) -> Result<(), StageError>,
     ) -> Result<(), StageError> {
         self.hasher.reset();
         self.found.clear();
-        self.found.resize(wanted.len(), false);
+        self.found.resize(phrases.len(), false);
         let (hasher, words, found) = (&mut self.hasher, &mut self.words, &mut self.found);
-        let (mut count, mut left, mut result) = (0, wanted.len(), Ok(()));
+        let (mut count, mut left, mut result) = (0, phrases.len(), Ok(()));
         self.scanner.scan(text, |word| {
             if left == 0 || result.is_err() {
                 return;
@@ -288,17 +294,17 @@ impl Finder {
             let Some(gram) = hasher.push(word_hash(word.normal)) else {
                 return;
             };
-            let Ok(at) = wanted.binary_search_by_key(&gram, |example| example.gram) else {
+            let Ok(at) = phrases.binary_search_by_key(&gram, |example| example.gram) else {
                 return;
             };
-            let (Some(example), Some(found @ false)) = (wanted.get(at), found.get_mut(at)) else {
+            let (Some(example), Some(found @ false)) = (phrases.get(at), found.get_mut(at)) else {
                 return;
             };
             *found = true;
             left -= 1;
             let (newer, older) = words.split_at(count % words.len());
             let phrase = older.iter().chain(newer).map(String::as_str);
-            result = each(example, shown(&phrase.collect::<Vec<_>>().join(" ")));
+            result = each(example, shortened(&phrase.collect::<Vec<_>>().join(" ")));
         });
         result?;
         match left {
@@ -308,18 +314,18 @@ impl Finder {
     }
 }
 
-fn shown(phrase: &str) -> String {
+fn shortened(phrase: &str) -> String {
     match phrase.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", phrase.get(..end).unwrap_or_default()),
         None => phrase.to_owned(),
     }
 }
 
-fn pages(registry: &mut Registry, source: &Arc<CorpusPages>, params: &PhrasesParams) {
-    let facts = Arc::clone(source);
-    registry.map("page names", move |context| {
+fn pages(registry: &mut Registry, corpus: &Arc<CorpusPages>, params: &PhrasesParams) {
+    let facts = Arc::clone(corpus);
+    registry.map(stage::PAGE_NAMES, move |context| {
         let gone = context.state::<Bitmap>(GONE)?;
-        let mut rows = context.wide_shuffle("page rows")?;
+        let mut rows = context.wide_shuffle(shuffle::PAGE_ROWS)?;
         facts.for_each_page(context.task()?, |facts| {
             if facts.reject.is_none() && !gone.get(u64::from(facts.number)) {
                 let number = u64::from(facts.number);
@@ -328,42 +334,42 @@ fn pages(registry: &mut Registry, source: &Arc<CorpusPages>, params: &PhrasesPar
             Ok::<_, StageError>(())
         })
     });
-    registry.reduce("sources", |context, groups| {
-        let mut rows = context.wide_shuffle("page rows")?;
+    registry.reduce(stage::SOURCES, |context, groups| {
+        let mut rows = context.wide_shuffle(shuffle::PAGE_ROWS)?;
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
             let name = name_of(&mut group)?;
             for record in group {
-                let gift: Gift = serde_json::from_slice(&record.value)?;
-                let order = ROW + 1 + u64::from(gift.step);
-                let row = serde_json::to_vec(&Named {
+                let unnamed: UnnamedSource = serde_json::from_slice(&record.value)?;
+                let order = ROW + 1 + u64::from(unnamed.step);
+                let row = serde_json::to_vec(&NamedSource {
                     source_id: name.page_id,
                     source: name.url.clone(),
-                    shingles: gift.shingles,
-                    foreign: gift.foreign,
+                    shingles: unnamed.shingles,
+                    foreign: unnamed.foreign,
                 })?;
-                rows.push_numbered(u64::from(gift.page), order, &row)?;
+                rows.push_numbered(u64::from(unnamed.page), order, &row)?;
             }
         }
         Ok(())
     });
-    let asked = params.clone();
-    registry.reduce("pages", move |context, groups| {
-        let mut table = context.table::<PageRow>("pages")?;
-        let mut covers = context.table::<CoverRow>("covers")?;
-        let mut by_site = context.wide_shuffle("by site")?;
+    let params = params.clone();
+    registry.reduce(stage::PAGES, move |context, groups| {
+        let mut table = context.table(PAGES_TABLE)?;
+        let mut covers = context.table(COVERS_TABLE)?;
+        let mut by_site = context.wide_shuffle(shuffle::BY_SITE)?;
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
             let number = group.number();
             let name = name_of(&mut group)?;
-            let account: Account = match group.next() {
+            let counts: PhraseCounts = match group.next() {
                 Some(record) => serde_json::from_slice(&record.value)?,
-                None => Account::default(),
+                None => PhraseCounts::default(),
             };
-            let site = asked.site.of_name(&name);
+            let site = params.site.of_name(&name);
             let (mut cover, mut foreign) = (0, 0);
             for record in group {
-                let named: Named = serde_json::from_slice(&record.value)?;
+                let named: NamedSource = serde_json::from_slice(&record.value)?;
                 cover += 1;
                 foreign += if named.foreign { named.shingles } else { 0 };
                 covers.push(CoverRow {
@@ -376,23 +382,23 @@ fn pages(registry: &mut Registry, source: &Arc<CorpusPages>, params: &PhrasesPar
                 })?;
             }
             if let Some(site) = site {
-                let share = serde_json::to_vec(&Share {
-                    popular: account.popular,
-                    phrases: account.phrases,
-                    abroad: account.phrases_abroad,
+                let tally = serde_json::to_vec(&SiteTally {
+                    popular: counts.popular,
+                    phrases: counts.phrases,
+                    abroad: counts.phrases_abroad,
                 })?;
-                by_site.push(site.as_bytes(), number, &share)?;
+                by_site.push(site.as_bytes(), number, &tally)?;
             }
-            table.push(PageRow {
+            table.push(PhrasePageRow {
                 page_id: name.page_id,
                 site: site.map(str::to_owned),
                 page: name.url,
-                shingles: account.shingles,
-                popular: account.popular,
-                originality: originality(account.phrases, account.shared_phrases),
-                phrases: account.phrases,
-                popular_phrases: account.popular_phrases,
-                shared_phrases: account.shared_phrases,
+                shingles: counts.shingles,
+                popular: counts.popular,
+                originality: originality(counts.phrases, counts.shared_phrases),
+                phrases: counts.phrases,
+                popular_phrases: counts.popular_phrases,
+                shared_phrases: counts.shared_phrases,
                 cover: (cover > 0).then_some(cover),
                 foreign: (cover > 0).then_some(foreign),
             })?;
@@ -401,7 +407,7 @@ fn pages(registry: &mut Registry, source: &Arc<CorpusPages>, params: &PhrasesPar
     });
 }
 
-/// What is left of a whole without what is shared, to six digits; nothing of nothing.
+/// The share of a whole that is not shared, to six digits; none if the whole is 0.
 fn originality(whole: u64, shared: u64) -> Option<f64> {
     (whole > 0).then(|| rounded(whole.saturating_sub(shared) as f64 / whole as f64))
 }
@@ -410,36 +416,36 @@ fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
-fn sites(registry: &mut Registry, source: &Arc<CorpusPages>, params: &PhrasesParams) {
-    let (all, asked) = (u64::from(source.all()), params.clone());
-    registry.reduce("sites", move |context, groups| {
-        let mut by_size = context.wide_shuffle("by size")?;
+fn sites(registry: &mut Registry, corpus: &Arc<CorpusPages>, params: &PhrasesParams) {
+    let (all, params) = (u64::from(corpus.all()), params.clone());
+    registry.reduce(stage::SITES, move |context, groups| {
+        let mut by_size = context.wide_shuffle(shuffle::BY_SIZE)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             let (mut site, mut pages) = (String::new(), 0u64);
             let (mut sum, mut squares) = (0u128, 0u128);
             let (mut phrases, mut abroad) = (0, 0);
             for record in group {
-                let share: Share = serde_json::from_slice(&record.value)?;
+                let tally: SiteTally = serde_json::from_slice(&record.value)?;
                 if pages == 0 {
                     site = String::from_utf8_lossy(&record.key).into_owned();
                 }
                 pages += 1;
-                sum += u128::from(share.popular);
-                squares += u128::from(share.popular).pow(2);
-                phrases += share.phrases;
-                abroad += share.abroad;
+                sum += u128::from(tally.popular);
+                squares += u128::from(tally.popular).pow(2);
+                phrases += tally.phrases;
+                abroad += tally.abroad;
             }
             let count = pages.max(1) as f64;
             let variance = (squares * u128::from(pages)).saturating_sub(sum * sum);
             let mean = sum as f64 / count;
             let deviation = (variance as f64).sqrt() / count;
-            // By the numbers themselves: rounding them first would flag what is just below.
-            let flagged = pages >= asked.flag_pages
-                && mean >= asked.flag_mean
-                && deviation < asked.flag_deviation;
+            // Not by the rounded numbers: they would flag a site that is just below.
+            let flagged = pages >= params.flag_pages
+                && mean >= params.flag_mean
+                && deviation < params.flag_deviation;
             let mean = rounded(mean);
-            let row = serde_json::to_vec(&Site {
+            let row = serde_json::to_vec(&PhraseSiteRow {
                 site,
                 pages,
                 mean,
@@ -447,27 +453,20 @@ fn sites(registry: &mut Registry, source: &Arc<CorpusPages>, params: &PhrasesPar
                 originality: originality(phrases, abroad),
                 flagged,
             })?;
-            // Of sites of one size the one with more popular shingles comes first.
+            // Among sites of one size, those with more popular shingles come first.
             let order = ((f64::from(MINIMA) - mean).max(0.0) * 1e6) as u64;
             by_size.push_numbered(all.saturating_sub(pages), order, &row)?;
         }
         Ok(())
     });
-    registry.reduce("list", |context, groups| {
-        let mut table = context.table::<SiteRow>("sites")?;
+    registry.reduce(stage::SITE_TABLE, |context, groups| {
+        let mut table = context.table(SITES_TABLE)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             for record in group {
-                let site: Site = serde_json::from_slice(&record.value)?;
-                context.count("flagged", u64::from(site.flagged));
-                table.push(SiteRow {
-                    site: site.site,
-                    pages: site.pages,
-                    mean: site.mean,
-                    deviation: site.deviation,
-                    originality: site.originality,
-                    flagged: site.flagged,
-                })?;
+                let site: PhraseSiteRow = serde_json::from_slice(&record.value)?;
+                context.count(counter::FLAGGED, u64::from(site.flagged));
+                table.push(site)?;
             }
         }
         Ok(())

@@ -1,22 +1,21 @@
-//! The page, written by hand: elements that are always closed, text that is always escaped.
-//! Whatever a page of the crawl is called or says, it is text here; and the policy at the head of
-//! the file forbids a browser to fetch or to run anything at all.
+//! Renders HTML by hand: elements are always closed, and text is always escaped. The content
+//! security policy in the head of the file forbids a browser to load or run anything.
 
-use cento_figure::STYLE as FIGURES;
+use cento_figure::STYLE as FIGURE_STYLE;
 
-use super::escape::{escape, link};
-use super::style::STYLE;
-use super::{Chapter, Report};
-use crate::section::{Cell, Excerpt, Next, Origin, Piece, Table};
-use crate::words::number;
+use crate::escape::{escape, link};
+use crate::format::{number, shortened};
+use crate::report::{Chapter, Report};
+use crate::section::{Excerpt, ExcerptPiece, ExcerptSource, ReportCell, ReportTable, Suggestion};
+use crate::style::STYLE;
 
-/// Letters of an address that are shown.
+/// Characters of an address that are shown.
 const LONGEST: usize = 200;
-/// Colours that there are for sources.
+/// The number of colours for sources.
 const COLOURS: usize = 7;
 
-/// The whole file.
-pub(super) fn page(report: &Report) -> String {
+/// Renders the whole file.
+pub(crate) fn page(report: &Report) -> String {
     let mut out =
         String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\" />\n");
     out.push_str(
@@ -25,14 +24,14 @@ pub(super) fn page(report: &Report) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n",
     );
     out.push_str(&format!(
-        "<meta name=\"generator\" content=\"cento {}\" />\n<title>{} – cento</title>\n<style>\n{STYLE}{FIGURES}</style>\n</head>\n<body>\n",
+        "<meta name=\"generator\" content=\"cento {}\" />\n<title>{} – cento</title>\n<style>\n{STYLE}{FIGURE_STYLE}</style>\n</head>\n<body>\n",
         env!("CARGO_PKG_VERSION"),
         escape(&report.corpus)
     ));
     header(&mut out, report);
     out.push_str("<main>\n");
     for chapter in &report.chapters {
-        self::chapter(&mut out, report, chapter);
+        write_chapter(&mut out, chapter, &report.root);
     }
     out.push_str("</main>\n");
     footer(&mut out, report);
@@ -45,11 +44,11 @@ fn header(out: &mut String, report: &Report) {
         "<header>\n<p class=\"muted\">Reused text in</p>\n<h1><bdi>{}</bdi></h1>\n",
         escape(&report.corpus)
     ));
-    for sentence in report.about() {
-        paragraph(out, "", &sentence);
+    for sentence in &report.introduction {
+        paragraph(out, "", sentence);
     }
     out.push_str("<ul class=\"tiles\">\n");
-    for headline in report.headlines() {
+    for headline in report.all_headlines() {
         out.push_str(&format!(
             "<li><b>{}</b><span>{}</span></li>\n",
             escape(&headline.value),
@@ -61,7 +60,7 @@ fn header(out: &mut String, report: &Report) {
         paragraph(
             out,
             "",
-            "Nothing was looked for in this corpus: the reasons are at the end of the page.",
+            "There are no results for this corpus. The reasons are listed at the end of this page.",
         );
     } else {
         out.push_str("<ul class=\"summary\">\n");
@@ -77,8 +76,8 @@ fn header(out: &mut String, report: &Report) {
         for chapter in &report.chapters {
             out.push_str(&format!(
                 "<li><a href=\"#{}\">{}</a></li>\n",
-                escape(chapter.analysis.name()),
-                escape(chapter.analysis.title())
+                escape(&chapter.id),
+                escape(&chapter.title)
             ));
         }
         out.push_str("</ul></nav>\n");
@@ -86,15 +85,29 @@ fn header(out: &mut String, report: &Report) {
     out.push_str("</header>\n");
 }
 
-fn chapter(out: &mut String, report: &Report, chapter: &Chapter) {
+/// Renders one chapter as a `<section>` element.
+pub(crate) fn chapter(chapter: &Chapter, root: &str) -> String {
+    let mut out = String::new();
+    write_chapter(&mut out, chapter, root);
+    out
+}
+
+fn write_chapter(out: &mut String, chapter: &Chapter, root: &str) {
     out.push_str(&format!(
         "<section id=\"{}\">\n<h2>{}</h2>\n",
-        escape(chapter.analysis.name()),
-        escape(chapter.analysis.title())
+        escape(&chapter.id),
+        escape(&chapter.title)
     ));
-    paragraph(out, "question", chapter.analysis.question());
+    paragraph(out, "question", &chapter.question);
     for sentence in &chapter.section.sentences {
         paragraph(out, "", sentence);
+    }
+    if !chapter.section.notes.is_empty() {
+        out.push_str("<ul class=\"notes\">\n");
+        for note in &chapter.section.notes {
+            out.push_str(&format!("<li dir=\"auto\">{}</li>\n", sentence(note)));
+        }
+        out.push_str("</ul>\n");
     }
     if !chapter.drawings.is_empty() {
         out.push_str("<div class=\"figures\">\n");
@@ -107,31 +120,31 @@ fn chapter(out: &mut String, report: &Report, chapter: &Chapter) {
         out.push_str("</div>\n");
     }
     for table in &chapter.section.tables {
-        self::table(out, table, &report.profile.root);
+        self::table(out, table, root);
     }
     if !chapter.section.excerpts.is_empty() {
-        out.push_str("<h3>the words, and whose they are</h3>\n");
+        out.push_str("<h3>excerpts, marked by source</h3>\n");
         for excerpt in &chapter.section.excerpts {
-            self::excerpt(out, excerpt, &report.profile.root);
+            self::excerpt(out, excerpt, root);
         }
     }
-    next(out, &chapter.section.next);
+    suggestions(out, &chapter.section.suggestions);
     out.push_str(&format!(
-        "<p class=\"muted\">Found by <code>{}</code>; all of it is in <code>{}</code>.</p>\n</section>\n",
+        "<p class=\"muted\">Command: <code>{}</code><br />Results: <code>{}</code></p>\n</section>\n",
         escape(&chapter.command),
-        escape(&chapter.findings)
+        escape(&chapter.results)
     ));
 }
 
-fn next(out: &mut String, commands: &[Next]) {
-    if commands.is_empty() {
+fn suggestions(out: &mut String, suggestions: &[Suggestion]) {
+    if suggestions.is_empty() {
         return;
     }
-    out.push_str("<h3>what to run next</h3>\n<ul class=\"next\">\n");
-    for Next { command, why } in commands {
+    out.push_str("<h3>next steps</h3>\n<ul class=\"next\">\n");
+    for Suggestion { command, purpose } in suggestions {
         out.push_str(&format!(
             "<li>To {}:<pre>{}</pre></li>\n",
-            escape(why),
+            escape(purpose),
             escape(command)
         ));
     }
@@ -140,25 +153,25 @@ fn next(out: &mut String, commands: &[Next]) {
 
 fn footer(out: &mut String, report: &Report) {
     out.push_str("<footer>\n");
-    if !report.left_out.is_empty() {
-        out.push_str("<h2>Left out</h2>\n<ul class=\"summary\">\n");
-        for left in &report.left_out {
+    if !report.skipped.is_empty() {
+        out.push_str("<h2>Skipped analyses</h2>\n<ul class=\"summary\">\n");
+        for skipped in &report.skipped {
             out.push_str(&format!(
                 "<li>{}: {}</li>\n",
-                escape(left.analysis.title()),
-                escape(&left.reason)
+                escape(&skipped.title),
+                escape(&skipped.reason)
             ));
         }
         out.push_str("</ul>\n");
     }
     out.push_str(&format!(
-        "<p class=\"muted\">Made by cento {}. This page holds all that it shows: it fetches nothing and runs no script. \
-         What it quotes belongs to those who wrote it.</p>\n</footer>\n",
+        "<p class=\"muted\">Generated by cento {}. This page is self-contained: it loads nothing from the network and runs no scripts. \
+         Quoted texts belong to their authors.</p>\n</footer>\n",
         env!("CARGO_PKG_VERSION")
     ));
 }
 
-/// Words of ours among those of strangers; a number and its sign stay on one line.
+/// Escapes a sentence, and keeps a number and its percent sign on one line.
 fn sentence(text: &str) -> String {
     escape(text).replace(" %", "\u{a0}%")
 }
@@ -171,11 +184,11 @@ fn paragraph(out: &mut String, class: &str, text: &str) {
     out.push_str(&format!("<p dir=\"auto\"{class}>{}</p>\n", sentence(text)));
 }
 
-/// An address: a link if it is a page of the web, without what all addresses begin with, and not
-/// too long.
+/// Renders an address relative to the root, shortened if it is too long; an HTTP URL becomes a
+/// link.
 fn address(address: &str, root: &str) -> String {
     let shown = address.strip_prefix(root).unwrap_or(address);
-    let shown = escape(&crate::words::shortened(shown, LONGEST));
+    let shown = escape(&shortened(shown, LONGEST));
     match link(address) {
         Some(target) => format!(
             "<a href=\"{target}\" rel=\"noreferrer noopener nofollow\"><bdi>{shown}</bdi></a>"
@@ -184,8 +197,8 @@ fn address(address: &str, root: &str) -> String {
     }
 }
 
-fn table(out: &mut String, table: &Table, root: &str) {
-    let Some(model) = table.rows.first() else {
+fn table(out: &mut String, table: &ReportTable, root: &str) {
+    let Some(first) = table.rows.first() else {
         return;
     };
     out.push_str(&format!(
@@ -193,7 +206,7 @@ fn table(out: &mut String, table: &Table, root: &str) {
         escape(&table.title)
     ));
     for (column, name) in table.columns.iter().enumerate() {
-        let number = model.get(column).is_some_and(Cell::is_number);
+        let number = first.get(column).is_some_and(ReportCell::is_number);
         let class = if number { " class=\"n\"" } else { "" };
         out.push_str(&format!("<th scope=\"col\"{class}>{}</th>", escape(name)));
     }
@@ -202,8 +215,12 @@ fn table(out: &mut String, table: &Table, root: &str) {
         out.push_str("<tr>");
         for cell in row {
             match cell {
-                Cell::Address(text) => out.push_str(&format!("<td>{}</td>", address(text, root))),
-                Cell::Text(text) => out.push_str(&format!("<td><bdi>{}</bdi></td>", escape(text))),
+                ReportCell::Address(text) => {
+                    out.push_str(&format!("<td>{}</td>", address(text, root)))
+                }
+                ReportCell::Text(text) => {
+                    out.push_str(&format!("<td><bdi>{}</bdi></td>", escape(text)))
+                }
                 number => out.push_str(&format!("<td class=\"n\">{}</td>", escape(&number.text()))),
             }
         }
@@ -227,15 +244,15 @@ fn excerpt(out: &mut String, excerpt: &Excerpt, root: &str) {
     let mut last = None;
     for piece in &excerpt.pieces {
         match piece {
-            Piece::Own(words) => out.push_str(&escape(words)),
-            Piece::Gap(letters) => out.push_str(&format!(
+            ExcerptPiece::Own(words) => out.push_str(&escape(words)),
+            ExcerptPiece::Gap(letters) => out.push_str(&format!(
                 "<span class=\"gap\"> [… {} characters …] </span>",
                 number(*letters)
             )),
-            Piece::From(source, words) => {
+            ExcerptPiece::Shared(source, words) => {
                 let class = colour(*source);
                 out.push_str(&format!("<mark class=\"{class}\">"));
-                // Two patches of one source in a row need one number only.
+                // The number of the source is not repeated between adjacent pieces.
                 if last != Some(*source) {
                     out.push_str(&format!("<sup class=\"key\">{}</sup>", source + 1));
                 }
@@ -243,36 +260,36 @@ fn excerpt(out: &mut String, excerpt: &Excerpt, root: &str) {
             }
         }
         last = match piece {
-            Piece::From(source, _) => Some(*source),
+            ExcerptPiece::Shared(source, _) => Some(*source),
             _ => None,
         };
     }
     out.push_str("</div>\n<ol class=\"sources\">\n");
-    for (number, origin) in excerpt.sources.iter().enumerate() {
-        self::origin(out, number, origin, root);
+    for (index, shown) in excerpt.sources.iter().enumerate() {
+        source(out, index, shown, root);
     }
     if excerpt.more > 0 {
         out.push_str(&format!(
-            "<li class=\"muted\">and {} more that gave less, not marked here</li>\n",
+            "<li class=\"muted\">and {} smaller sources, not marked here</li>\n",
             number(excerpt.more)
         ));
     }
     out.push_str("</ol>\n</div>\n</article>\n");
 }
 
-fn origin(out: &mut String, number: usize, origin: &Origin, root: &str) {
-    let class = colour(number);
+fn source(out: &mut String, index: usize, source: &ExcerptSource, root: &str) {
+    let class = colour(index);
     out.push_str(&format!(
         "<li class=\"{class}\"><span class=\"key\">{}</span> {}<br /><span class=\"muted\">{}</span>",
-        number + 1,
-        address(&origin.source, root),
-        escape(&origin.about)
+        index + 1,
+        address(&source.address, root),
+        escape(&source.about)
     ));
-    for quote in &origin.quotes {
+    for quote in &source.quotes {
         out.push_str(&format!(
             "<blockquote dir=\"auto\">{}<mark class=\"{class}\">{}</mark>{}</blockquote>",
             escape(&quote.before),
-            escape(&quote.words),
+            escape(&quote.passage),
             escape(&quote.after)
         ));
     }

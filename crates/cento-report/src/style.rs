@@ -1,8 +1,8 @@
-//! How the page looks: light and dark by the reader's preference, and on paper.
+//! The style sheet of a report: light and dark by the preference of the reader, and for print.
 
-/// The style sheet. Colours of sources are those of figures, each with an underline of its own:
-/// colour is never the only sign.
-pub(super) const STYLE: &str = "\
+/// The style sheet. Sources have the colours of figures and differ in their underlines too, because
+/// colour alone is not accessible.
+pub const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1c2128;--muted:#57606a;--line:#d8dee4;--paper:#fff;--soft:#f6f8fa;--link:#0550ae;\
 --s1:#0072b2;--s2:#d55e00;--s3:#009e73;--s4:#b5558c;--s5:#a06b00;--s6:#2b8cbe;--s7:#6e7781;--tint:16%;\
 --cento-ink:var(--ink);--cento-muted:var(--muted);--cento-paper:var(--paper)}
@@ -59,6 +59,7 @@ mark.s2{text-decoration-style:dashed}mark.s3{text-decoration-style:dotted}mark.s
 mark.s5{text-decoration-style:wavy;text-decoration-thickness:1px}mark.s6{text-decoration-style:dashed;text-decoration-thickness:1px}\
 mark.s7{text-decoration-style:dotted;text-decoration-thickness:1px}
 footer{margin-top:3rem;padding-top:.5rem;border-top:1px solid var(--line)}footer h2{border:0;margin-top:0}
+.notes{color:var(--muted);font-size:.875rem;max-width:48rem}
 @media (max-width:48rem){.quilt{grid-template-columns:minmax(0,1fr)}}
 @media print{
 :root{color-scheme:light;--ink:#000;--muted:#444;--line:#bbb;--paper:#fff;--soft:#f6f6f6;--link:#000;\

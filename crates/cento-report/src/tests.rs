@@ -1,48 +1,53 @@
-//! The page holds what it should, and nothing that a stranger put there acts.
+//! A report is well-formed, and untrusted text cannot add markup to it.
 
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::*;
-use crate::analyses::analysis;
-use crate::section::{Cell, Excerpt, Next, Origin, Piece, Quote, Table};
+use crate::{
+    Chapter, Drawing, Excerpt, ExcerptPiece, ExcerptSource, Headline, Quote, Report, ReportCell,
+    ReportTable, Section, SkippedAnalysis, Suggestion,
+};
 
-/// A report in which every text is the same one.
+/// Returns a report in which every text is `text`.
 fn report_of(text: &str) -> Report {
     let text = text.to_owned();
     let section = Section {
         headlines: vec![Headline::new(text.clone(), text.clone())],
         sentences: vec![text.clone()],
-        tables: vec![Table {
+        notes: vec![text.clone()],
+        tables: vec![ReportTable {
             title: text.clone(),
             columns: vec![text.clone(), text.clone()],
-            rows: vec![vec![Cell::Address(text.clone()), Cell::Text(text.clone())]],
+            rows: vec![vec![
+                ReportCell::Address(text.clone()),
+                ReportCell::Text(text.clone()),
+            ]],
             more: 1,
         }],
         excerpts: vec![Excerpt {
             page: text.clone(),
             about: text.clone(),
             pieces: vec![
-                Piece::Own(text.clone()),
-                Piece::From(0, text.clone()),
-                Piece::From(9, text.clone()),
-                Piece::Gap(12),
+                ExcerptPiece::Own(text.clone()),
+                ExcerptPiece::Shared(0, text.clone()),
+                ExcerptPiece::Shared(9, text.clone()),
+                ExcerptPiece::Gap(12),
             ],
-            sources: vec![Origin {
-                source: text.clone(),
+            sources: vec![ExcerptSource {
+                address: text.clone(),
                 about: text.clone(),
                 quotes: vec![Quote {
                     before: text.clone(),
-                    words: text.clone(),
+                    passage: text.clone(),
                     after: text.clone(),
                 }],
             }],
             more: 3,
         }],
-        next: vec![Next {
+        suggestions: vec![Suggestion {
             command: text.clone(),
-            why: text.clone(),
+            purpose: text.clone(),
         }],
     };
     let figure = cento_figure::Figure::new(
@@ -52,29 +57,33 @@ fn report_of(text: &str) -> Report {
     )
     .caption(text.clone())
     .series(cento_figure::Series::columns(text.clone(), [1.0]));
-    let chapters = analysis("copies").map(|analysis| Chapter {
-        analysis,
+    let chapter = Chapter {
+        id: "copies".to_owned(),
+        title: text.clone(),
+        question: text.clone(),
         command: text.clone(),
-        findings: text.clone(),
+        results: text.clone(),
         section,
         drawings: vec![Drawing::new("figure", figure)],
-    });
-    let left_out = analysis("quilts").map(|analysis| LeftOut {
-        analysis,
+    };
+    let skipped = SkippedAnalysis {
+        title: text.clone(),
         reason: text.clone(),
-    });
+    };
     Report {
-        corpus: text,
-        profile: Profile::default(),
-        chapters: chapters.into_iter().collect(),
-        left_out: left_out.into_iter().collect(),
+        corpus: text.clone(),
+        introduction: vec![text.clone()],
+        headlines: vec![Headline::new(text.clone(), text.clone())],
+        root: text,
+        chapters: vec![chapter],
+        skipped: vec![skipped],
     }
 }
 
-/// The elements, the attributes, and where links lead.
+/// The names of elements, the names of attributes, and the targets of links.
 type Markup = (BTreeSet<String>, BTreeSet<String>, Vec<String>);
 
-/// All elements and attributes of a page, which must be well-formed.
+/// Parses a page, which must be well-formed.
 fn markup(page: &str) -> Result<Markup, String> {
     let page = page.replacen("<!DOCTYPE html>", "", 1);
     let document = roxmltree::Document::parse(&page).map_err(|error| error.to_string())?;
@@ -92,8 +101,6 @@ fn markup(page: &str) -> Result<Markup, String> {
     Ok((elements, attributes, targets))
 }
 
-type Result<T, E> = std::result::Result<T, E>;
-
 const ATTACKS: [&str; 10] = [
     "<script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
@@ -108,7 +115,7 @@ const ATTACKS: [&str; 10] = [
 ];
 
 #[test]
-fn attacks_are_text_and_add_no_element_and_no_attribute() {
+fn attacks_add_no_element_and_no_attribute() {
     let plain = markup(&report_of("plain").html());
     assert!(plain.is_ok(), "{plain:?}");
     for attack in ATTACKS {
@@ -137,7 +144,7 @@ fn attacks_are_text_and_add_no_element_and_no_attribute() {
 }
 
 #[test]
-fn the_page_names_nothing_outside_of_it() {
+fn a_report_refers_to_nothing_outside_itself() {
     let page = report_of("plain").html();
     for word in [
         "<script", "src=", "url(", "@import", "<link", "<iframe", "<object", "<form",
@@ -149,8 +156,15 @@ fn the_page_names_nothing_outside_of_it() {
 
 proptest! {
     #[test]
-    fn any_text_gives_a_page_that_is_well_formed(text in "\\PC{0,60}|[\\x00-\\x7f]{0,60}") {
-        let told = markup(&report_of(&text).html());
-        prop_assert!(told.is_ok(), "{:?}", told);
+    fn a_report_of_any_text_is_well_formed(text in "\\PC{0,60}|[\\x00-\\x7f]{0,60}") {
+        let parsed = markup(&report_of(&text).html());
+        prop_assert!(parsed.is_ok(), "{:?}", parsed);
     }
+}
+
+#[test]
+fn a_chapter_is_rendered_alone_as_it_is_in_a_report() {
+    let report = report_of("plain");
+    let html = report.chapters[0].html(&report.root);
+    assert!(report.html().contains(&html));
 }

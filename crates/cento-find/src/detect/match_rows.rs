@@ -1,15 +1,15 @@
-//! The rows that travel between the stages of `detect`.
+//! The rows of the shuffles of `detect`.
 
 use bytemuck::{Pod, Zeroable};
 use cento_flow::Row;
 
-/// The label is on more originals than its occurrences are multiplied by.
+/// Stands for the originals of a label that is on too many of them.
 pub(super) const COMMON: u32 = u32::MAX - 1;
 
-/// What is said about a label: an original that has it, or a page with a chunk that is it.
+/// A row about a label: an original that has it, or a page with a chunk that is the label.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct AboutLabel {
+pub(super) struct LabelFact {
     pub(super) label: u32,
     /// [`ORIGIN`] or [`MATCH`].
     pub(super) kind: u32,
@@ -22,7 +22,7 @@ pub(super) const ORIGIN: u32 = 0;
 /// A chunk that is the label.
 pub(super) const MATCH: u32 = 1;
 
-impl Row for AboutLabel {
+impl Row for LabelFact {
     type Key = u32;
     type Rest = (u32, u32);
 
@@ -35,26 +35,27 @@ impl Row for AboutLabel {
     }
 }
 
-/// What is said about a page.
+/// A row about a page.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct AboutPage {
+pub(super) struct PageFact {
     pub(super) page: u32,
     pub(super) kind: u32,
     pub(super) numbers: [u32; 4],
 }
 
-/// In `by page`: chunks, those that are stopped, those that are labels.
+/// In `by page`: the numbers of chunks, of stopped chunks, and of labels.
 pub(super) const COUNTS: u32 = 0;
-/// In `by page`: a label, an original that has it (or [`COMMON`]), and how many chunks of the page
-/// are this label.
+/// In `by page`: a label, an original that has it (or [`COMMON`]), and the number of chunks of the
+/// page that are this label.
 pub(super) const HIT: u32 = 1;
-/// In `places`: a label, and the original that the page's chunks of this label are attributed to.
+/// In `positions`: a label, and the original to which the chunks of the page with this label are
+/// attributed.
 pub(super) const ASSIGNED: u32 = 0;
-/// In `places`: a chunk that is a label: its ordinal, the label, begin and end.
+/// In `positions`: a chunk that is a label: its ordinal, the label, begin and end.
 pub(super) const CHUNK: u32 = 1;
 
-impl Row for AboutPage {
+impl Row for PageFact {
     type Key = u32;
     type Rest = (u32, [u32; 4]);
 
@@ -67,22 +68,22 @@ impl Row for AboutPage {
     }
 }
 
-/// About a common label: an original that has it, or a page that asks whether an original has it.
+/// A row about a common label: an original that has it, or an original of a page that may have it.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Asked {
+pub(super) struct CommonLabel {
     pub(super) label: u32,
     pub(super) original: u32,
     /// [`ORIGIN`] or [`MATCH`].
     pub(super) kind: u32,
     pub(super) page: u32,
-    /// The place of the original among those of the page.
+    /// The rank of the original among those of the page.
     pub(super) rank: u32,
-    /// How many chunks of the page are this label.
+    /// The number of chunks of the page that are this label.
     pub(super) chunks: u32,
 }
 
-impl Row for Asked {
+impl Row for CommonLabel {
     type Key = u32;
     type Rest = (u32, u32, u32);
 
@@ -95,10 +96,10 @@ impl Row for Asked {
     }
 }
 
-/// The answer: an original of the page that has one of its common labels.
+/// An original of the page that has one of its common labels.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Answer {
+pub(super) struct CommonMatch {
     pub(super) page: u32,
     pub(super) label: u32,
     pub(super) rank: u32,
@@ -106,7 +107,7 @@ pub(super) struct Answer {
     pub(super) chunks: u32,
 }
 
-impl Row for Answer {
+impl Row for CommonMatch {
     type Key = u32;
     type Rest = (u32, u32);
 

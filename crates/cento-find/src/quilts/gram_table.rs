@@ -1,11 +1,11 @@
-//! A table of the grams of one page, made again for each page in the same memory.
+//! A hash table of the grams of one page, reused from page to page.
 
 use std::hash::{BuildHasher, RandomState};
 
-/// Numbers by gram. Grams are spread by a factor that is drawn for each table, so that nobody can
-/// write a page whose grams all fall on one place; what it finds does not depend on it.
+/// A map from grams to numbers. The factor of the hash function is drawn at random for each table, so
+/// that nobody can write a page whose grams all collide. The result does not depend on it.
 pub(super) struct GramTable {
-    /// The gram of each place; 0 is a free one.
+    /// The gram of each slot; 0 if it is free.
     grams: Vec<u64>,
     numbers: Vec<u32>,
     /// The number of the gram 0.
@@ -27,35 +27,35 @@ impl Default for GramTable {
 }
 
 impl GramTable {
-    /// Forgets all grams, and makes room for so many.
+    /// Removes all grams, and makes space for this many.
     pub(super) fn reset(&mut self, grams: usize) {
-        let places = (grams.max(8) * 2).next_power_of_two();
+        let slots = (grams.max(8) * 2).next_power_of_two();
         self.grams.clear();
-        self.grams.resize(places, 0);
-        if self.numbers.len() < places {
-            self.numbers.resize(places, 0);
+        self.grams.resize(slots, 0);
+        if self.numbers.len() < slots {
+            self.numbers.resize(slots, 0);
         }
         self.zero = None;
-        self.shift = 64 - places.trailing_zeros();
+        self.shift = 64 - slots.trailing_zeros();
     }
 
-    /// The place of a gram, or the free one where it belongs. There is always one: the table is
-    /// half empty.
+    /// The slot of a gram, or the free slot where it belongs. There always is one: the table is at
+    /// most half full.
     #[inline(always)]
-    fn place(&self, gram: u64) -> usize {
+    fn slot(&self, gram: u64) -> usize {
         let last = self.grams.len().wrapping_sub(1);
-        let mut place = (gram.wrapping_mul(self.factor) >> self.shift) as usize & last;
+        let mut slot = (gram.wrapping_mul(self.factor) >> self.shift) as usize & last;
         while self
             .grams
-            .get(place)
+            .get(slot)
             .is_some_and(|&found| found != gram && found != 0)
         {
-            place = (place + 1) & last;
+            slot = (slot + 1) & last;
         }
-        place
+        slot
     }
 
-    /// Puts a gram in, unless it is. Answers whether it is new.
+    /// Inserts a gram if it is new. Returns whether it is.
     #[inline(always)]
     pub(super) fn insert(&mut self, gram: u64, number: u32) -> bool {
         if gram == 0 {
@@ -63,10 +63,10 @@ impl GramTable {
             self.zero.get_or_insert(number);
             return new;
         }
-        let place = self.place(gram);
-        match (self.grams.get_mut(place), self.numbers.get_mut(place)) {
-            (Some(slot), Some(value)) if *slot == 0 => {
-                (*slot, *value) = (gram, number);
+        let slot = self.slot(gram);
+        match (self.grams.get_mut(slot), self.numbers.get_mut(slot)) {
+            (Some(known), Some(value)) if *known == 0 => {
+                (*known, *value) = (gram, number);
                 true
             }
             _ => false,
@@ -79,9 +79,9 @@ impl GramTable {
         if gram == 0 {
             return self.zero;
         }
-        let place = self.place(gram);
-        let found = self.grams.get(place).is_some_and(|&found| found == gram);
-        self.numbers.get(place).copied().filter(|_| found)
+        let slot = self.slot(gram);
+        let found = self.grams.get(slot).is_some_and(|&found| found == gram);
+        self.numbers.get(slot).copied().filter(|_| found)
     }
 }
 
@@ -93,7 +93,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_map(rounds in prop::collection::vec(prop::collection::vec(0u64..50, 0..100), 1..4)) {
+        fn it_equals_a_hash_map(rounds in prop::collection::vec(prop::collection::vec(0u64..50, 0..100), 1..4)) {
             let mut table = GramTable::default();
             for grams in rounds {
                 table.reset(grams.len());

@@ -1,44 +1,64 @@
-//! From numbers to findings: pages, sites and neighbourhoods with names, ranked by their matched
+//! The result tables of `detect`: pages, sites and neighbourhoods with names, ranked by their matched
 //! chunks as in the paper's §7.
 //!
 //! ```text
-//!   page rows ─ pages ─▶ chunks, matches, ranked pages, by site      ranked pages ─ list pages ─▶ pages
-//!   bad ─ prefixes ─▶ ranked prefixes ─ list prefixes ─▶ neighbourhoods
-//!             └─▶ by site ─ sites ─▶ ranked sites ─ list sites ─▶ sites, copied
+//!   page rows ─ pages ─▶ chunks, matches, ranked pages, by site
+//!   ranked pages ─ page table ─▶ pages
+//!   matched prefixes ─ neighbourhoods ─▶ ranked prefixes, by site
+//!   ranked prefixes ─ neighbourhood table ─▶ neighbourhoods
+//!   by site ─ sites ─▶ ranked sites ─ site table ─▶ sites, copied
 //! ```
 
 use std::sync::Arc;
 
-use cento_flow::{Registry, StageError, WideGroups, table_row};
+use cento_flow::{Registry, StageError, TableName, WideGroups, table_row};
 use cento_text::url::PageUrl;
 use serde::{Deserialize, Serialize};
 
-use super::moments::{HistogramRow, Kind, Limit, ThresholdRow, histogram, real, share, threshold};
+use super::flow_names::{counter, shuffle, stage, state};
+use super::moments::{
+    HISTOGRAM_TABLE, Limit, ScoreKind, THRESHOLDS_TABLE, histogram, real, share, threshold,
+};
 use super::params::{DetectParams, LabelSet};
-use super::score::{BLOCKS, Chunk, Gathered, LEVELS, Scored, TookNamed};
+use super::score::{BLOCKS, LEVELS, MatchedChunk, NamedShare, NeighbourhoodScore, PageScore};
 use crate::names::{ROW, name_of};
 use crate::sites::name_hash;
 use crate::tally::Tally;
 
+/// The pages with labels.
+pub const PAGES_TABLE: TableName<DetectedPageRow> = TableName::new("pages");
+/// The chunks that are labels.
+pub const CHUNKS_TABLE: TableName<ChunkMatchRow> = TableName::new("chunks");
+/// The originals of the pages with labels.
+pub const MATCHES_TABLE: TableName<MatchRow> = TableName::new("matches");
+/// The neighbourhoods with labels.
+pub const NEIGHBOURHOODS_TABLE: TableName<NeighbourhoodRow> = TableName::new("neighbourhoods");
+/// The sites with labels: the neighbourhoods of depth 1.
+pub const SITES_TABLE: TableName<NeighbourhoodRow> = TableName::new("sites");
+/// The originals of the sites with labels.
+pub const COPIED_TABLE: TableName<CopiedRow> = TableName::new("copied");
+/// The number of neighbourhoods at each level.
+pub const LEVELS_TABLE: TableName<LevelRow> = TableName::new("levels");
+
 table_row! {
-    /// A page that has labels.
+    /// A page with labels.
     #[derive(Debug, Clone, PartialEq)]
-    pub struct PageRow {
+    pub struct DetectedPageRow {
         /// The page.
         pub page_id: u64,
         /// Its address.
         pub page: String,
         /// Its host.
         pub site: Option<String>,
-        /// Its chunks, with repeats.
+        /// Its chunks, with repetitions.
         pub chunks: u64,
-        /// Those that are stops.
+        /// Those on the stop list.
         pub stopped: u64,
         /// Those that are labels.
         pub matched: u64,
-        /// The share of its chunks that are labels, stops aside.
+        /// The share of its chunks that are labels, without those on the stop list.
         pub contains: f64,
-        /// How many originals it took from, if originals are known.
+        /// The number of originals of its labels, if originals are known.
         pub originals: Option<u32>,
         /// Whether it is a partial target: `contains` is above the threshold.
         pub target: bool,
@@ -55,17 +75,17 @@ table_row! {
         pub ordinal: u32,
         /// Its first byte in the text.
         pub begin: u32,
-        /// The byte behind it.
+        /// The byte after it.
         pub end: u32,
         /// The label.
         pub hash: [u8; 16],
-        /// The number of the original that it is taken to come from, if it is known.
+        /// The number of the original to which it is attributed, if any.
         pub original: Option<u32>,
     }
 }
 
 table_row! {
-    /// A page that took from an original.
+    /// A page and an original of its labels.
     #[derive(Debug, Clone, PartialEq)]
     pub struct MatchRow {
         /// The page.
@@ -74,79 +94,79 @@ table_row! {
         pub page: String,
         /// The original.
         pub original: String,
-        /// How many chunks it took.
+        /// The number of its chunks that are attributed to the original.
         pub chunks: u64,
-        /// How many distinct labels these are.
+        /// The number of distinct labels among them.
         pub labels: u64,
-        /// What share of the page's chunks they are, stops aside.
+        /// Their share of the chunks of the page, without those on the stop list.
         pub of_page: f64,
-        /// What share of the original's labels they are.
+        /// Their share of the labels of the original.
         pub of_original: f64,
     }
 }
 
 table_row! {
-    /// A neighbourhood that has labels. `sites` are those of depth 1.
+    /// A neighbourhood with labels.
     #[derive(Debug, Clone, PartialEq)]
     pub struct NeighbourhoodRow {
         /// Its prefix: host and path.
         pub site: String,
-        /// How many levels it has.
+        /// Its number of levels.
         pub depth: u32,
-        /// Its pages that have a score.
+        /// The number of its pages with a score.
         pub pages: u64,
-        /// Their chunks, stops aside.
+        /// The number of their chunks, without those on the stop list.
         pub chunks: u64,
-        /// Those that are labels.
+        /// The number of chunks that are labels.
         pub matched: u64,
-        /// The mean of its pages' `contains`: step 6 of the paper.
+        /// The mean of the `contains` of its pages: step 6 of the paper.
         pub mean: f64,
-        /// The share of all its chunks: §3.3.
+        /// The share of labels among all its chunks: §3.3.
         pub ratio: f64,
-        /// How many originals its pages took from, if originals are known; for sites alone.
+        /// The number of originals of its labels, if originals are known; for sites only.
         pub originals: Option<u64>,
         /// Whether the mean is above its threshold.
         pub by_mean: bool,
-        /// Whether the ratio is.
+        /// Whether the ratio is above its threshold.
         pub by_ratio: bool,
-        /// Whether either is.
+        /// Whether the mean or the ratio is above its threshold.
         pub flagged: bool,
     }
 }
 
 table_row! {
-    /// What a site took from an original.
+    /// A site and an original of its labels.
     #[derive(Debug, Clone, PartialEq)]
     pub struct CopiedRow {
         /// The site.
         pub site: String,
         /// The original.
         pub original: String,
-        /// How many pages of the site took from it.
+        /// The number of pages of the site with labels of the original.
         pub pages: u64,
-        /// How many chunks they took.
+        /// The number of their chunks that are attributed to the original.
         pub chunks: u64,
-        /// The page that took most of it.
+        /// The page with most of its labels.
         pub page: String,
-        /// What share of the original's labels that page has.
+        /// The share of the labels of the original that are on this page.
         pub of_original: f64,
     }
 }
 
 table_row! {
-    /// How many neighbourhoods there are at a level: the paper's figure 14.
+    /// The number of neighbourhoods at a level: the paper's figure 14.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct LevelRow {
         /// The level: 1 for hosts, 2 for their folders, and so on.
         pub depth: u32,
-        /// How many neighbourhoods.
+        /// The number of neighbourhoods.
         pub neighbourhoods: u64,
     }
 }
 
-/// What one page took from one original, on its way to its site.
+/// What a page of a site shares with an original.
 #[derive(Serialize, Deserialize)]
-struct FromSite {
+struct SitePageShare {
     page: String,
     original: String,
     chunks: u64,
@@ -155,33 +175,23 @@ struct FromSite {
 
 /// A neighbourhood with its name and flags.
 #[derive(Clone, Serialize, Deserialize)]
-struct Named {
+struct NamedNeighbourhood {
     site: String,
-    gathered: GatheredRow,
+    score: NeighbourhoodScore,
     flags: [bool; 2],
 }
 
-#[derive(Clone, Serialize, Deserialize)]
-struct GatheredRow {
-    depth: u32,
-    pages: u64,
-    chunks: u64,
-    matched: u64,
-    mean: u64,
-    ratio: u64,
-}
-
-impl Named {
+impl NamedNeighbourhood {
     fn row(self, originals: Option<u64>) -> NeighbourhoodRow {
         let [by_mean, by_ratio] = self.flags;
         NeighbourhoodRow {
             site: self.site,
-            depth: self.gathered.depth,
-            pages: self.gathered.pages,
-            chunks: self.gathered.chunks,
-            matched: self.gathered.matched,
-            mean: real(self.gathered.mean),
-            ratio: real(self.gathered.ratio),
+            depth: self.score.depth,
+            pages: self.score.pages,
+            chunks: self.score.chunks,
+            matched: self.score.matched,
+            mean: real(self.score.mean),
+            ratio: real(self.score.ratio),
             originals,
             by_mean,
             by_ratio,
@@ -190,32 +200,35 @@ impl Named {
     }
 }
 
-/// What has more matched chunks comes first; what has as many, in an order that follows from its
-/// name.
+/// The rank of a page or neighbourhood: those with more matched chunks come first. Ties are in an
+/// order that depends on their names only.
 fn rank(matched: u64) -> u64 {
     u64::from(u32::MAX).saturating_sub(matched)
 }
 
 pub(super) fn register(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
     pages(registry, set, params);
-    prefixes(registry, params);
+    neighbourhoods(registry, params);
     sites(registry, set);
-    let asked = params.clone();
-    registry.map("thresholds", move |context| {
-        let pages = context.state::<Tally>("page moments")?;
-        let places = context.state::<Tally>("moments")?;
-        let mut table = context.table::<ThresholdRow>("thresholds")?;
-        let mut bins = context.table::<HistogramRow>("histogram")?;
-        let mut levels = context.table::<LevelRow>("levels")?;
-        for (key, counts) in places.sums().range(LEVELS..) {
+    let params = params.clone();
+    registry.map(stage::THRESHOLDS, move |context| {
+        let pages = context.state::<Tally>(state::PAGE_MOMENTS)?;
+        let neighbourhoods = context.state::<Tally>(state::MOMENTS)?;
+        let mut table = context.table(THRESHOLDS_TABLE)?;
+        let mut bins = context.table(HISTOGRAM_TABLE)?;
+        let mut levels = context.table(LEVELS_TABLE)?;
+        for (key, counts) in neighbourhoods.sums().range(LEVELS..) {
             levels.push(LevelRow {
                 depth: u32::try_from(key - LEVELS)?,
                 neighbourhoods: counts[0],
             })?;
         }
-        for kind in Kind::ALL {
-            let tally = if kind == Kind::Page { &pages } else { &places };
-            table.push(threshold(tally, kind, given(&asked, kind)))?;
+        for kind in ScoreKind::ALL {
+            let tally = match kind {
+                ScoreKind::Page => &pages,
+                _ => &neighbourhoods,
+            };
+            table.push(threshold(tally, kind, fixed_threshold(&params, kind)))?;
             for bin in histogram(tally, kind) {
                 bins.push(bin)?;
             }
@@ -224,43 +237,42 @@ pub(super) fn register(registry: &mut Registry, set: &LabelSet, params: &DetectP
     });
 }
 
-fn given(params: &DetectParams, kind: Kind) -> Option<f64> {
+fn fixed_threshold(params: &DetectParams, kind: ScoreKind) -> Option<f64> {
     match kind {
-        Kind::Page => params.page_threshold,
-        Kind::Mean => params.mean_threshold,
-        Kind::Ratio => params.ratio_threshold,
+        ScoreKind::Page => params.page_threshold,
+        ScoreKind::Mean => params.mean_threshold,
+        ScoreKind::Ratio => params.ratio_threshold,
     }
 }
 
 fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
-    let (labels, asked) = (Arc::clone(&set.labels), params.clone());
+    let (labels, threshold) = (Arc::clone(&set.labels), params.page_threshold);
     let with_originals = set.has_originals();
-    registry.reduce("pages", move |context, groups| {
-        let tally = context.state::<Tally>("page moments")?;
-        let limit = Limit::of(&tally, Kind::Page, asked.page_threshold);
-        let mut ranked = context.wide_shuffle("ranked pages")?;
-        let mut by_site = context.wide_shuffle("by site")?;
-        let mut chunks = context.table::<ChunkMatchRow>("chunks")?;
-        let mut matches = context.table::<MatchRow>("matches")?;
+    registry.reduce(stage::PAGES, move |context, groups| {
+        let tally = context.state::<Tally>(state::PAGE_MOMENTS)?;
+        let limit = Limit::of(&tally, ScoreKind::Page, threshold);
+        let mut ranked = context.wide_shuffle(shuffle::RANKED_PAGES)?;
+        let mut by_site = context.wide_shuffle(shuffle::BY_SITE)?;
+        let mut chunks = context.table(CHUNKS_TABLE)?;
+        let mut matches = context.table(MATCHES_TABLE)?;
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
             let number = group.number();
-            // Pages that stand for a neighbourhood are named as well, and need not have labels
-            // themselves.
+            // The first page of a neighbourhood has a name here, and need not have labels.
             let name = name_of(&mut group)?;
             let Some(record) = group.next() else {
                 continue;
             };
-            let scored: Scored = serde_json::from_slice(&record.value)?;
+            let scored: PageScore = serde_json::from_slice(&record.value)?;
             let rest = u64::from(scored.chunks.saturating_sub(scored.stopped));
             let url = PageUrl::new(&name.url);
             let site = url.prefixes().next().map(str::to_owned);
             let mut originals = 0;
             for record in group {
                 if record.order >= BLOCKS {
-                    for block in record.value.chunks_exact(size_of::<Chunk>()) {
+                    for block in record.value.chunks_exact(size_of::<MatchedChunk>()) {
                         let [ordinal, begin, end, label, original] =
-                            bytemuck::pod_read_unaligned::<Chunk>(block);
+                            bytemuck::pod_read_unaligned::<MatchedChunk>(block);
                         chunks.push(ChunkMatchRow {
                             page_id: name.page_id,
                             ordinal,
@@ -272,31 +284,31 @@ fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
                     }
                     continue;
                 }
-                let took: TookNamed = serde_json::from_slice(&record.value)?;
+                let shared: NamedShare = serde_json::from_slice(&record.value)?;
                 originals += 1;
-                let of_original = share(u64::from(took.labels), took.of_labels);
+                let of_original = share(u64::from(shared.labels), shared.of_labels);
                 if let Some(site) = &site {
-                    let row = serde_json::to_vec(&FromSite {
+                    let row = serde_json::to_vec(&SitePageShare {
                         page: name.url.clone(),
-                        original: took.name.clone(),
-                        chunks: u64::from(took.chunks),
+                        original: shared.name.clone(),
+                        chunks: u64::from(shared.chunks),
                         of_original,
                     })?;
-                    by_site.push(site.as_bytes(), ROW + u64::from(took.original), &row)?;
+                    by_site.push(site.as_bytes(), ROW + u64::from(shared.original), &row)?;
                 }
                 matches.push(MatchRow {
                     page_id: name.page_id,
                     page: name.url.clone(),
-                    original: took.name,
-                    chunks: u64::from(took.chunks),
-                    labels: u64::from(took.labels),
-                    of_page: real(share(u64::from(took.chunks), rest)),
+                    original: shared.name,
+                    chunks: u64::from(shared.chunks),
+                    labels: u64::from(shared.labels),
+                    of_page: real(share(u64::from(shared.chunks), rest)),
                     of_original: real(of_original),
                 })?;
             }
             let contains = share(u64::from(scored.matched), rest);
             let target = limit.is_below(contains);
-            context.count("targets", u64::from(target));
+            context.count(counter::TARGETS, u64::from(target));
             let row = serde_json::to_vec(&(
                 (name.page_id, &name.url, &name.host),
                 (scored.chunks, scored.stopped, scored.matched),
@@ -306,13 +318,13 @@ fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
         }
         Ok(())
     });
-    registry.reduce("list pages", |context, groups| {
-        type Ranked = (
+    registry.reduce(stage::PAGE_TABLE, |context, groups| {
+        type RankedPage = (
             (u64, String, Option<String>),
             (u32, u32, u32),
             (u64, Option<u32>, bool),
         );
-        let mut table = context.table::<PageRow>("pages")?;
+        let mut table = context.table(PAGES_TABLE)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             for record in group {
@@ -320,8 +332,8 @@ fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
                     (page_id, page, site),
                     (chunks, stopped, matched),
                     (contains, originals, target),
-                ): Ranked = serde_json::from_slice(&record.value)?;
-                table.push(PageRow {
+                ): RankedPage = serde_json::from_slice(&record.value)?;
+                table.push(DetectedPageRow {
                     page_id,
                     page,
                     site,
@@ -338,56 +350,50 @@ fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
     });
 }
 
-fn prefixes(registry: &mut Registry, params: &DetectParams) {
-    let asked = params.clone();
-    registry.reduce("prefixes", move |context, groups| {
-        let tally = context.state::<Tally>("moments")?;
-        let limit = |kind| Limit::of(&tally, kind, given(&asked, kind));
-        let (mean, ratio) = (limit(Kind::Mean), limit(Kind::Ratio));
-        let mut ranked = context.wide_shuffle("ranked prefixes")?;
-        let mut by_site = context.wide_shuffle("by site")?;
+fn neighbourhoods(registry: &mut Registry, params: &DetectParams) {
+    let params = params.clone();
+    registry.reduce(stage::NEIGHBOURHOODS, move |context, groups| {
+        let tally = context.state::<Tally>(state::MOMENTS)?;
+        let limit = |kind| Limit::of(&tally, kind, fixed_threshold(&params, kind));
+        let (mean, ratio) = (limit(ScoreKind::Mean), limit(ScoreKind::Ratio));
+        let mut ranked = context.wide_shuffle(shuffle::RANKED_PREFIXES)?;
+        let mut by_site = context.wide_shuffle(shuffle::BY_SITE)?;
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
             let name = name_of(&mut group)?;
             let url = PageUrl::new(&name.url);
             for record in group {
-                let found: Gathered = serde_json::from_slice(&record.value)?;
+                let found: NeighbourhoodScore = serde_json::from_slice(&record.value)?;
                 let level = found.depth.saturating_sub(1) as usize;
                 let site = url
                     .prefixes()
                     .nth(level)
-                    .ok_or("a prefix is not that of its page")?;
+                    .ok_or("the URL of a page has no such prefix")?;
                 let flags = [mean.is_below(found.mean), ratio.is_below(found.ratio)];
                 let flagged = flags.contains(&true);
-                context.count("flagged", u64::from(flagged));
-                context.count("flagged sites", u64::from(flagged && found.depth == 1));
-                let named = Named {
+                context.count(counter::FLAGGED, u64::from(flagged));
+                let flagged_site = flagged && found.depth == 1;
+                context.count(counter::FLAGGED_SITES, u64::from(flagged_site));
+                let (rank, depth) = (rank(found.matched), found.depth);
+                let row = serde_json::to_vec(&NamedNeighbourhood {
                     site: site.to_owned(),
+                    score: found,
                     flags,
-                    gathered: GatheredRow {
-                        depth: found.depth,
-                        pages: found.pages,
-                        chunks: found.chunks,
-                        matched: found.matched,
-                        mean: found.mean,
-                        ratio: found.ratio,
-                    },
-                };
-                let row = serde_json::to_vec(&named)?;
-                ranked.push_numbered(rank(found.matched), name_hash(site)[0], &row)?;
-                if found.depth == 1 {
+                })?;
+                ranked.push_numbered(rank, name_hash(site)[0], &row)?;
+                if depth == 1 {
                     by_site.push(site.as_bytes(), 0, &row)?;
                 }
             }
         }
         Ok(())
     });
-    registry.reduce("list prefixes", |context, groups| {
-        let mut table = context.table::<NeighbourhoodRow>("neighbourhoods")?;
+    registry.reduce(stage::NEIGHBOURHOOD_TABLE, |context, groups| {
+        let mut table = context.table(NEIGHBOURHOODS_TABLE)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             for record in group {
-                let named: Named = serde_json::from_slice(&record.value)?;
+                let named: NamedNeighbourhood = serde_json::from_slice(&record.value)?;
                 table.push(named.row(None))?;
             }
         }
@@ -395,9 +401,9 @@ fn prefixes(registry: &mut Registry, params: &DetectParams) {
     });
 }
 
-/// What a site took from one original.
+/// What a site shares with an original.
 #[derive(Serialize, Deserialize)]
-struct Copied {
+struct SiteShare {
     site: String,
     original: String,
     pages: u64,
@@ -406,9 +412,9 @@ struct Copied {
     page: String,
 }
 
-/// The order of what is said about a site among sites of one rank: first the site, then what it
-/// took, by original. Sites whose names agree in these bits may be mixed up in the order of rows,
-/// and in nothing else.
+/// The order of the records of a site among the sites of one rank: first the site, then its originals.
+/// If the names of two sites agree in these bits, their rows may be interleaved; nothing else
+/// depends on it.
 fn order_of(site: &str, at: u64) -> u64 {
     const BITS: u32 = 24;
     (name_hash(site)[0] >> BITS << BITS) | at.min((1 << BITS) - 1)
@@ -416,28 +422,31 @@ fn order_of(site: &str, at: u64) -> u64 {
 
 fn sites(registry: &mut Registry, set: &LabelSet) {
     let with_originals = set.has_originals();
-    registry.reduce("sites", |context, groups| {
-        let mut ranked = context.wide_shuffle("ranked sites")?;
+    registry.reduce(stage::SITES, |context, groups| {
+        let mut ranked = context.wide_shuffle(shuffle::RANKED_SITES)?;
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
             let Some(first) = group.next().filter(|record| record.order == 0) else {
                 continue;
             };
-            let named: Named = serde_json::from_slice(&first.value)?;
-            let rank = rank(named.gathered.matched);
+            let named: NamedNeighbourhood = serde_json::from_slice(&first.value)?;
+            let rank = rank(named.score.matched);
             let mut originals = 0u64;
-            // What is said of one original stands together.
-            let mut sum: Option<(u64, Copied)> = None;
-            let mut flush = |sum: Option<(u64, Copied)>| {
+            // The records of an original are adjacent.
+            let mut sum: Option<(u64, SiteShare)> = None;
+            let mut flush = |sum: Option<(u64, SiteShare)>| {
                 if let Some((_, copied)) = sum {
                     originals += 1;
-                    let row = serde_json::to_vec(&(Option::<(Named, u64)>::None, Some(&copied)))?;
+                    let row = serde_json::to_vec(&(
+                        Option::<(NamedNeighbourhood, u64)>::None,
+                        Some(&copied),
+                    ))?;
                     ranked.push_numbered(rank, order_of(&copied.site, originals), &row)?;
                 }
                 Ok::<_, StageError>(())
             };
             for record in group {
-                let from: FromSite = serde_json::from_slice(&record.value)?;
+                let from: SitePageShare = serde_json::from_slice(&record.value)?;
                 match &mut sum {
                     Some((order, sum)) if *order == record.order => {
                         sum.pages += 1;
@@ -450,7 +459,7 @@ fn sites(registry: &mut Registry, set: &LabelSet) {
                         flush(sum.take())?;
                         sum = Some((
                             record.order,
-                            Copied {
+                            SiteShare {
                                 site: named.site.clone(),
                                 original: from.original,
                                 pages: 1,
@@ -464,18 +473,18 @@ fn sites(registry: &mut Registry, set: &LabelSet) {
             }
             flush(sum.take())?;
             let order = order_of(&named.site, 0);
-            let row = serde_json::to_vec(&(Some((named, originals)), Option::<Copied>::None))?;
+            let row = serde_json::to_vec(&(Some((named, originals)), Option::<SiteShare>::None))?;
             ranked.push_numbered(rank, order, &row)?;
         }
         Ok(())
     });
-    registry.reduce("list sites", move |context, groups| {
-        let mut table = context.table::<NeighbourhoodRow>("sites")?;
-        let mut all = context.table::<CopiedRow>("copied")?;
+    registry.reduce(stage::SITE_TABLE, move |context, groups| {
+        let mut table = context.table(SITES_TABLE)?;
+        let mut all = context.table(COPIED_TABLE)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             for record in group {
-                let (site, copied): (Option<(Named, u64)>, Option<Copied>) =
+                let (site, copied): (Option<(NamedNeighbourhood, u64)>, Option<SiteShare>) =
                     serde_json::from_slice(&record.value)?;
                 if let Some((named, originals)) = site {
                     table.push(named.row(with_originals.then_some(originals)))?;

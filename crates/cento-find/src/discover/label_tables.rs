@@ -1,8 +1,8 @@
-//! From numbers to labels with text, names and reasons.
+//! The result tables of `discover`, with the texts of labels and the names of pages.
 //!
 //! ```text
-//!   examples ─ texts ─▶ worded ◀─ names      worded ─ name ─▶ in order ─ labels ─▶ labels
-//!   by original ─ owned ─▶ owners ◀─ names   owners ─ originals ─▶ originals
+//!   examples ─ texts ─▶ with text ◀─ names    with text ─ name ─▶ in order ─ labels ─▶ labels
+//!   by original ─ labels of originals ─▶ originals ◀─ names    originals ─ originals ─▶ originals
 //! ```
 
 use std::collections::BTreeMap;
@@ -11,32 +11,34 @@ use std::sync::Arc;
 use cento_flow::{Bitmap, Registry, StageError, WideGroups};
 use serde::{Deserialize, Serialize};
 
-use super::count::{Example, Owned};
+use super::flow_names::{counter, shuffle, stage};
+use super::frequency::{LabelExample, LabelOriginal};
 use super::params::DiscoverParams;
-use super::propose::{Sight, propose};
+use super::propose::{LabelFacts, propose};
+use super::{LABELS_TABLE, ORIGINALS_TABLE};
 use crate::corpus_pages::CorpusPages;
 use crate::names::{NAMED, ROW, name_of};
 use crate::provenance::{LabelRow, OriginalRow};
 use crate::sites::SITES;
 use crate::tally::Tally;
 
-/// Labels whose texts are looked for together.
+/// Labels whose texts are looked up in one batch.
 const BATCH: usize = 4096;
-/// Bytes of text that are kept of a label: beyond any paragraph. `detect --fuzzy` compares no more
-/// than this, and says so.
+/// The most bytes of the text of a label that are stored, more than any paragraph has. `detect
+/// --fuzzy` compares only these, and says so.
 const LONGEST: usize = 256 << 10;
 
 /// A label with its text.
 #[derive(Serialize, Deserialize)]
-struct Worded {
-    example: Example,
+struct LabelText {
+    example: LabelExample,
     text: Option<String>,
 }
 
-/// A label with all but its place in the table.
+/// A label with its text and its page.
 #[derive(Serialize, Deserialize)]
-struct Named {
-    worded: Worded,
+struct NamedLabel {
+    label: LabelText,
     page_id: u64,
     page: String,
     proposed: Option<String>,
@@ -44,17 +46,17 @@ struct Named {
 
 pub(super) fn register(
     registry: &mut Registry,
-    source: &Arc<CorpusPages>,
+    corpus: &Arc<CorpusPages>,
     params: &DiscoverParams,
 ) {
-    texts(registry, source, params);
+    texts(registry, corpus, params);
     let (all, informed, file) = (
-        u64::from(source.kept()),
+        u64::from(corpus.kept()),
         params.informed(),
         params.of_files(),
     );
-    registry.reduce("name", move |context, groups| {
-        let mut in_order = context.wide_shuffle("in order")?;
+    registry.reduce(stage::NAME, move |context, groups| {
+        let mut in_order = context.wide_shuffle(shuffle::IN_ORDER)?;
         let sites: u64 = match informed {
             true => 0,
             false => context
@@ -68,10 +70,10 @@ pub(super) fn register(
         while let Some(mut group) = groups.next_group()? {
             let name = name_of(&mut group)?;
             for record in group {
-                let worded: Worded = serde_json::from_slice(&record.value)?;
-                let example = &worded.example;
-                let proposed = propose(&Sight {
-                    text: worded.text.as_deref(),
+                let label: LabelText = serde_json::from_slice(&record.value)?;
+                let example = &label.example;
+                let proposed = propose(&LabelFacts {
+                    text: label.text.as_deref(),
                     file,
                     bytes: u64::from(example.bytes),
                     count: example.count,
@@ -80,10 +82,10 @@ pub(super) fn register(
                     all_sites: sites,
                     originals: informed.then(|| (u64::from(example.pages), all)),
                 });
-                context.count("proposed", u64::from(proposed.is_some()));
+                context.count(counter::PROPOSED, u64::from(proposed.is_some()));
                 let [first, second] = example.hash;
-                let row = serde_json::to_vec(&Named {
-                    worded,
+                let row = serde_json::to_vec(&NamedLabel {
+                    label,
                     page_id: name.page_id,
                     page: name.url.clone(),
                     proposed,
@@ -93,23 +95,23 @@ pub(super) fn register(
         }
         Ok(())
     });
-    registry.reduce("labels", |context, groups| {
-        let mut table = context.table::<LabelRow>("labels")?;
+    registry.reduce(stage::LABELS, move |context, groups| {
+        let mut table = context.table(LABELS_TABLE)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             for record in group {
-                let named: Named = serde_json::from_slice(&record.value)?;
-                let example = named.worded.example;
+                let named: NamedLabel = serde_json::from_slice(&record.value)?;
+                let example = named.label.example;
                 let [first, second] = example.hash;
-                context.count("labels", 1);
-                context.count("occurrences", example.count);
+                context.count(counter::OCCURRENCES, example.count);
                 table.push(LabelRow {
                     hash: (u128::from(first) << 64 | u128::from(second)).to_be_bytes(),
-                    text: named.worded.text,
+                    text: named.label.text,
                     bytes: u64::from(example.bytes),
                     count: example.count,
                     pages: u64::from(example.pages),
-                    sites: u64::from(example.sites),
+                    // Domains are not counted in a corpus of originals.
+                    sites: (!informed).then_some(u64::from(example.sites)),
                     page_id: named.page_id,
                     page: named.page,
                     originals: example.originals,
@@ -122,32 +124,32 @@ pub(super) fn register(
     originals(registry);
 }
 
-fn texts(registry: &mut Registry, source: &Arc<CorpusPages>, params: &DiscoverParams) {
-    let pages = Arc::clone(source);
-    let readable = source.has_text() && !params.of_files();
-    registry.reduce("texts", move |context, groups| {
-        let mut worded = context.wide_shuffle("worded")?;
-        let mut push = |page: u32, example: Example, text: Option<&str>| {
+fn texts(registry: &mut Registry, corpus: &Arc<CorpusPages>, params: &DiscoverParams) {
+    let pages = Arc::clone(corpus);
+    let readable = corpus.has_text() && !params.of_files();
+    registry.reduce(stage::TEXTS, move |context, groups| {
+        let mut with_text = context.wide_shuffle(shuffle::WITH_TEXT)?;
+        let mut push = |page: u32, example: LabelExample, text: Option<&str>| {
             let begin = example.begin as usize;
             let chunk = text.and_then(|text| text.get(begin..begin + example.bytes as usize));
-            let row = serde_json::to_vec(&Worded {
+            let row = serde_json::to_vec(&LabelText {
                 text: chunk.map(shortened),
                 example,
             })?;
-            worded.push_numbered(u64::from(page), ROW, &row)?;
+            with_text.push_numbered(u64::from(page), ROW, &row)?;
             Ok::<_, StageError>(())
         };
-        let mut wanted: BTreeMap<u32, Vec<Example>> = BTreeMap::new();
+        let mut batch: BTreeMap<u32, Vec<LabelExample>> = BTreeMap::new();
         let mut size = 0;
         let mut groups = WideGroups::new(groups);
         loop {
             let group = groups.next_group()?;
             let done = group.is_none();
-            // The labels of a page that has too many to wait for other pages.
+            // The labels of a page that has more than a batch.
             let mut rest = None;
             if let Some(mut group) = group {
                 let page = u32::try_from(group.number())?;
-                let waiting = wanted.entry(page).or_default();
+                let waiting = batch.entry(page).or_default();
                 for record in group.by_ref().take(BATCH) {
                     waiting.push(serde_json::from_slice(&record.value)?);
                     size += 1;
@@ -162,10 +164,10 @@ fn texts(registry: &mut Registry, source: &Arc<CorpusPages>, params: &DiscoverPa
             let last = rest.as_ref().map(|(page, _)| *page);
             let mut text_of_last: Option<String> = None;
             if readable {
-                let numbers: Vec<u32> = wanted.keys().copied().collect();
+                let numbers: Vec<u32> = batch.keys().copied().collect();
                 pages.texts(&numbers, |page, text| {
                     context.check()?;
-                    for example in wanted.remove(&page).unwrap_or_default() {
+                    for example in batch.remove(&page).unwrap_or_default() {
                         push(page, example, Some(text))?;
                     }
                     if last == Some(page) {
@@ -174,7 +176,7 @@ fn texts(registry: &mut Registry, source: &Arc<CorpusPages>, params: &DiscoverPa
                     Ok::<_, StageError>(())
                 })?;
             }
-            for (page, examples) in std::mem::take(&mut wanted) {
+            for (page, examples) in std::mem::take(&mut batch) {
                 for example in examples {
                     push(page, example, None)?;
                 }
@@ -202,19 +204,19 @@ fn shortened(text: &str) -> String {
 }
 
 fn originals(registry: &mut Registry) {
-    registry.reduce::<Owned, _>("owned", |context, groups| {
+    registry.reduce::<LabelOriginal, _>(stage::COUNT_ORIGINALS, |context, groups| {
         let named = context.state::<Bitmap>(NAMED)?;
-        let mut owners = context.wide_shuffle("owners")?;
+        let mut originals = context.wide_shuffle(shuffle::ORIGINALS)?;
         while let Some(group) = groups.next_group()? {
             let page = u64::from(group.key());
             named.set(page);
             let labels = group.count() as u64;
-            owners.push_numbered(page, ROW, &labels.to_le_bytes())?;
+            originals.push_numbered(page, ROW, &labels.to_le_bytes())?;
         }
         Ok(())
     });
-    registry.reduce("originals", |context, groups| {
-        let mut table = context.table::<OriginalRow>("originals")?;
+    registry.reduce(stage::ORIGINALS, |context, groups| {
+        let mut table = context.table(ORIGINALS_TABLE)?;
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
             let original = u32::try_from(group.number())?;
