@@ -23,6 +23,7 @@ pub mod phrases;
 pub mod precedence;
 pub mod provenance;
 pub mod quilts;
+pub mod reuse;
 mod rows;
 mod run;
 mod sites;
