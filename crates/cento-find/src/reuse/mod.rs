@@ -18,6 +18,7 @@
 //! * Each pair has a [`ReuseStyle`], by rules that its module states.
 
 mod category;
+mod compare;
 mod fingerprints;
 mod pair_strip;
 mod params;
@@ -39,6 +40,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 pub use category::{Category, Containment, Threshold, Thresholds};
+pub use compare::{
+    Agreement, CategoryQuality, LabelledPair, LabelledPairs, PairCategories, mean_f1,
+};
 pub use fingerprints::PageFingerprints;
 pub use params::{FREQUENT, ReuseParams};
 pub use reuse_tables::{IDENTICAL, IGNORED, IdenticalRow, IgnoredRow, PAIRS, ReusePairRow};

@@ -4,6 +4,7 @@ use cento_fingerprint::Scheme;
 use serde::{Deserialize, Serialize};
 
 use super::category::Thresholds;
+use super::style::ReuseStyle;
 use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::overlap::usual_max_pages;
@@ -33,6 +34,8 @@ pub struct ReuseParams {
     pub frame: bool,
     /// Whether the pages of the first corpus are compared only with those of the second.
     pub against: bool,
+    /// The styles of the rows of the tables; empty for all. The summary counts all styles.
+    pub styles: Vec<ReuseStyle>,
 }
 
 impl Default for ReuseParams {
@@ -54,6 +57,7 @@ impl ReuseParams {
             frequent: FREQUENT,
             frame: false,
             against: false,
+            styles: Vec::new(),
         }
     }
 
@@ -88,6 +92,11 @@ impl ReuseParams {
             return Err(Error::TooManyPages(u64::from(source.kept())));
         }
         Ok(())
+    }
+
+    /// Whether the tables contain pairs of a style.
+    pub(super) fn selects(&self, style: ReuseStyle) -> bool {
+        self.styles.is_empty() || self.styles.contains(&style)
     }
 
     /// Returns the number of pages above which a fingerprint is ignored; 0 for no limit.

@@ -219,7 +219,8 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>, param
         }
         Ok(())
     });
-    let against = params.against;
+    let params = params.clone();
+    let scheme = params.scheme;
     registry.reduce::<Fragment, _>(stage::WRITE, move |context, groups| {
         // Tables exist even if they have no rows.
         drop(context.table(PAIRS)?);
@@ -231,18 +232,22 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>, param
                     serde_json::from_slice(&row.value)?;
                 match record.category {
                     Some(category) => {
-                        let row = pair_row(record, category, left, right, against);
+                        let row = pair_row(record, category, left, right, params.against);
                         context.table(PAIRS)?.push(row)?;
                     }
-                    None => context
-                        .table(IDENTICAL)?
-                        .push(identical_row(record, left, right))?,
+                    None => {
+                        let style = identical_style(&left, &right);
+                        if params.selects(style) {
+                            let row = identical_row(record, left, right, style);
+                            context.table(IDENTICAL)?.push(row)?;
+                        }
+                    }
                 }
             }
         }
         Ok(())
     });
-    register_ignored(registry, source, params.scheme);
+    register_ignored(registry, source, scheme);
 }
 
 fn pair_row(
@@ -284,12 +289,20 @@ fn pair_row(
     }
 }
 
-fn identical_row(record: PairRecord, first: SideName, copy: SideName) -> IdenticalRow {
-    let style = if same_host(first.host.as_deref(), copy.host.as_deref()) {
+fn identical_style(first: &SideName, copy: &SideName) -> ReuseStyle {
+    if same_host(first.host.as_deref(), copy.host.as_deref()) {
         ReuseStyle::Alias
     } else {
         ReuseStyle::Reuse
-    };
+    }
+}
+
+fn identical_row(
+    record: PairRecord,
+    first: SideName,
+    copy: SideName,
+    style: ReuseStyle,
+) -> IdenticalRow {
     IdenticalRow {
         page_id: copy.page_id,
         page: copy.url,

@@ -549,6 +549,9 @@ impl<'c, 'a> PairJudge<'c, 'a> {
             pages.set(u64::from(left));
             pages.set(u64::from(right));
         }
+        if !params.selects(style) {
+            return Ok(());
+        }
         self.named.set(u64::from(left));
         self.named.set(u64::from(right));
         let record = PairRecord {
