@@ -80,7 +80,7 @@ pub(crate) struct ReuseArguments {
     /// How fingerprints are selected: kgram, mod, winnow, break or dct, with parameters (see below)
     #[arg(
         long,
-        value_name = "SCHEME",
+        value_name = "METHOD",
         default_value = "winnow",
         conflicts_with = "compare"
     )]
@@ -121,7 +121,12 @@ pub(crate) struct ReuseArguments {
     #[arg(long, conflicts_with_all = ["against", "out", "top", "explain"])]
     compare: bool,
     /// With --compare: also measure precision, recall and F1 on pairs of known category
-    #[arg(long, value_name = "FILE", requires = "compare")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "compare",
+        conflicts_with_all = ["against", "scheme", "style", "out", "top", "explain"]
+    )]
     labelled: Option<PathBuf>,
     /// Number of pairs to show
     #[arg(
@@ -268,10 +273,6 @@ fn text(
         let rows = rows.collect::<Result<Vec<_>, _>>()?;
         text.push('\n');
         text.push_str(&findings_table(&pair_table(&rows, &summary), &style));
-        let more = summary.rows.saturating_sub(rows.len() as u64);
-        if more > 0 {
-            text.push_str(&format!("  and {} more\n", number(more)));
-        }
     } else if summary.pairs() == 0 {
         text.push_str("\nNo two pages share enough text.\n");
     }

@@ -190,6 +190,9 @@ fn collapse(
         if pages > 1 && plan.boundary.is_none() {
             nearly_identical.set(u64::from(first));
             let all = pairs_among(u64::from(pages));
+            if plan.params.frame {
+                tally.add_with_frames(Category::C1, all);
+            }
             let aliases = of_hosts.values().map(|&pages| pairs_among(pages)).sum();
             tally.add(Category::C1, ReuseStyle::Alias, aliases, 2 * aliases);
             let others = all.saturating_sub(aliases);
