@@ -1,4 +1,4 @@
-"""What the benches share."""
+"""Functions that all benchmarks share."""
 
 import os
 import pathlib
@@ -16,20 +16,20 @@ HERE = pathlib.Path(__file__).parent
 
 
 def crawl():
-    """The archives of the crawl of Debian's documentation, made if need be."""
+    """The archives of the crawl of Debian's documentation; made on first use."""
     subprocess.run([sys.executable, HERE / "make_crawl.py", FOLDER], check=True)
     return sorted(str(path) for path in (FOLDER / "crawl").glob("*.warc.gz"))
 
 
 def fresh(name):
-    """A path in the bench folder at which nothing is."""
+    """Returns a path in the benchmark folder at which nothing exists."""
     path = FOLDER / name
     shutil.rmtree(path, ignore_errors=True)
     return path
 
 
 def measure(command):
-    """Runs a command; its output, its seconds, and the most memory it had resident, in MiB."""
+    """Runs a command; returns its output, its seconds and its peak resident memory in MiB."""
     begun = time.time()
     process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE)
     output = process.stdout.read()
@@ -41,7 +41,7 @@ def measure(command):
 
 
 def warm(paths):
-    """Reads files once, so that nobody is measured with a cold cache."""
+    """Reads files once, so that no program is measured with a cold cache."""
     for path in paths:
         with open(path, "rb") as file:
             while file.read(1 << 20):
@@ -49,7 +49,7 @@ def warm(paths):
 
 
 def run(command, of="stdout"):
-    """Runs a command: what it says on one of its outputs, seconds, processor seconds, and the most anonymous memory it had, in MiB."""
+    """Runs a command; returns one of its outputs, seconds, processor seconds and its peak anonymous memory in MiB."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begun = time.time()
     process = subprocess.Popen([str(part) for part in command], text=True, **{"stdout": subprocess.DEVNULL, of: subprocess.PIPE})

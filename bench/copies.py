@@ -1,8 +1,8 @@
-"""Near-duplicates of real texts, from a JSON Lines file to a list: cento and its peers in one run, held against exact resemblance.
+"""Near-duplicates of real texts, from a JSON Lines file to a list: cento and its peers in one run, compared with exact resemblance.
 
-The texts are the RFCs (Debian's doc-rfc packages). The truth are all pairs whose sets of word 5-grams resemble each other by 0.8, computed
-without sketches. A pair is found if both pages are in one reported class; a report is right if the two pages do resemble each other.
-cento's time is that of `cento copies FILE`; beside it stands that of `cento index` and `cento copies CORPUS`.
+The texts are the RFCs (Debian's doc-rfc packages). The truth is all pairs whose sets of word 5-grams have a resemblance of at least 0.8,
+computed without sketches. A pair is found if both pages are in one reported class; a report is correct if the two pages resemble each other.
+cento's time is that of `cento copies FILE`; the times of `cento index` and `cento copies CORPUS` are printed too.
 
     bench/run copies
     PEERS=gaoya,rensa bench/run copies
@@ -75,14 +75,14 @@ def cento(texts):
     _, seconds, memory = measure([CENTO, "copies", texts, "--findings", findings, "--threads", "2"])
     import duckdb
 
-    # All pairs that it found: of three alike, two may go for one page, or one for a page that the third is unlike.
+    # All pairs that it found: of three similar pages, two may be removed for one, or one for a page that the third does not resemble.
     reported = duckdb.sql(f"select page, of from '{findings}/copies/*/near_pairs.parquet'").fetchall()
     corpus = FOLDER / "copies.cento"
     shutil.rmtree(corpus, ignore_errors=True)
     _, index_seconds, _ = measure([CENTO, "index", texts, "-o", corpus, "--threads", "2"])
     _, copies_seconds, _ = measure([CENTO, "copies", corpus, "--threads", "2"])
     shutil.rmtree(corpus, ignore_errors=True)
-    return seconds, memory, reported, f"with a corpus that stays: index {index_seconds:.1f} s, copies {copies_seconds:.1f} s"
+    return seconds, memory, reported, f"with a stored corpus: index {index_seconds:.1f} s, copies {copies_seconds:.1f} s"
 
 
 def peer(name, texts):
@@ -103,12 +103,12 @@ def main():
     texts = make(FOLDER)
     true = truth(texts)
     warm([texts])
-    print(f"{os.path.getsize(texts) / 1e6:.0f} MB, {len(true)} pairs of resemblance {LEAST} or more")
+    print(f"{os.path.getsize(texts) / 1e6:.0f} MB, {len(true)} pairs with a resemblance of at least {LEAST}")
     names = os.environ.get("PEERS", ",".join(PEERS)).split(",")
     best = {}
     for round in range(ROUNDS):
         runs = {"cento": cento(texts)}
-        # The slow ones once; the best of the fast ones counts.
+        # Slow peers run once; of fast ones, the best run counts.
         for name in names:
             if round == 0 or (best.get(name) and best[name][0] < 60):
                 runs[name] = peer(name, texts)
@@ -126,7 +126,7 @@ def main():
         if name != "cento" and recall >= 0.9 and (fastest is None or seconds < fastest[1]):
             fastest = (name, seconds)
     if fastest:
-        print(f"  {fastest[1] / best['cento'][0]:.1f} times as fast as {fastest[0]}, the fastest with a recall of 0.9, wanted 5")
+        print(f"  {fastest[1] / best['cento'][0]:.1f} times as fast as {fastest[0]}, the fastest with a recall of at least 0.9 (target: 5)")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Labels: how fast text becomes a verdict, how much memory labels take, and whether detection finds what a naive search finds.
+"""Labels: how fast text becomes a verdict, how much memory labels take, and whether detection finds the same as a naive search.
 
-* Text to verdict, on one core, against 10 million labels, extraction not counted; beside SHA-1 over the same chunks. The text is that of the
+* Text to verdict, on one core, against 10 million labels, without extraction; compared with SHA-1 of the same chunks. The text is that of the
   manuals of Debian packages, and every tenth page of it is labelled.
-* 75 million labels, as many as the paper had of Wikipedia: how fast they open, and how much memory they take.
-* Two real corpora: originals = one release of a manual, corpus = the next release of it and other manuals. What is found is compared, chunk by
+* 75 million labels, as many as the paper has of Wikipedia: the time to open them, and their memory.
+* Two real corpora: originals = one release of a manual, corpus = the next release of it and other manuals. Results are compared, chunk by
   chunk, with a search for equal strings in Python.
 
     bench/run detect
@@ -56,14 +56,14 @@ def speed():
     print(said)
     labels.unlink()
     rate = {line.split()[0]: float(line.split()[1]) for line in said.splitlines()[1:]}
-    print(f"  text to verdict {rate['verdict']:.0f} MB/s a core, wanted 250; SHA-1 alone {rate['sha1']:.0f} MB/s: ratio {rate['verdict'] / rate['sha1']:.2f}")
+    print(f"  text to verdict {rate['verdict']:.0f} MB/s per core (target: 250); SHA-1 alone {rate['sha1']:.0f} MB/s: ratio {rate['verdict'] / rate['sha1']:.2f}")
 
 
 def many():
     labels = FOLDER / "detect-many.labels"
     print(example("make", labels, MANY))
     print(example("open", labels))
-    print(f"  file {labels.stat().st_size / 1e9:.2f} GB, wanted 1.6 at most for 75 million")
+    print(f"  file {labels.stat().st_size / 1e9:.2f} GB (target: at most 1.6 for 75 million labels)")
     labels.unlink()
 
 
@@ -72,7 +72,7 @@ def corpus(name, packages):
     if not path.exists():
         missing = [package for package in packages if not (FOLDER / package).is_dir()]
         if missing:
-            raise SystemExit(f"{missing[0]} is not there: bench/run index makes it")
+            raise SystemExit(f"{missing[0]} does not exist: run `bench/run index` first")
         # From within, so that each manual is a site by its name.
         subprocess.run([str(part) for part in [CENTO, "index", *packages, "-o", path]], check=True, cwd=FOLDER, stdout=subprocess.DEVNULL)
     return path
@@ -127,7 +127,7 @@ def compare():
         f"by page: precision {len(found_pages & pages) / max(1, len(found_pages)):.6f}, recall {len(found_pages & pages) / max(1, len(pages)):.6f}"
     )
     for page, ordinal in sorted(found ^ naive)[:5]:
-        print(f"    unlike: page {page}, chunk {ordinal}")
+        print(f"    differs: page {page}, chunk {ordinal}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Distinct pages for each gram, grams on 2 to 50 pages kept: cento's engine and DuckDB on the same Parquet file, 2 threads each.
 
-Both read the file and write the result as Parquet. DuckDB may choose between `count(distinct)` and distinct-then-count, and need not keep any
-order. Each is run several times in turn and the best counts, for a machine that is shared is slow by chance and never fast by
-chance; processor seconds are printed beside, which depend less on who else is there.
+Both read the file and write the result as Parquet. DuckDB uses the faster of `count(distinct)` and distinct-then-count, and need not keep an
+order. Programs run several times in turn, and the best run of each counts, because other processes on a shared machine can only slow
+a program down. Processor seconds, which depend less on other processes, are printed too.
 
     bench/run flow
     ROWS=50000000 ROUNDS=1 bench/run flow
@@ -34,7 +34,7 @@ def rows_file(rows):
 
 
 def measured(command):
-    """Runs a command; whether it went well, its output, its seconds, its processor seconds."""
+    """Runs a command; returns whether it succeeded, its output, its seconds and its processor seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begun = time.time()
     process = subprocess.run([str(part) for part in command], capture_output=True, text=True)
@@ -93,7 +93,7 @@ def compare(file, memory, duckdb_memory, wanted):
     peak = max(run[2] for run in ours) / 2**20
     budget = {"G": 1024, "M": 1}[memory[-1]] * int(memory[:-1])
     print(f"  cento, --memory {memory}: {seconds:.1f} s ({spent:.1f} processor seconds), {ours[0][3] / 1e9:.1f} GB spilled")
-    print(f"  anonymous memory: {peak:.0f} MiB, budget + 128 MiB is {budget + 128} MiB: {'within' if peak <= budget + 128 else 'BEYOND'}")
+    print(f"  anonymous memory: {peak:.0f} MiB, budget + 128 MiB is {budget + 128} MiB: {'within' if peak <= budget + 128 else 'EXCEEDED'}")
     for name, runs in theirs.items():
         best, best_spent = min(run[0] for run in runs), min(run[1] for run in runs)
         print(f"  DuckDB {name}: {best:.1f} s ({best_spent:.1f} processor seconds)")
@@ -102,7 +102,7 @@ def compare(file, memory, duckdb_memory, wanted):
         return
     best = min(run[0] for runs in theirs.values() for run in runs)
     best_spent = min(run[1] for runs in theirs.values() for run in runs)
-    print(f"  same {kept:,} rows; ratio {best / seconds:.1f} (processor seconds: {best_spent / spent:.1f}), wanted {wanted}")
+    print(f"  same {kept:,} rows; ratio {best / seconds:.1f} (processor seconds: {best_spent / spent:.1f}) (target: {wanted})")
 
 
 def growth():
@@ -115,7 +115,7 @@ def growth():
         times[rows] = min((cento(file, "8G")[:2] for _ in range(ROUNDS)), key=lambda run: run[1])
     for rows in list(times)[1:]:
         exponents = [math.log(times[rows][at] / times[small][at]) / math.log(rows / small) for at in (0, 1)]
-        print(f"  {small:,} to {rows:,} rows: n^{exponents[0]:.2f} (processor seconds: n^{exponents[1]:.2f}), wanted n^1.05")
+        print(f"  {small:,} to {rows:,} rows: n^{exponents[0]:.2f} (processor seconds: n^{exponents[1]:.2f}) (target: n^1.05)")
 
 
 def main():

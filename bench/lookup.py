@@ -1,4 +1,4 @@
-"""The text of one page by its id, from a corpus of about 10 GB of payload: a process of its own, and a process that stays."""
+"""The text of one page by its id, from a corpus of about 10 GB of payload: in a new process for each page, and in one process."""
 
 import subprocess
 
@@ -9,7 +9,7 @@ def main():
     archives = crawl()
     corpus = FOLDER / "lookup.cento"
     if not (corpus / "manifest.json").exists():
-        # Eight times the crawl comes to 10 GB; each addition has its own pages and parts.
+        # Eight copies of the crawl are 10 GB; each addition has its own pages and parts.
         for round in range(8):
             add = ["--add"] if round else []
             subprocess.run([CENTO, "index", *archives, "-o", corpus, *add], check=True, stdout=subprocess.DEVNULL)

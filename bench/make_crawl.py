@@ -1,6 +1,6 @@
 """Makes a crawl of real pages: Debian's documentation packages as WARC files, one host for each package.
 
-Only the standard library is needed. The files are the same whenever they are made: names are sorted, dates are fixed.
+Only the standard library is needed. The files are reproducible: names are sorted, dates are fixed.
 """
 
 import argparse
@@ -19,7 +19,7 @@ debian-reference-zh-cn debian-reference-ja
 
 
 def unpacked(package, folder):
-    """The folder with the package's files, fetched if need be."""
+    """The folder with the package's files; fetched on first use."""
     place = folder / package
     if not place.is_dir():
         debs = folder / "debs"
@@ -73,8 +73,8 @@ def request(url, host, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=pathlib.Path, help="where packages are unpacked and archives written")
-    parser.add_argument("--files", type=int, default=8, help="how many archives the pages are dealt out to")
+    parser.add_argument("folder", type=pathlib.Path, help="folder for packages and archives")
+    parser.add_argument("--files", type=int, default=8, help="number of archives")
     arguments = parser.parse_args()
     crawl = arguments.folder / "crawl"
     done = crawl / "done"
@@ -91,7 +91,7 @@ def main():
             body = path.read_bytes()
             name = "/" + os.path.relpath(path, root).replace(os.sep, "/")
             url = f"http://{host}{name}"
-            # Pages that follow each other stay together, as in a real crawl.
+            # Consecutive pages are in one archive, as in a real crawl.
             archive = archives[count // 64 % len(archives)]
             archive.write(gzip.compress(request(url, host, name), 6, mtime=0))
             archive.write(gzip.compress(response(url, body, f"192.0.2.{ordinal + 1}"), 6, mtime=0))

@@ -1,6 +1,6 @@
 """Makes a table of real pages: the manuals of Debian packages, one domain for each package, as JSON Lines of url and text.
 
-Macros of roff go, the words between them stay. Only the standard library is needed; packages that cannot be had are passed over.
+roff macros are removed, and the words between them kept. Only the standard library is needed; packages that are not available are skipped.
 """
 
 import gzip

@@ -1,7 +1,7 @@
 """Makes one JSON Lines file of real text: the RFCs in Debian's packages doc-rfc-*, one line (url, text) for each.
 
-The packages are in Debian's non-free section, which few machines have enabled: they are fetched through a list of sources of their
-own. Only the standard library is needed.
+The packages are in Debian's non-free section, which few machines have enabled, so they are fetched with a separate list of
+sources. Only the standard library is needed.
 """
 
 import gzip
@@ -18,7 +18,7 @@ doc-rfc-std-proposed
 
 
 def source():
-    """The machine's own source of packages, but of the section non-free."""
+    """The package source of this machine, with the section non-free."""
     targets = subprocess.run(
         ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages", "Component: main"],
         check=True, capture_output=True, text=True,
@@ -74,7 +74,7 @@ def texts(place):
 
 
 def make(folder):
-    """The path of the file, made if need be."""
+    """The path of the file; made on first use."""
     path = pathlib.Path(folder) / "rfc.jsonl"
     if path.exists():
         return path

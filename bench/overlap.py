@@ -1,10 +1,10 @@
 """Pairs of RFCs that share at least 25 chunks of two lines: cento and a self-join in DuckDB, from the same file of chunk hashes.
 
-Both read one Parquet file of (chunk, page) rows and write the pairs as Parquet, on 2 threads. DuckDB may choose between two queries that
-say the same. Each is run several times in turn and the best counts, for a machine that is shared is slow by chance and never fast by
-chance; processor seconds are printed beside. No chunk is left out, however common.
+Both read one Parquet file of (chunk, page) rows and write the pairs as Parquet, on 2 threads. DuckDB uses the faster of two equivalent
+queries. Programs run several times in turn, and the best run of each counts, because other processes on a shared machine can only
+slow a program down. Processor seconds are printed too. No chunk is ignored, however common.
 
-Then the whole command on synthetic crawls of one kind, one ten times the size of the other.
+Then the whole command on two synthetic crawls, one ten times as large as the other.
 
     bench/run overlap
     ROUNDS=1 PAGES=20000 bench/run overlap
@@ -36,7 +36,7 @@ QUERIES = {
 
 
 def run(command):
-    """Runs a command; its seconds, its processor seconds, the most anonymous memory it had resident in MiB, and what it said."""
+    """Runs a command; returns its seconds, its processor seconds, its peak anonymous memory in MiB, and its output."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begun = time.time()
     process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -74,7 +74,7 @@ def rows_file():
     if not corpus.exists():
         run([CENTO, "index", make(FOLDER), "-o", corpus, "--chunk", "lines:2"])
     if not path.exists():
-        # 64 bits of each hash: a number is what a join is fastest with.
+        # 64 bits of each hash: joins are fastest on numbers.
         half = "('0x' || substr(hex(chunk_hash), 1, 16))::ubigint"
         page = "(page_id & 4294967295)::uinteger"
         chunks = corpus / "chunks/*.parquet"
@@ -135,7 +135,7 @@ def compare():
         print(f"  DuckDB {name}: {seconds:.2f} s ({spent:.2f} processor seconds), anonymous memory {peak:.0f} MiB")
     fastest = min(seconds for seconds, _, _ in best.values())
     cheapest = min(spent for _, spent, _ in best.values())
-    print(f"  same {pairs:,} pairs; ratio {fastest / mine[0]:.1f} (processor seconds: {cheapest / mine[1]:.1f}), wanted 3")
+    print(f"  same {pairs:,} pairs; ratio {fastest / mine[0]:.1f} (processor seconds: {cheapest / mine[1]:.1f}) (target: 3)")
 
 
 def growth():
@@ -152,7 +152,7 @@ def growth():
         times[pages] = [min(one[at] for one in runs) for at in (0, 1)]
         print(f"  {pages:,} pages: {times[pages][0]:.2f} s ({times[pages][1]:.2f} processor seconds)")
     few, many = times.values()
-    print(f"  ten times the pages: {many[0] / few[0]:.1f} times the time (processor seconds: {many[1] / few[1]:.1f}), wanted 12 at most")
+    print(f"  ten times the pages: {many[0] / few[0]:.1f} times the time (processor seconds: {many[1] / few[1]:.1f}) (target: at most 12)")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""One peer from a JSON Lines file to a list of duplicates, as its documentation shows; word 5-grams, threshold 0.8.
+"""Runs one peer on a JSON Lines file, as its documentation shows, and lists the duplicates it finds; word 5-grams, threshold 0.8.
 
     peer_copies.py PEER TEXTS.jsonl PAIRS.tsv WORK-FOLDER
 
-Writes a line for each pair that the peer reports: a page and what it is a duplicate of. Peers that know classes alone report each page with
-the first of its class.
+Writes a line for each pair that the peer reports: a page, and the page of which it is a duplicate. For peers that report classes, each page is paired
+with the first of its class.
 """
 
 import json
@@ -75,7 +75,7 @@ def datatrove(path, work):
     from datatrove.pipeline.readers import JsonlReader
     from datatrove.pipeline.writers import JsonlWriter
 
-    # As two files, for it works a file a task.
+    # Two files, because each file is one task.
     os.makedirs(f"{work}/in", exist_ok=True)
     outs = [open(f"{work}/in/{number}.jsonl", "w", encoding="utf-8") for number in range(2)]
     with open(path, encoding="utf-8") as file:

@@ -1,9 +1,9 @@
-"""The job of `cento index` done with the best Python tools: FastWARC reads, resiliparse or selectolax extracts.
+"""The work of `cento index` with the fastest Python tools: FastWARC reads, resiliparse or selectolax extracts.
 
     peer_index.py resiliparse|selectolax PROCESSES ARCHIVE…
 
-Extraction alone is done here, which favours the peer: cento also cuts, hashes, counts words, resolves links and writes
-tables in the time that is compared.
+Only extraction is done here, which favours the peer: in the same time, cento also cuts chunks, hashes, counts words, resolves links
+and writes tables.
 """
 
 import multiprocessing

@@ -1,7 +1,7 @@
-"""Text to grams, grams to sketches, words to fingerprints, on one core; and rensa and datasketch beside them on the same texts.
+"""Text to grams, grams to sketches, words to fingerprints, on one core, compared with rensa and datasketch on the same texts.
 
-The texts are English prose (PAN 2013, books) and web pages, out of ../shared/data, and Debian's reference in Chinese. All of it
-runs in turns, `ROUNDS` times over, and the best of each counts, because the machine is shared.
+The texts are English prose (PAN 2013, books) and web pages, from ../shared/data, and the Debian Reference in Chinese. Everything
+runs in turn, `ROUNDS` times, and the best run of each counts, because the machine is shared.
 """
 
 import gzip
@@ -27,7 +27,7 @@ ROUNDS = 3
 
 
 def texts(name, files):
-    """The texts of files, a line each; made once."""
+    """A file with one text per line; made on first use."""
     path = FOLDER / f"print/{name}.jsonl"
     if not path.exists():
         path.parent.mkdir(exist_ok=True)
@@ -60,13 +60,13 @@ def chinese():
 
 
 def ours(path):
-    """What the example prints, as a dictionary."""
+    """The output of the example as a dictionary."""
     lines = subprocess.run([SPEED, "speed", path], check=True, capture_output=True, text=True).stdout.splitlines()
     return {name: float(value) for name, value in (line.split("\t") for line in lines)}
 
 
 def rate(amount, work):
-    """Of processor time, not of the clock: nobody is to be slower for what else runs on the machine."""
+    """By processor time, so that other processes on the machine do not count."""
     begun = time.process_time()
     work()
     return amount / (time.process_time() - begun)
@@ -85,7 +85,7 @@ def with_datasketch(tokens):
 
 
 def peers(documents):
-    """Rates of the peers: megabytes a second from text, millions a second from hashes."""
+    """Rates of the peers: megabytes per second from text, millions per second from hashes."""
     size = sum(len(text.encode()) for text in documents) / 1e6
     few = documents[:: max(len(documents) // 60, 1)]
     few_size = sum(len(text.encode()) for text in few) / 1e6

@@ -1,4 +1,4 @@
-"""Reading the records of archives alone: cento against FastWARC, and against merely inflating the same bytes with zlib-ng."""
+"""Reading the records of archives, without decoding: cento, FastWARC, and inflating the same bytes with zlib-ng."""
 
 import re
 import subprocess
@@ -11,7 +11,7 @@ ROUNDS = 3
 
 
 def cento(archives, *options):
-    """The best of three rounds, in seconds; what was decoded on top of it is not counted."""
+    """The best of three rounds, in seconds, without decoding."""
     command = [TARGET / "release/examples/read_speed", *options, *archives]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return min(float(seconds) for seconds in re.findall(r"^read: ([0-9.]+) s", output, re.MULTILINE))
@@ -64,7 +64,7 @@ def main():
     rows = [
         ("cento, 1 core", alone),
         ("FastWARC, 1 core", peer("fastwarc", archives)),
-        ("inflating alone with zlib-ng, 1 core", peer("zlib-ng", archives)),
+        ("only inflating, with zlib-ng, 1 core", peer("zlib-ng", archives)),
         ("cento, the files on 2 cores", cento(archives, "--threads", "2")),
         ("cento, one file of all, 1 core", cento([one])),
         ("cento, one file of all, 2 cores", cento([one], "--helpers", "1")),

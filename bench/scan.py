@@ -1,10 +1,10 @@
-"""The whole of it: a scan of real HTML in a small memory, and analyses that share what they find against the same ones one by one.
+"""A scan of real HTML in little memory; and analyses that share results in a scan, compared with the same analyses run separately.
 
     bench/run scan
 
-The crawl is Debian's documentation, 1.2 GB of HTML. One by one, every analysis has a folder of findings of its own, as if it were the first
-that anybody ran: each reads the texts for itself, and quilts and phrases first look for the copies that they leave out. A scan
-looks for copies once. Both give the same tables, which is checked.
+The crawl is Debian's documentation, 1.2 GB of HTML. Run separately, every analysis has its own folder of findings, so nothing is cached:
+each reads the texts, and quilts and phrases first find the duplicates that they exclude. A scan finds duplicates once. The
+tables must be the same.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from common import CENTO, FOLDER, crawl, fresh, run, warm
 
 MEMORY = os.environ.get("MEMORY", "2G")
 ROUNDS = int(os.environ.get("ROUNDS", 2))
-# What a scan runs on this crawl, each as its command; the parameters are those that a scan chooses.
+# The commands for what a scan runs on this crawl, with the parameters that a scan chooses.
 ALONE = [
     ["copies"],
     ["overlap", "--replication"],
@@ -30,7 +30,7 @@ ALONE = [
 
 
 def tables(findings, analysis):
-    """What an analysis has found, as the hashes of its tables."""
+    """The hashes of the tables of an analysis."""
     return {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
         for path in pathlib.Path(findings).glob(f"{analysis}/*/*.parquet")
@@ -70,10 +70,10 @@ def main():
             alone_spent += spent
             for analysis in findings.iterdir():
                 if tables(findings, analysis.name) != tables(corpus / "findings", analysis.name):
-                    raise SystemExit(f"{analysis.name} found something else in a scan")
+                    raise SystemExit(f"{analysis.name} has other results in a scan")
         singles.append((alone, alone_spent))
     (together, spent), (alone, alone_spent) = [[min(column) for column in zip(*rounds)] for rounds in (scans, singles)]
-    print(f"all analyses in one scan: {together:.1f} s, report included; one by one: {alone:.1f} s; ratio {together / alone:.2f}, wanted 0.8 at most")
+    print(f"all analyses in one scan: {together:.1f} s, report included; one by one: {alone:.1f} s; ratio {together / alone:.2f} (target: at most 0.8)")
     print(f"  in processor seconds {spent:.1f} and {alone_spent:.1f}: ratio {spent / alone_spent:.2f}")
     print("  the tables are the same")
     shutil.rmtree(FOLDER / "scan-findings", ignore_errors=True)

@@ -1,7 +1,7 @@
-"""Near-duplicates among the pages of Debian manuals in several versions, held against exact resemblance: precision and recall.
+"""Near-duplicates among the pages of Debian manuals in several versions, compared with exact resemblance: precision and recall.
 
-The manuals are those that Debian has in two versions or for several machines. Exact copies are left out on both sides: of pages with the same
-text one is compared. The truth is computed without sketches, by the example `resembling`.
+The manuals are those that Debian has in two versions or for several machines. Exact duplicates are excluded on both sides: of pages with the same
+text, one is compared. The truth is computed without sketches, by the example `resembling`.
 
     bench/run versions
 """
@@ -51,10 +51,10 @@ def main():
     together = sum(root(one) == root(other) for one, other in map(tuple, true))
     in_truth = {page for pair in true for page in pair}
     in_found = {page for pair in found for page in pair}
-    print(f"{pages:,} pages of {len(MANUALS)} manuals with unlike texts, {len(true):,} pairs with a resemblance of {LEAST} or more among {len(in_truth):,} pages")
-    print(f"  precision: {len(found & true):,} of {len(found):,} pairs that cento names resemble each other so much: {len(found & true) / max(len(found), 1):.4f}")
+    print(f"{pages:,} pages of {len(MANUALS)} manuals with different texts, {len(true):,} pairs with a resemblance of at least {LEAST} among {len(in_truth):,} pages")
+    print(f"  precision: {len(found & true):,} of {len(found):,} pairs reported by cento are that similar: {len(found & true) / max(len(found), 1):.4f}")
     print(f"  recall: {together:,} of {len(true):,} pairs are in one class: {together / max(len(true), 1):.4f}")
-    print(f"  recall by page: {len(in_truth & in_found):,} of {len(in_truth):,} pages that resemble another are named: {len(in_truth & in_found) / max(len(in_truth), 1):.4f}")
+    print(f"  recall by page: {len(in_truth & in_found):,} of {len(in_truth):,} pages that resemble another are reported: {len(in_truth & in_found) / max(len(in_truth), 1):.4f}")
 
 
 main()

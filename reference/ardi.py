@@ -1,27 +1,27 @@
 """Ardi & Heidemann 2014, "Web-scale Content Reuse Detection (extended)", as a naive program.
 
-§3.1  Steps 1 and 2: the hash of every file, and the vector of the hashes of its chunks. The same chunk may
-      stand in a vector several times. (Here a chunk is its own hash: strings are compared.)
-§3.2  Step 3a, informed discovery: every chunk of given originals that is long enough is a label (§7 takes those
-      over 100 bytes). Step 3b, blind discovery: every object of which there are more duplicates than a
-      threshold, and that is no stop chunk:  L = {o in C : duplicates(o) > threshold, o not a stop chunk}.
-      Section 6.3 takes the N most frequent ones instead.
+§3.1  Steps 1 and 2: the hash of every file, and the vector of the hashes of its chunks. A chunk may
+      occur in a vector several times. (Here a chunk is its own hash: strings are compared.)
+§3.2  Step 3a, informed discovery: every sufficiently long chunk of the originals is a label (over 100 bytes in
+      §7). Step 3b, blind discovery: every object with more duplicates than a threshold that is not a stop
+      chunk:  L = {o in C : duplicates(o) > threshold, o not a stop chunk}.
+      Section 6.3 selects the N most frequent objects instead.
 §3.3  Step 4, simple matching: the objects of the corpus that are labels. Step 5, partial matching:
       contains(L, f) = |L and c_f| / |c_f| over the chunk vector of f: repeats count on both sides.
       Step 6, bad neighbourhoods, after stop chunks were removed:
           badness(N) = the mean of contains(L, n) over the pages n of N.
       The text of §3.3 applies step 5 to all chunks of a neighbourhood instead: contains(L, N), the ratio.
       cento has both, and a neighbourhood is bad if either score is above its threshold.
-      Thresholds are one standard deviation over the mean of all scores of a kind, unless they are given.
+      Thresholds are one standard deviation over the mean of all scores of a kind, unless they are set.
 §3.3  A neighbourhood is all pages under a URL prefix: arxiv.org/archive/physics/x is in arxiv.org/,
       arxiv.org/archive/ and arxiv.org/archive/physics/.
-§3.4.1, appendix A   Recursion errors: URLs that a crawler made up by running in circles. More than 96 path
-      components; the design adds a component that occurs at least 4 times, and a cycle of at least two
+§3.4.1, appendix A   Recursion errors: URLs that a crawler generates in a loop. More than 96 path
+      components; cento adds a component that occurs at least 4 times, and a cycle of at least two
       components that occurs at least 3 times in a row.
-§3.4.2  Stop chunks count neither for nor against a page: they leave numerator and denominator.
+§3.4.2  Stop chunks are ignored in the numerator and in the denominator.
 
-A page whose chunks are all stop chunks has no score, and is in no mean. All comparisons with thresholds are
-done in whole numbers (see `exceeds`), because 1/3 + 0 > 1/3 must not depend on rounding.
+A page with only stop chunks has no score and is not part of any mean. All comparisons with thresholds are
+done in integers (see `exceeds`), because 1/3 + 0 > 1/3 must not depend on rounding.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def is_recursion_error(url: str, most: int = 96, repeats: int = 4, cycles: int =
 
 @dataclass
 class Label:
-    """A chunk that is looked for."""
+    """A label: a chunk to search for."""
 
     chunk: str
-    count: int  # occurrences, repeats on one page among them
+    count: int  # occurrences, including repetitions on one page
     pages: int
     sites: int  # registered domains
     first: Page
@@ -64,7 +64,7 @@ class Label:
 
 
 def occurrences(pages: Sequence[Page], kind: str) -> Dict[str, List[Page]]:
-    """For every chunk the pages that have it, as many times as they have it."""
+    """For every chunk, the pages that have it, once for each occurrence."""
     return by_value((chunk, page) for page in kept(pages) for chunk in chunks(page, kind))
 
 
@@ -75,7 +75,7 @@ def label_of(chunk: str, holders: List[Page]) -> Label:
 
 
 def discover_blind(pages: Sequence[Page], kind: str, threshold: int, stops: Set[str]) -> List[Label]:
-    """Step 3b: what occurs more often than a threshold, and is no stop chunk."""
+    """Step 3b: the chunks that occur more often than a threshold and are not stop chunks."""
     found = occurrences(pages, kind)
     return [
         label_of(chunk, holders)
@@ -85,16 +85,16 @@ def discover_blind(pages: Sequence[Page], kind: str, threshold: int, stops: Set[
 
 
 def discover_files(pages: Sequence[Page], threshold: int) -> Dict[bytes, int]:
-    """Step 3b for files: the payloads of which there are more than a threshold. Files are counted whatever
-    became of their text, and a revisit is one more of what it repeats; recursion errors are not (§3.4.1), and
-    an empty file is a stop file."""
+    """Step 3b for files: the payloads that occur more often than a threshold. Files count even if their text was
+    rejected, and a revisit counts as one more occurrence; recursion errors do not count (§3.4.1), and an
+    empty file is a stop file."""
     found = by_value((page.payload, page) for page in pages if page.payload and page.reject != "recursion")
     return {payload: len(holders) for payload, holders in found.items() if len(holders) > threshold}
 
 
 def discover_informed(originals: Sequence[Page], kind: str, least: int, stops: Set[str]) -> List[Label]:
-    """Step 3a: every chunk of the originals of at least so many bytes that is no stop chunk. A chunk that has
-    that length where it stands first is one; its length is that of the text as it stands there."""
+    """Step 3a: every chunk of the originals of at least this many bytes that is not a stop chunk. The length is
+    that of its first occurrence, before normalisation."""
     labels: Dict[str, Label] = {}
     lengths: Dict[str, int] = {}
     for page in kept(originals):
@@ -113,7 +113,7 @@ def discover_informed(originals: Sequence[Page], kind: str, least: int, stops: S
 
 @dataclass
 class Score:
-    """What a page contains: `matched` of its `chunks` are labels; stop chunks are in neither."""
+    """The score of a page: `matched` of its `chunks` are labels; stop chunks are ignored in both."""
 
     page: Page
     chunks: int
@@ -171,7 +171,7 @@ class Neighbourhood:
 
 
 def neighbourhoods(scores: Sequence[Score], depth: Optional[int] = None) -> List[Neighbourhood]:
-    """All neighbourhoods of pages that have a score, with labels or without."""
+    """All neighbourhoods of pages that have a score, with or without labels."""
     pairs = [
         ((prefix, level + 1), score)
         for score in scores
@@ -199,7 +199,7 @@ def moments(scores: Sequence[Fraction]) -> Moments:
 
 
 def exceeds(score: Fraction, moments: Moments, given: Optional[Fraction] = None) -> bool:
-    """Whether a score is above its threshold: a given one, or the mean plus one standard deviation.
+    """Whether a score is above its threshold: a fixed one, or the mean plus one standard deviation.
 
     x > mean + sigma  iff  x > mean and (x - mean)^2 > sigma^2: no root, and so no rounding.
     """
@@ -209,16 +209,16 @@ def exceeds(score: Fraction, moments: Moments, given: Optional[Fraction] = None)
 
 
 def is_own(page: Page, own: Sequence[str]) -> bool:
-    """Whether a page is the owner's: its domain or host is named, or one above its host."""
+    """Whether a page belongs to the owner: its domain, its host or a parent of its host is listed."""
     host = page.host or ""
     return any(page.domain == name or host == name or host.endswith("." + name) for name in own)
 
 
 def takes(vector: Sequence[Tuple[int, str]], originals: Dict[str, List[int]]) -> Dict[int, int]:
-    """From which original each matched chunk is taken, by the place of the chunk: {place: original}.
+    """The original of each matched chunk, by its position: {position: original}.
 
-    A label may be on several originals. They are chosen as a cover is: the one that has most of the page's
-    matched chunks first, then the one that has most of the rest; of equals the first.
+    A label may be on several originals. They are chosen greedily: first the one that has most of the page's
+    matched chunks, then the one that has most of the rest; ties go to the first.
     """
     left = dict(vector)
     given: Dict[int, int] = {}

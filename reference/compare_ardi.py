@@ -15,7 +15,7 @@ from harness import Comparison, Row, compare
 
 
 def unescaped(line: str) -> str:
-    """A line of a stop list: backslashes stand before what would mean something else."""
+    """A line of a stop list, with special characters escaped by backslashes."""
     return re.sub(r"\\(.)", lambda found: {"n": "\n", "t": "\t", "r": "\r"}.get(found[1], found[1]), line)
 
 
@@ -60,14 +60,14 @@ class Ardi(Comparison):
                 expected = []
                 for label in found:
                     row = label_row(label)
-                    # Of originals it is not counted on how many domains they are.
+                    # Domains are not counted for labels of originals.
                     del row["sites"]
                     expected.append({**row, "originals": sorted(page.page_id for page in label.originals)})
                 given = [{**row, "originals": sorted(row["originals"])} for row in table("labels")]
                 self.count(compare(f"discover {' '.join(map(str, options))}", expected, given, "hash"))
 
     def stops(self) -> Set[str]:
-        """The list that comes with cento: one chunk a line."""
+        """The built-in stop list: one chunk per line."""
         chosen, section = set(), "chunks"
         for line in self.cento.run("labels", "stops").split("\n"):
             line = line.strip()
@@ -154,7 +154,7 @@ class Ardi(Comparison):
         self.count(self.histogram(what, table("histogram"), scores, places))
 
     def histogram(self, what: str, table: List[Row], scores, places) -> int:
-        """A hundred bins, each of which has its lower end; 1 is in the last."""
+        """A hundred bins, each including its lower end; the last includes 1."""
         expected = []
         for name, values in [
             ("page", [score.contains for score in scores if score.left]),
@@ -176,7 +176,7 @@ class Ardi(Comparison):
         return compare(f"{what}: chunks", expected, table, "page_id", "ordinal")
 
     def matches(self, table, informed: Dict[str, ardi.Label], stops: Set[str]) -> None:
-        """From which original a page took how much."""
+        """The originals of each page, with the number of chunks."""
         holders = {chunk: sorted(page.page_id for page in label.originals) for chunk, label in informed.items()}
         sizes = {page.page_id: sum(page.page_id in holders[chunk] for chunk in holders) for page in self.made.originals}
         urls = {page.page_id: page.url for page in self.made.originals}

@@ -16,7 +16,7 @@ from harness import Comparison, Difference, Row, compare, expect, same
 SURE = Fraction(97, 100)
 
 def causes(page: Page, of: Page) -> Tuple[str, ...]:
-    """Why there may be two pages."""
+    """The cause of a duplicate."""
     if page.url == of.url:
         return ("recapture",)
     if page.host is not None and page.host == of.host:
@@ -40,7 +40,7 @@ class Fetterly(Comparison):
             with self.setting():
                 skip = self.cento.folder / f"skip-{k}-{least}-{keep}"
                 options = ["--resemblance", least, "--keep", keep]
-                # At a resemblance of 1 only exact copies are looked for, and no grams are made.
+                # At a resemblance of 1 only exact duplicates are searched for, and grams are not computed.
                 options += ["-k", k] if least != "1" else []
                 table = self.cento.find("copies", "x.cento", *options, "--skip-list", skip, main="pairs")
                 self.count(self.copies(table("pairs"), k, Fraction(least), keep))
@@ -65,10 +65,10 @@ class Fetterly(Comparison):
             expect(row["rejected"] == page.reject, f"{name}: rejected is {row['rejected']}")
             first = {"first": "page", "second": "of"}.get(earlier(page, of), earlier(page, of))
             expect(row["earlier"] == first, f"{name}: earlier is {row['earlier']}, expected {first}")
-            # A page may be removed for one that it resembles, and yet repeat the bytes of a third.
+            # A page may be removed for a page that it resembles, and still repeat the bytes of a third.
             repeats = kinds.get(page_id, "near")
             if page.reject is not None:
-                # Files are compared whatever became of their text.
+                # Files are compared even if their text was rejected.
                 repeats = "revisit" if page.reject == "revisit" else "bytes"
                 before = any(other.payload == page.payload and order(other) < order(page) for other in self.pages)
                 expect(row["repeats"] == repeats or not before, f"{name}: repeats is {row['repeats']}, expected {repeats}")
@@ -92,7 +92,7 @@ class Fetterly(Comparison):
         return len(pairs)
 
     def missed(self, what: str, removed: Iterable[int], sets: Dict, least: Fraction) -> int:
-        """How many pairs of kept pages resemble each other after all. Few, and none that is nearly identical."""
+        """Counts pairs of kept pages that resemble each other: few, and none nearly identical."""
         missed = 0
         left = [page for page in kept(self.pages) if page.page_id not in removed]
         for at, one in enumerate(left):
@@ -108,7 +108,7 @@ class Fetterly(Comparison):
         return missed
 
     def skip_list(self, what: str, path: Path, pairs: List[Row]) -> None:
-        """A crawler that obeys the list still fetches a page of every class; a page unlike all others is a class."""
+        """A crawler that obeys the list still fetches a page of every class, including classes of one page."""
         urls, prefixes, fetched = set(), [], set()
         for line in path.read_text().split("\n"):
             kind, _, rest = line.partition("\t")
@@ -131,7 +131,7 @@ class Fetterly(Comparison):
                 raise Difference(f"{what} --skip-list: a crawler fetches none of the class {names}")
 
     def told_and_filtered(self) -> None:
-        """The first sentence counts removed pages of kept ones; and what is filtered has no copies left."""
+        """The first sentence has the right counts, and a filtered corpus has no duplicates."""
         removed = len(fetterly.remove_near_duplicates(self.pages, 5, Fraction(8, 10)))
         text = self.cento.run("copies", "x.cento", "--filter", "-o", "unique")
         found = re.search(r"([0-9,]+) of ([0-9,]+) pages", text)
@@ -146,7 +146,7 @@ class Fetterly(Comparison):
         self.count(len(left))
 
     def megashingles(self) -> None:
-        """Equal sets of phrases give equal shingles, and pages that share no phrase none."""
+        """Equal sets of phrases have equal shingles; pages without a common phrase share none."""
         table = self.cento.find("copies", "x.cento", "--scheme", "megashingle")
         by_id = {page.page_id: page for page in self.pages}
         circles = {page.page_id: set(fetterly.circular_phrases(page.words, 5)) for page in kept(self.pages)}

@@ -74,7 +74,7 @@ class Najork(Comparison):
             self.count(compare("sweep", expected_rows, table("sweep"), "swept", "k", "m", "c", "theta"))
 
     def patch_places(self, what: str, patches: List[Row], k: int) -> None:
-        """Where a patch is told to be, both texts have the same words."""
+        """Checks that both texts have the same words at the reported positions of a patch."""
         by_id = {page.page_id: page for page in self.pages}
         for row in patches:
             page, source = by_id[row["page_id"]], by_id[row["source_id"]]

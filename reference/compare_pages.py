@@ -12,14 +12,14 @@ from harness import Comparison, compare, expect, first_difference
 
 class Pages(Comparison):
     def check_pages(self) -> None:
-        """Pages, texts, words and chunks, by the definitions of the design."""
+        """Compares pages, texts, words and chunks with their definitions."""
         self.cento.run("index", "inputs", "-o", "words.cento", "--chunk", "words:1")
         self.cento.run("index", "inputs", "-o", "x.cento", "--hash", "sha1")
         texts = {row["page_id"]: row["text"] for row in self.table("words.cento", "text")}
         found = self.table("x.cento", "pages")
         urls = {row["page_id"]: row["url"] for row in found}
         for page in self.pages:
-            # A row without an address is known by its file and number.
+            # The address of a row without one is its file and number.
             if str(urls.get(page.page_id, "")).startswith("inputs/"):
                 page.url = f"inputs/a.jsonl#{page.page_id & 0xFFFFFFFF}"
         with self.setting():
@@ -57,7 +57,7 @@ class Pages(Comparison):
                 self.count(self.chunk_rows(corpus, kind, how))
 
     def words(self, texts: Dict) -> None:
-        """Compares words where spaces separate them, and takes cento's own where a dictionary does."""
+        """Compares words of scripts with spaces; for other scripts, uses the words of cento."""
         ranges = by_value((row["page_id"], row) for row in self.table("words.cento", "chunks"))
         for page in kept(self.pages):
             text = str(texts[page.page_id]).encode()

@@ -34,7 +34,7 @@ class Shivakumar(Comparison):
             self.replication()
 
     def check_hot(self) -> None:
-        """A chunk that is on very many pages makes them replicas as any other does."""
+        """Very common chunks count for replicas like any other."""
         self.cento.run("index", "inputs", "-o", "x.cento", "--hash", "sha1")
         with self.setting():
             self.replication()
@@ -55,7 +55,7 @@ class Shivakumar(Comparison):
         expected = []
         for pair in pairs:
             sizes = {pair.one: pair.one_chunks, pair.other: pair.other_chunks}
-            # The earlier by date comes second, as what the other overlaps with; where dates do not tell, the lower id.
+            # The earlier page by date comes second; if dates do not decide, the one with the lower id.
             of, page = sorted(sizes)
             if earlier(by_id[of], by_id[page]) == "second":
                 of, page = page, of

@@ -1,19 +1,16 @@
-"""What the papers take for granted, and what the design of cento fixes where they leave it open.
+"""Definitions that the papers assume or leave open: pages, words, chunks, hosts and dates.
 
-Pages, words, chunks, hosts and dates, as plainly as they can be written. The other files of this folder
-hold one paper each and import this one. Nothing here is fast, and nothing is shared with the Rust code:
-two programs that agree were written twice.
-
-Definitions, as in "Definitions that the papers leave open" of the design:
+The other files of this folder implement one paper each and import this one. Nothing here is fast, and nothing
+is shared with the Rust code, so an error would have to be made twice to go unnoticed.
 
 * Word: a maximal run of letters, marks and numbers. Characters that Unicode calls default-ignorable (soft
-  hyphens, zero-width spaces) are as if they were not there. Words are compared by their normal form: NFKC
+  hyphens, zero-width spaces) are ignored. Words are compared by their normal form: NFKC
   and full case folding.
-* Chunk: a paragraph (what blank lines separate), N lines, N words, or the document. Lines are lines as a
-  person sees them: longer ones are wrapped at 80 columns, at white space. Chunks are compared
-  after white space is collapsed and case is folded. The empty chunk is no chunk.
-* Who was first: the publication date where it is known, else the fetch date; a page without a date cannot
-  be called earlier or later than any other.
+* Chunk: a paragraph (separated by blank lines), N lines, N words, or the document. Lines are as a reader
+  sees them: longer ones are wrapped at 80 columns, at white space. Chunks are compared after white
+  space is collapsed and case is folded. Empty chunks are ignored.
+* The date of a page: the publication date if it is known, else the fetch date. A page without a date is
+  neither earlier nor later than any other.
 """
 
 from __future__ import annotations
@@ -32,7 +29,7 @@ COLUMNS = 80
 # the random corpora use no others.
 TWO_LABEL_SUFFIXES = ("co.uk", "com.au")
 
-# Query parameters that say where a visitor came from and do not change the page.
+# Query parameters that track visitors and do not change the page.
 TRACKING = {
     "_ga", "dclid", "fbclid", "gclid", "gclsrc", "igshid", "mc_cid", "mc_eid", "mkt_tok", "msclkid", "ref",
     "ref_src", "twclid", "yclid",
@@ -52,7 +49,7 @@ class Page:
     fetched: Optional[int] = None
     links: List[str] = field(default_factory=list)
     reject: Optional[str] = None
-    # For scripts without spaces a dictionary decides where words end; whoever has one fills this in.
+    # The words of a text in a script without spaces, from a dictionary.
     known_words: Optional[List[str]] = None
 
     @property
@@ -71,7 +68,7 @@ class Page:
 
     @property
     def date(self) -> Optional[int]:
-        """The date that the page is judged by: publication, else fetch."""
+        """The date of the page: publication, else fetch."""
         return self.published if self.published is not None else self.fetched
 
 
@@ -99,14 +96,14 @@ def is_word_character(character: str) -> bool:
 
 @lru_cache(maxsize=None)
 def normal_form(word: str) -> str:
-    """What words are compared by."""
+    """The form by which words are compared."""
     bare = "".join(character for character in word if not is_ignorable(character))
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", bare).casefold())
     return "".join(character for character in folded if is_word_character(character))
 
 
 def word_ranges(text: str) -> List[Tuple[int, int]]:
-    """Where the words of a text are, in characters. For scripts that are written with spaces."""
+    """The ranges of the words of a text, in characters. For scripts with spaces."""
     ranges: List[Tuple[int, int]] = []
     begin: Optional[int] = None
     end = 0
@@ -141,7 +138,7 @@ def is_unspaced(text: str) -> bool:
 
 
 def grams(words: Sequence[str], k: int) -> List[Tuple[str, ...]]:
-    """All runs of k words, in order: n - k + 1 of them, or none."""
+    """All runs of k words, in order: n - k + 1 of them, if any."""
     return [tuple(words[at : at + k]) for at in range(len(words) - k + 1)]
 
 
@@ -149,8 +146,8 @@ def grams(words: Sequence[str], k: int) -> List[Tuple[str, ...]]:
 
 
 def plain(text: str) -> str:
-    """A text as it is stored: lines without space at their ends, at most one blank line in a row. What is left of
-    Windows-1252 from U+0080 to U+009F parts words, as the dashes and quotes did that it was."""
+    """A text as it is stored: lines without space at their ends, at most one blank line in a row. Characters
+    from U+0080 to U+009F separate words: they are dashes and quotes of Windows-1252."""
     text = re.sub("[\u0080-\u0084\u0086-\u009f]", " ", text.replace("\r\n", "\n").replace("\r", "\n"))
     lines = [line.rstrip() for line in text.split("\n")]
     kept: List[str] = []
@@ -162,7 +159,7 @@ def plain(text: str) -> str:
 
 @lru_cache(maxsize=None)
 def columns(character: str) -> int:
-    """How many columns a character takes on a terminal: wide ones take two, marks and ignorable ones none."""
+    """The columns of a character on a terminal: two for wide ones, none for marks and ignorable ones."""
     if unicodedata.category(character) in ("Mn", "Me") or is_ignorable(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
@@ -173,8 +170,8 @@ def width(text: str) -> int:
 
 
 def line_ranges(text: str) -> List[Tuple[int, int]]:
-    """The lines of a text as a person sees them, in characters: lines over 80 columns are wrapped at white space, which
-    takes one column however long it is. Blank lines are none. (A run without white space that is longer than a
+    """The lines of a text as a reader sees them, in characters: lines over 80 columns are wrapped at white space, which
+    takes one column however long it is. Blank lines are ignored. (A run without white space that is longer than a
     line, as in Chinese, is broken in front of its words; that takes a dictionary, and no random corpus has any.)"""
     ranges: List[Tuple[int, int]] = []
     at = 0
@@ -197,7 +194,7 @@ def line_ranges(text: str) -> List[Tuple[int, int]]:
 
 
 def cut(text: str, kind: str) -> List[str]:
-    """The chunks of a text, in order, as they stand there."""
+    """The chunks of a text, in order, not normalised."""
     name, _, count = kind.partition(":")
     if name == "paragraph":
         paragraphs: List[str] = [""]
@@ -216,12 +213,12 @@ def cut(text: str, kind: str) -> List[str]:
 
 
 def in_groups(items: Sequence, size: int) -> List[Sequence]:
-    """So many consecutive items at a time; the last group may have fewer."""
+    """Groups of consecutive items; the last may be smaller."""
     return [items[at : at + size] for at in range(0, len(items), size)]
 
 
 def normalise(chunk: str, how: str = "space+case") -> str:
-    """What chunks are compared by."""
+    """The form by which chunks are compared."""
     if how == "none":
         return chunk
     collapsed = " ".join(chunk.split())
@@ -229,7 +226,7 @@ def normalise(chunk: str, how: str = "space+case") -> str:
 
 
 def chunks(page: Page, kind: str = "paragraph", how: str = "space+case") -> List[str]:
-    """The chunks of a page as they are compared: a vector, in which the same chunk may stand several times."""
+    """The chunks of a page as they are compared: a vector, in which a chunk may occur several times."""
     return [normalise(chunk, how) for chunk in cut(page.text, kind)]
 
 
@@ -238,7 +235,7 @@ def chunks(page: Page, kind: str = "paragraph", how: str = "space+case") -> List
 
 @lru_cache(maxsize=None)
 def host_of(url: str) -> Optional[str]:
-    """The host of an address; a file has none."""
+    """The host of an address; None for a file."""
     return urlsplit(url).hostname if "://" in url else None
 
 
@@ -253,7 +250,7 @@ def domain_of(host: Optional[str]) -> Optional[str]:
 
 
 def server_of(page: Page, kind: str) -> Optional[str]:
-    """What tells whether a page is foreign to another; None if it is not known."""
+    """The server of a page, by a notion of foreignness; None if it is unknown."""
     if kind == "domain":
         return page.domain
     if kind == "host":
@@ -264,7 +261,7 @@ def server_of(page: Page, kind: str) -> Optional[str]:
 
 
 def is_foreign(page: Page, other: Page, kind: str) -> bool:
-    """Whether two pages are on different servers. A page of which it is not known is foreign to all."""
+    """Whether two pages are on different servers. A page on an unknown server is foreign to all."""
     if kind == "none":
         return True
     one, two = server_of(page, kind), server_of(other, kind)
@@ -273,7 +270,7 @@ def is_foreign(page: Page, other: Page, kind: str) -> bool:
 
 @lru_cache(maxsize=None)
 def link_key(url: str) -> str:
-    """What a link is recognised by: the address without scheme, fragment, and `www.`."""
+    """The canonical form of a link: the address without scheme, fragment, and `www.`."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if host.startswith("www.") and "." in host[4:]:
@@ -282,8 +279,8 @@ def link_key(url: str) -> str:
 
 
 def is_linked(page: Page, other: Page) -> bool:
-    """Whether a page says where it has something from: it links to the other page, or to the other domain
-    that it is on. Links of a site to itself are navigation, and attribute only the page they lead to."""
+    """Whether a page attributes another: it links to the other page, or to its domain if that is a different
+    one. Links within a site are navigation, and attribute only their target."""
     targets = {link_key(link) for link in page.links}
     if link_key(other.url) in targets:
         return True
@@ -291,7 +288,7 @@ def is_linked(page: Page, other: Page) -> bool:
     return other.domain is not None and other.domain != page.domain and other.domain in domains
 
 
-# --- who was first ---------------------------------------------------------------------------------------
+# --- dates ---------------------------------------------------------------------------------------
 
 
 def earlier(one: Page, other: Page) -> str:
@@ -321,7 +318,7 @@ def kept(pages: Iterable[Page]) -> List[Page]:
 
 
 def by_value(pairs: Iterable[Tuple]) -> Dict:
-    """Everything that has the same value: {value: [everything that has it, in order]}."""
+    """Groups by value: {value: [its members, in order]}."""
     groups: Dict = {}
     for value, item in pairs:
         groups.setdefault(value, []).append(item)

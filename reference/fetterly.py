@@ -2,26 +2,25 @@
 
 §3    A k-phrase is k consecutive words. For feature vectors the document is a circle, so that n words have n
       phrases. Each of 84 hash functions selects the phrase of the smallest value: the 84 shingles of the
-      document, of which the same phrase may be several.
+      document, with repetitions.
 §3    Two documents are near-duplicates if two of the six non-overlapping runs of 14 shingles agree;
-      classes are the transitive closure: `megashingle_classes`. All but one of each class are left out.
+      classes are the transitive closure: `megashingle_classes`. All but one of each class are removed.
 §3    A phrase is popular if enough documents have it: five in the paper, where a document has the phrases
       that were selected as its shingles; cento can count all of its phrases instead (`--exact`).
-§3    Covering set of f: other documents of whose shingles the popular shingles of f are a part. Greedy: the
-      one with the most of what is not covered yet; of equals the one with the largest intersection with all
-      shingles of f. Documents of the same domain or the same address only when no other has anything to give.
+§3    Covering set of f: other documents that together have all popular shingles of f. Greedy: the document
+      with most of the uncovered shingles; of equals the one with the largest intersection with all shingles
+      of f. Documents of the same domain or address are used only if no other has any uncovered shingle.
       The foreign contribution is the number of shingles that documents of other addresses cover.
 §3    Sites: the mean and the standard deviation of the number of popular shingles of the pages of a site;
       figures 8 and 9 show sites of at least 10 pages and a mean of at least 30; candidates for spam have a
       deviation below 15.
 
-Where the paper leaves it open, the design says: near-duplicates are pages whose sets of k-grams (of the text
-as a line, not as a circle) have a resemblance of at least R; a page is removed only if it itself resembles a
-page that is kept, and the earlier page is kept. What is shown to people as a phrase is never one that joins
-the end of a page to its beginning.
+Where the paper leaves it open: near-duplicates are pages whose sets of k-grams (of the text
+as a line, not as a circle) have a resemblance of at least R; a page is removed only if it resembles a page that
+is kept, and the earlier page is kept. A phrase that joins the end of a page to its beginning is never shown.
 
-Which shingles a hash function selects is a matter of that function, and no two implementations agree on it.
-What does not depend on it, and is compared with cento, is said in `check.py`.
+Which shingles are selected depends on the hash function. `check.py` lists what does not depend on it and is
+compared with cento.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def circular_phrases(words: Sequence[str], k: int) -> List[Phrase]:
 
 
 def hashed(function: int, phrase: Phrase) -> int:
-    """One of any number of hash functions. The paper's are Rabin fingerprints; any well-mixed ones serve."""
+    """One of any number of hash functions. The paper's are Rabin fingerprints; any well-mixed ones would do."""
     text = f"{function}:" + " ".join(phrase)
     return int.from_bytes(hashlib.sha1(text.encode()).digest()[:8], "big")
 
@@ -93,14 +92,14 @@ def gram_set(page: Page, k: int) -> Set[Phrase]:
 
 
 def resemblance(one: Set[Phrase], other: Set[Phrase]) -> Fraction:
-    """What two sets share of what either has."""
+    """The resemblance of two sets: the size of their intersection divided by that of their union."""
     either = len(one | other)
     return Fraction(len(one & other), either) if either else Fraction(1)
 
 
 @dataclass
 class Removed:
-    """A page that is removed, and all kept pages that it resembles, with how much."""
+    """A removed page, and all kept pages that it resembles, with the resemblance."""
 
     page: Page
     alike: Dict[int, Fraction]
@@ -118,7 +117,7 @@ ORDERS: Dict[str, Callable[[Page], Tuple]] = {
 def remove_near_duplicates(
     pages: Sequence[Page], k: int, least: Fraction, order: Callable[[Page], Tuple] = precedence
 ) -> List[Removed]:
-    """In an order, a page is kept unless it has the text of a kept page or resembles one."""
+    """Keeps pages in order, unless they have the text of a kept page or resemble one."""
     kept_pages: List[Page] = []
     removed: List[Removed] = []
     sets = {page.page_id: gram_set(page, k) for page in kept(pages)}
@@ -138,7 +137,7 @@ def remove_near_duplicates(
 
 def exact_kinds(pages: Sequence[Page], order: Callable[[Page], Tuple] = precedence) -> Dict[int, str]:
     """Which pages have the bytes, or else the text, of a page that precedes them: {page_id: `bytes` or `text`}.
-    What a page is does not depend on which page it is removed for."""
+    This does not depend on which page it is removed for."""
     kinds: Dict[int, str] = {}
     ordered = sorted(kept(pages), key=order)
     for at, page in enumerate(ordered):
@@ -162,13 +161,13 @@ class Popular:
 
 
 def site_of(page: Page, kind: str) -> object:
-    """The site of a page; a page of none is one by itself."""
+    """The site of a page; a page without one is its own site."""
     name = {"host": page.host, "domain": page.domain, "ip": page.ip}[kind]
     return name if name is not None else page.page_id
 
 
 def popular_phrases(pages: Sequence[Page], k: int, least: int, site: str) -> List[Popular]:
-    """All phrases that at least so many pages have."""
+    """All phrases on at least this many pages."""
     holders = by_value((phrase, page) for page in kept(pages) for phrase in sorted(set(grams(page.words, k))))
     return [
         Popular(phrase, len(having), len({site_of(page, site) for page in having}), having[0])
@@ -210,7 +209,7 @@ def page_phrases(pages: Sequence[Page], k: int, least: int, site: str) -> List[P
 
 @dataclass
 class Donor:
-    """A page of a covering set with how many shingles it covers that those before it did not."""
+    """A page of a covering set, with the number of shingles it adds to those before it."""
 
     page_id: int
     shingles: int
@@ -251,17 +250,17 @@ def is_flagged(counts: Sequence[int], pages: int = 10, mean: int = 30, deviation
     return len(counts) >= pages and average >= mean and variance < deviation**2
 
 
-# --- what the paper says of itself -----------------------------------------------------------------------
+# --- statements of the paper -----------------------------------------------------------------------
 
 
 def probability_of_agreement(commonality: float) -> float:
-    """The probability that two of six runs of 14 shingles agree, of pages whose phrase sets resemble so much."""
+    """The probability that two of six runs of 14 shingles agree, for pages of this resemblance."""
     run = commonality ** (SHINGLES // RUNS)
     return 1 - (1 - run) ** RUNS - RUNS * run * (1 - run) ** (RUNS - 1)
 
 
 def self_check() -> None:
-    """The probabilities that §3 states, and what the definitions say of a few words. Below 82.5 % commonality the paper
+    """Checks the probabilities that §3 states, and the definitions on a few words. Below 82.5 % commonality the paper
     says less than 5 %; its own rule gives 5.7 % there, and 5 % at 82 %."""
     assert probability_of_agreement(0.77) < 0.01 and probability_of_agreement(0.825) < 0.06
     assert probability_of_agreement(0.965) > 0.95

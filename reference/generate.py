@@ -1,10 +1,10 @@
-"""Small random corpora with everything in them that is easy to get wrong.
+"""Small random corpora with everything that is easy to get wrong.
 
 A corpus is made of pages (`corpus.Page`) and written as the inputs that cento reads: JSON Lines of plain text,
-JSON Lines of HTML, and a WARC archive. What cento should make of each page is known from how it was
-made, and not from how cento reads it.
+JSON Lines of HTML, and a WARC archive. The expected result for each page follows from how it
+was generated, not from how cento reads it.
 
-In every corpus: copies (the same bytes, the same text in other bytes, near-copies in chains), pages quilted from
+Every corpus has duplicates (identical bytes, identical text in different bytes, chains of near-duplicates), pages quilted from
 others with and without links to them, sentences that most pages have, stop chunks, repeated chunks, empty and
 huge pages, pages shorter than a gram, pages without an address, a date or an IP address, dates before
 1970, equal dates, several hosts on one domain and several domains on one address, tracking parameters, the
@@ -49,7 +49,7 @@ DAY = 86_400_000
 
 @dataclass
 class Record:
-    """A page as it is written, and what should become of it."""
+    """A page as it is written, and the expected result."""
 
     page: Page
     form: str  # text, html or warc
@@ -81,7 +81,7 @@ def rfc3339(millis: int) -> str:
 
 
 def civil(days: int) -> Tuple[int, int, int]:
-    """The date that is so many days after 1970, also before it (Python's own dates begin in the year 1)."""
+    """The date this many days after 1970, also before it (Python's own dates begin in the year 1)."""
     date = datetime.date(1970, 1, 1) + datetime.timedelta(days=days)
     return date.year, date.month, date.day
 
@@ -156,7 +156,7 @@ class Maker:
         return url + self.random.choice(["", "", "", ".html", "?id=1", "?utm_source=feed", "?id=2&fbclid=x"])
 
     def add(self, parts: List[str], **given) -> Record:
-        """A page of these paragraphs, with random facts where none are given."""
+        """A page of these paragraphs, with random facts by default."""
         form = given.get("form") or self.random.choice(["text", "text", "html", "warc"])
         page = Page(0, given.get("url") or self.url(), text=plain("\n\n".join(parts)))
         page.links = given.get("links", [])
@@ -185,7 +185,7 @@ class Maker:
         return record
 
     def untidy(self, text: str) -> str:
-        """Now and then other line ends, space at the ends of lines, and stray controls of Windows-1252."""
+        """Sometimes adds other line ends, trailing spaces, and stray Windows-1252 control characters."""
         draw = self.random.random()
         if draw < 0.1:
             return text.replace("\n", "\r\n") + "  \n"
@@ -259,8 +259,8 @@ class Maker:
             self.add(parts[:2] + [self.sentence(6)] + parts[2:] + [f"Number {number}"], url=self.url("theta.net"))
 
     def mirrors(self) -> None:
-        """A manual on three servers, under other folders; who was first differs from page to page. Now and then
-        a page is on one of them alone, or differs a little."""
+        """A manual on three servers, in different folders; which server is first differs from page to page. Some
+        pages are on one server only, or differ slightly."""
         places = [("beta.org", "/doc"), ("mirror.iota.com", "/pub/doc"), ("kappa.com.au", "/m")]
         for number in range(self.random.randint(5, 12)):
             parts = self.article()
@@ -291,7 +291,7 @@ class Maker:
             record.has_url = False
 
     def captures(self, articles: List[Tuple[List[str], Record]]) -> None:
-        """The same URL again, and revisits."""
+        """Captures of the same URL, and revisits."""
         archived = [(parts, record) for parts, record in articles if record.form == "warc"]
         for parts, record in self.random.sample(archived, min(4, len(archived))):
             same = self.random.random() < 0.5
@@ -321,7 +321,7 @@ class Maker:
             elif page.reject is None and not page.text:
                 page.reject = "empty"
             if page.reject is not None:
-                # Of a rejected page the content is not read, nor what it says of its date.
+                # The content and the publication date of a rejected page are not read.
                 page.published = None
         for name, content in files.items():
             (folder / name).write_bytes(bytes(content))
@@ -332,7 +332,7 @@ class Maker:
         return Made(pages, [folder / name for name in inputs], originals, path)
 
     def originals(self) -> List[Page]:
-        """Some texts to look for: pages of the corpus, parts of them, and one that is nowhere."""
+        """Texts to search for: pages of the corpus, parts of pages, and one that is not in the corpus."""
         texts = [record.page.text for record in self.records if record.page.text and record.form in ("text", "html")]
         chosen = self.random.sample(texts, min(6, len(texts)))
         chosen += ["\n\n".join(text.split("\n\n")[:2]) for text in chosen[:3]]
@@ -374,7 +374,7 @@ class Maker:
 
 
 def make_hot(seed: int, pages: int, folder: Path) -> Made:
-    """Many pages that share all of their lines but one, and a few that share none: what is on every page counts."""
+    """Many pages that share all lines but one, and a few that share none."""
     maker = Maker(seed, 1)
     shared = [maker.sentence(8) for _ in range(100)]
     for number in range(pages):

@@ -1,4 +1,4 @@
-"""Runs the binary, reads its tables, and compares rows: what all comparisons with cento share."""
+"""Runs the binary, reads its tables, and compares rows: the base of all comparisons."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import generate
 from corpus import Page, is_unspaced
 
 Row = Dict[str, object]
-# How far two floating-point numbers may be apart that were computed from the same whole ones.
+# The tolerance between floating-point numbers that were computed from the same integers.
 NEAR = 1e-6
 
 
 class Cento:
-    """The binary, and what reads its tables."""
+    """The binary, and the program that reads its tables."""
 
     def __init__(self, binary: Path, rows: Path, folder: Path) -> None:
         self.binary = binary
@@ -34,23 +34,23 @@ class Cento:
         return done.stdout
 
     def find(self, *arguments: object, main: Optional[str] = None) -> Callable[[str], List[Row]]:
-        """Runs an analysis in a place of its own; answers how to read its tables. What is printed is the main one."""
+        """Runs an analysis in its own folder; returns a function that reads its tables. `main` is the table that --json prints."""
         self.runs += 1
         place = self.folder / f"findings-{self.runs}"
         what = " ".join(map(str, arguments))
-        # Results depend on neither: every other run has one thread and little memory.
+        # Results must not depend on these: every other run has one thread and little memory.
         machine = ["--threads", 1, "--memory", "64M"] if self.runs % 2 else ["--threads", 3]
         printed = self.run(*arguments, *machine, "--findings", place, *(["--json"] if main else []))
 
         def table(name: str) -> List[Row]:
             found = sorted(place.glob(f"*/*/{name}.parquet"))
             if len(found) != 1:
-                raise Difference(f"{what}: {len(found)} tables are called {name}")
+                raise Difference(f"{what}: {len(found)} tables named {name}, expected one")
             return self.table(found[0])
 
         if main is not None:
             rows = [json.loads(line) for line in printed.split("\n") if line]
-            expect(rows == table(main), f"{what} --json prints {len(rows)} rows that are not those of the table {main}")
+            expect(rows == table(main), f"{what} --json prints {len(rows)} rows, which differ from the table {main}")
         return table
 
     def table(self, *paths: Path) -> List[Row]:
@@ -59,7 +59,7 @@ class Cento:
 
 
 class Difference(Exception):
-    """cento and the reference do not agree."""
+    """A difference between cento and the reference."""
 
 
 def same(one: object, other: object) -> bool:
@@ -69,30 +69,30 @@ def same(one: object, other: object) -> bool:
 
 
 def compare(what: str, expected: Iterable[Row], found: Iterable[Row], *key: str) -> int:
-    """Compares rows by a key, in the columns that are expected. Answers how many there are."""
+    """Compares rows by a key, in the expected columns. Returns the number of rows."""
     def name(row: Row) -> Tuple:
         return tuple(row[column] for column in key)
 
     expected, found = list(expected), list(found)
-    wanted = {name(row): row for row in expected}
-    given = {name(row): row for row in found}
-    if len(wanted) != len(expected) or len(given) != len(found):
-        raise Difference(f"{what}: {len(found)} rows with {len(given)} keys, expected {len(wanted)}")
-    for which in sorted(wanted.keys() - given.keys(), key=str)[:1]:
-        raise Difference(f"{what}: no row {which}; {len(given)} rows instead of {len(wanted)}: {wanted[which]}")
-    for which in sorted(given.keys() - wanted.keys(), key=str)[:1]:
-        raise Difference(f"{what}: unexpected row {which}; {len(given)} rows instead of {len(wanted)}: {given[which]}")
-    for which, row in wanted.items():
+    by_key = {name(row): row for row in expected}
+    found_by_key = {name(row): row for row in found}
+    if len(by_key) != len(expected) or len(found_by_key) != len(found):
+        raise Difference(f"{what}: {len(found)} rows with {len(found_by_key)} keys, expected {len(by_key)}")
+    for which in sorted(by_key.keys() - found_by_key.keys(), key=str)[:1]:
+        raise Difference(f"{what}: no row {which}; {len(found_by_key)} rows instead of {len(by_key)}: {by_key[which]}")
+    for which in sorted(found_by_key.keys() - by_key.keys(), key=str)[:1]:
+        raise Difference(f"{what}: unexpected row {which}; {len(found_by_key)} rows instead of {len(by_key)}: {found_by_key[which]}")
+    for which, row in by_key.items():
         for column, value in row.items():
-            if not same(value, given[which].get(column)):
-                told = given[which].get(column)
+            if not same(value, found_by_key[which].get(column)):
+                actual = found_by_key[which].get(column)
                 shown = float(value) if isinstance(value, Fraction) else value
-                if isinstance(told, str) and isinstance(shown, str):
-                    # Of long texts, the place where they differ.
-                    at = next((at for at, (a, b) in enumerate(zip(told, shown)) if a != b), min(len(told), len(shown)))
-                    told, shown = repr(told[max(0, at - 20) : at + 20]), repr(shown[max(0, at - 20) : at + 20])
-                raise Difference(f"{what}: {which}: {column} is {told}, expected {shown}")
-    return len(wanted)
+                if isinstance(actual, str) and isinstance(shown, str):
+                    # For long texts, only where they differ.
+                    at = next((at for at, (a, b) in enumerate(zip(actual, shown)) if a != b), min(len(actual), len(shown)))
+                    actual, shown = repr(actual[max(0, at - 20) : at + 20]), repr(shown[max(0, at - 20) : at + 20])
+                raise Difference(f"{what}: {which}: {column} is {actual}, expected {shown}")
+    return len(by_key)
 
 
 def expect(holds: bool, what: str) -> None:
@@ -101,7 +101,7 @@ def expect(holds: bool, what: str) -> None:
 
 
 class Comparison:
-    """One corpus, and what was compared on it so far."""
+    """One corpus, and the results of comparing it."""
 
     def __init__(self, cento: Cento, made: generate.Made) -> None:
         self.cento = cento
@@ -113,7 +113,7 @@ class Comparison:
 
     @contextlib.contextmanager
     def setting(self) -> Iterator[None]:
-        """One setting: a difference in it does not keep the next from being compared."""
+        """One setting. After a difference, the next setting is still compared."""
         self.settings += 1
         with self.guarded():
             yield
@@ -134,7 +134,7 @@ class Comparison:
         return self.cento.table(*sorted((self.cento.folder / corpus / name).glob("*.parquet")))
 
     def spaced(self) -> List[Page]:
-        """Pages whose words need no dictionary."""
+        """Pages in scripts with spaces."""
         return [page for page in self.pages if not is_unspaced(page.text)]
 
 

@@ -5,16 +5,16 @@
       at most m documents:  pgrams(d) = {g in grams_k(d) : 1 < |docs_k(g)| <= m}.
       patchfrac(d) = |pgrams(d)| / |grams_k(d)|.
       sources(d) is a minimal set of other documents whose grams cover pgrams(d); since that is NP-hard, the
-      greedy approximation is meant: take the document that has the most of what is not covered yet, until
-      nothing is left that any other document has.
+      cover is greedy: take the document that has most of the uncovered grams, until no other document has
+      any of the rest.
       d is (k, m, c, theta)-quilted iff patchfrac(d) >= theta and |sources(d)| >= c.
 §3    Foreign-sourced quilts: a source must be on another server than d. The paper's server is the registered
       domain, or the IP address. It restricts the cover, and not which grams are patch grams.
 §3    Sweeps: Table 1 and Figure 3 vary one of the parameters around a pivot.
 §3    The last paragraph proposes phi: each source should add at least the share phi of the patch grams.
-§4    Attribution, a link to the source, tells a news digest from a scraper.
+§4    Attribution, a link to the source, distinguishes a news digest from a scraper.
 
-Where the paper leaves it open, the design says: ties go to the lowest page id; of the pages that have all grams
+Where the paper leaves it open: ties go to the lowest page id; of the pages that have all grams
 that a source adds, the earliest is named as the source, which changes neither the number of sources nor what
 each adds; a gram is attributed if any foreign page that has it is linked, and the share of attributed grams is
 of those that a foreign page has; a page is original in the grams that are on no other page, or only on pages
@@ -62,7 +62,7 @@ def holders(pages: Sequence[Page], k: int) -> Dict[Gram, List[Page]]:
 def greedy_cover(
     page: Page, wanted: Set[Gram], docs: Dict[Gram, List[Page]], foreign: str
 ) -> List[Tuple[Page, Set[Gram]]]:
-    """The greedy algorithm of §2, with the condition of §3 on servers. C holds pairs (d', g)."""
+    """The greedy algorithm of §2, with the condition of §3 on servers. C is a set of pairs (d', g)."""
     pairs = {
         (other.page_id, gram)
         for gram in wanted
@@ -101,7 +101,7 @@ def quilts(
         if not own or Fraction(len(patches), len(own)) < theta:
             continue
         cover = greedy_cover(page, patches, docs, foreign)
-        # Gains only fall, so that the sources that add too little are the last ones.
+        # Gains never increase, so the sources that add too little are the last ones.
         cover = [(source, added) for source, added in cover if Fraction(len(added), len(patches)) >= phi]
         if len(cover) < c:
             continue

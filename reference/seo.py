@@ -16,8 +16,8 @@
       plus tags outside (Finn's criterion), which is the lowest slope of a long stretch.
 
 The hash function is a parameter everywhere: the definitions do not depend on it. Figure 2, the layout of
-a DCT fingerprint, is lost in the text of the paper; `dct_fingerprint` has cento's layout, which with MD5
-gives the same fingerprint to both pairs of sentences of §4.2.2 (see `self_check`).
+a DCT fingerprint, is missing from the extracted text of the paper; `dct_fingerprint` has cento's layout, which with MD5
+yields equal fingerprints for both pairs of sentences of §4.2.2 (see `self_check`).
 
 §5    `reuse` finds all pairs with their categories, as `cento reuse` does: pages with the same set of fingerprints are
       one page, fingerprints on more than a number of pages are ignored, and each pair has a style (Tables 5 and 7).
@@ -45,7 +45,7 @@ CATEGORIES = {
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """A fingerprint, with the words that it is of: from `begin` to before `end`."""
+    """A fingerprint of the words from `begin` to before `end`."""
 
     value: object
     begin: int
@@ -86,7 +86,7 @@ def winnow(hashes: Sequence[int], run_hash, k: int = 3, w: int = 10) -> List[Fin
 
 def segments(hashes: Sequence[int], p: int = 3, least: Optional[int] = None) -> List[Tuple[int, int]]:
     """§4.2.1: a word whose hash is 0 modulo p ends a segment. Revised: segments of fewer than p words are
-    ignored. What stands behind the last breakpoint is a segment too."""
+    ignored. The words after the last breakpoint are a segment too."""
     least = p if least is None else least
     found = []
     begin = 0
@@ -180,7 +180,7 @@ def siblings(sets: Dict[object, Set]) -> Dict[object, Dict[object, str]]:
 
 
 def shares_of_item(item: Set, documents: Dict[object, Set]) -> Tuple[Fraction, Dict[object, Fraction]]:
-    """How much of an item is anywhere in a collection, and C(item, document) for every document that has any."""
+    """The share of an item found anywhere in a collection, and C(item, document) for every document that has any of it."""
     anywhere = item & set().union(*documents.values())
     return containment(item, anywhere), {
         name: containment(item, document) for name, document in documents.items() if item & document
@@ -326,7 +326,7 @@ SPREAD = 0x9E3779B97F4A7C15
 
 
 def cento_run_hash(hashes: Sequence[int]) -> int:
-    """cento's hash of a run of word hashes: a polynomial modulo 2^64, mixed. Any well-mixed one serves."""
+    """cento's hash of a run of word hashes: a polynomial modulo 2^64, mixed. Any well-mixed hash would do."""
     total = 0
     for value in hashes:
         total = (total * MULTIPLIER + value) & MASK
@@ -392,7 +392,7 @@ def md5_word(word: str) -> int:
 
 
 def check_schemes() -> None:
-    """What §4 says of how many fingerprints there are, and of what passages share."""
+    """Checks what §4 states about the number of fingerprints and about shared passages."""
     text = [md5_word(f"word{number * number % 401}") for number in range(2000)]
     every = kgram(text, cento_run_hash, 3)
     assert len(every) == len(text) - 3 + 1  # equation 3

@@ -3,18 +3,16 @@
 §2    A document is chunked, each chunk is fingerprinted, and Overlap is the table of triplets (d_i, d_j, F) for
       documents that share F fingerprints, for F >= T. A document is the *set* of its fingerprints.
 §2.1  The sort-based approach makes every pair of documents of every fingerprint and counts them: `overlap`.
-§2.2  Exact copies are removed first; the document with the smallest id stands for all that have its text.
+§2.2  Exact copies are removed first; the document with the smallest id represents all that have its text.
       Coarse counting then finds heavy pairs in fixed memory: `coarse_overlap`. It gives the same table.
 §1    Servers: the same problem, with a server as the union of its documents.
 §3    Figure 1: how many replicas a page has, itself among them, by three notions of a replica: the same
       text, 15 shared chunks of four lines, 25 shared chunks of two lines. A page is a replica of another
       by a notion of lines if it is an exact copy or shares that many chunks.
-§3    Savings: a crawler that knows the replicas leaves out every page that is a replica of one that it has
-      visited.
+§3    Savings: a crawler that knows the replicas skips every replica of a visited page.
 
-Where the paper leaves it open, the design says: the earlier page by date is the one that is visited, and the
-one that stands for its text; pages
-without a date come after those with one, and of equals the lower id is first.
+Where the paper leaves it open: pages are visited in order of date, and the earliest represents all that have
+its text; pages without a date come last, and ties go to the lower id.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from corpus import Page, by_value, chunks, kept, precedence
 
 # The three notions of a replica of §3, with the number of chunks that must be shared.
 NOTIONS = (("exact", 0), ("lines:4", 15), ("lines:2", 25))
-# The bars of Figure 1: pages with at least so many replicas.
+# The bars of Figure 1: pages with at least this many replicas.
 BARS = (1, 2, 3, 10, 100, 1000)
 
 
@@ -53,7 +51,7 @@ def shared_counts(sets: Dict[object, Set[str]]) -> Dict[Tuple, int]:
 
 
 def without_common(sets: Dict[object, Set[str]], most: int) -> Dict[object, Set[str]]:
-    """The same sets without the chunks that are in more than `most` of them; 0 leaves all in."""
+    """The same sets without the chunks that are in more than `most` of them; 0 for no limit."""
     if most == 0:
         return sets
     fingerprints = by_value((chunk, name) for name, chunk_set in sets.items() for chunk in chunk_set)
@@ -99,12 +97,12 @@ def text_classes(pages: Sequence[Page]) -> List[List[Page]]:
 
 
 def page_sets(pages: Sequence[Page], kind: str) -> Dict[int, Set[str]]:
-    """The distinct chunks of each page that stands for its text. In §2.2, step 2, that is the one of the smallest id."""
+    """The distinct chunks of each page that represents its text. In §2.2, step 2, that is the one with the smallest id."""
     return {same[0].page_id: set(chunks(same[0], kind)) for same in text_classes(pages)}
 
 
 def server_sets(pages: Sequence[Page], kind: str, by: str) -> Dict[str, Set[str]]:
-    """A server is the union of its pages. Pages of no known server are left out."""
+    """A server is the union of its pages. Pages on an unknown server are ignored."""
     sets: Dict[str, Set[str]] = {}
     for page in kept(pages):
         server = page.host if by == "host" else page.domain
@@ -129,7 +127,7 @@ def replicas(pages: Sequence[Page], notion: str, threshold: int) -> Dict[int, Se
 
 
 def figure_1(found: Dict[int, Set[int]]) -> List[Tuple[int, int]]:
-    """Figure 1: (at least so many replicas, number of pages) for each bar."""
+    """Figure 1: (minimum number of replicas, number of pages) for each bar."""
     rows = []
     for at, least in enumerate(BARS):
         most = BARS[at + 1] - 1 if at + 1 < len(BARS) else None
@@ -139,7 +137,7 @@ def figure_1(found: Dict[int, Set[int]]) -> List[Tuple[int, int]]:
 
 
 def savings(pages: Sequence[Page], found: Dict[int, Set[int]]) -> Set[int]:
-    """The pages that a crawler need not visit: replicas of pages that it has visited."""
+    """The pages that a crawler skips: replicas of visited pages."""
     visited: Set[int] = set()
     saved: Set[int] = set()
     for page in sorted(kept(pages), key=precedence):

@@ -260,9 +260,9 @@ impl Sheet<'_> {
         let whole = axis_label(&self.figure.x);
         let middle = f64::midpoint(self.plot.left, self.plot.right);
         // The maximum width around the centre of the plot.
-        let room = 2.0 * (middle - EDGE).min(WIDTH - EDGE - middle);
+        let space = 2.0 * (middle - EDGE).min(WIDTH - EDGE - middle);
         let mut bottom = top;
-        for line in wrap(&whole, Face::Label.size(), room, 3) {
+        for line in wrap(&whole, Face::Label.size(), space, 3) {
             bottom += 16.0;
             self.canvas
                 .text(middle, bottom, Anchor::Middle, Face::Label, &line, &line);

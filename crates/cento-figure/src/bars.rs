@@ -348,12 +348,12 @@ impl Sheet<'_> {
     }
 
     fn draw_areas(&mut self, index: usize, areas: &[Area], edges: bool) {
-        let looks = match edges && areas.len() <= FEW {
+        let style = match edges && areas.len() <= FEW {
             true => Self::fill(index).outlined(Tone::Paper, 1.0),
             false => Self::fill(index),
         };
         self.canvas
-            .path(looks, areas.iter().map(rectangle).collect());
+            .path(style, areas.iter().map(rectangle).collect());
         if areas.len() * abreast(self.figure) <= FEW {
             let lines = areas.iter().map(|area| hatch(index, area)).collect();
             self.canvas
@@ -412,12 +412,12 @@ impl Sheet<'_> {
                 path.add(rectangle(&area));
                 self.ink.fill(&area);
             }
-            let looks = if first {
+            let style = if first {
                 Self::fill(index)
             } else {
                 Self::stroke(index)
             };
-            self.canvas.path(looks, path);
+            self.canvas.path(style, path);
             first = false;
         }
     }

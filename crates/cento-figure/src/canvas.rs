@@ -128,7 +128,7 @@ impl FromIterator<Path> for Path {
 
 /// A text with its position.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Text {
+pub(crate) struct TextShape {
     pub(crate) x: f64,
     pub(crate) baseline: f64,
     pub(crate) anchor: Anchor,
@@ -144,7 +144,7 @@ pub(crate) struct Text {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Shape {
     Path(ShapeStyle, Path),
-    Text(Text),
+    Text(TextShape),
 }
 
 /// The body of a picture.
@@ -184,7 +184,7 @@ impl Canvas {
         whole: &str,
     ) {
         self.texts.push(text_area(x, baseline, anchor, face, text));
-        self.shapes.push(Shape::Text(Text {
+        self.shapes.push(Shape::Text(TextShape {
             x,
             baseline,
             anchor,
@@ -197,7 +197,7 @@ impl Canvas {
 
     /// Writes a rotated text that ends at a position.
     pub(crate) fn slanted(&mut self, x: f64, baseline: f64, degrees: u32, text: &str, whole: &str) {
-        self.shapes.push(Shape::Text(Text {
+        self.shapes.push(Shape::Text(TextShape {
             x,
             baseline,
             anchor: Anchor::End,
@@ -209,9 +209,9 @@ impl Canvas {
     }
 
     /// Draws a path unless it is empty.
-    pub(crate) fn path(&mut self, looks: ShapeStyle, path: Path) {
+    pub(crate) fn path(&mut self, style: ShapeStyle, path: Path) {
         if !path.0.is_empty() {
-            self.shapes.push(Shape::Path(looks, path));
+            self.shapes.push(Shape::Path(style, path));
         }
     }
 }

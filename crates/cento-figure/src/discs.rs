@@ -95,7 +95,7 @@ fn merge(discs: &[Disc], cell: f64) -> Vec<Disc> {
 
 /// Returns the largest radius with which nine of ten discs touch no other.
 fn roomy(discs: &[Disc], most: f64) -> f64 {
-    let mut room: Vec<f64> = Vec::new();
+    let mut space: Vec<f64> = Vec::new();
     for (index, one) in discs.iter().enumerate() {
         let mut nearest = f64::INFINITY;
         for (_, other) in discs.iter().enumerate().filter(|(at, _)| *at != index) {
@@ -104,10 +104,10 @@ fn roomy(discs: &[Disc], most: f64) -> f64 {
             let radii = (one.size / most).sqrt() + (other.size / most).sqrt();
             nearest = nearest.min(distance / radii);
         }
-        room.push(nearest);
+        space.push(nearest);
     }
-    room.sort_by(f64::total_cmp);
-    room.get(room.len() / 10).copied().unwrap_or(LARGEST)
+    space.sort_by(f64::total_cmp);
+    space.get(space.len() / 10).copied().unwrap_or(LARGEST)
 }
 
 impl Sheet<'_> {
@@ -161,7 +161,7 @@ impl Sheet<'_> {
                     bottom: disc.y + half,
                 });
             }
-            self.canvas.path(outer_looks(index, with_parts), outer);
+            self.canvas.path(outer_style(index, with_parts), outer);
             self.canvas.path(Self::fill(index), inner);
         }
         self.discs = Some(measure);
@@ -211,7 +211,7 @@ fn has_parts(series: &Series) -> bool {
     series.points.iter().any(|point| point.part > 0.0)
 }
 
-fn outer_looks(index: usize, with_parts: bool) -> ShapeStyle {
+fn outer_style(index: usize, with_parts: bool) -> ShapeStyle {
     let opacity = if with_parts { 25 } else { 55 };
     let fill = ShapeStyle::fill(Tone::Series(index)).opacity(opacity);
     fill.outlined(Tone::Series(index), 0.8)
@@ -230,8 +230,8 @@ pub(crate) fn draw_legend(canvas: &mut Canvas, figure: &Figure, measure: Measure
     let middle = top + LEGEND / 2.0;
     let baseline = middle + 4.0;
     let mut x = EDGE;
-    let write = |canvas: &mut Canvas, x: &mut f64, whole: &str, room: f64| {
-        let text = cut(whole, Face::Tick.size(), room);
+    let write = |canvas: &mut Canvas, x: &mut f64, whole: &str, space: f64| {
+        let text = cut(whole, Face::Tick.size(), space);
         canvas.text(*x, baseline, Anchor::Start, Face::Tick, &text, whole);
         *x += width(&text, Face::Tick.size());
     };
@@ -244,7 +244,7 @@ pub(crate) fn draw_legend(canvas: &mut Canvas, figure: &Figure, measure: Measure
     for size in measure.examples() {
         let radius = measure.radius(size);
         x += 12.0 + radius;
-        canvas.path(outer_looks(index, with_parts), marker(0, x, middle, radius));
+        canvas.path(outer_style(index, with_parts), marker(0, x, middle, radius));
         x += radius + 5.0;
         let text = match size.fract() == 0.0 && size < 1e15 {
             true => grouped(size, 0),
@@ -255,15 +255,15 @@ pub(crate) fn draw_legend(canvas: &mut Canvas, figure: &Figure, measure: Measure
     let part = clean(&figure.part);
     if with_parts && !part.is_empty() {
         x += 24.0;
-        canvas.path(outer_looks(index, true), marker(0, x, middle, 7.0));
+        canvas.path(outer_style(index, true), marker(0, x, middle, 7.0));
         canvas.path(Sheet::fill(index), marker(0, x, middle, 5.0));
         x += 12.0;
-        let room = crate::sheet::WIDTH - EDGE - x;
+        let space = crate::sheet::WIDTH - EDGE - x;
         write(
             canvas,
             &mut x,
             &format!("inner disc: {part}"),
-            room.max(0.0),
+            space.max(0.0),
         );
     }
 }

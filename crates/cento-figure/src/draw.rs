@@ -221,8 +221,8 @@ fn empty<'a>(figure: &'a Figure, survey: &'a Survey, canvas: Canvas, top: f64) -
         to: plot.top,
     };
     let mut sheet = Sheet::new(figure, survey, canvas, plot, (x, y));
-    let looks = ShapeStyle::stroke(Tone::Grid, 1.0).dashed("4 4");
-    sheet.canvas.path(looks, rectangle(&plot));
+    let style = ShapeStyle::stroke(Tone::Grid, 1.0).dashed("4 4");
+    sheet.canvas.path(style, rectangle(&plot));
     sheet.canvas.text(
         WIDTH / 2.0,
         top + 64.0,

@@ -125,9 +125,9 @@ pub(crate) fn draw_shades(canvas: &mut Canvas, index: usize, shading: Shading, t
         let last = bounds
             .get(shade + 1)
             .map_or(shading.most(), |next| next - 1);
-        let looks = Sheet::fill(index).opacity(Shading::opacity(shade, bounds.len()));
+        let style = Sheet::fill(index).opacity(Shading::opacity(shade, bounds.len()));
         canvas.path(
-            looks,
+            style,
             rectangle(&Area {
                 left: x,
                 top: baseline - 9.0,
@@ -169,10 +169,10 @@ impl Sheet<'_> {
             };
             let text = name(series, index);
             let left = self.plot.right + 14.0;
-            let looks = ShapeStyle::stroke(Tone::Series(index), 1.0)
+            let style = ShapeStyle::stroke(Tone::Series(index), 1.0)
                 .dashed(dashes(index))
                 .opacity(70);
-            self.draw(looks, (x + 5.0, y), (left - 3.0, place));
+            self.draw(style, (x + 5.0, y), (left - 3.0, place));
             self.canvas
                 .text(left, place + 4.0, Anchor::Start, Face::Name, &text, &text);
         }

@@ -59,7 +59,7 @@ impl Sheet<'_> {
     }
 
     /// Returns the unbroken runs of a line, in the order of x. Of many points in a column of the
-    /// page, the first, the last, the highest and the lowest are drawn: the picture looks the same,
+    /// page, the first, the last, the highest and the lowest are drawn: the picture style the same,
     /// and its size is bounded.
     fn runs(&self, series: &Series) -> Vec<Vec<(f64, f64)>> {
         let mut points: Vec<(f64, f64, Option<f64>)> = series

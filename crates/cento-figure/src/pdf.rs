@@ -4,7 +4,7 @@
 //! Neither writing nor viewing it needs a library or an installed font; see `glyphs` for what that
 //! means for text. The file does not depend on when or where it was written.
 
-use crate::canvas::{Anchor, Canvas, Path, PathStep, Shape, Text, text_area};
+use crate::canvas::{Anchor, Canvas, Path, PathStep, Shape, TextShape, text_area};
 use crate::draw::Picture;
 use crate::glyphs::{Font, Glyph, RAISED, RISE, glyph};
 use crate::sheet::{EDGE, WIDTH};
@@ -29,7 +29,7 @@ pub(crate) fn pdf(page: &Picture) -> Vec<u8> {
         glyphs(text).any(|glyph| glyph.is_box)
     });
     let height = page.height + if has_boxes { 18.0 } else { 0.0 };
-    let mut content = Content::default();
+    let mut content = PdfContent::default();
     let _ = writeln!(
         content.out,
         "{SCALE} 0 0 -{SCALE} 0 {} cm",
@@ -42,7 +42,7 @@ pub(crate) fn pdf(page: &Picture) -> Vec<u8> {
     );
     content.draw(&page.canvas);
     if has_boxes {
-        content.text(&Text {
+        content.text(&TextShape {
             x: EDGE,
             baseline: height - 14.0,
             anchor: Anchor::Start,
@@ -56,7 +56,7 @@ pub(crate) fn pdf(page: &Picture) -> Vec<u8> {
 }
 
 /// The objects of the file with their offsets.
-fn file(page: &Picture, height: f64, content: &Content) -> Vec<u8> {
+fn file(page: &Picture, height: f64, content: &PdfContent) -> Vec<u8> {
     let fonts: String = Font::ALL
         .iter()
         .map(|font| format!("/{} {} ", font.resource(), font.dictionary()))
@@ -74,7 +74,7 @@ fn file(page: &Picture, height: f64, content: &Content) -> Vec<u8> {
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
         "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
         format!(
-            "<< /Type /Picture /Parent 2 0 R /MediaBox [0 0 {wide} {high}] /Contents 4 0 R \
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {wide} {high}] /Contents 4 0 R \
              /Resources << /Font << {fonts}>> /ExtGState << {opacities}>> >> >>"
         ),
         format!(
@@ -125,7 +125,7 @@ fn unicode(text: &str) -> String {
     format!("<FEFF{digits}>")
 }
 
-fn glyphs(text: &Text) -> impl Iterator<Item = Glyph> + '_ {
+fn glyphs(text: &TextShape) -> impl Iterator<Item = Glyph> + '_ {
     let bold = text.face.is_bold();
     text.text
         .chars()
@@ -134,17 +134,17 @@ fn glyphs(text: &Text) -> impl Iterator<Item = Glyph> + '_ {
 
 /// The content stream of a page while it is written.
 #[derive(Default)]
-struct Content {
+struct PdfContent {
     out: String,
     /// Opacities in hundredths; each needs an entry in the resources of the page.
     opacities: BTreeSet<u8>,
 }
 
-impl Content {
+impl PdfContent {
     fn draw(&mut self, canvas: &Canvas) {
         for shape in &canvas.shapes {
             match shape {
-                Shape::Path(looks, path) => self.path(looks, path),
+                Shape::Path(style, path) => self.path(style, path),
                 Shape::Text(text) => self.text(text),
             }
         }
@@ -163,14 +163,14 @@ impl Content {
     }
 
     /// Draws fill and outline separately, because they may differ in opacity.
-    fn path(&mut self, looks: &ShapeStyle, path: &Path) {
-        if let Some((tone, opacity)) = looks.fill {
+    fn path(&mut self, style: &ShapeStyle, path: &Path) {
+        if let Some((tone, opacity)) = style.fill {
             self.opacity(opacity);
             self.colour(tone, "rg");
             self.steps(path);
             self.out.push_str("f\n");
         }
-        if let Some(stroke) = looks.stroke {
+        if let Some(stroke) = style.stroke {
             self.opacity(stroke.opacity);
             self.colour(stroke.tone, "RG");
             let (width, dashes) = (number(stroke.width), stroke.dashes);
@@ -244,7 +244,7 @@ impl Content {
         self.out.push_str("h\n");
     }
 
-    fn text(&mut self, text: &Text) {
+    fn text(&mut self, text: &TextShape) {
         let size = text.face.font_size();
         let wide: f64 = glyphs(text).map(|glyph| f64::from(glyph.width)).sum();
         let wide = wide * size / 1000.0;

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const APART: usize = 1_500;
 
 /// A series of at most this many points is always drawn point by point: a few points among many are
-/// what a reader looks for.
+/// what a reader style for.
 const FEW: usize = 80;
 
 /// The maximum size of a mark for several points, whose number is written beside it.
@@ -250,8 +250,8 @@ impl Sheet<'_> {
                     path.add(segment((left, top), (x + cap.0, y + cap.1)));
                 }
             }
-            let looks = ShapeStyle::stroke(Tone::Series(index), 1.2).opacity(60);
-            self.canvas.path(looks, path);
+            let style = ShapeStyle::stroke(Tone::Series(index), 1.2).opacity(60);
+            self.canvas.path(style, path);
             let mut path = Path::default();
             for (&(across, down), &count) in &places {
                 let (x, y) = (across as f64 / 10.0, down as f64 / 10.0);
@@ -263,8 +263,8 @@ impl Sheet<'_> {
                     together.push((count, x, y, radius));
                 }
             }
-            let looks = Self::fill(index).opacity(85).outlined(Tone::Paper, 0.6);
-            self.canvas.path(looks, path);
+            let style = Self::fill(index).opacity(85).outlined(Tone::Paper, 0.6);
+            self.canvas.path(style, path);
         }
         self.together = together;
     }
@@ -372,8 +372,8 @@ impl Sheet<'_> {
             }
             // Without antialiasing, because adjacent cells would show seams.
             let opacity = Shading::opacity(shade, shades);
-            let looks = Self::fill(index).opacity(opacity).crisp();
-            self.canvas.path(looks, path);
+            let style = Self::fill(index).opacity(opacity).crisp();
+            self.canvas.path(style, path);
         }
     }
 }

@@ -49,15 +49,15 @@ impl Domain {
         let Domain::Linear { low, high } = self else {
             return self;
         };
-        let room = (high / 2.0 - low / 2.0) * 0.06;
+        let margin = (high / 2.0 - low / 2.0) * 0.06;
         let stays = |end: f64| end == 0.0 || (format == NumberFormat::Share && end == 1.0);
-        let lower = if !stays(low) && extent.low - low < room / 2.0 {
-            low - room
+        let lower = if !stays(low) && extent.low - low < margin / 2.0 {
+            low - margin
         } else {
             low
         };
-        let higher = if !stays(high) && high - extent.high < room / 2.0 {
-            high + room
+        let higher = if !stays(high) && high - extent.high < margin / 2.0 {
+            high + margin
         } else {
             high
         };
@@ -105,11 +105,11 @@ fn linear_domain(format: NumberFormat, extent: Extent, bars: bool) -> Domain {
                 high: 1.0,
             };
         }
-        let room = (largest / 2.0).max(least);
-        (low, high) = if low >= 0.0 && room > low {
-            (0.0, high + room)
+        let margin = (largest / 2.0).max(least);
+        (low, high) = if low >= 0.0 && margin > low {
+            (0.0, high + margin)
         } else {
-            (low - room, high + room)
+            (low - margin, high + margin)
         };
         low = low.max(-f64::MAX);
         high = high.min(f64::MAX);
@@ -128,16 +128,16 @@ fn linear_domain(format: NumberFormat, extent: Extent, bars: bool) -> Domain {
 
 fn log_domain(extent: Extent, bars: bool) -> Domain {
     let (low, high) = (extent.low.log10(), extent.high.log10());
-    let room = match high - low {
+    let margin = match high - low {
         // Near the smallest floats there are no ticks between decades, so the axis needs a decade.
         span if low < -290.0 => (span * 0.03).max(1.0),
         span if span < 1e-6 => 0.5,
         span => (span * 0.03).max(0.04),
     };
-    let below = if bars { room.max(0.3) } else { room };
+    let below = if bars { margin.max(0.3) } else { margin };
     Domain::Log {
         low: low - below,
-        high: high + room,
+        high: high + margin,
     }
 }
 

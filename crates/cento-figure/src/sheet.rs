@@ -107,7 +107,7 @@ impl Sheet<'_> {
         whole: &str,
         places: &[(f64, f64, Anchor)],
     ) -> Option<Area> {
-        let room = Area {
+        let space = Area {
             left: self.plot.left + 1.0,
             top: self.plot.top - 2.0,
             right: WIDTH - 4.0,
@@ -126,7 +126,7 @@ impl Sheet<'_> {
                     text_area(*x, *baseline, *anchor, face, text),
                 )
             })
-            .filter(|(.., area)| room.holds(area) && self.is_free(area))
+            .filter(|(.., area)| space.holds(area) && self.is_free(area))
             .min_by_key(|(rank, .., area)| rank + 8 * self.ink.beneath(area));
         let (_, x, baseline, anchor, area) = best?;
         self.canvas.text(x, baseline, anchor, face, text, whole);
@@ -142,8 +142,8 @@ impl Sheet<'_> {
         !self.canvas.texts.iter().any(|text| text.meets(&roomy))
     }
 
-    pub(crate) fn draw(&mut self, looks: ShapeStyle, from: (f64, f64), to: (f64, f64)) {
-        self.canvas.path(looks, segment(from, to));
+    pub(crate) fn draw(&mut self, style: ShapeStyle, from: (f64, f64), to: (f64, f64)) {
+        self.canvas.path(style, segment(from, to));
     }
 
     /// Returns the series with one of some marks, with their numbers.

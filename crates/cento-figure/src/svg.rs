@@ -3,7 +3,7 @@
 //! Every element has its colours and its font as attributes, so that any program can draw it; see
 //! `style`.
 
-use crate::canvas::{Anchor, Canvas, Path, PathStep, Shape, Text};
+use crate::canvas::{Anchor, Canvas, Path, PathStep, Shape, TextShape};
 use crate::draw::Picture;
 use crate::sheet::WIDTH;
 use crate::style::{STYLE, ShapeStyle, Tone};
@@ -33,9 +33,9 @@ fn body(canvas: &Canvas) -> String {
     let mut out = String::new();
     for shape in &canvas.shapes {
         match shape {
-            Shape::Path(looks, path) => {
-                let (looks, steps) = (attributes(looks), steps(path));
-                let _ = writeln!(out, "<path {looks} d=\"{steps}\"/>");
+            Shape::Path(style, path) => {
+                let (style, steps) = (attributes(style), steps(path));
+                let _ = writeln!(out, "<path {style} d=\"{steps}\"/>");
             }
             Shape::Text(text) => element(&mut out, text),
         }
@@ -57,10 +57,10 @@ pub(crate) fn tenths(place: f64) -> String {
 }
 
 /// Writes the style of a shape as attributes, none of which is untrusted.
-fn attributes(looks: &ShapeStyle) -> String {
+fn attributes(style: &ShapeStyle) -> String {
     let mut classes = Vec::new();
     let mut out = String::new();
-    match looks.fill {
+    match style.fill {
         Some((tone, opacity)) => {
             classes.push(format!("cf-fill-{}", tone.name()));
             let _ = write!(out, " fill=\"{}\"", tone.light());
@@ -70,7 +70,7 @@ fn attributes(looks: &ShapeStyle) -> String {
         }
         None => out.push_str(" fill=\"none\""),
     }
-    if let Some(stroke) = looks.stroke {
+    if let Some(stroke) = style.stroke {
         classes.push(format!("cf-line-{}", stroke.tone.name()));
         let (colour, width) = (stroke.tone.light(), tenths(stroke.width));
         let _ = write!(out, " stroke=\"{colour}\" stroke-width=\"{width}\"");
@@ -82,7 +82,7 @@ fn attributes(looks: &ShapeStyle) -> String {
         }
         out.push_str(" stroke-linejoin=\"round\"");
     }
-    if looks.crisp {
+    if style.crisp {
         out.push_str(" shape-rendering=\"crispEdges\"");
     }
     format!("class=\"{}\"{out}", classes.join(" "))
@@ -125,7 +125,7 @@ fn steps(path: &Path) -> String {
     out
 }
 
-fn element(out: &mut String, text: &Text) {
+fn element(out: &mut String, text: &TextShape) {
     let (x, y) = (tenths(text.x), tenths(text.baseline));
     let face = text.face;
     let tone = face.tone();

@@ -112,8 +112,8 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
 }
 
 /// Returns the text, or as much of its beginning as fits, with an ellipsis.
-pub(crate) fn cut(text: &str, size: f64, room: f64) -> String {
-    if width(text, size) <= room {
+pub(crate) fn cut(text: &str, size: f64, limit: f64) -> String {
+    if width(text, size) <= limit {
         return text.to_owned();
     }
     let ellipsis = width("…", size);
@@ -121,13 +121,13 @@ pub(crate) fn cut(text: &str, size: f64, room: f64) -> String {
     let mut end = 0;
     for (index, letter) in text.char_indices() {
         used += f64::from(letter_width(letter)) * size / 1000.0;
-        if used + ellipsis > room {
+        if used + ellipsis > limit {
             break;
         }
         end = index + letter.len_utf8();
     }
     let kept = text.get(..end).unwrap_or_default().trim_end();
-    if kept.is_empty() && ellipsis > room {
+    if kept.is_empty() && ellipsis > limit {
         String::new()
     } else {
         format!("{kept}…")
@@ -136,15 +136,15 @@ pub(crate) fn cut(text: &str, size: f64, room: f64) -> String {
 
 /// Wraps a text into lines. Words stay whole if they fit; scripts without spaces break anywhere.
 /// Text beyond the maximum number of lines is replaced by an ellipsis.
-pub(crate) fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, size: f64, limit: f64, most: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() {
         if lines.len() + 1 >= most {
-            lines.push(cut(rest, size, room));
+            lines.push(cut(rest, size, limit));
             break;
         }
-        let (line, after) = rest.split_at(break_at(rest, size, room));
+        let (line, after) = rest.split_at(break_at(rest, size, limit));
         lines.push(line.trim_end().to_owned());
         rest = after.trim_start();
     }
@@ -152,7 +152,7 @@ pub(crate) fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String>
 }
 
 /// Returns where the first line of a text ends, in bytes; it has at least one character.
-fn break_at(text: &str, size: f64, room: f64) -> usize {
+fn break_at(text: &str, size: f64, limit: f64) -> usize {
     let mut used = 0.0;
     let mut good = None;
     let mut before: Option<char> = None;
@@ -167,7 +167,7 @@ fn break_at(text: &str, size: f64, room: f64) -> usize {
             _ => {}
         }
         used += f64::from(letter_width(letter)) * size / 1000.0;
-        if used > room && before.is_some() && letter != ' ' && letter.width() != Some(0) {
+        if used > limit && before.is_some() && letter != ' ' && letter.width() != Some(0) {
             return good.unwrap_or(index);
         }
         before = Some(letter);
@@ -186,7 +186,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_could_act_is_gone_and_what_is_read_stays() {
+    fn control_characters_are_removed_and_readable_text_is_kept() {
         assert_eq!(
             clean(" a\u{0}b\r\n\t c\u{202E}d\u{FFFE}\u{FEFF} "),
             "a b cd"
@@ -221,15 +221,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_fit_and_nothing_is_lost(text in "\\PC{0,60}", room in 30.0f64..300.0) {
+        fn lines_fit_and_nothing_is_lost(text in "\\PC{0,60}", limit in 30.0f64..300.0) {
             let text = clean(&text);
-            let lines = wrap(&text, 12.0, room, usize::MAX);
+            let lines = wrap(&text, 12.0, limit, usize::MAX);
             let letters = |text: &str| text.chars().filter(|letter| *letter != ' ').collect::<String>();
             prop_assert_eq!(letters(&lines.concat()), letters(&text));
             for line in &lines {
-                prop_assert!(width(line, 12.0) <= room || line.chars().filter(|letter| letter.width() != Some(0)).count() <= 1);
+                prop_assert!(width(line, 12.0) <= limit || line.chars().filter(|letter| letter.width() != Some(0)).count() <= 1);
             }
-            prop_assert!(width(&cut(&text, 12.0, room), 12.0) <= room);
+            prop_assert!(width(&cut(&text, 12.0, limit), 12.0) <= limit);
         }
     }
 }

@@ -4,15 +4,15 @@
 //!   cargo run --release -p cento-find --example fuzzy_recall -- FOLDER…
 //! ```
 //!
-//! Reads all text files below the folders, cuts them into paragraphs of at least 100 bytes, and uses
-//! every other document as an original. Each kind of edit turns the paragraphs of the originals into
-//! pages, which should be found (recall). The paragraphs of the other documents, and the sentences of
-//! these, should not be found (precision). Paragraphs that share a run of eight words with another
-//! document are removed first: finding them would not be a mistake.
+//! Reads all text files below the folders, cuts them into paragraphs of at least 100 bytes, and
+//! uses every other document as an original. Each kind of edit turns the paragraphs of the
+//! originals into pages, which should be found (recall). The paragraphs of the other documents, and
+//! the sentences of these, should not be found (precision). Paragraphs that share a run of eight
+//! words with another document are removed first: finding them would not be a mistake.
 //!
 //! A sentence ends at a full stop, and has at least four words: "7." or "et al." are no sentences.
-//! Where such fragments count as sentences, some edits leave nothing to recognise, and no method can
-//! find them. The rows with "fragments" measure this.
+//! Where such fragments count as sentences, some edits leave only a fragment, which no method can
+//! recognise. The columns with "fragments" measure this.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};

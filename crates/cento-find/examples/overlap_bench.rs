@@ -1,5 +1,5 @@
-//! Counts the pairs of pages that share chunks, in a Parquet file of (chunk u64, page u32) rows: the
-//! core of `cento overlap` without a corpus around it, as `bench/overlap.py` measures it.
+//! Counts the pairs of pages that share chunks, in a Parquet file of (chunk u64, page u32) rows:
+//! the core of `cento overlap` without a corpus around it, as `bench/overlap.py` measures it.
 //!
 //! ```text
 //! cargo run --release -p cento-find --example overlap_bench -- \
@@ -14,7 +14,7 @@
 use std::path::Path;
 
 use cento_find::Workplace;
-use cento_find::overlap::{Params, bench};
+use cento_find::overlap::{OverlapParams, bench};
 use cento_flow::Progress;
 use cento_text::chunk::ChunkKind;
 
@@ -26,11 +26,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         );
     };
     let output = Path::new(output);
-    let params = Params {
+    let params = OverlapParams {
         threshold: threshold.parse()?,
         // No chunk is ignored, however many pages have it.
         max_pages: Some(0),
-        ..Params::new(ChunkKind::default())
+        ..OverlapParams::new(ChunkKind::default())
     };
     let workplace = Workplace {
         threads: threads.parse()?,

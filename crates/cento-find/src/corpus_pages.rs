@@ -1,11 +1,11 @@
 //! The pages of one or more corpora, numbered densely for a run.
 //!
 //! ```text
-//!   0 ──────────────── kept pages, in the order of corpora and page ids ──────────────── K ── rejected pages ── N
+//!   0 ─────── kept pages, in the order of corpora and page ids ─────── K ── rejected pages ── N
 //! ```
 //!
-//! A kept page's number tells where its text is, so no table of numbers is held in memory. Rejected
-//! pages come after all kept ones: only analyses of whole files ask for them.
+//! The text of a kept page is found by its number, so no table of numbers is in memory. Rejected
+//! pages come after all kept ones; only analyses of whole files use them.
 
 use std::path::Path;
 
@@ -17,36 +17,36 @@ use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
 
-/// Texts that are decoded together: few, for texts can be long.
+/// The number of texts that are decoded together: few, because texts can be long.
 const TEXT_BATCH: usize = 64;
 const PAGE_BATCH: usize = 1024;
-/// Texts that a task has at least, so that small corpora are not cut to crumbs.
+/// The number of texts after which a task may end, so that small corpora are not split too finely.
 const TASK_ROWS: u64 = 2_000;
-/// Bytes of text that are enough for a task.
+/// The bytes of text after which a task may end.
 const TASK_BYTES: u64 = 16 << 20;
 const CHUNK_BATCH: usize = 1 << 13;
-/// Chunks that a task has at least.
+/// The number of chunks after which a task may end.
 const TASK_CHUNKS: u64 = 100_000;
 
-/// Corpora that are read as one.
+/// The pages of one or more corpora, which are read as one.
 pub struct CorpusPages {
     corpora: Vec<Corpus>,
-    parts: Vec<Part>,
+    parts: Vec<NumberedPart>,
     kept: u32,
     all: u32,
 }
 
-struct Part {
+struct NumberedPart {
     corpus: usize,
     part: usize,
     first_kept: u32,
     kept: u32,
     first_rejected: u32,
-    /// Rows of each row group of the text.
+    /// The number of rows of each row group of the text.
     groups: Vec<u64>,
 }
 
-/// Some texts of one part: the work of one map task.
+/// A map task over some texts of one part.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TextTask {
     part: usize,
@@ -55,7 +55,7 @@ pub struct TextTask {
     first: u32,
 }
 
-/// Some rows of the table of chunks of one part: the work of one map task.
+/// A map task over some rows of the table of chunks of one part.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ChunkTask {
     part: usize,
@@ -63,7 +63,7 @@ pub struct ChunkTask {
     groups: usize,
 }
 
-/// What the pages table says of one page.
+/// A row of the pages table.
 #[derive(Debug, Clone, Copy)]
 pub struct PageFacts<'a> {
     /// Its number in this run.
@@ -72,44 +72,44 @@ pub struct PageFacts<'a> {
     pub corpus: usize,
     /// Its id in that corpus.
     pub page_id: u64,
-    /// Its address.
+    /// Its URL.
     pub url: &'a str,
-    /// The host of the address.
+    /// The host of the URL.
     pub host: Option<&'a str>,
     /// The registered domain of the host.
     pub domain: Option<&'a str>,
-    /// The address of the server.
+    /// The IP address of the server.
     pub ip: Option<&'a str>,
     /// When it was fetched, in milliseconds.
     pub fetched_at: Option<i64>,
-    /// When it says that it was published.
+    /// When it was published, according to the page.
     pub published_at: Option<i64>,
-    /// The status of the answer.
+    /// The HTTP status.
     pub status: Option<u16>,
     /// The bytes of its payload.
     pub bytes: u64,
-    /// The digest of its payload.
+    /// The SHA-1 of its payload.
     pub payload_sha1: Option<&'a [u8]>,
-    /// Whether it is a revisit record: one that says that the payload is the same as before,
-    /// whether or not it names the earlier capture.
+    /// Whether it is a revisit record: one stating that the payload has not changed, whether or not
+    /// it names the earlier capture.
     pub revisit: bool,
-    /// The identity of its text.
+    /// The hash of its text.
     pub text_hash: Option<&'a [u8]>,
-    /// The words of its text.
+    /// The number of words of its text.
     pub words: u32,
-    /// Why it takes no part in analyses of text.
+    /// Why it was rejected; null for kept pages.
     pub reject: Option<&'a str>,
 }
 
 impl CorpusPages {
-    /// Opens corpora. What is compared must have been made alike, so all must keep the same of a
-    /// page: its main content, or everything. One whose last index was interrupted is refused: an
-    /// analysis of some of its pages would pass for one of all.
+    /// Opens corpora. All must have the same content selection, main content or everything, because
+    /// their texts are compared. A corpus whose last index was interrupted is refused: an analysis
+    /// of some of its pages could be mistaken for one of all.
     pub fn open(paths: &[&Path]) -> Result<CorpusPages> {
         Self::open_by(paths, Corpus::open)
     }
 
-    /// The same, and takes corpora whose last index was interrupted for the pages that are in them.
+    /// Opens corpora, and accepts those whose last index was interrupted with the pages they have.
     pub fn open_partial(paths: &[&Path]) -> Result<CorpusPages> {
         Self::open_by(paths, Corpus::open_partial)
     }
@@ -122,12 +122,12 @@ impl CorpusPages {
             .iter()
             .map(|path| open(path))
             .collect::<std::result::Result<Vec<_>, _>>()?;
-        check_alike(&corpora)?;
+        check_content(&corpora)?;
         let mut parts = Vec::new();
         let (mut kept, mut rejected) = (0u64, 0u64);
         for (corpus, opened) in corpora.iter().enumerate() {
             for (part, entry) in opened.manifest().parts.iter().enumerate() {
-                let part = Part {
+                let part = NumberedPart {
                     corpus,
                     part,
                     first_kept: number(kept)?,
@@ -152,41 +152,41 @@ impl CorpusPages {
         })
     }
 
-    /// The corpora.
+    /// Returns the corpora.
     pub fn corpora(&self) -> &[Corpus] {
         &self.corpora
     }
 
-    /// How many pages have text: their numbers are below this.
+    /// Returns the number of kept pages; their numbers are below it.
     pub fn kept(&self) -> u32 {
         self.kept
     }
 
-    /// How many pages there are, rejected ones too.
+    /// Returns the number of all pages, including rejected ones.
     pub fn all(&self) -> u32 {
         self.all
     }
 
-    /// How many of the kept pages are in the corpora before this one.
+    /// Returns the number of kept pages in the corpora before this one.
     pub fn kept_before(&self, corpus: usize) -> u32 {
         let first = self.parts.iter().find(|part| part.corpus >= corpus);
         first.map_or(self.kept, |part| part.first_kept)
     }
 
-    /// How many of the rejected pages are in the corpora before this one.
+    /// Returns the number of rejected pages in the corpora before this one.
     pub fn rejected_before(&self, corpus: usize) -> u32 {
         let first = self.parts.iter().find(|part| part.corpus >= corpus);
         first.map_or(self.all, |part| part.first_rejected) - self.kept
     }
 
-    /// Whether every corpus keeps its text.
+    /// Whether every corpus has text.
     pub fn has_text(&self) -> bool {
         self.corpora.iter().all(|corpus| corpus.parameters().text)
     }
 
-    /// What the corpora hold and how they were made, as data: findings are cached under a hash of
-    /// it, and a flow over them is resumed only over the same. Corpora that differ in a byte of a
-    /// table or in a parameter have different identities; where they lie does not matter.
+    /// Returns the identity of the corpora: findings are cached under a hash of it, and a flow is
+    /// resumed only over corpora with the same identity. It covers the parameters and every byte of
+    /// the tables, but not the paths.
     pub fn identity(&self) -> Value {
         let corpora = self.corpora.iter().map(|corpus| {
             let parts = &corpus.manifest().parts;
@@ -203,16 +203,16 @@ impl CorpusPages {
         corpora.collect()
     }
 
-    /// One task for each part: for its pages table.
+    /// Returns one task for the pages table of each part.
     pub fn page_tasks(&self) -> Vec<Value> {
         (0..self.parts.len()).map(|part| json!(part)).collect()
     }
 
-    /// Tasks that cover all texts.
+    /// Returns tasks that cover all texts.
     pub fn text_tasks(&self) -> Vec<Value> {
         let mut tasks = Vec::new();
         for (index, part) in self.parts.iter().enumerate() {
-            // Long texts make tasks of fewer rows, so that all cores have work until the end.
+            // Tasks of long texts have fewer rows, to balance the load.
             let text_bytes = self.corpus(part).manifest().parts.get(part.part);
             let text_bytes = text_bytes.map_or(0, |part| part.counts.text_bytes);
             let mean_bytes = text_bytes / u64::from(part.kept.max(1));
@@ -236,7 +236,7 @@ impl CorpusPages {
         tasks
     }
 
-    /// Calls `each` with every text of a task and its page's number, in order.
+    /// Calls `each` with the page number and the text of every page of a task, in order.
     pub fn for_each_text<E: From<Error>>(
         &self,
         task: &TextTask,
@@ -246,7 +246,7 @@ impl CorpusPages {
         let groups = task.first_group..task.first_group + task.groups;
         let batches = self
             .corpus(part)
-            .scan_groups::<Texts>(part.part, groups, TEXT_BATCH)
+            .scan_groups::<TextOfPages>(part.part, groups, TEXT_BATCH)
             .map_err(Error::from)?;
         let mut number = task.first;
         for batch in batches {
@@ -259,7 +259,7 @@ impl CorpusPages {
         Ok(())
     }
 
-    /// Tasks that cover all chunks as the corpora store them.
+    /// Returns tasks that cover all stored chunks.
     pub fn chunk_tasks(&self) -> Result<Vec<ChunkTask>> {
         let mut tasks = Vec::new();
         for (index, part) in self.parts.iter().enumerate() {
@@ -280,7 +280,7 @@ impl CorpusPages {
         Ok(tasks)
     }
 
-    /// Calls `each` with the hash of every stored chunk of a task and its page's number, in order.
+    /// Calls `each` with the page number and the hash of every chunk of a task, in order.
     pub fn for_each_chunk<E: From<Error>>(
         &self,
         task: &ChunkTask,
@@ -293,7 +293,7 @@ impl CorpusPages {
         )
     }
 
-    /// The same, with the place of each chunk on its page.
+    /// Calls `each` with the page number and the row of every chunk of a task, in order.
     pub fn for_each_placed_chunk<E: From<Error>>(
         &self,
         task: &ChunkTask,
@@ -306,8 +306,8 @@ impl CorpusPages {
         )
     }
 
-    /// Calls `each` with every row of a task and its page's number. `page_ids` returns the ids of the
-    /// pages of the rows.
+    /// Calls `each` with the page number, the batch and the row of every chunk of a task.
+    /// `page_ids` returns the page ids of a batch.
     fn chunk_rows<P: Projection, E: From<Error>>(
         &self,
         task: &ChunkTask,
@@ -336,7 +336,7 @@ impl CorpusPages {
             for (row, &id) in page_ids(&batch).iter().enumerate() {
                 while current.is_none_or(|current| current < id) {
                     number += u32::from(current.is_some());
-                    let next = kept.next().ok_or_else(|| damaged(corpus))?;
+                    let next = kept.next().ok_or_else(|| inconsistent(corpus))?;
                     current = Some(next.map_err(Error::from)?);
                 }
                 if current == Some(id) {
@@ -348,7 +348,7 @@ impl CorpusPages {
     }
 
     /// Calls `each` with the texts of some pages. Numbers must ascend; rejected pages have no text
-    /// and are passed over.
+    /// and are skipped.
     pub fn texts<E: From<Error>>(
         &self,
         numbers: &[u32],
@@ -368,7 +368,7 @@ impl CorpusPages {
                 .collect();
             let batches = self
                 .corpus(part)
-                .pick::<Texts>(part.part, &rows, TEXT_BATCH)
+                .pick::<TextOfPages>(part.part, &rows, TEXT_BATCH)
                 .map_err(Error::from)?;
             let mut numbers = now.iter();
             for batch in batches {
@@ -381,7 +381,7 @@ impl CorpusPages {
         Ok(())
     }
 
-    /// Calls `each` with the facts of every page of a task, in the order of page ids.
+    /// Calls `each` with every page of a task, in the order of page ids.
     pub fn for_each_page<E: From<Error>>(
         &self,
         task: usize,
@@ -412,8 +412,8 @@ impl CorpusPages {
         Ok(())
     }
 
-    /// Calls `each` with the links of every kept page of a task: hashes of what they lead to, and
-    /// domains. They are long, so only who needs them reads them.
+    /// Calls `each` with the links of every kept page of a task: the hashes of their targets, and
+    /// the domains. They are separate from [`PageFacts`] because they are long.
     pub fn for_each_links<E: From<Error>>(
         &self,
         task: usize,
@@ -443,32 +443,32 @@ impl CorpusPages {
         Ok(())
     }
 
-    fn part(&self, part: usize) -> Result<&Part> {
+    fn part(&self, part: usize) -> Result<&NumberedPart> {
         self.parts
             .get(part)
-            .ok_or_else(|| Error::Bug(format!("there is no part {part}")))
+            .ok_or_else(|| Error::Bug(format!("the corpora have no part {part}")))
     }
 
-    fn corpus(&self, part: &Part) -> &Corpus {
+    fn corpus(&self, part: &NumberedPart) -> &Corpus {
         &self.corpora[part.corpus]
     }
 }
 
-/// Fails if the texts of corpora were chosen differently. How they were cut into chunks is no
-/// matter: each analysis cuts its own.
-fn check_alike(corpora: &[Corpus]) -> Result<()> {
+/// Fails if corpora have different content selections. Their chunks may differ, because analyses
+/// cut texts themselves.
+fn check_content(corpora: &[Corpus]) -> Result<()> {
     let Some(first) = corpora.first() else {
         return Ok(());
     };
-    let wanted = first.parameters().content;
+    let expected = first.parameters().content;
     for corpus in corpora {
         let found = corpus.parameters().content;
-        if found != wanted {
+        if found != expected {
             return Err(cento_store::Error::ParametersDiffer {
                 path: corpus.path().to_owned(),
                 name: "content",
                 found: found.to_string(),
-                requested: wanted.to_string(),
+                requested: expected.to_string(),
             }
             .into());
         }
@@ -476,10 +476,10 @@ fn check_alike(corpora: &[Corpus]) -> Result<()> {
     Ok(())
 }
 
-fn damaged(corpus: &Corpus) -> Error {
+fn inconsistent(corpus: &Corpus) -> Error {
     cento_store::Error::Corrupted {
         path: corpus.path().to_owned(),
-        detail: "its tables do not fit together".to_owned(),
+        detail: "its tables are inconsistent".to_owned(),
     }
     .into()
 }
@@ -493,7 +493,7 @@ fn number(count: u64) -> Result<u32> {
 
 projection! {
     /// The texts of pages.
-    struct Texts of text { text }
+    struct TextOfPages of text { text }
 }
 
 projection! {

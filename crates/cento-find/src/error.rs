@@ -81,13 +81,11 @@ impl Error {
             Error::Store(error) => error.fault(),
             Error::Read(error) => error.fault(),
             Error::Flow(error) => flow_fault(error),
-            Error::Labels(error) => labels_fault(error),
-            Error::Usage(_)
-            | Error::OverItself(_)
-            | Error::Changed(_)
-            | Error::OneOutput { .. }
-            | Error::Exists(_) => Fault::Usage,
-            Error::Unsuitable(_) | Error::TooManyPages(_) => Fault::Unsuitable,
+            Error::Labels(error) => error.fault(),
+            Error::Usage(_) | Error::OverItself(_) | Error::OneOutput { .. } | Error::Exists(_) => {
+                Fault::Usage
+            }
+            Error::Unsuitable(_) | Error::Changed(_) | Error::TooManyPages(_) => Fault::Unsuitable,
             Error::Corrupted { .. } => Fault::Corrupted,
             Error::Io { source, .. } => Fault::of_io(source),
             Error::Bug(_) => Fault::Bug,
@@ -150,30 +148,12 @@ impl Error {
 /// Returns the fault of an error of the engine. A stage that failed with an error of this crate has
 /// the fault of that error.
 fn flow_fault(error: &cento_flow::Error) -> Fault {
-    use cento_flow::Error;
     match error {
-        Error::TooLittleMemory { .. } => Fault::Unsuitable,
-        Error::Corrupted { .. } | Error::Table { .. } => Fault::Corrupted,
-        Error::DiskFull(_) => Fault::OutOfSpace,
-        Error::InUse(_) => Fault::Environment,
-        Error::Cancelled => Fault::Interrupted,
-        Error::Io { source, .. } => Fault::of_io(source),
-        Error::Stage { source, .. } => {
-            let own = source.downcast_ref::<self::Error>();
-            own.map_or(Fault::Bug, self::Error::fault)
+        cento_flow::Error::Stage { source, .. } => {
+            let own = source.downcast_ref::<Error>();
+            own.map_or(Fault::Bug, Error::fault)
         }
-        _ => Fault::Bug,
-    }
-}
-
-fn labels_fault(error: &cento_labels::Error) -> Fault {
-    use cento_labels::Error;
-    match error {
-        Error::NotLabels(_) | Error::TooNew { .. } | Error::RecipeMismatch { .. } => Fault::Usage,
-        Error::Corrupted { .. } => Fault::Corrupted,
-        Error::TooMany => Fault::Unsuitable,
-        Error::Io { source, .. } => Fault::of_io(source),
-        _ => Fault::Bug,
+        error => error.fault(),
     }
 }
 

@@ -1,18 +1,18 @@
-//! One run of an analysis: where it works, where its findings go, and what it was.
+//! Runs analyses and caches their findings.
 //!
 //! ```text
 //!   NAME.cento/findings/copies/3f9a1c2e8b70d415/
-//!     copies.parquet …     the tables
-//!     run.json             what was asked, of what, by which version, and how it went; written last
+//!     pairs.parquet …      the tables
+//!     run.json             parameters, corpora, version, counts and times; written last
 //! ```
 //!
-//! The name of a run is a hash of what was asked of what. So the same command finds its own
-//! findings again, and one that was interrupted resumes; a folder without `run.json` holds no
-//! findings.
+//! The folder of a run is named by a hash of the analysis, its parameters and the corpora. So the
+//! same command finds its cached results, and an interrupted one resumes; a folder without
+//! `run.json` has no findings.
 //!
-//! `run.json` has a checksum of itself in its first line and those of the tables in its report.
-//! Findings that are used again are read and compared with them first: damaged ones are computed
-//! anew by who asks the same question, and are an error for who only shows them.
+//! The first line of `run.json` has a checksum of the rest, and its report has those of the tables.
+//! They are verified before cached findings are used: an analysis computes corrupted findings anew,
+//! and a command that only shows findings fails.
 
 use std::fs;
 use std::io::Write;
@@ -30,27 +30,27 @@ use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::tables::read_rows;
 
-/// The folder of findings in a corpus.
+/// The name of the folder of findings in a corpus.
 pub const FINDINGS: &str = "findings";
-/// What makes a folder the findings of a run.
+/// The file that records a run; a folder without it has no findings.
 pub const RUN: &str = "run.json";
-/// Changes when the same parameters give other findings.
+/// The revision of the analyses: changed when the same parameters yield different findings.
 const REVISION: u32 = 5;
 
-/// How and where an analysis runs.
+/// The resources of an analysis: threads, memory and folders.
 #[derive(Clone)]
 pub struct Workplace {
-    /// Threads that work.
+    /// The number of threads.
     pub threads: usize,
-    /// Bytes of memory that may be used.
+    /// The memory budget, in bytes.
     pub memory: u64,
-    /// Where temporary files go; beside the findings if not said.
+    /// The folder of temporary files; the folder of the findings by default.
     pub temp: Option<PathBuf>,
-    /// Where findings go: [`FINDINGS`] in a corpus, or any other folder.
+    /// The folder of all findings: [`FINDINGS`] in a corpus, or any other folder.
     pub findings: PathBuf,
-    /// Whether to work anew where findings are already there.
+    /// Whether to ignore cached findings.
     pub again: bool,
-    /// What those who watch see, and how they stop the run.
+    /// Reports progress to observers, and lets them stop the run.
     pub progress: Arc<Progress>,
 }
 
@@ -59,30 +59,31 @@ pub struct Workplace {
 pub struct Findings {
     /// Their folder.
     pub path: PathBuf,
-    /// What they are.
+    /// The record of the run.
     pub record: RunRecord,
-    /// Whether they were there before.
+    /// Whether they were cached.
     pub known: bool,
 }
 
-/// What `run.json` says.
+/// The content of `run.json`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// The analysis.
+    /// The name of the analysis.
     pub analysis: String,
-    /// A hash of what was asked of what: the name of the run, in full.
+    /// The hash of the analysis, its parameters and the corpora, of which the folder name is a
+    /// prefix.
     pub question: String,
-    /// The revision of the analyses that answered it.
+    /// The revision of the analyses.
     pub revision: u32,
     /// Its parameters.
     pub parameters: Value,
-    /// The corpora, as they were.
+    /// The identities of the corpora.
     pub corpora: Value,
     /// The version of the program.
     pub version: String,
-    /// What the analysis counted, in its own words.
+    /// The summary of the analysis.
     pub summary: Value,
-    /// How it went: rows, bytes and seconds of each stage.
+    /// The rows, bytes and seconds of each stage.
     pub report: RunReport,
 }
 
@@ -98,8 +99,7 @@ impl Workplace {
         }
     }
 
-    /// Runs a flow over a source, and has `summary` say what was found; or finds what an earlier
-    /// run has found.
+    /// Returns cached findings, or runs the flow of `plan` and stores its findings with `summary`.
     pub fn run<P: Serialize>(
         &self,
         analysis: &str,
@@ -153,7 +153,7 @@ impl Workplace {
 }
 
 impl Findings {
-    /// Reads every byte of every table and compares it with its checksum.
+    /// Verifies the checksums of all tables.
     pub fn verify(&self) -> Result<()> {
         for table in &self.record.report.tables {
             let path = self.table(&table.name);
@@ -167,14 +167,14 @@ impl Findings {
             if (found.bytes, &found.blake3) != (table.bytes, &table.blake3) {
                 return Err(Error::corrupted(
                     &path,
-                    "its checksum does not fit its content",
+                    "its checksum does not match its content",
                 ));
             }
         }
         Ok(())
     }
 
-    /// The rows of a table, as the struct that wrote them.
+    /// Returns the rows of a table, as the struct that wrote them.
     pub fn rows<T: TableRow>(
         &self,
         table: TableName<T>,
@@ -182,34 +182,32 @@ impl Findings {
         read_rows(&self.table(table.as_str()))
     }
 
-    /// A table of the findings.
+    /// Returns the path of a table.
     pub fn table(&self, name: &str) -> PathBuf {
         self.path.join(format!("{name}.parquet"))
     }
 
-    /// What the analysis counted.
+    /// Returns the summary of the analysis.
     pub fn summary<T: DeserializeOwned>(&self) -> Result<T> {
         T::deserialize(&self.record.summary)
             .map_err(|error| Error::Bug(format!("{}: {error}", self.path.display())))
     }
 }
 
-/// A hash of what was asked of what. Two questions that differ in anything that the answer may
-/// depend on have different ones: in the analysis, in a parameter, or in a byte of a table of a
-/// corpus.
+/// Returns the hash of everything that findings depend on: the analysis, its parameters, and every
+/// byte of the tables of the corpora.
 fn question(analysis: &str, parameters: &Value, corpora: &Value) -> String {
-    let asked = json!([REVISION, analysis, parameters, corpora]).to_string();
-    blake3::hash(asked.as_bytes()).to_hex().to_string()
+    let question = json!([REVISION, analysis, parameters, corpora]).to_string();
+    blake3::hash(question.as_bytes()).to_hex().to_string()
 }
 
-/// The name of the folder of a run.
+/// Returns the name of the folder of a run.
 fn run_name(question: &str) -> String {
     question.chars().take(16).collect()
 }
 
-/// All findings of an analysis of a source that lie in a folder of findings, the newest first.
-/// Those of other corpora, of a corpus before it grew, and of a program that found otherwise are
-/// not among them.
+/// Returns the cached findings of an analysis of these pages, newest first. Findings of other
+/// corpora, of a corpus before pages were added, and of other revisions are skipped.
 pub fn known_findings(
     folder: &Path,
     analysis: &str,
@@ -230,9 +228,9 @@ pub fn known_findings(
         };
         let record = &findings.record;
         let name = run_name(&record.question);
-        let like =
+        let is_current =
             record.analysis == analysis && record.revision == REVISION && record.corpora == corpora;
-        if !like || path.file_name() != Some(name.as_ref()) {
+        if !is_current || path.file_name() != Some(name.as_ref()) {
             continue;
         }
         let written = fs::metadata(path.join(RUN)).and_then(|file| file.modified());
@@ -246,35 +244,37 @@ pub fn known_findings(
     Ok(found.into_iter().map(|(_, findings)| findings).collect())
 }
 
-/// Reads every byte of all findings in a folder, and names what is damaged; and how many runs there
-/// are.
+/// Verifies all findings in a folder. Returns the number of runs, and an error for each corrupted
+/// one.
 pub fn verify_findings(folder: &Path) -> Result<(u64, Vec<Error>)> {
-    let (mut runs, mut damaged) = (0, Vec::new());
+    let (mut runs, mut corrupted) = (0, Vec::new());
     for analysis in folders_in(folder)? {
         for path in folders_in(&analysis)? {
             let file = path.join(RUN);
             let bytes = match fs::read(&file) {
                 Ok(bytes) => bytes,
-                // A run that was interrupted.
+                // An interrupted run.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(Error::io(&file, error)),
             };
             runs += 1;
             if check_seal(&bytes) != Seal::Valid {
-                let detail = "its checksum does not fit its content, or an older cento made it";
-                damaged.push(Error::corrupted(&file, detail));
+                let detail = "its checksum does not match its content, or an older cento wrote it";
+                corrupted.push(Error::corrupted(&file, detail));
                 continue;
             }
             match read_findings(&path)? {
-                Some(findings) => damaged.extend(findings.verify().err()),
-                None => damaged.push(Error::corrupted(&file, "another version of cento made it")),
+                Some(findings) => corrupted.extend(findings.verify().err()),
+                None => {
+                    corrupted.push(Error::corrupted(&file, "another version of cento wrote it"));
+                }
             }
         }
     }
-    Ok((runs, damaged))
+    Ok((runs, corrupted))
 }
 
-/// The folders in a folder, by name; none if it is not there.
+/// Returns the folders in a folder, by name; none if it does not exist.
 fn folders_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let failed = |error| Error::io(folder, error);
     let mut folders = Vec::new();
@@ -293,8 +293,8 @@ fn folders_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// The findings in a folder. None if there are none, if their record is damaged, or if this version
-/// cannot read it: then they are computed anew.
+/// Reads the findings in a folder. None if there are none, or if the record is corrupted or of
+/// another version: they are then computed anew.
 fn read_findings(path: &Path) -> Result<Option<Findings>> {
     let file = path.join(RUN);
     let bytes = match fs::read(&file) {

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::corpus_pages::CorpusPages;
 use crate::numbers::Numbers;
-use crate::tally::Tally;
+use crate::tally::TaskTally;
 
 /// The state with the number of the first page of each page's domain.
 pub(crate) const DOMAINS: &str = "domains";
@@ -56,7 +56,7 @@ pub(crate) fn name_hash(name: &str) -> [u64; 2] {
 pub(crate) fn with_domains(flow: Flow, source: &CorpusPages) -> Flow {
     flow.shuffle(BY_DOMAIN)
         .state(DOMAINS, Numbers::KIND, json!({ "pages": source.all() }))
-        .state(SITES, Tally::KIND, json!(null))
+        .state(SITES, TaskTally::KIND, json!(null))
         .stage(Stage::map(PAGE_DOMAINS, source.page_tasks()).writes(BY_DOMAIN))
         .stage(
             Stage::reduce(NUMBER_DOMAINS, BY_DOMAIN)
@@ -68,7 +68,7 @@ pub(crate) fn with_domains(flow: Flow, source: &CorpusPages) -> Flow {
 /// Registers the stages of [`with_domains`].
 pub(crate) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
     registry.state::<Numbers>(Numbers::KIND);
-    registry.state::<Tally>(Tally::KIND);
+    registry.state::<TaskTally>(TaskTally::KIND);
     let pages = Arc::clone(source);
     registry.map(PAGE_DOMAINS, move |context| {
         let mut by_domain = context.shuffle::<PageDomain>(BY_DOMAIN)?;
@@ -85,7 +85,7 @@ pub(crate) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
     });
     registry.reduce::<PageDomain, _>(NUMBER_DOMAINS, |context, groups| {
         let numbers = context.state::<Numbers>(DOMAINS)?;
-        let sites = context.state::<Tally>(SITES)?;
+        let sites = context.state::<TaskTally>(SITES)?;
         let mut count = 0;
         while let Some(mut group) = groups.next_group()? {
             let Some(first) = group.next() else {

@@ -9,32 +9,32 @@ use cento_flow::{StageError, State};
 use serde_json::Value;
 
 /// The counts of a task under a key.
-pub(crate) type Counts = [u64; 4];
+pub(crate) type TallyCounts = [u64; 4];
 /// The bytes of an entry: task, key, counts.
 const ENTRY: usize = 48;
 
 /// Counts by task and key. A task that runs again replaces its counts, so nothing is counted twice.
 #[derive(Default)]
-pub(crate) struct Tally {
-    entries: Mutex<BTreeMap<(u64, u64), Counts>>,
+pub(crate) struct TaskTally {
+    entries: Mutex<BTreeMap<(u64, u64), TallyCounts>>,
 }
 
-impl Tally {
+impl TaskTally {
     /// The name of this kind of state in a registry.
     pub(crate) const KIND: &str = "tally";
 
-    fn entries(&self) -> MutexGuard<'_, BTreeMap<(u64, u64), Counts>> {
+    fn entries(&self) -> MutexGuard<'_, BTreeMap<(u64, u64), TallyCounts>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets the total counts of a task under a key.
-    pub(crate) fn note(&self, task: usize, key: u64, counts: Counts) {
+    pub(crate) fn note(&self, task: usize, key: u64, counts: TallyCounts) {
         self.entries().insert((task as u64, key), counts);
     }
 
     /// Returns the sums over all tasks, by key.
-    pub(crate) fn sums(&self) -> BTreeMap<u64, Counts> {
-        let mut sums: BTreeMap<u64, Counts> = BTreeMap::new();
+    pub(crate) fn sums(&self) -> BTreeMap<u64, TallyCounts> {
+        let mut sums: BTreeMap<u64, TallyCounts> = BTreeMap::new();
         for (&(_, key), counts) in self.entries().iter() {
             let sum = sums.entry(key).or_default();
             for (sum, count) in sum.iter_mut().zip(counts) {
@@ -45,8 +45,8 @@ impl Tally {
     }
 
     /// Returns the sums under a key over the tasks before this one.
-    pub(crate) fn before(&self, task: usize, key: u64) -> Counts {
-        let mut sum = Counts::default();
+    pub(crate) fn before(&self, task: usize, key: u64) -> TallyCounts {
+        let mut sum = TallyCounts::default();
         for (&(of, found), counts) in self.entries().iter() {
             if of < task as u64 && found == key {
                 for (sum, count) in sum.iter_mut().zip(counts) {
@@ -58,9 +58,9 @@ impl Tally {
     }
 }
 
-impl State for Tally {
-    fn create(_: &Value) -> Result<Tally, StageError> {
-        Ok(Tally::default())
+impl State for TaskTally {
+    fn create(_: &Value) -> Result<TaskTally, StageError> {
+        Ok(TaskTally::default())
     }
 
     /// Entries are few, because keys are frequencies or the like.
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn repeated_tasks_count_once_and_tallies_add_up() {
-        let (one, other) = (Tally::default(), Tally::default());
+        let (one, other) = (TaskTally::default(), TaskTally::default());
         one.note(0, 7, [1, 2, 0, 0]);
         one.note(0, 7, [1, 2, 0, 0]);
         other.note(3, 7, [10, 0, 0, 1]);

@@ -147,8 +147,8 @@ proptest! {
 
 #[test]
 fn discovery_is_not_distributive() {
-    // The example of the paper, a hundredth of its size: 10 in one corpus and 1 in the other, with a
-    // threshold of 10.
+    // The example of the paper, a hundredth of its size: 10 in one corpus and 1 in the other, with
+    // a threshold of 10.
     let folder = tempfile::tempdir().unwrap();
     let pages = |count: usize| -> Vec<_> { (0..count).map(|at| page(at, &[1])).collect() };
     let (one, other) = (
@@ -184,11 +184,11 @@ fn pages_without_a_domain_do_not_count_as_domains() {
     let made = corpus(folder.path(), "x", &pages);
     let params = with(How::Threshold(2), &[]);
     let found = run(&[&made], &params, &folder.path().join("f"), 1, 64 << 20);
-    let counted: Vec<(u64, u64, u64)> = labels_of(&found)
+    let counted: Vec<(u64, u64, Option<u64>)> = labels_of(&found)
         .iter()
         .map(|label| (label.count, label.pages, label.sites))
         .collect();
-    assert_eq!(counted, [(4, 4, 2)]);
+    assert_eq!(counted, [(4, 4, Some(2))]);
 }
 
 #[test]
@@ -215,6 +215,8 @@ fn every_label_of_originals_has_the_list_of_them() {
     assert_eq!(by_text.len(), 3);
     assert_eq!(by_text[&chunk(2)].originals, [0, 1]);
     assert_eq!((by_text[&chunk(3)].count, by_text[&chunk(3)].pages), (2, 1));
+    // Domains are not counted in a corpus of originals.
+    assert!(by_text.values().all(|row| row.sites.is_none()));
     let originals: Vec<(String, u64)> = read_originals(&found.table("originals"))
         .unwrap()
         .map(|row| row.map(|row| (row.page, row.labels)).unwrap())

@@ -3,9 +3,12 @@
 //! peers.
 //!
 //! ```text
-//! cargo run --release -p cento-fingerprint --example print_speed -- texts TEXTS.jsonl FILE…    makes a text a line, of HTML and plain text
-//! cargo run --release -p cento-fingerprint --example print_speed -- speed TEXTS.jsonl          measures; a name, a tab and a number a line
+//! cargo run --release -p cento-fingerprint --example print_speed -- texts TEXTS.jsonl FILE…
+//! cargo run --release -p cento-fingerprint --example print_speed -- speed TEXTS.jsonl
 //! ```
+//!
+//! The first writes one text per line, from HTML and plain text; the second measures and prints a
+//! name, a tab and a number per line.
 
 use std::collections::HashMap;
 use std::error::Error;

@@ -10,6 +10,7 @@ use sha1::{Digest, Sha1};
 /// Among 2^40 distinct chunks, more than in any crawl, the probability of any collision in 128 bits
 /// is below 2^-49; so the hash identifies the text of a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ChunkHash {
     /// BLAKE3: the default, because it is the fastest cryptographic hash.
     #[default]
@@ -83,7 +84,7 @@ impl std::error::Error for UnknownHash {}
 /// length spends more time on mispredictions than on hashing. Up to 16 bytes are therefore packed
 /// into two numbers and multiplied ([`packed_word_hash`]). Longer words use XXH3 with seed 0, and
 /// so does a string that ends with NUL, which no word does.
-// Not inlined, so that a closure that calls both functions is small enough to be.
+// Not inlined, so that a closure that calls both functions is small enough to be inlined.
 #[inline(never)]
 pub fn word_hash(normal: &str) -> u64 {
     match pack(normal.as_bytes()) {

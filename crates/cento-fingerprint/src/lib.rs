@@ -9,7 +9,7 @@
 //!
 //! ```text
 //!                      ┌─► Scheme ─► Fingerprints    which passages are shared, and where
-//! words ─► word_hash ──┼─► Sketcher ─► Sketch        how similar two texts are; bands find candidates
+//! words ─► word_hash ──┼─► Sketcher ─► Sketch        how similar two texts are
 //!                      └─► ScaledSketch              how much of a short text is in a long one
 //! ```
 //!

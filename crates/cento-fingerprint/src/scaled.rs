@@ -93,7 +93,7 @@ serialise_as_text!(ScaledParameters);
 #[serde(try_from = "UncheckedScaledSketch")]
 pub struct ScaledSketch {
     parameters: ScaledParameters,
-    /// Sorted, without repeats.
+    /// Sorted, without repetitions.
     grams: Vec<u64>,
 }
 
@@ -154,7 +154,7 @@ impl ScaledSketch {
         self.parameters
     }
 
-    /// The sampled grams, sorted, without repeats.
+    /// The sampled grams, sorted, without repetitions.
     pub fn grams(&self) -> &[u64] {
         &self.grams
     }
@@ -179,11 +179,6 @@ impl ScaledSketch {
             matches: shared as u64,
             trials: (self.grams.len() + other.grams.len() - shared) as u64,
         })
-    }
-
-    /// The approximate number of distinct grams of the text.
-    pub fn distinct_grams(&self) -> u64 {
-        self.grams.len() as u64 * bounded(self.parameters.scale) as u64
     }
 
     /// Returns the sketch of the same text that keeps one gram in `scale`, identical to one made

@@ -36,6 +36,7 @@ use crate::{dct, winnow};
 ///
 /// Parameters are limited to 1 to 65,535.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Scheme {
     /// Every run of `k` words.
     KGram {

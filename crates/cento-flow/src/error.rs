@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use cento_file::{Fault, bug_hint};
+
 /// Any error of a stage function. The engine adds the stage and the task.
 pub type StageError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -100,6 +102,24 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// Returns who has to act on the error. A stage function that failed is [`Fault::Bug`]; callers
+    /// that know its errors can look at the source.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Error::TooLittleMemory { .. } => Fault::Unsuitable,
+            Error::Corrupted { .. } | Error::Table { .. } => Fault::Corrupted,
+            Error::DiskFull(_) => Fault::OutOfSpace,
+            Error::InUse(_) => Fault::Environment,
+            Error::Cancelled => Fault::Interrupted,
+            Error::Io { source, .. } => Fault::of_io(source),
+            Error::InvalidFlow(_)
+            | Error::TypeMismatch { .. }
+            | Error::NotConverged { .. }
+            | Error::Panicked(_)
+            | Error::Stage { .. } => Fault::Bug,
+        }
+    }
+
     /// Returns advice for the user as one line, if there is any.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
@@ -120,25 +140,17 @@ impl Error {
             Error::Cancelled => {
                 "finished work is kept: run the same command again to resume".to_owned()
             }
-            Error::Panicked(_) => {
-                concat!(
-                    "this is a bug in cento: please report it with the command and this message at ",
-                    env!("CARGO_PKG_REPOSITORY"),
-                    "/issues"
-                )
-                .to_owned()
-            }
+            Error::InvalidFlow(_)
+            | Error::TypeMismatch { .. }
+            | Error::NotConverged { .. }
+            | Error::Panicked(_) => bug_hint(),
             Error::Io { source, .. } => match source.kind() {
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                     "choose a folder that you can write to with --temp".to_owned()
                 }
                 _ => return None,
             },
-            Error::InvalidFlow(_)
-            | Error::TypeMismatch { .. }
-            | Error::NotConverged { .. }
-            | Error::Stage { .. }
-            | Error::Table { .. } => return None,
+            Error::Stage { .. } | Error::Table { .. } => return None,
         })
     }
 

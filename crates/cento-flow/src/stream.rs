@@ -164,7 +164,7 @@ impl<'a, R: Row> SortedStream<'a, R> {
         for piece in &key_range.pieces {
             match piece {
                 RowPiece::Memory(rows) => {
-                    rows.chunks(buffer.len().max(1)).try_for_each(&mut *each)?
+                    rows.chunks(buffer.len().max(1)).try_for_each(&mut *each)?;
                 }
                 RowPiece::File(file, range) => file.read_pieces(range, buffer, &mut *each)?,
             }

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use cento_file::{Fault, bug_hint};
+
 /// An error from reading or writing labels.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -60,6 +62,19 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// Returns who has to act on the error.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Error::NotLabels(_) | Error::TooNew { .. } | Error::RecipeMismatch { .. } => {
+                Fault::Usage
+            }
+            Error::Corrupted { .. } => Fault::Corrupted,
+            Error::TooMany => Fault::Unsuitable,
+            Error::Io { source, .. } => Fault::of_io(source),
+            Error::NotSorted => Fault::Bug,
+        }
+    }
+
     /// Returns advice for the user as one line, if there is any.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -77,7 +92,8 @@ impl Error {
                 Some("make labels with `cento discover CORPUS -o NAME.labels`".to_owned())
             }
             Error::TooMany => Some("use several label files".to_owned()),
-            Error::NotSorted | Error::Io { .. } => None,
+            Error::NotSorted => Some(bug_hint()),
+            Error::Io { .. } => None,
         }
     }
 

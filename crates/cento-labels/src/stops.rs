@@ -209,7 +209,7 @@ mod tests {
         let error = StopList::parse("[chunks]\nfine\nbro\\ken").unwrap_err();
         assert_eq!(error.to_string(), "line 3: `\\k` is not an escape");
         let error = StopList::parse("version one").unwrap_err();
-        assert_eq!(error.to_string(), "line 1: a version is a number");
+        assert_eq!(error.to_string(), "line 1: the version must be a number");
         let error = StopList::parse("[pages]").unwrap_err();
         assert_eq!(error.line, 1);
         assert!(StopList::parse("ends\\").is_err());

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use jiff::Timestamp;
+
 /// Converts a date from a table. A number is converted by its number of digits; any other text is
 /// returned unchanged.
 ///
@@ -47,21 +49,10 @@ fn from_digits(digits: &str) -> Option<String> {
     }
 }
 
-/// Formats seconds since 1970.
+/// Formats seconds since 1970 in UTC.
 fn from_seconds(seconds: u64) -> Option<String> {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // If years begin in March, the leap day is the last day, and each month begins at a fixed day
-    // of the year.
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let (day, month) = (day - (153 * month + 2) / 5 + 1, (month + 2) % 12 + 1);
-    let year = era * 400 + year + u64::from(month <= 2);
-    let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
-    (year < 10_000)
-        .then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"))
+    let timestamp = Timestamp::from_second(i64::try_from(seconds).ok()?).ok()?;
+    Some(timestamp.to_string())
 }
 
 #[cfg(test)]
@@ -82,6 +73,7 @@ mod tests {
             ("951782400", "2000-02-29T00:00:00Z"),
             ("951868800", "2000-03-01T00:00:00Z"),
             ("4107542400", "2100-03-01T00:00:00Z"),
+            ("99999999999", "5138-11-16T09:46:39Z"),
         ] {
             assert_eq!(from_text(number), date);
         }

@@ -257,7 +257,7 @@ impl Error {
             }
             Error::ListLoop { .. } => "remove the line that names the list itself".into(),
             Error::BadList { .. } => {
-                "a list is a UTF-8 text file, compressed or not, with one input a line".into()
+                "a list is a UTF-8 text file, compressed or not, with one input per line".into()
             }
             Error::NoInput => "name a file, a folder, a pattern, an @list, or - for standard input".into(),
             Error::NothingToRead { .. } => format!(
@@ -287,6 +287,9 @@ impl Error {
             Error::BadTable { .. } | Error::BadWacz { .. } => "check that the file is complete, and copy it again if it is not".into(),
             Error::TooManyRecords { .. } => "split it into several files".into(),
             Error::Remote { name, kind, detail, .. } => kind.hint(name, detail),
+            Error::Network { source } if source.kind() == io::ErrorKind::Unsupported => {
+                "build it with the feature `remote`, which is on by default; or download the input".into()
+            }
             Error::Network { .. } => {
                 "it needs a few threads: raise the limit on processes (ulimit -u) or on memory (ulimit -v)".into()
             }

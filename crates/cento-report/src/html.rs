@@ -216,10 +216,10 @@ fn table(out: &mut String, table: &ReportTable, root: &str) {
         for cell in row {
             match cell {
                 ReportCell::Address(text) => {
-                    out.push_str(&format!("<td>{}</td>", address(text, root)))
+                    out.push_str(&format!("<td>{}</td>", address(text, root)));
                 }
                 ReportCell::Text(text) => {
-                    out.push_str(&format!("<td><bdi>{}</bdi></td>", escape(text)))
+                    out.push_str(&format!("<td><bdi>{}</bdi></td>", escape(text)));
                 }
                 number => out.push_str(&format!("<td class=\"n\">{}</td>", escape(&number.text()))),
             }

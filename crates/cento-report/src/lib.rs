@@ -67,7 +67,7 @@ mod style;
 mod tests;
 
 pub use escape::{escape, link};
-pub use report::{Chapter, Report, SkippedAnalysis};
+pub use report::{Chapter, Report, SkippedNotice};
 pub use section::{
     Drawing, Excerpt, ExcerptPiece, ExcerptSource, Headline, Quote, ReportCell, ReportTable,
     Section, Suggestion,

@@ -24,7 +24,7 @@ pub struct Report {
     /// The results, by analysis.
     pub chapters: Vec<Chapter>,
     /// The analyses without results.
-    pub skipped: Vec<SkippedAnalysis>,
+    pub skipped: Vec<SkippedNotice>,
 }
 
 /// The results of one analysis.
@@ -48,7 +48,7 @@ pub struct Chapter {
 
 /// An analysis without results.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SkippedAnalysis {
+pub struct SkippedNotice {
     /// The heading that its chapter would have.
     pub title: String,
     /// Why there are no results.

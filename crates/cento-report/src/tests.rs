@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::{
     Chapter, Drawing, Excerpt, ExcerptPiece, ExcerptSource, Headline, Quote, Report, ReportCell,
-    ReportTable, Section, SkippedAnalysis, Suggestion,
+    ReportTable, Section, SkippedNotice, Suggestion,
 };
 
 /// Returns a report in which every text is `text`.
@@ -66,7 +66,7 @@ fn report_of(text: &str) -> Report {
         section,
         drawings: vec![Drawing::new("figure", figure)],
     };
-    let skipped = SkippedAnalysis {
+    let skipped = SkippedNotice {
         title: text.clone(),
         reason: text.clone(),
     };

@@ -39,6 +39,6 @@ pub use analysis::{Analysis, SectionInput};
 pub use profile::Profile;
 pub use report::build_report;
 pub use scan::{
-    FinishedAnalysis, INDEX_STEP, INDEX_WEIGHT, ScanPlan, ScanProgress, ScanStatus, Skipped,
-    UnknownAnalysis, known_results,
+    FinishedAnalysis, INDEX_STEP, INDEX_WEIGHT, ScanPlan, ScanProgress, ScanStatus,
+    SkippedAnalysis, UnknownAnalysis, known_results,
 };

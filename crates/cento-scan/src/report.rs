@@ -4,11 +4,11 @@
 
 use cento_find::{CorpusPages, Result};
 use cento_report::format::{counted, number, part_of, plural, size};
-use cento_report::{Chapter, Drawing, Headline, Report, SkippedAnalysis};
+use cento_report::{Chapter, Drawing, Headline, Report, SkippedNotice};
 
 use crate::analysis::SectionInput;
 use crate::profile::{MAX_NAMES, Profile};
-use crate::scan::{FinishedAnalysis, Skipped};
+use crate::scan::{FinishedAnalysis, SkippedAnalysis};
 
 /// Causes of rejection that are named.
 const CAUSES: usize = 3;
@@ -19,7 +19,7 @@ pub fn build_report(
     corpus: &str,
     profile: &Profile,
     finished: &[FinishedAnalysis],
-    skipped: &[Skipped],
+    skipped: &[SkippedAnalysis],
     top: usize,
 ) -> Result<Report> {
     let mut chapters = Vec::new();
@@ -46,7 +46,7 @@ pub fn build_report(
             drawings,
         });
     }
-    let skipped = skipped.iter().map(|skipped| SkippedAnalysis {
+    let skipped = skipped.iter().map(|skipped| SkippedNotice {
         title: skipped.analysis.title().to_owned(),
         reason: skipped.reason.clone(),
     });

@@ -21,12 +21,12 @@ pub struct ScanPlan {
     /// The analyses to run, in order.
     pub selected: Vec<(&'static dyn Analysis, Value)>,
     /// The analyses that are skipped.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedAnalysis>,
 }
 
 /// An analysis without results, and the reason.
 #[derive(Clone)]
-pub struct Skipped {
+pub struct SkippedAnalysis {
     /// The analysis.
     pub analysis: &'static dyn Analysis,
     /// The reason.
@@ -78,7 +78,7 @@ impl ScanPlan {
             }
             match analysis.plan(profile) {
                 Ok(parameters) => plan.selected.push((analysis, parameters)),
-                Err(reason) => plan.skipped.push(Skipped { analysis, reason }),
+                Err(reason) => plan.skipped.push(SkippedAnalysis { analysis, reason }),
             }
         }
         Ok(plan)
@@ -110,7 +110,7 @@ impl ScanPlan {
                     let Some(reason) = reason_to_skip(&error) else {
                         return Err(error);
                     };
-                    self.skipped.push(Skipped {
+                    self.skipped.push(SkippedAnalysis {
                         analysis: *analysis,
                         reason,
                     });
@@ -152,7 +152,7 @@ pub fn known_results(
     profile: &Profile,
     folder: &Path,
     corpus: &str,
-) -> Result<(Vec<FinishedAnalysis>, Vec<Skipped>)> {
+) -> Result<(Vec<FinishedAnalysis>, Vec<SkippedAnalysis>)> {
     let (mut finished, mut skipped) = (Vec::new(), Vec::new());
     for &analysis in analyses() {
         let found = known_findings(folder, analysis.name(), source)?;
@@ -166,8 +166,8 @@ pub fn known_results(
                 });
             }
             (None, _) if !analysis.by_default() => {}
-            (None, Err(reason)) => skipped.push(Skipped { analysis, reason }),
-            (None, Ok(parameters)) => skipped.push(Skipped {
+            (None, Err(reason)) => skipped.push(SkippedAnalysis { analysis, reason }),
+            (None, Ok(parameters)) => skipped.push(SkippedAnalysis {
                 analysis,
                 reason: format!("not run yet: {}", analysis.command(corpus, &parameters)),
             }),
@@ -179,7 +179,7 @@ pub fn known_results(
 /// The progress of a scan, and the way to cancel it.
 pub struct ScanProgress {
     /// The progress of indexing.
-    pub index: Arc<cento_store::Progress>,
+    pub index: Arc<cento_store::BuildProgress>,
     /// The progress of the running analysis.
     pub flow: Arc<cento_flow::Progress>,
     step: Mutex<ScanStep>,

@@ -50,12 +50,12 @@ pub struct ListedInput {
 
 crate::projection! {
     /// What finding a page by its URL reads.
-    struct Addresses of pages { page_id, url }
+    struct UrlColumns of pages { page_id, url }
 }
 
 crate::projection! {
     /// What reading the text of one page reads.
-    struct Texts of text { text }
+    struct TextColumn of text { text }
 }
 
 impl Corpus {
@@ -247,7 +247,7 @@ impl Corpus {
     /// The ids of all pages with this URL: a corpus may contain several captures of it.
     pub fn pages_at(&self, url: &str) -> Result<Vec<u64>> {
         let mut found = Vec::new();
-        for batch in self.scan::<Addresses>() {
+        for batch in self.scan::<UrlColumns>() {
             let batch = batch?;
             let rows = (0..batch.rows()).filter(|&row| batch.url.value(row) == url);
             found.extend(rows.map(|row| batch.page_id.value(row)));
@@ -260,7 +260,7 @@ impl Corpus {
         if !self.manifest.parameters.text {
             return Err(Error::NoText(self.path.clone()));
         }
-        let mut rows = self.page_rows::<Texts>(page_id)?.into_iter();
+        let mut rows = self.page_rows::<TextColumn>(page_id)?.into_iter();
         Ok(rows.next().map(|columns| columns.text.value(0).to_owned()))
     }
 

@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_are_told_apart_by_who_has_to_act() {
+    fn errors_are_classified_by_who_has_to_act() {
         let path = PathBuf::from("a.cento");
         let io = |kind: io::ErrorKind| Error::io(Path::new("a.cento"), kind.into());
         for (error, fault) in [

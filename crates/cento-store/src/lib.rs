@@ -70,7 +70,7 @@ pub use manifest::{
     Counts, Cursor, FORMAT_NEWEST, FORMAT_OLDEST, FileEntry, MANIFEST, Manifest, Part, Run, Tally,
 };
 pub use parameters::{PageLimits, Parameters};
-pub use progress::Progress;
+pub use progress::BuildProgress;
 pub use schema::Table;
 pub use tables::{
     ChunkColumns, ChunkRow, PageColumns, PageRow, TextColumns, TextRow, chunks, pages, text,

@@ -117,7 +117,7 @@ pub(crate) struct PartWriter {
     corpus: PathBuf,
     task: u32,
     sequence: u32,
-    files: Vec<(Table, TableFile)>,
+    files: Vec<(Table, PartFile)>,
     counts: Counts,
     first_page: Option<u64>,
     last_page: Option<u64>,
@@ -140,7 +140,7 @@ impl PartWriter {
                 let name = format!("{}-{}", table.name(), file_name(task, sequence));
                 Ok((
                     table,
-                    TableFile::create(corpus.join("tmp").join(name), table, temporary)?,
+                    PartFile::create(corpus.join("tmp").join(name), table, temporary)?,
                 ))
             })
             .collect::<Result<_>>()?;
@@ -211,14 +211,14 @@ fn file_name(task: u32, sequence: u32) -> String {
     format!("part-{task:05}-{sequence:04}.parquet")
 }
 
-struct TableFile {
+struct PartFile {
     path: PathBuf,
     writer: SerializedFileWriter<HashedFile>,
     rows: u64,
 }
 
-impl TableFile {
-    fn create(path: PathBuf, table: Table, temporary: bool) -> Result<TableFile> {
+impl PartFile {
+    fn create(path: PathBuf, table: Table, temporary: bool) -> Result<PartFile> {
         let file = cento_file::replace(&path).map_err(|error| Error::io(&path, error))?;
         let file = HashedFile {
             file: BufWriter::with_capacity(256 << 10, file),
@@ -230,7 +230,7 @@ impl TableFile {
         let (writer, _) = ArrowWriter::try_new(file, table.schema(), Some(properties))
             .and_then(ArrowWriter::into_serialized_writer)
             .map_err(|error| Error::parquet(&path, error))?;
-        Ok(TableFile {
+        Ok(PartFile {
             path,
             writer,
             rows: 0,

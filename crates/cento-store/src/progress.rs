@@ -4,17 +4,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Counters that workers raise and a display reads, and the switch that cancels the run.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub struct BuildProgress {
     bytes: AtomicU64,
     total_bytes: AtomicU64,
     pages: AtomicU64,
     cancelled: AtomicBool,
 }
 
-impl Progress {
+impl BuildProgress {
     /// Counters at 0.
-    pub const fn new() -> Progress {
-        Progress {
+    pub const fn new() -> BuildProgress {
+        BuildProgress {
             bytes: AtomicU64::new(0),
             total_bytes: AtomicU64::new(0),
             pages: AtomicU64::new(0),

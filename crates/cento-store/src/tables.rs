@@ -41,7 +41,6 @@ macro_rules! table {
         #[doc = concat!("The columns of the table `", stringify!($module), "`, as types for")]
         /// [`projection!`](crate::projection).
         pub mod $module {
-            #[allow(unused_imports, reason = "not every table has every kind of column")]
             use super::*;
 
             /// The table.
@@ -50,7 +49,7 @@ macro_rules! table {
             $(
                 $(#[$column_attribute])*
                 #[derive(Debug)]
-                #[allow(non_camel_case_types, reason = "a column type has the name of the column")]
+                #[expect(non_camel_case_types, reason = "a column type has the name of the column")]
                 pub enum $column {}
 
                 impl crate::column::TableColumn for $column {

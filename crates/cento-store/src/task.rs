@@ -11,7 +11,7 @@ use cento_read::{Input, Item, Reader, Record, Settings, Start};
 use crate::error::Result;
 use crate::manifest::{Counts, Cursor, Tally};
 use crate::parameters::Parameters;
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 
 /// Bytes of record bodies after which a batch is full. A batch is one row group and is in memory as
 /// a whole: small enough that a dozen threads fit in a gigabyte, large enough for DuckDB to scan
@@ -81,7 +81,7 @@ pub(crate) struct Batch {
 pub(crate) struct TaskReader<'run> {
     inputs: &'run [Input],
     settings: &'run Settings,
-    progress: &'run Progress,
+    progress: &'run BuildProgress,
     batch_bytes: u64,
     /// The ordinal of the run's first input.
     first_input: u32,
@@ -108,7 +108,7 @@ impl<'run> TaskReader<'run> {
         inputs: &'run [Input],
         task: Range<usize>,
         (settings, parameters): (&'run Settings, &Parameters),
-        progress: &'run Progress,
+        progress: &'run BuildProgress,
         first_input: u32,
         from: Option<Cursor>,
     ) -> TaskReader<'run> {

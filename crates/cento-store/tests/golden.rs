@@ -3,11 +3,6 @@
 //! This file has one test, because the test changes the current folder: the names of inputs are
 //! stored in the tables.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot make its input should fail"
-)]
-
 use std::path::Path;
 
 use cento_store::{Build, Corpus};

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
-use cento_store::{Build, Built, Error, Parameters, Progress, Result};
+use cento_store::{Build, BuildProgress, Built, Error, Parameters, Result};
 
 const RECORDS: usize = 700;
 
@@ -99,7 +99,7 @@ fn inputs(folder: &Path) -> Vec<&'static str> {
     ]
 }
 
-fn build(folder: &Path, output: &Path, progress: &Progress) -> Result<Built> {
+fn build(folder: &Path, output: &Path, progress: &BuildProgress) -> Result<Built> {
     let settings = cento_read::Settings::default();
     let resolved = cento_read::resolve(&[folder.display().to_string()], &settings)?;
     Build::new(resolved.inputs, output)
@@ -133,13 +133,13 @@ fn an_interrupted_build_ends_with_the_same_files_as_an_uninterrupted_one() {
         let input = folder.path().join(name);
         let whole = folder.path().join(format!("{name}-whole.cento"));
         let begun = std::time::Instant::now();
-        build(&input, &whole, &Progress::default()).unwrap();
+        build(&input, &whole, &BuildProgress::default()).unwrap();
         let whole_time = begun.elapsed();
 
         let interrupted = folder.path().join(format!("{name}-interrupted.cento"));
         let mut stops = 0;
         let built = loop {
-            let progress = Arc::new(Progress::default());
+            let progress = Arc::new(BuildProgress::default());
             if stops < 8 {
                 let cancel = Arc::clone(&progress);
                 let wait = whole_time / 6 + Duration::from_micros(500 * stops);

@@ -23,7 +23,7 @@
 //! # Example
 //!
 //! ```
-//! use cento_store::Progress;
+//! use cento_store::BuildProgress;
 //! use cento_synth::truth::TruthReader;
 //! use cento_synth::{Mix, PageKind, SynthSettings, Synthesis, TruthRecord};
 //!
@@ -38,7 +38,7 @@
 //!     settings,
 //!     threads: 2,
 //!     force: false,
-//!     progress: &Progress::default(),
+//!     progress: &BuildProgress::default(),
 //! }
 //! .run()?;
 //! assert_eq!(summary.files, 1);

@@ -15,7 +15,7 @@ use crate::pages::SynthPage;
 
 /// Reads pages. Its buffers are reused.
 #[derive(Default)]
-pub(crate) struct PageReader {
+pub(crate) struct IndexedPageReader {
     extractor: Extractor,
     scanner: WordScanner,
     words: Vec<u64>,
@@ -65,7 +65,7 @@ impl std::hash::Hasher for IdentityHasher {
     }
 }
 
-impl PageReader {
+impl IndexedPageReader {
     /// The text of a page in an index with default settings.
     pub(crate) fn text(&mut self, html: &str) -> String {
         self.extractor
@@ -80,7 +80,7 @@ impl PageReader {
         self.rendered(page, &html)
     }
 
-    /// Like [`PageReader::page`], for a page that is already rendered.
+    /// Like [`IndexedPageReader::page`], for a page that is already rendered.
     pub(crate) fn rendered(&mut self, page: &SynthPage, html: &str) -> Result<PageReading> {
         let text = self.text(html);
         let mut blocks = Vec::with_capacity(page.body.blocks.len());

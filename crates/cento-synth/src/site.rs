@@ -4,10 +4,10 @@ use crate::language::Language;
 use crate::random::{Purpose, Random};
 use crate::vocabulary::Vocabulary;
 
-/// The kind of a site. The letter is part of its name, so that names are unique.
+/// The role of a site. The letter is part of its name, so that names are unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub(crate) enum SiteKind {
+pub(crate) enum SiteRole {
     Plain = b'a',
     Copier = b'c',
     Quilter = b'q',
@@ -27,7 +27,7 @@ pub(crate) enum SiteKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Site {
     pub(crate) seed: u64,
-    pub(crate) kind: SiteKind,
+    pub(crate) kind: SiteRole,
     pub(crate) number: u64,
 }
 
@@ -88,7 +88,7 @@ impl Site {
     pub(crate) fn addresses(&self) -> Vec<String> {
         let kind = u64::from(self.kind as u8 - b'a');
         let (number, count) = match self.kind {
-            SiteKind::Spam => (self.number / SPAM_HOSTS, 1),
+            SiteRole::Spam => (self.number / SPAM_HOSTS, 1),
             _ => (
                 self.number,
                 [1, 1, 1, 1, 1, 1, 2, 4][self.random().below(8) as usize & 7],

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use cento_store::Progress;
+use cento_store::BuildProgress;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ use crate::pages::{PageMaker, SynthPage};
 use crate::random::{Purpose, Random, mix};
 use crate::settings::{PageKind, SynthSettings};
 use crate::truth_writer::{TruthWriter, WrittenPage, original_file};
-use crate::warc::{RecordDamage, RecordHeader, WarcWriter, digest};
+use crate::warc::{RecordDamage, RecordFields, WarcWriter, digest};
 
 /// The file with the settings. A folder that has it is one of ours.
 const SETTINGS_FILE: &str = "synth.json";
@@ -53,7 +53,7 @@ pub struct Synthesis<'a> {
     /// Whether an existing crawl in the folder is removed first.
     pub force: bool,
     /// Counters to raise, and the switch that cancels the run.
-    pub progress: &'a Progress,
+    pub progress: &'a BuildProgress,
 }
 
 /// What a run wrote.
@@ -336,7 +336,7 @@ fn write_page<W: Write>(
 ) -> std::result::Result<u64, WriteFailure> {
     let html = html::render(page);
     let sha1 = digest(html.as_bytes());
-    let header = RecordHeader {
+    let header = RecordFields {
         url: &page.url,
         fetched: page.fetched,
         address: &page.address,
@@ -352,7 +352,7 @@ fn write_page<W: Write>(
     if page.role.kind == PageKind::Revisit {
         let (article, _) = maker.layout.whole(page.role);
         let (of, fetched) = maker.article_address(article);
-        let of = RecordHeader {
+        let of = RecordFields {
             url: &of,
             fetched,
             address: &page.address,

@@ -7,7 +7,7 @@ use cento_text::date::render;
 
 use crate::error::{Error, Result};
 use crate::html;
-use crate::page_reader::{PageReader, PageReading, compare};
+use crate::page_reader::{IndexedPageReader, PageReading, compare};
 use crate::pages::{BlockOrigin, MirrorHost, PageMaker, SynthPage, is_clean};
 use crate::settings::PageKind;
 use crate::truth::{
@@ -18,7 +18,7 @@ use crate::warc::RecordDamage;
 /// Writes the records of one page after the other to a buffer.
 pub(crate) struct TruthWriter<'a> {
     maker: PageMaker<'a>,
-    pub(crate) reader: PageReader,
+    pub(crate) reader: IndexedPageReader,
     out: Vec<u8>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> TruthWriter<'a> {
     pub(crate) fn new(maker: PageMaker<'a>) -> TruthWriter<'a> {
         TruthWriter {
             maker,
-            reader: PageReader::default(),
+            reader: IndexedPageReader::default(),
             out: Vec::new(),
         }
     }

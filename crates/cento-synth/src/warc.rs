@@ -26,7 +26,7 @@ pub(crate) struct WarcWriter<W> {
 }
 
 /// The fields of a record header that do not follow from its content.
-pub(crate) struct RecordHeader<'a> {
+pub(crate) struct RecordFields<'a> {
     pub(crate) url: &'a str,
     pub(crate) fetched: i64,
     pub(crate) address: &'a str,
@@ -129,7 +129,7 @@ impl<W: Write> WarcWriter<W> {
         self.end(None)
     }
 
-    fn about(&mut self, header: &RecordHeader<'_>) -> io::Result<()> {
+    fn about(&mut self, header: &RecordFields<'_>) -> io::Result<()> {
         write!(
             self.record,
             "WARC-Date: {}\r\nWARC-Target-URI: {}\r\nWARC-IP-Address: {}\r\n",
@@ -140,7 +140,7 @@ impl<W: Write> WarcWriter<W> {
     }
 
     /// Writes a request.
-    pub(crate) fn request(&mut self, header: &RecordHeader<'_>) -> io::Result<()> {
+    pub(crate) fn request(&mut self, header: &RecordFields<'_>) -> io::Result<()> {
         let rest = header
             .url
             .split_once("://")
@@ -160,7 +160,7 @@ impl<W: Write> WarcWriter<W> {
     /// Writes a response.
     pub(crate) fn response(
         &mut self,
-        header: &RecordHeader<'_>,
+        header: &RecordFields<'_>,
         payload: &[u8],
         sha1: &[u8; 20],
         damage: Option<RecordDamage>,
@@ -206,8 +206,8 @@ impl<W: Write> WarcWriter<W> {
     /// Writes a revisit of a page that has not changed since `of`.
     pub(crate) fn revisit(
         &mut self,
-        header: &RecordHeader<'_>,
-        of: &RecordHeader<'_>,
+        header: &RecordFields<'_>,
+        of: &RecordFields<'_>,
         sha1: &[u8; 20],
     ) -> io::Result<()> {
         let head =

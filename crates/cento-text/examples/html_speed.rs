@@ -5,7 +5,7 @@
 //! cargo run --release -p cento-text --example html_speed -- FILE.html… | @LIST
 //! ```
 
-use cento_text::html::token::{EndTag, StartTag, Text, TokenSink, tokenize};
+use cento_text::html::token::{EndTag, StartTag, TextToken, TokenSink, tokenize};
 use cento_text::html::{ContentModel, Extractor, Options, Tag};
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
@@ -18,7 +18,7 @@ struct TokenCounter {
 }
 
 impl TokenSink for TokenCounter {
-    fn text(&mut self, text: Text<'_>) {
+    fn text(&mut self, text: TextToken<'_>) {
         self.tokens += u64::from(!text.decode().is_empty());
     }
 

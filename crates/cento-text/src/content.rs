@@ -24,10 +24,14 @@
 //!
 //! let html = "<nav><a href=/>Home</a> <a href=/shop>Shop</a></nav>
 //!     <article><h1>Otters</h1>
-//!     <p>Otters sleep on their backs and hold each other by the paw, lest the sea carry one of them away.</p>
-//!     <p>They keep a favourite stone in a fold of skin under the arm, and crack shells with it on the chest.</p>
-//!     <p>A pelt has more hair to the square centimetre than a person has on the whole head, and it is never wet.</p></article>
-//!     <footer><p>All rights reserved. Nothing on this site may be copied, with or without an otter in it.</p></footer>";
+//!     <p>Otters sleep on their backs and hold each other by the paw, lest the sea carry one of
+//!     them away.</p>
+//!     <p>They keep a favourite stone in a fold of skin under the arm, and crack shells with it
+//!     on the chest.</p>
+//!     <p>A pelt has more hair to the square centimetre than a person has on the whole head, and
+//!     it is never wet.</p></article>
+//!     <footer><p>All rights reserved. Nothing on this site may be copied, with or without an
+//!     otter in it.</p></footer>";
 //! let mut extractor = Extractor::new();
 //! let page = extractor.extract(html, &Options { outline: true });
 //!
@@ -47,6 +51,7 @@ pub mod slope;
 
 /// A method of main-content selection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Selection {
     /// `all`: the whole text.
     #[default]

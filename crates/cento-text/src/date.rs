@@ -6,12 +6,14 @@
 //!
 //! | format | example |
 //! |---|---|
-//! | ISO 8601 and RFC 3339, loosely | `2024-03-05T10:30:00.5+01:00`, `2024/3/5 10:30`, `20240305T103000Z`, `2024-03` |
+//! | ISO 8601, RFC 3339 | `2024-03-05T10:30:00.5+01:00`, `20240305T103000Z`, `2024-03` |
+//! | similar formats | `2024/3/5 10:30`, `2024.03.05` |
 //! | archive timestamps | `20240305103000`, `20240305` |
 //! | seconds or milliseconds since 1970 | `1709634600`, `1709634600000` |
-//! | mail and HTTP | `Tue, 05 Mar 2024 10:30:00 GMT`, `Tuesday, 05-Mar-24 10:30:00 GMT`, `Tue Mar  5 10:30:00 2024` |
+//! | mail and HTTP | `Tue, 05 Mar 2024 10:30:00 GMT`, `Tuesday, 05-Mar-24 10:30:00 GMT` |
+//! | C | `Tue Mar  5 10:30:00 2024` |
 //! | English | `March 5, 2024`, `5th of March 2024, 10:30 am EST`, `Mar 2024` |
-//! | with dots, or slashes that leave no choice | `5.3.2024`, `25/12/2024`, `12/25/2024` |
+//! | with dots, or unambiguous slashes | `5.3.2024`, `25/12/2024`, `12/25/2024` |
 //!
 //! Missing parts have the smallest value: a date without a time is midnight, a month is its first
 //! day. A time without a zone is UTC. Years from 1000 to 9999 are accepted.

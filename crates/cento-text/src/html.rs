@@ -10,7 +10,8 @@
 //!
 //! let mut extractor = Extractor::new();
 //! let page = extractor.extract(
-//!     "<html lang=de-AT><title>Tag &amp; Nacht</title><p>Es  war <b>ein</b>mal<p>ein <a href='/koenig'>K&ouml;nig</a>",
+//!     "<html lang=de-AT><title>Tag &amp; Nacht</title>
+//!      <p>Es  war <b>ein</b>mal<p>ein <a href='/koenig'>K&ouml;nig</a>",
 //!     &Options::default(),
 //! );
 //! assert_eq!(page.text, "Es war einmal\n\nein König");
@@ -29,5 +30,5 @@ pub mod token;
 mod write;
 
 pub use extract::{Extract, Extractor, LONGEST_LINK, LONGEST_PAGE, MOST_LINKS, Options};
-pub use outline::{Block, Container, Outline};
-pub use tag::{ContentModel, Edge, Tag};
+pub use outline::{Container, Outline, TextBlock};
+pub use tag::{ContentModel, Tag, TagEdge};

@@ -28,7 +28,8 @@ const LEAST_LETTERS: usize = 30;
 /// ```
 /// use cento_text::language::detect;
 ///
-/// assert_eq!(detect("The quick brown fox jumps over the lazy dog, and it is not the first time."), Some("en"));
+/// let english = "The quick brown fox jumps over the lazy dog, and it is not the first time.";
+/// assert_eq!(detect(english), Some("en"));
 /// assert_eq!(detect("Η γλώσσα είναι το σπίτι του ανθρώπου."), Some("el"));
 /// assert_eq!(detect("42"), None);
 /// ```

@@ -8,8 +8,8 @@
 //!
 //! ```text
 //!  HTML  ──► html::Extractor ──► content::select ──┐
-//!            title, date, language, links          ├──► text ──► chunks   pieces that are hashed and counted
-//!  plain ──► plain::plain_text ────────────────────┘        └──► words    what fingerprints are made of
+//!            title, date, language, links          ├──► text ──► chunks   hashed and counted
+//!  plain ──► plain::plain_text ────────────────────┘        └──► words    fingerprinted
 //! ```
 //!
 //! - [`html::Extractor`] converts HTML to text in one pass; [`content::select`] finds the main

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 /// How a chunk is normalised before it is hashed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Normalisation {
     /// No change: chunks are equal only if all bytes are.
     None,

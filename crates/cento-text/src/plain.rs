@@ -14,7 +14,8 @@ use std::borrow::Cow;
 /// ```
 /// use cento_text::plain::plain_text;
 ///
-/// assert_eq!(plain_text("\u{feff}One\0 \r\ntwo\r\n\r\n\r\nthree\u{c}four\n"), "One\ntwo\n\nthree\n\nfour");
+/// let text = "\u{feff}One\0 \r\ntwo\r\n\r\n\r\nthree\u{c}four\n";
+/// assert_eq!(plain_text(text), "One\ntwo\n\nthree\n\nfour");
 /// ```
 pub fn plain_text(text: &str) -> Cow<'_, str> {
     let trimmed = text.trim();

@@ -99,7 +99,7 @@ impl WordScanner {
     /// Calls `visit` with every word of `text`, in order.
     #[inline]
     pub fn scan(&mut self, text: &str, visit: impl FnMut(Word<'_>)) {
-        self.scan.run(text, &mut Words(visit));
+        self.scan.run(text, &mut WordVisitor(visit));
     }
 
     /// Calls `visit` with the normal form of every word of `text`, in order. Short ASCII words are
@@ -113,18 +113,18 @@ impl WordScanner {
     /// Like [`WordScanner::scan_keys`], but also passes the byte range of each word.
     #[inline]
     pub fn scan_ranged_keys(&mut self, text: &str, visit: impl FnMut(Range<usize>, WordKey<'_>)) {
-        self.scan.run(text, &mut Keys(visit));
+        self.scan.run(text, &mut KeyVisitor(visit));
     }
 
     /// Calls `visit` with the byte range of every word of `text`, in order.
     #[inline]
     pub fn scan_ranges(&mut self, text: &str, visit: impl FnMut(Range<usize>)) {
-        self.scan.run(text, &mut Ranges(visit));
+        self.scan.run(text, &mut RangeVisitor(visit));
     }
 
     /// Returns the number of words in `text`.
     pub fn count(&mut self, text: &str) -> usize {
-        let mut count = Count(0);
+        let mut count = WordCount(0);
         self.scan.run(text, &mut count);
         count.0
     }
@@ -157,9 +157,9 @@ pub fn words(text: &str) -> Vec<(Range<usize>, String)> {
     words
 }
 
-struct Words<Visit>(Visit);
+struct WordVisitor<Visit>(Visit);
 
-impl<Visit: FnMut(Word<'_>)> WordSink for Words<Visit> {
+impl<Visit: FnMut(Word<'_>)> WordSink for WordVisitor<Visit> {
     const DETAIL: WordDetail = WordDetail::Normals;
 
     #[inline]
@@ -168,9 +168,9 @@ impl<Visit: FnMut(Word<'_>)> WordSink for Words<Visit> {
     }
 }
 
-struct Keys<Visit>(Visit);
+struct KeyVisitor<Visit>(Visit);
 
-impl<Visit: FnMut(Range<usize>, WordKey<'_>)> WordSink for Keys<Visit> {
+impl<Visit: FnMut(Range<usize>, WordKey<'_>)> WordSink for KeyVisitor<Visit> {
     const DETAIL: WordDetail = WordDetail::Packed;
 
     #[inline]
@@ -184,9 +184,9 @@ impl<Visit: FnMut(Range<usize>, WordKey<'_>)> WordSink for Keys<Visit> {
     }
 }
 
-struct Ranges<Visit>(Visit);
+struct RangeVisitor<Visit>(Visit);
 
-impl<Visit: FnMut(Range<usize>)> WordSink for Ranges<Visit> {
+impl<Visit: FnMut(Range<usize>)> WordSink for RangeVisitor<Visit> {
     const DETAIL: WordDetail = WordDetail::Ranges;
 
     #[inline]
@@ -195,9 +195,9 @@ impl<Visit: FnMut(Range<usize>)> WordSink for Ranges<Visit> {
     }
 }
 
-struct Count(usize);
+struct WordCount(usize);
 
-impl WordSink for Count {
+impl WordSink for WordCount {
     const DETAIL: WordDetail = WordDetail::Count;
 
     #[inline]

@@ -124,7 +124,7 @@ fn control_characters_are_removed() {
 }
 
 #[test]
-fn stray_characters_of_windows_1252_do_not_glue_words() {
+fn stray_windows_1252_characters_separate_words() {
     // Numeric references are read as in browsers; control characters in the text separate words.
     assert_eq!(text("one&#151;two it&#x92;s"), "one—two it’s");
     assert_eq!(

@@ -2,7 +2,7 @@
 //! time.
 
 use cento_text::html::token::{
-    Attributes, EndTag, StartTag, Text, TokenSink, decode_name, decode_value, tokenize,
+    Attributes, EndTag, StartTag, TextToken, TokenSink, decode_name, decode_value, tokenize,
 };
 use cento_text::html::{ContentModel, Tag};
 use html5gum::emitters::default::DefaultEmitter;
@@ -50,7 +50,7 @@ fn attribute_map(attributes: Attributes<'_>) -> BTreeMap<String, String> {
 }
 
 impl TokenSink for Collector {
-    fn text(&mut self, text: Text<'_>) {
+    fn text(&mut self, text: TextToken<'_>) {
         push_text(&mut self.tokens, &text.decode());
     }
 
@@ -385,38 +385,38 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn tag_soup_is_read_by_the_standard(html in soup()) {
+    fn tag_soup_is_tokenized_as_by_html5gum(html in soup()) {
         assert_same(&html);
     }
 
     #[test]
-    fn scripts_end_by_the_standard(html in script()) {
+    fn scripts_end_where_html5gum_ends_them(html in script()) {
         assert_same(&html);
     }
 
     #[test]
-    fn attributes_are_separated_by_the_standard(html in tag()) {
+    fn attributes_are_split_as_by_html5gum(html in tag()) {
         assert_same(&html);
     }
 
     #[test]
-    fn comments_end_by_the_standard(html in comment()) {
+    fn comments_end_where_html5gum_ends_them(html in comment()) {
         assert_same(&html);
     }
 
     #[test]
-    fn random_bytes_are_read_by_the_standard(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn random_bytes_are_tokenized_as_by_html5gum(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         assert_same(&String::from_utf8_lossy(&bytes));
     }
 
     #[test]
-    fn printable_bytes_are_read_by_the_standard(html in "[ -@\\[-`{-~a-c\n]{0,120}") {
+    fn printable_bytes_are_tokenized_as_by_html5gum(html in "[ -@\\[-`{-~a-c\n]{0,120}") {
         assert_same(&html);
     }
 }
 
 #[test]
-fn pieces_and_pairs_of_pieces_are_read_by_the_standard() {
+fn pieces_and_pairs_of_pieces_are_tokenized_as_by_html5gum() {
     for first in PIECES {
         assert_same(first);
         for second in PIECES {
@@ -439,7 +439,7 @@ fn a_page_may_end_anywhere() {
 fn cdata_sections_are_text_in_foreign_content_only() {
     struct Foreign(String);
     impl TokenSink for Foreign {
-        fn text(&mut self, text: Text<'_>) {
+        fn text(&mut self, text: TextToken<'_>) {
             self.0.push_str(&text.decode());
         }
         fn wants_attributes(&mut self, _: Tag) -> bool {

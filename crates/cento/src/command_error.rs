@@ -19,8 +19,8 @@ const BUG: u8 = 70;
 pub(crate) const EXIT_STATUS: &str = "\
 Exit status:
   0    success
-  1    failure: an unsuitable corpus or input, a missing file, the network
-  2    wrong usage
+  1    failure: an unsuitable corpus or input, a file that cannot be read, the network
+  2    wrong usage: options, or a corpus or input that does not exist
   3    success, but some input was damaged (`cento index --strict`)
   4    a corpus, findings or labels are corrupted
   5    out of disk space
@@ -55,9 +55,9 @@ impl CommandError {
     }
 
     /// A file operation that failed.
-    pub(crate) fn io(path: &Path, error: std::io::Error) -> CommandError {
+    pub(crate) fn io(path: &Path, error: &std::io::Error) -> CommandError {
         let message = format!("{}: {error}", path.display());
-        CommandError::new(message, None, Fault::of_io(&error))
+        CommandError::new(message, None, Fault::of_io(error))
     }
 
     /// A panic, which was printed when it happened.
@@ -130,13 +130,7 @@ impl From<cento_labels::Error> for CommandError {
 
 impl From<cento_synth::Error> for CommandError {
     fn from(error: cento_synth::Error) -> CommandError {
-        match error {
-            cento_synth::Error::Store(error) => error.into(),
-            error => {
-                let (hint, fault) = (error.hint(), error.fault());
-                CommandError::new(error, hint, fault)
-            }
-        }
+        CommandError::new(&error, error.hint(), error.fault())
     }
 }
 
@@ -170,6 +164,6 @@ mod tests {
             );
         }
         let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
-        assert_eq!(CommandError::io(Path::new("x"), full).status(), 5);
+        assert_eq!(CommandError::io(Path::new("x"), &full).status(), 5);
     }
 }

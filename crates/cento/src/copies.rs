@@ -448,10 +448,10 @@ fn summary(
             "near-duplicates",
             number(counts.near),
             format!(
-                "resemblance of {}-grams at least {}; {} candidates verified",
+                "resemblance of {}-grams at least {}; {} verified",
                 arguments.k,
                 arguments.resemblance,
-                number(counts.candidates)
+                counted(counts.candidates, "candidate", "candidates")
             ),
         );
     }
@@ -481,8 +481,8 @@ fn summary(
     }
     if counts.pages_crowded > 0 {
         text.push_str(&format!(
-            "{} kept pages have too many candidates and were compared only with the most similar ones\n",
-            number(counts.pages_crowded)
+            "{} too many candidates: only the most similar ones were compared\n",
+            counted(counts.pages_crowded, "kept page has", "kept pages have")
         ));
     }
     if counts.wide_classes > 0 {

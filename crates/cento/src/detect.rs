@@ -441,8 +441,8 @@ fn summary(
             "edited chunks",
             number(counts.fuzzy),
             format!(
-                "on {} pages, with at least {:.0}% of a label's words, or a part of one; not in scores",
-                number(counts.fuzzy_pages),
+                "on {}, with at least {:.0}% of a label's words, or a part of one; not in scores",
+                counted(counts.fuzzy_pages, "page", "pages"),
                 100.0 * least
             ),
         );

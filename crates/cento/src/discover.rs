@@ -10,6 +10,7 @@ use cento_find::discover::{
 };
 use cento_find::{CorpusPages, Findings};
 use cento_labels::{LabelKind, StopList};
+use cento_report::format::counted;
 use cento_scan::Analysis;
 use cento_scan::analyses::discover::Discover;
 use cento_store::Parameters;
@@ -252,7 +253,10 @@ fn summary(
     let counts: DiscoverSummary = findings.summary()?;
     let output = clean(&arguments.output.display().to_string()).into_owned();
     let of = params.recipe.of;
-    let mut text = format!("{} labels of {of} in {output}\n", number(counts.labels));
+    let mut text = format!(
+        "{} of {of} in {output}\n",
+        counted(counts.labels, "label", "labels")
+    );
     let mut lines = Lines::default();
     lines.add("pages", number(counts.pages));
     lines.add(of.name(), number(counts.objects));
@@ -324,8 +328,8 @@ fn advice(
     let mut text = String::new();
     if let Some(stopped) = stopped {
         text.push_str(&format!(
-            "{} proposed labels became stops.\n",
-            number(stopped)
+            "{} became stops.\n",
+            counted(stopped, "proposed label", "proposed labels")
         ));
     } else if counts.proposed > 0 {
         text.push_str(&format!(

@@ -43,7 +43,7 @@ impl FigureArguments {
         folder: &Path,
         drawings: impl IntoIterator<Item = (impl AsRef<str>, &'a Drawing)>,
     ) -> Result<(), CommandError> {
-        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, error))?;
+        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
         let mut count = 0;
         for (name, drawing) in drawings {
             let mut contents = vec![

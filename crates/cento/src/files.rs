@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use cento_figure::csv_cell;
-use cento_file::Output;
+use cento_file::{Fault, Output};
 use cento_find::{read_table, row_values, table_columns};
 use serde_json::{Map, Value};
 
@@ -44,7 +44,7 @@ pub(crate) fn check_table_file(path: &Path) -> Result<(), CommandError> {
 /// Fails if a file cannot be written: before the work rather than after it.
 pub(crate) fn check_writable(path: &Path) -> Result<(), CommandError> {
     let output = Output::create(path);
-    output.map(drop).map_err(|error| cannot_write(path, error))
+    output.map(drop).map_err(|error| cannot_write(path, &error))
 }
 
 /// Copies a table to a file in the format of its extension, and prints it as JSON Lines.
@@ -59,7 +59,7 @@ pub(crate) fn export_table(
             match format {
                 TableFormat::Parquet => {
                     let mut table = File::open(table)?;
-                    std::io::copy(&mut table, file).map_err(|error| cannot_write(out, error))?;
+                    std::io::copy(&mut table, file).map_err(|error| cannot_write(out, &error))?;
                 }
                 format => write_rows(table, format, &mut |line| file.write_all(line.as_bytes()))?,
             }
@@ -77,7 +77,7 @@ pub(crate) fn write_with<T>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<Output>) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
-    let failed = |error: std::io::Error| cannot_write(path, error);
+    let failed = |error: std::io::Error| cannot_write(path, &error);
     let mut file = BufWriter::new(Output::create(path).map_err(failed)?);
     let result = write(&mut file)?;
     let file = file
@@ -91,13 +91,17 @@ pub(crate) fn write_with<T>(
 pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), CommandError> {
     write_with(path, |file| {
         file.write_all(content)
-            .map_err(|error| cannot_write(path, error))
+            .map_err(|error| cannot_write(path, &error))
     })
 }
 
 /// Returns the error for an output file that cannot be written.
-pub(crate) fn cannot_write(path: &Path, error: std::io::Error) -> CommandError {
-    CommandError::io(path, error).with_hint("choose a writable location with enough free space")
+pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> CommandError {
+    let hint = match Fault::of_io(error) {
+        Fault::OutOfSpace => "free some space, or choose another location",
+        _ => "choose a folder that exists and is writable",
+    };
+    CommandError::io(path, error).with_hint(hint)
 }
 
 /// Writes the rows of a table as lines.

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use cento_read::{Input, Resolved, Settings};
 use cento_report::format::counted;
-use cento_store::{Build, Built, Parameters, Progress, Tally};
+use cento_store::{Build, BuildProgress, Built, Parameters, Tally};
 use clap::Args;
 use serde_json::json;
 
@@ -65,7 +65,7 @@ pub(crate) struct IndexArguments {
     #[arg(long, value_name = "SIZE", help_heading = "Machine")]
     pub(crate) part_size: Option<Size>,
     /// Print the summary as one JSON object
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct IndexRequest<'a> {
 pub(crate) struct ResolvedIndex {
     corpus: PathBuf,
     inputs: Vec<Input>,
-    ignored: BTreeMap<String, Tally>,
+    skipped_files: BTreeMap<String, Tally>,
     settings: Settings,
     parameters: Parameters,
     add: bool,
@@ -103,7 +103,7 @@ impl IndexRequest<'_> {
             .parameters(self.limits, self.part_size, added_to)?;
         let settings = self.reading.settings(&parameters, self.machine)?;
         let Resolved { inputs, ignored } = cento_read::resolve(self.inputs, &settings)?;
-        let ignored = ignored.into_iter().map(|kind| {
+        let skipped_files = ignored.into_iter().map(|kind| {
             let tally = Tally {
                 count: kind.count,
                 example: kind.example,
@@ -113,7 +113,7 @@ impl IndexRequest<'_> {
         Ok(ResolvedIndex {
             corpus: self.corpus.to_owned(),
             inputs,
-            ignored: ignored.collect(),
+            skipped_files: skipped_files.collect(),
             settings,
             parameters,
             add: self.add,
@@ -134,12 +134,12 @@ impl ResolvedIndex {
     }
 
     /// Returns the build that makes the corpus.
-    pub(crate) fn build(self, progress: &Progress) -> Build<'_> {
+    pub(crate) fn build(self, progress: &BuildProgress) -> Build<'_> {
         Build::new(self.inputs, &self.corpus)
-            .skipped_files(self.ignored)
+            .skipped_files(self.skipped_files)
             .settings(self.settings)
             .parameters(self.parameters)
-            .add(self.add)
+            .add_to_existing(self.add)
             .again(self.again)
             .threads(self.threads)
             .memory(self.memory)
@@ -160,7 +160,7 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, CommandError> 
     }
     .resolve()?;
     let (files, input_bytes) = (index.files(), index.bytes());
-    let progress = Arc::new(Progress::default());
+    let progress = Arc::new(BuildProgress::default());
     let begun = Instant::now();
     let meter = Meter::start(&progress);
     let outcome = index.build(&progress).run();
@@ -249,7 +249,7 @@ impl IndexSummary<'_> {
         }
         tallies(&mut lines, "rejected", &counts.rejected);
         tallies(&mut lines, "damaged records", &counts.damaged);
-        tallies(&mut lines, "files ignored", &self.built.skipped_files);
+        tallies(&mut lines, "files skipped", &self.built.skipped_files);
         if counts.other_records > 0 {
             lines.add_with(
                 "other records",

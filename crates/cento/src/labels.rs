@@ -153,9 +153,9 @@ pub(crate) fn print_summary(output: &Path, text: &str) -> Result<(), CommandErro
 
 fn made(header: &LabelsHeader, output: &Path) -> String {
     format!(
-        "{} labels and {} stops in {}\n",
-        number(header.labels),
-        number(header.stops),
+        "{} and {} in {}\n",
+        counted(header.labels, "label", "labels"),
+        counted(header.stops, "stop", "stops"),
         clean(&output.display().to_string())
     )
 }
@@ -286,8 +286,8 @@ fn stopped(
 ) -> Result<(), CommandError> {
     let (header, count) = stop_labels(labels, output, accept)?;
     let text = format!(
-        "{} labels became stops\n{}",
-        number(count),
+        "{} became stops\n{}",
+        counted(count, "label", "labels"),
         made(&header, output)
     );
     print_summary(output, &text)
@@ -311,8 +311,8 @@ fn write_list(labels: &Path, list: &Path) -> Result<(), CommandError> {
     }
     write_file(list, text.as_bytes())?;
     let text = format!(
-        "{} proposals in {}\n",
-        number(count),
+        "{} in {}\n",
+        counted(count, "proposal", "proposals"),
         clean(&list.display().to_string())
     );
     Ok(print(&text)?)

@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     // A panic is a bug. It is printed where it happens, and its thread ends; if that was a worker,
     // the engine returns an error.
     std::panic::set_hook(Box::new(|panic| {
-        output::say(&format!("internal error: {panic}"))
+        output::say(&format!("internal error: {panic}"));
     }));
     interrupt::listen();
     let arguments = command_line::parse();

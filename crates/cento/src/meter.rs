@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use cento_scan::{INDEX_STEP, ScanProgress};
-use cento_store::Progress;
+use cento_store::BuildProgress;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::interrupt::{CancelGuard, on_interrupt};
@@ -96,9 +96,9 @@ fn draw(bar: &ProgressBar, reading: &Reading) {
 }
 
 /// Reading inputs: `12,345 pages  1.2 GB of 8.0 GB  110 MB/s  1:02 left`.
-impl MeteredStep for Progress {
+impl MeteredStep for BuildProgress {
     fn cancel(&self) {
-        Progress::cancel(self);
+        BuildProgress::cancel(self);
     }
 
     fn reading(&self, begun: Instant) -> Reading {
@@ -110,7 +110,7 @@ impl MeteredStep for Progress {
     }
 }
 
-fn read_line(progress: &Progress, begun: Instant) -> String {
+fn read_line(progress: &BuildProgress, begun: Instant) -> String {
     let seconds = begun.elapsed().as_secs_f64().max(0.001);
     let bytes = progress.bytes();
     let rate = bytes as f64 / seconds;

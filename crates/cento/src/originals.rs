@@ -10,7 +10,7 @@ use cento_file::PrivateFolder;
 use cento_find::CorpusPages;
 use cento_fingerprint::ChunkHash;
 use cento_read::{Input, Resolved, Settings};
-use cento_store::{Build, Parameters, Progress};
+use cento_store::{Build, BuildProgress, Parameters};
 use cento_text::chunk::ChunkKind;
 use cento_text::content::Selection;
 use cento_text::normal::Normalisation;
@@ -98,7 +98,7 @@ const CORPUS: &str = "inputs.cento";
 pub(crate) fn private_folder(temp: Option<&Path>) -> Result<PrivateFolder, CommandError> {
     let temp = temp.map_or_else(std::env::temp_dir, Path::to_owned);
     PrivateFolder::create(&temp).map_err(|error| {
-        CommandError::io(&temp, error).with_hint("use --temp for another temporary folder")
+        CommandError::io(&temp, &error).with_hint("use --temp for another temporary folder")
     })
 }
 
@@ -173,7 +173,7 @@ impl Originals {
         inputs.iter_mut().for_each(Input::identify);
         let folder = private_folder(resources.temp.as_deref())?;
         let corpus = folder.path().join(CORPUS);
-        let progress = Arc::new(Progress::default());
+        let progress = Arc::new(BuildProgress::default());
         let meter = Meter::start(&progress);
         let temporary = are_small(&inputs);
         let built = Build::new(inputs, &corpus)

@@ -113,10 +113,15 @@ impl Lines {
     }
 }
 
-/// A table with a heading: the first column left-aligned, the others right-aligned.
+/// A table with a heading: text left-aligned, numbers right-aligned.
 pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
     let heading: Vec<String> = heading.iter().map(|&name| name.to_owned()).collect();
-    aligned(&heading, rows, |column| column > 0)
+    let is_number =
+        |cell: &String| cell.starts_with(|c: char| c.is_ascii_digit() || "–-".contains(c));
+    aligned(&heading, rows, |column| {
+        let mut cells = rows.iter().filter_map(|row| row.get(column));
+        column > 0 && cells.all(is_number)
+    })
 }
 
 /// How the cells of a table of findings are shown.

@@ -10,6 +10,7 @@ use cento_find::copies::CopiesScheme;
 use cento_find::phrases::{
     ForeignBy, PHRASES_TABLE, PhrasesParams, PhrasesSummary, SITES_TABLE, SiteKind,
 };
+use cento_report::format::counted;
 use cento_scan::Analysis;
 use cento_scan::analyses::phrases::Phrases;
 use cento_scan::select::{first, first_that};
@@ -209,8 +210,8 @@ pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, CommandError
 fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, CommandError> {
     let counts: PhrasesSummary = findings.summary()?;
     let mut text = format!(
-        "{} popular phrases of {} words, each {} at least {} pages\n",
-        number(counts.phrases),
+        "{} of {} words, {} at least {} pages\n",
+        counted(counts.phrases, "popular phrase", "popular phrases"),
         params.k,
         match params.exact {
             true => "on",

@@ -127,7 +127,7 @@ pub(crate) fn report_file(
     };
     output
         .and_then(write)
-        .map_err(|error| cannot_write(&file, error))?;
+        .map_err(|error| cannot_write(&file, &error))?;
     Ok(file)
 }
 

@@ -353,11 +353,13 @@ fn summary(report: &Report, file: &Path) -> String {
     text
 }
 
-/// Wraps a sentence at 100 columns with an indent of two; words are never split.
+/// Wraps a sentence at 100 columns with an indent of two. Words are never split, and a number keeps
+/// its percent sign.
 fn wrapped(sentence: &str) -> String {
     let mut text = String::new();
     let mut length = 0;
-    for word in clean(sentence).split(' ').filter(|word| !word.is_empty()) {
+    let joined = clean(sentence).replace(" %", "\u{a0}%");
+    for word in joined.split(' ').filter(|word| !word.is_empty()) {
         let letters = word.chars().count();
         if length > 0 && length + 1 + letters > 98 {
             text.push('\n');
@@ -365,7 +367,7 @@ fn wrapped(sentence: &str) -> String {
         }
         text.push_str(if length == 0 { "  " } else { " " });
         length += letters + 1;
-        text.push_str(word);
+        text.push_str(&word.replace("\u{a0}%", " %"));
     }
     text.push('\n');
     text

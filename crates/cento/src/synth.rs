@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use cento_store::{Corpus, Progress};
+use cento_store::{BuildProgress, Corpus};
 use cento_synth::{
     Check, CheckSummary, Mix, PageKind, REUSE, REUSE_PAIRS, SynthSettings, Synthesis,
     SynthesisSummary, write_reuse_pairs,
@@ -219,7 +219,7 @@ pub(crate) struct ShareArguments {
 }
 
 pub(crate) fn run(arguments: &SynthArguments) -> Result<ExitCode, CommandError> {
-    let progress = Arc::new(Progress::default());
+    let progress = Arc::new(BuildProgress::default());
     match (&arguments.output, &arguments.check) {
         (_, Some(corpus)) => check(arguments, corpus, &progress),
         (Some(folder), None) => make(arguments, folder, &progress),
@@ -289,7 +289,7 @@ fn languages(list: &str) -> Result<Vec<(String, u32)>, CommandError> {
 fn make(
     arguments: &SynthArguments,
     folder: &Path,
-    progress: &Arc<Progress>,
+    progress: &Arc<BuildProgress>,
 ) -> Result<ExitCode, CommandError> {
     let settings = settings(arguments)?;
     let begun = Instant::now();
@@ -371,7 +371,7 @@ fn summary(
 fn check(
     arguments: &SynthArguments,
     corpus: &Path,
-    progress: &Arc<Progress>,
+    progress: &Arc<BuildProgress>,
 ) -> Result<ExitCode, CommandError> {
     let corpus = Corpus::open(corpus)?;
     let truth = match &arguments.truth {

@@ -78,7 +78,7 @@ fn a_scan_accepts_all_inputs_of_a_corpus_with_additions() {
         "scan", "b.jsonl", "a.jsonl", "-o", "x.cento", "--only", "copies",
     ]);
     let fewer = sandbox.run(&["scan", "a.jsonl", "-o", "x.cento", "--only", "copies"]);
-    assert!(fewer.starts_with("status: 1"), "{fewer}");
+    assert!(fewer.starts_with("status: 2"), "{fewer}");
     assert!(fewer.contains("b.jsonl"), "{fewer}");
     assert!(!fewer.contains("unfinished"), "{fewer}");
 }
@@ -115,7 +115,7 @@ fn an_unfinished_corpus_is_analysed_only_with_partial() {
     }
     for command in ["copies", "quilts", "phrases", "overlap", "scan", "report"] {
         let refused = sandbox.run(&[command, "x.cento"]);
-        assert!(refused.starts_with("status: 1"), "{command}: {refused}");
+        assert!(refused.starts_with("status: 2"), "{command}: {refused}");
         assert!(
             refused.contains("x.cento is unfinished"),
             "{command}: {refused}"
@@ -146,6 +146,6 @@ fn an_index_is_not_resumed_over_an_edited_file() {
     sandbox.write("a.jsonl", edited);
     let index = ["index", "a.jsonl", "--part-size", "100K", "-o", "x.cento"];
     let refused = sandbox.run(&index);
-    assert!(refused.starts_with("status: 1"), "{refused}");
+    assert!(refused.starts_with("status: 2"), "{refused}");
     assert!(refused.contains("was made from other inputs"), "{refused}");
 }

@@ -1,10 +1,5 @@
 //! Analyses that are interrupted, run out of disk space, or have little memory.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set up its sandbox fails"
-)]
-
 mod support;
 
 use std::fs;

@@ -1,10 +1,5 @@
 //! Invalid inputs and outputs: one clear line, one hint, and no partial output.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set up its sandbox fails"
-)]
-
 mod support;
 
 use std::fs;

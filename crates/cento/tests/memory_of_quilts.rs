@@ -1,6 +1,5 @@
 //! The peak memory of `quilts` and `phrases` on a hostile page.
 #![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 

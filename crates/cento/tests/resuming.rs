@@ -113,7 +113,7 @@ fn an_interrupted_addition_resumes() {
     if sandbox.run(&["info", "interrupted.cento", "--json"])
         != sandbox
             .run(&["info", "whole.cento", "--json"])
-            .replace("whole", "broken")
+            .replace("whole", "interrupted")
     {
         sandbox.succeed(&add("interrupted.cento"));
     }
@@ -167,7 +167,7 @@ fn ctrl_c_stops_indexing_and_says_how_to_resume() {
     let ended = sandbox.transcript(&child.wait_with_output().unwrap());
     if ended.starts_with("status: 130") {
         assert!(
-            ended.contains("error: interrupted\nhint: what was finished is kept"),
+            ended.contains("error: interrupted\nhint: finished parts are kept"),
             "{ended}"
         );
         sandbox.succeed(&index("x.cento"));

@@ -101,8 +101,8 @@ fn a_corpus_that_does_not_agree_with_the_truth_is_reported() {
     let transcript = sandbox.run(&["synth", "--check", "s.cento", "--truth", "wrong.jsonl"]);
     assert!(transcript.starts_with("status: 1\n"), "{transcript}");
     for expected in [
-        "not the text at",
-        "and truth says 0.123",
+        "does not have the text at",
+        "the truth says 0.123",
         "http://nowhere.example/ is not in the corpus",
         "1 pages of the corpus are not in the truth",
         "the corpus does not agree with the truth",

@@ -129,7 +129,7 @@ fn meet(
         sated: &sated,
         possible: &mut *context.shuffle::<Possible>(shuffle::POSSIBLE)?,
         rows: Vec::with_capacity(LEAF + 1),
-        met: Vec::new(),
+        similar: Vec::new(),
     };
     let mut window: Vec<InBucket> = Vec::with_capacity(LEAF + 1);
     while let Some(mut group) = groups.next_group()? {
@@ -199,7 +199,7 @@ struct Leaf<'a> {
     sated: &'a Numbers,
     possible: &'a mut Emitter<Possible>,
     rows: Vec<InBucket>,
-    met: Vec<(u32, RankedPage)>,
+    similar: Vec<(u32, RankedPage)>,
 }
 
 impl Leaf<'_> {
@@ -214,23 +214,23 @@ impl Leaf<'_> {
             let round = row.round as u16;
             let mut crowded = split;
             if !flag(self.sated, row.place.page) {
-                self.met.clear();
+                self.similar.clear();
                 for of in self.rows.get(..at).unwrap_or_default() {
                     let agreement = agreement(&of.signature, &row.signature);
                     if agreement >= self.gates.possible
                         && comparable(self.params, of.place, row.place)
                     {
-                        self.met.push((agreement, of.place));
+                        self.similar.push((agreement, of.place));
                     }
                 }
                 let most = if round == 0 { FIRST } else { LATER };
-                if self.met.len() > most {
+                if self.similar.len() > most {
                     crowded = true;
                     any_crowded = true;
-                    best_first(&mut self.met, self.gates.sure, most / 2);
-                    self.met.truncate(most);
+                    best_first(&mut self.similar, self.gates.sure, most / 2);
+                    self.similar.truncate(most);
                 }
-                for &(agreement, of) in &self.met {
+                for &(agreement, of) in &self.similar {
                     self.possible.push(Possible {
                         page: row.place,
                         of,

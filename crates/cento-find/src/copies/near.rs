@@ -1,7 +1,7 @@
 //! Sketches, and the buckets that select candidate pairs.
 //!
 //! ```text
-//!   texts ─ sketch ─▶ by page ─ spread ─▶ by band ─ … rounds of comparisons, see `meet`
+//!   texts ─ sketch ─▶ by page ─ spread ─▶ by band ─ … rounds of comparisons, see `candidates`
 //!              └▶ bands seen ──▲
 //! ```
 //!
@@ -248,13 +248,13 @@ mod tests {
                     });
                     keys
                 });
-                let met: Vec<bool> = one
+                let shared: Vec<bool> = one
                     .iter()
                     .zip(&other)
                     .map(|(one, other)| one == other)
                     .collect();
-                one_cut += usize::from(met[..14].contains(&true));
-                found += usize::from(possible && met.contains(&true));
+                one_cut += usize::from(shared[..14].contains(&true));
+                found += usize::from(possible && shared.contains(&true));
             }
             let share = |count: usize| count as f64 / f64::from(rounds);
             if resemblance == 80 {

@@ -46,11 +46,11 @@ table_row! {
     pub struct CopyPairRow {
         /// The removed page.
         pub page_id: u64,
-        /// Its address.
+        /// Its URL.
         pub page: String,
         /// The kept page.
         pub of_id: u64,
-        /// Its address.
+        /// Its URL.
         pub of: String,
         /// How the two are alike: bytes, revisit, text or near.
         pub kind: String,
@@ -89,11 +89,11 @@ table_row! {
     pub struct NearRow {
         /// The page that comes later in the order of precedence.
         pub page_id: u64,
-        /// Its address.
+        /// Its URL.
         pub page: String,
         /// The page that comes first.
         pub of_id: u64,
-        /// Its address.
+        /// Its URL.
         pub of: String,
         /// The resemblance of the two.
         pub resemblance: f64,
@@ -105,7 +105,7 @@ table_row! {
     pub struct ClassRow {
         /// The kept page.
         pub kept_id: u64,
-        /// Its address.
+        /// Its URL.
         pub kept: String,
         /// The number of pages with text in the class, including the kept one if it has text.
         pub pages: u64,

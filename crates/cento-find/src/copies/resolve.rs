@@ -72,7 +72,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
         let ranks = context.state::<Numbers>(state::RANKS)?;
         let bytes = u64::from(pages) * size_of::<u32>() as u64;
         let _lease = context.budget().take(bytes, "the classes of all pages")?;
-        let mut classes = UnionFind {
+        let mut classes = DisjointClasses {
             parents: (0..pages).collect(),
         };
         let order = |page: u32| RankedPage {
@@ -96,11 +96,11 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
 }
 
 /// Disjoint classes of pages; the root of each is its kept page.
-struct UnionFind {
+struct DisjointClasses {
     parents: Vec<u32>,
 }
 
-impl UnionFind {
+impl DisjointClasses {
     fn parent(&self, page: u32) -> u32 {
         self.parents.get(page as usize).copied().unwrap_or(page)
     }

@@ -1,5 +1,5 @@
-//! The result tables of `detect`: pages, sites and neighbourhoods with names, ranked by their matched
-//! chunks as in the paper's §7.
+//! The result tables of `detect`: pages, sites and neighbourhoods with names, ranked by their
+//! matched chunks as in the paper's §7.
 //!
 //! ```text
 //!   page rows ─ pages ─▶ chunks, matches, ranked pages, by site
@@ -23,7 +23,7 @@ use super::params::{DetectParams, LabelSet};
 use super::score::{BLOCKS, LEVELS, MatchedChunk, NamedShare, NeighbourhoodScore, PageScore};
 use crate::names::{ROW, name_of};
 use crate::sites::name_hash;
-use crate::tally::Tally;
+use crate::tally::TaskTally;
 
 /// The pages with labels.
 pub const PAGES_TABLE: TableName<DetectedPageRow> = TableName::new("pages");
@@ -212,8 +212,8 @@ pub(super) fn register(registry: &mut Registry, set: &LabelSet, params: &DetectP
     sites(registry, set);
     let params = params.clone();
     registry.map(stage::THRESHOLDS, move |context| {
-        let pages = context.state::<Tally>(state::PAGE_MOMENTS)?;
-        let neighbourhoods = context.state::<Tally>(state::MOMENTS)?;
+        let pages = context.state::<TaskTally>(state::PAGE_MOMENTS)?;
+        let neighbourhoods = context.state::<TaskTally>(state::MOMENTS)?;
         let mut table = context.table(THRESHOLDS_TABLE)?;
         let mut bins = context.table(HISTOGRAM_TABLE)?;
         let mut levels = context.table(LEVELS_TABLE)?;
@@ -249,7 +249,7 @@ fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
     let (labels, threshold) = (Arc::clone(&set.labels), params.page_threshold);
     let with_originals = set.has_originals();
     registry.reduce(stage::PAGES, move |context, groups| {
-        let tally = context.state::<Tally>(state::PAGE_MOMENTS)?;
+        let tally = context.state::<TaskTally>(state::PAGE_MOMENTS)?;
         let limit = Limit::of(&tally, ScoreKind::Page, threshold);
         let mut ranked = context.wide_shuffle(shuffle::RANKED_PAGES)?;
         let mut by_site = context.wide_shuffle(shuffle::BY_SITE)?;
@@ -319,7 +319,7 @@ fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
         Ok(())
     });
     registry.reduce(stage::PAGE_TABLE, |context, groups| {
-        type RankedPage = (
+        type RankedDetection = (
             (u64, String, Option<String>),
             (u32, u32, u32),
             (u64, Option<u32>, bool),
@@ -332,7 +332,7 @@ fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
                     (page_id, page, site),
                     (chunks, stopped, matched),
                     (contains, originals, target),
-                ): RankedPage = serde_json::from_slice(&record.value)?;
+                ): RankedDetection = serde_json::from_slice(&record.value)?;
                 table.push(DetectedPageRow {
                     page_id,
                     page,
@@ -353,7 +353,7 @@ fn pages(registry: &mut Registry, set: &LabelSet, params: &DetectParams) {
 fn neighbourhoods(registry: &mut Registry, params: &DetectParams) {
     let params = params.clone();
     registry.reduce(stage::NEIGHBOURHOODS, move |context, groups| {
-        let tally = context.state::<Tally>(state::MOMENTS)?;
+        let tally = context.state::<TaskTally>(state::MOMENTS)?;
         let limit = |kind| Limit::of(&tally, kind, fixed_threshold(&params, kind));
         let (mean, ratio) = (limit(ScoreKind::Mean), limit(ScoreKind::Ratio));
         let mut ranked = context.wide_shuffle(shuffle::RANKED_PREFIXES)?;
@@ -412,9 +412,9 @@ struct SiteShare {
     page: String,
 }
 
-/// The order of the records of a site among the sites of one rank: first the site, then its originals.
-/// If the names of two sites agree in these bits, their rows may be interleaved; nothing else
-/// depends on it.
+/// The order of the records of a site among the sites of one rank: first the site, then its
+/// originals. If the names of two sites agree in these bits, their rows may be interleaved; nothing
+/// else depends on it.
 fn order_of(site: &str, at: u64) -> u64 {
     const BITS: u32 = 24;
     (name_hash(site)[0] >> BITS << BITS) | at.min((1 << BITS) - 1)

@@ -8,32 +8,32 @@
 //!   fuzzy labels ─ fuzzy names ─▶ fuzzy rows ─ fuzzy table ─▶ fuzzy
 //! ```
 //!
-//! All runs of [`K`] words are compared, so one replaced word removes at most [`K`] runs. A word of a
-//! label is *found* in a chunk if it is part of a run that the chunk has, too. A chunk is an edited
-//! label by either of two measures of containment:
+//! All runs of [`K`] words are compared, so one replaced word removes at most [`K`] runs. A word of
+//! a label is *found* in a chunk if it is part of a run that the chunk has, too. A chunk is an
+//! edited label by either of two measures of containment:
 //!
-//! * the share of the words of the *label* that are found is at least [`DetectParams::fuzzy`]. Words
-//!   were replaced or added, or the label is part of a longer chunk;
+//! * the share of the words of the *label* that are found is at least [`DetectParams::fuzzy`].
+//!   Words were replaced or added, or the label is part of a longer chunk;
 //! * the share of the words of the *chunk* that are found is at least [`EXCERPT`], and at least
-//!   [`LEAST`] words are found. The chunk is an excerpt: a sentence of the label was deleted, however
-//!   much of the label that was.
+//!   [`LEAST`] words are found. The chunk is an excerpt: a sentence of the label was deleted,
+//!   however much of the label that was.
 //!
-//! An excerpt needs a minimum length because short phrases are common. Of the sentences of unrelated
-//! web pages in PAN 2013 (14,000 labels), 5.1 % of those of four words occur word for word in some
-//! label, 1.4 % of those of five, 0.2 % of those of six and 0.1 % of those of eight. With six words
-//! the recall for one deleted sentence is 0.976, if a sentence has at least four words and the label
-//! at least two sentences (`examples/fuzzy_recall.rs`).
+//! An excerpt needs a minimum length because short phrases are common. Of the sentences of
+//! unrelated web pages in PAN 2013 (14,000 labels), 5.1 % of those of four words occur word for
+//! word in some label, 1.4 % of those of five, 0.2 % of those of six and 0.1 % of those of eight.
+//! With six words the recall for one deleted sentence is 0.976, if a sentence has at least four
+//! words and the label at least two sentences (`examples/fuzzy_recall.rs`).
 //!
 //! A run that more than [`CROWD`] labels have does not identify the label. It is ignored on both
-//! sides: words that are only part of such runs count neither as found nor as words of the label. Of
-//! a run that a label has several times, the first occurrence counts.
+//! sides: words that are only part of such runs count neither as found nor as words of the label.
+//! Of a run that a label has several times, the first occurrence counts.
 
 use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
 use cento_fingerprint::grams;
 use cento_flow::{
-    Bitmap, Flow, Registry, Row, Stage, StageError, TableName, WideGroups, table_row,
+    Bitmap, Flow, Registry, Row, Stage, StageError, TableName, TableRow, WideGroups, table_row,
 };
 use cento_labels::LabelKind;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::names::{NAMED, ROW, name_of};
 use crate::numbers::{Numbers, UNSET};
-use crate::provenance::{label_rows, table_of};
+use crate::provenance::{LabelRow, table_of};
 use crate::tables::open_groups;
 use crate::words::WordHasher;
 
@@ -93,7 +93,8 @@ table_row! {
         pub hash: [u8; 16],
         /// The number of words of the label that are found in the chunk.
         pub found: u32,
-        /// The number of words of the label, without those that are only in runs of too many labels.
+        /// The number of words of the label, without those that are only in runs of too many
+        /// labels.
         pub words: u32,
         /// The share of the words of the label that are found.
         pub share: f64,
@@ -142,7 +143,7 @@ impl Row for WordRun {
 /// A run that a chunk shares with a label.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct SharedRun {
+struct SharedLabelRun {
     page: u32,
     ordinal: u32,
     label: u32,
@@ -154,7 +155,7 @@ struct SharedRun {
     words: u32,
 }
 
-impl Row for SharedRun {
+impl Row for SharedLabelRun {
     type Key = u32;
     type Rest = (u32, u32, u32);
 
@@ -225,7 +226,7 @@ pub(super) fn check(corpus: &CorpusPages, set: &LabelSet) -> Result<()> {
     }
     let unsuitable = |what: &str| Err(Error::Unsuitable(what.to_owned()));
     if !corpus.has_text() {
-        return unsuitable("the corpus has no text: --fuzzy has nothing to compare");
+        return unsuitable("the corpus was indexed without text, which --fuzzy compares");
     }
     if !set.table {
         return unsuitable(
@@ -310,7 +311,9 @@ pub(super) fn register(
         let mut label = u32::try_from(task.first_row)?;
         for batch in open_groups(&task.file, task.group)? {
             context.check()?;
-            for row in label_rows(&batch?).ok_or("the table beside the labels is none")? {
+            let rows = LabelRow::read(&batch?)
+                .map_err(|error| Error::corrupted(&task.file, error.to_string()))?;
+            for row in rows {
                 let text = row.text.as_deref().unwrap_or_default();
                 context.count(
                     counter::CUT_LABELS,
@@ -386,7 +389,7 @@ pub(super) fn register(
 
 fn compare(registry: &mut Registry, params: &DetectParams) {
     registry.reduce::<WordRun, _>("meet", |context, groups| {
-        let mut shared = context.shuffle::<SharedRun>(SHARED_RUNS)?;
+        let mut shared = context.shuffle::<SharedLabelRun>(SHARED_RUNS)?;
         let mut counted = context.shuffle::<LabelRun>(COUNTED_RUNS)?;
         // The labels that have the run, and its first occurrence in each.
         let mut labels: Vec<(u32, u32)> = Vec::new();
@@ -412,7 +415,7 @@ fn compare(registry: &mut Registry, params: &DetectParams) {
                     continue;
                 }
                 for &(label, at) in &labels {
-                    shared.push(SharedRun {
+                    shared.push(SharedLabelRun {
                         page: row.of,
                         ordinal: row.at,
                         label,
@@ -446,7 +449,7 @@ fn compare(registry: &mut Registry, params: &DetectParams) {
     let least = typed(params.fuzzy.unwrap_or(1.0));
     // A stricter threshold for labels applies to excerpts, too.
     let excerpt = typed(EXCERPT).max(least);
-    registry.reduce::<SharedRun, _>("contain", move |context, groups| {
+    registry.reduce::<SharedLabelRun, _>("contain", move |context, groups| {
         let pages = context.state::<Bitmap>(NAMED)?;
         let found_labels = context.state::<Bitmap>(FOUND)?;
         let words = context.state::<Numbers>(LABEL_WORDS)?;
@@ -456,28 +459,30 @@ fn compare(registry: &mut Registry, params: &DetectParams) {
             let mut any = false;
             // The label with the largest share in the chunk; ties go to the label with more words,
             // then to the lowest number.
-            let mut best: Option<(u64, u32, SharedRun)> = None;
-            let mut run: Option<(SharedRun, CoveredWords)> = None;
-            let consider = |run: Option<(SharedRun, CoveredWords)>,
-                            best: &mut Option<(u64, u32, SharedRun)>| {
-                let Some((pair, covered)) = run else {
-                    return;
+            let mut best: Option<(u64, u32, SharedLabelRun)> = None;
+            let mut run: Option<(SharedLabelRun, CoveredWords)> = None;
+            let consider =
+                |run: Option<(SharedLabelRun, CoveredWords)>,
+                 best: &mut Option<(u64, u32, SharedLabelRun)>| {
+                    let Some((pair, covered)) = run else {
+                        return;
+                    };
+                    let all = match words.get(pair.label) {
+                        UNSET => return,
+                        all => all,
+                    };
+                    let score = share(u64::from(covered.words), u64::from(all));
+                    let of_chunk =
+                        share(u64::from(covered.words.min(pair.words)), pair.words.into());
+                    let enough = score >= least || (of_chunk >= excerpt && covered.words >= LEAST);
+                    let better = best
+                        .as_ref()
+                        .is_none_or(|best| (score, covered.words) > (best.0, best.1));
+                    if enough && better {
+                        *best = Some((score, covered.words, pair));
+                    }
                 };
-                let all = match words.get(pair.label) {
-                    UNSET => return,
-                    all => all,
-                };
-                let score = share(u64::from(covered.words), u64::from(all));
-                let of_chunk = share(u64::from(covered.words.min(pair.words)), pair.words.into());
-                let enough = score >= least || (of_chunk >= excerpt && covered.words >= LEAST);
-                let better = best
-                    .as_ref()
-                    .is_none_or(|best| (score, covered.words) > (best.0, best.1));
-                if enough && better {
-                    *best = Some((score, covered.words, pair));
-                }
-            };
-            let mut flush = |best: Option<(u64, u32, SharedRun)>| {
+            let mut flush = |best: Option<(u64, u32, SharedLabelRun)>| {
                 let Some((_, found, pair)) = best else {
                     return Ok(());
                 };
@@ -535,7 +540,9 @@ fn name(registry: &mut Registry, set: &LabelSet) {
         let mut labels = context.wide_shuffle(FUZZY_LABELS)?;
         let mut label = task.first_row;
         for batch in open_groups(&task.file, task.group)? {
-            for row in label_rows(&batch?).ok_or("the table beside the labels is none")? {
+            let rows = LabelRow::read(&batch?)
+                .map_err(|error| Error::corrupted(&task.file, error.to_string()))?;
+            for row in rows {
                 if found_labels.get(label) {
                     labels.push_numbered(label, 0, &serde_json::to_vec(&(row.text, row.page))?)?;
                 }

@@ -8,8 +8,8 @@
 //!
 //! An item is found by its overlapping runs of k words. A run that more than [`CROWD`] different
 //! items have, such as a common prompt, does not identify an item. It is ignored on both sides, in
-//! the grams that are found and in the grams of the item, and counted. Items of the same words count
-//! as one, up to [`MOST`] of them. All pages with enough of an item are listed.
+//! the grams that are found and in the grams of the item, and counted. Items of the same words
+//! count as one, up to [`MOST`] of them. All pages with enough of an item are listed.
 //!
 //! Only the last k words of a text are in memory: repetitions are recognised where grams meet.
 
@@ -72,7 +72,6 @@ impl GramsParams {
 
 /// The summary of `detect --grams`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct GramsSummary {
     /// Items.
     pub items: u64,

@@ -1,5 +1,5 @@
-//! Simple object matching: every chunk, or every file, is looked up in the labels, and the originals
-//! of the matched labels are joined to the pages.
+//! Simple object matching: every chunk, or every file, is looked up in the labels, and the
+//! originals of the matched labels are joined to the pages.
 //!
 //! ```text
 //!   pages ─ own ─▶ own
@@ -10,14 +10,16 @@
 //!
 //! Labels are a mapped file: looking up a chunk costs less than shuffling it to its label.
 //!
-//! A chunk is joined with every original of its label. If these are more than [`CROWD`], the label is
-//! common: it is attributed later, when the originals of the page are known (see
+//! A chunk is joined with every original of its label. If these are more than [`CROWD`], the label
+//! is common: it is attributed later, when the originals of the page are known (see
 //! [`score`](super::score)).
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cento_flow::{Bitmap, Context, Registry, StageError, TableName, WideGroups, table_row};
+use cento_flow::{
+    Bitmap, Context, Registry, StageError, TableName, TableRow, WideGroups, table_row,
+};
 use cento_labels::Labels;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +30,7 @@ use super::match_rows::{
 use super::params::{DetectParams, LabelSet};
 use crate::corpus_pages::{ChunkTask, CorpusPages};
 use crate::error::Error;
-use crate::provenance::label_rows;
+use crate::provenance::LabelRow;
 use crate::tables::open_groups;
 
 /// The most originals of a label that are joined to its chunks.
@@ -236,7 +238,9 @@ fn origins(registry: &mut Registry, set: &LabelSet) {
         let mut label = task.first_row;
         for batch in open_groups(&task.file, task.group)? {
             context.check()?;
-            for row in label_rows(&batch?).ok_or_else(unlike)? {
+            let batch = LabelRow::read(&batch?)
+                .map_err(|error| Error::corrupted(&task.file, error.to_string()))?;
+            for row in batch {
                 if labels.get(label) != Some(row.hash) {
                     return Err(unlike().into());
                 }

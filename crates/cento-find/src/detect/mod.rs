@@ -1,12 +1,12 @@
-//! Searches a corpus for labels: files, chunks, pages and neighbourhoods (Ardi & Heidemann 2014 §3.3,
-//! §6.3, §7).
+//! Searches a corpus for labels: files, chunks, pages and neighbourhoods (Ardi & Heidemann 2014
+//! §3.3, §6.3, §7).
 //!
 //! * *Simple object matching*: every chunk, or file, that is a label.
-//! * *Partial matching*: the score of a page is the share of its chunks that are labels. Repetitions
-//!   count. Chunks on the stop list are ignored in the numerator and in the denominator, and a page
-//!   without other chunks has no score.
-//! * *Bad neighbourhoods*: all pages under a prefix of their URLs, at every level, scored by the mean
-//!   of their pages (step 6) and by the share of all their chunks (§3.3).
+//! * *Partial matching*: the score of a page is the share of its chunks that are labels.
+//!   Repetitions count. Chunks on the stop list are ignored in the numerator and in the
+//!   denominator, and a page without other chunks has no score.
+//! * *Bad neighbourhoods*: all pages under a prefix of their URLs, at every level, scored by the
+//!   mean of their pages (step 6) and by the share of all their chunks (§3.3).
 //!
 //! Pages and neighbourhoods above a threshold are flagged. The default threshold is the mean of all
 //! scores plus their standard deviation.
@@ -57,7 +57,7 @@ use crate::numbers::Numbers;
 use crate::provenance::{originals_of, table_of};
 use crate::run::{Findings, Workplace};
 use crate::tables::group_rows;
-use crate::tally::Tally;
+use crate::tally::TaskTally;
 use flow_names::{counter, shuffle, stage, state};
 use matching::{GroupTask, MatchTask};
 
@@ -66,7 +66,6 @@ pub const DETECT: &str = "detect";
 
 /// The summary of `detect`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct DetectSummary {
     /// Pages that were searched, without those of the owner.
     pub pages: u64,
@@ -117,7 +116,7 @@ pub struct DetectSummary {
 
 /// The parameters of a run, as recorded.
 #[derive(Serialize)]
-struct DetectSettings<'a> {
+struct RecordedSettings<'a> {
     #[serde(flatten)]
     params: &'a DetectParams,
     labels: &'a LabelsUsed,
@@ -175,7 +174,7 @@ pub fn detect(
         fuzzy::check(corpus, set)?;
     }
     check_memory(corpus, set, params, workplace.memory)?;
-    let settings = DetectSettings {
+    let settings = RecordedSettings {
         params,
         labels: set.used(),
     };
@@ -224,7 +223,7 @@ pub fn detect(
 pub fn registry(corpus: &Arc<CorpusPages>, set: &LabelSet, params: &DetectParams) -> Registry {
     let mut registry = Registry::new();
     registry.state::<Numbers>("numbers");
-    registry.state::<Tally>("tally");
+    registry.state::<TaskTally>("tally");
     matching::register(&mut registry, corpus, set, params);
     score::register(&mut registry, corpus, params);
     detect_tables::register(&mut registry, set, params);

@@ -1,8 +1,8 @@
 //! Means, deviations, histograms and thresholds of scores, in integers.
 //!
 //! A score is an integer in units of 2⁻⁶⁰, rounded to the nearest. Sums and squares of scores are
-//! exact, so they do not depend on the order of addition, and whether a score is above the mean plus
-//! one deviation is decided without rounding:
+//! exact, so they do not depend on the order of addition, and whether a score is above the mean
+//! plus one deviation is decided without rounding:
 //!
 //! ```text
 //!   x > S/n + √(nQ − S²)/n    ⇔    nx > S  and  (nx − S)² > nQ − S²       S = Σx, Q = Σx²
@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 
 use cento_flow::{TableName, table_row};
 
-use crate::tally::{Counts, Tally};
+use crate::tally::{TallyCounts, TaskTally};
 
 /// A score of 1. Scores are finer than `f64`, so that converting them gives the nearest share.
 pub(super) const ONE: u64 = 1 << BITS;
@@ -101,8 +101,8 @@ pub(super) fn share(part: u64, whole: u64) -> u64 {
     ((u128::from(part) * u128::from(ONE) + whole / 2) / whole) as u64
 }
 
-/// Returns a share from an option as a score: the decimal number and not its binary neighbour, so that
-/// 3 of 10 are not above 0.3.
+/// Returns a share from an option as a score: the decimal number and not its binary neighbour, so
+/// that 3 of 10 are not above 0.3.
 pub(super) fn typed(share: f64) -> u64 {
     // Further digits are below the resolution of a score.
     const DIGITS: usize = 20;
@@ -201,9 +201,9 @@ impl Wide {
 /// The sums of one task.
 pub(super) struct Moments {
     kind: ScoreKind,
-    sums: Counts,
+    sums: TallyCounts,
     /// The sums of the 32-bit limbs of the squares.
-    squares: Counts,
+    squares: TallyCounts,
     bins: Vec<u64>,
 }
 
@@ -233,7 +233,7 @@ impl Moments {
     }
 
     /// Adds the sums to the tally of all tasks.
-    pub(super) fn note(&self, tally: &Tally, task: usize) {
+    pub(super) fn note(&self, tally: &TaskTally, task: usize) {
         tally.note(task, self.kind.key(), self.sums);
         tally.note(task, self.kind.key() + SQUARES, self.squares);
         for (bin, &count) in (1..).zip(&self.bins) {
@@ -272,7 +272,7 @@ pub(super) enum Limit {
 
 impl Limit {
     /// Returns the threshold of a kind of score.
-    pub(super) fn of(tally: &Tally, kind: ScoreKind, fixed: Option<f64>) -> Limit {
+    pub(super) fn of(tally: &TaskTally, kind: ScoreKind, fixed: Option<f64>) -> Limit {
         match fixed {
             Some(fixed) => Limit::Fixed(typed(fixed)),
             None => {
@@ -307,7 +307,7 @@ impl Limit {
 }
 
 /// Returns the number of scores n, their sum, and n²σ² = nΣx² − (Σx)².
-fn moments(tally: &Tally, kind: ScoreKind) -> (u64, u128, Wide) {
+fn moments(tally: &TaskTally, kind: ScoreKind) -> (u64, u128, Wide) {
     let sums = tally.sums();
     let [count, low, high, _] = sums.get(&kind.key()).copied().unwrap_or_default();
     let limbs = sums
@@ -324,7 +324,7 @@ fn moments(tally: &Tally, kind: ScoreKind) -> (u64, u128, Wide) {
 }
 
 /// Returns the mean, deviation and threshold of a kind of score.
-pub(super) fn threshold(tally: &Tally, kind: ScoreKind, fixed: Option<f64>) -> ThresholdRow {
+pub(super) fn threshold(tally: &TaskTally, kind: ScoreKind, fixed: Option<f64>) -> ThresholdRow {
     let (count, sum, variance) = moments(tally, kind);
     let n = u128::from(count.max(1));
     let mean = ((sum / n) as f64 + (sum % n) as f64 / n as f64) / ONE as f64;
@@ -339,7 +339,7 @@ pub(super) fn threshold(tally: &Tally, kind: ScoreKind, fixed: Option<f64>) -> T
 }
 
 /// Returns the histogram of a kind of score.
-pub(super) fn histogram(tally: &Tally, kind: ScoreKind) -> Vec<HistogramRow> {
+pub(super) fn histogram(tally: &TaskTally, kind: ScoreKind) -> Vec<HistogramRow> {
     let sums = tally.sums();
     let bins = (0..BINS).map(|bin| {
         let objects = sums.get(&(kind.key() + 1 + bin)).map_or(0, |sum| sum[0]);
@@ -359,8 +359,8 @@ mod tests {
 
     use super::*;
 
-    fn tallied(scores: &[(u64, u64)]) -> Tally {
-        let tally = Tally::default();
+    fn tallied(scores: &[(u64, u64)]) -> TaskTally {
+        let tally = TaskTally::default();
         for (task, some) in scores.chunks(7).enumerate() {
             let mut moments = Moments::new(ScoreKind::Mean);
             some.iter()
@@ -428,9 +428,9 @@ mod tests {
 
     #[test]
     fn the_threshold_of_the_paper_is_mean_plus_deviation() {
-        // §6.3: a mean of 0.04 and a deviation of 0.123 flag what is above 0.163. Here the score of one
-        // neighbourhood of 25 is 1: a mean of 0.04, and a deviation of √(0.04 · 0.96).
-        let tally = Tally::default();
+        // §6.3: a mean of 0.04 and a deviation of 0.123 flag what is above 0.163. Here the score of
+        // one neighbourhood of 25 is 1: a mean of 0.04, and a deviation of √(0.04 · 0.96).
+        let tally = TaskTally::default();
         let mut moments = Moments::new(ScoreKind::Ratio);
         moments.add(ONE);
         (0..24).for_each(|_| moments.add(0));

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::provenance::{ORIGINALS, TABLE, originals_of, table_of};
 
-/// The parameters of `detect`. The default of a threshold is the mean of all scores of its kind plus
-/// their standard deviation.
+/// The parameters of `detect`. The default of a threshold is the mean of all scores of its kind
+/// plus their standard deviation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DetectParams {
     /// A page is a partial target if more than this share of its chunks are labels.

@@ -11,14 +11,14 @@
 //! A label may be on several originals, and does not say from which of them a page has it. So the
 //! originals of a page are a greedy cover: first the one with most of the matched chunks, then the
 //! one with most of the rest. A label on more than [`CROWD`](super::matching::CROWD) originals does
-//! not take part in the cover. It is attributed to the first of the first [`RANKS`] originals of the
-//! page that has it, or to none.
+//! not take part in the cover. It is attributed to the first of the first [`RANKS`] originals of
+//! the page that has it, or to none.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use cento_flow::{Bitmap, Registry, StageError, WideGroups};
+use cento_flow::{Bitmap, Registry, StageError, TableRow, WideGroups};
 use cento_text::url::PageUrl;
 use serde::{Deserialize, Serialize};
 
@@ -33,10 +33,10 @@ use super::params::DetectParams;
 use crate::corpus_pages::CorpusPages;
 use crate::error::Error;
 use crate::names::{NAMED, ROW};
-use crate::provenance::original_rows;
+use crate::provenance::OriginalRow;
 use crate::sites::name_hash;
 use crate::tables::open_groups;
-use crate::tally::Tally;
+use crate::tally::TaskTally;
 
 /// Originals of a page to which its common labels can be attributed.
 const RANKS: usize = 64;
@@ -100,8 +100,8 @@ struct MatchedLabel {
     to: usize,
 }
 
-/// Attributes every matched label to one original. The original with most of the chunks comes first;
-/// ties go to the lowest number.
+/// Attributes every matched label to one original. The original with most of the chunks comes
+/// first; ties go to the lowest number.
 fn assign(labels: &[MatchedLabel], originals: &[u32]) -> Vec<Option<u32>> {
     let of = |label: &MatchedLabel| originals.get(label.from..label.to).unwrap_or_default();
     let mut attributed = vec![None; labels.len()];
@@ -154,7 +154,7 @@ fn assign(labels: &[MatchedLabel], originals: &[u32]) -> Vec<Option<u32>> {
 
 fn score(registry: &mut Registry) {
     registry.reduce::<PageFact, _>(stage::SCORE, |context, groups| {
-        let tally = context.state::<Tally>(state::PAGE_MOMENTS)?;
+        let tally = context.state::<TaskTally>(state::PAGE_MOMENTS)?;
         let named = context.state::<Bitmap>(NAMED)?;
         let known = context.state::<Bitmap>(state::KNOWN_ORIGINALS)?;
         let mut rows = context.wide_shuffle(shuffle::PAGE_ROWS)?;
@@ -369,8 +369,8 @@ fn original_names(registry: &mut Registry) {
         let known = context.state::<Bitmap>(state::KNOWN_ORIGINALS)?;
         let mut by_original = context.wide_shuffle(shuffle::BY_ORIGINAL)?;
         for batch in open_groups(&task.file, task.group)? {
-            let rows = original_rows(&batch?)
-                .ok_or_else(|| Error::corrupted(&task.file, "it is not a table of originals"))?;
+            let rows = OriginalRow::read(&batch?)
+                .map_err(|error| Error::corrupted(&task.file, error.to_string()))?;
             for row in rows {
                 if known.get(u64::from(row.original)) {
                     let name = serde_json::to_vec(&(&row.page, row.labels))?;
@@ -470,7 +470,7 @@ fn neighbours(registry: &mut Registry, corpus: &Arc<CorpusPages>, params: &Detec
         Ok(())
     });
     registry.reduce::<Neighbour, _>(stage::AGGREGATE, |context, groups| {
-        let tally = context.state::<Tally>(state::MOMENTS)?;
+        let tally = context.state::<TaskTally>(state::MOMENTS)?;
         let named = context.state::<Bitmap>(NAMED)?;
         let mut matched_prefixes = context.wide_shuffle(shuffle::MATCHED_PREFIXES)?;
         let (mut means, mut ratios) = (

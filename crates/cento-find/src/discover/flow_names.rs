@@ -21,7 +21,7 @@ pub(super) mod shuffle {
     pub(crate) const EXAMPLES: &str = "examples";
     pub(crate) const BY_ORIGINAL: &str = "by original";
     pub(crate) const WITH_TEXT: &str = "with text";
-    pub(crate) const ORIGINALS: &str = "originals";
+    pub(crate) const ORIGINAL_ROWS: &str = "original rows";
     pub(crate) const IN_ORDER: &str = "in order";
 }
 

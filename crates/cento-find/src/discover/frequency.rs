@@ -6,9 +6,9 @@
 //!                                          └─▶ examples, by original                  (informed)
 //! ```
 //!
-//! The most frequent objects are known only after all are counted: `count` records the frequencies of
-//! each partition, and `select` reads them. Partitions are ranges of hashes, so the partitions before
-//! a given one determine how many of the equally frequent objects are still to be selected.
+//! The most frequent objects are known only after all are counted: `count` records the frequencies
+//! of each partition, and `select` reads them. Partitions are ranges of hashes, so the partitions
+//! before a given one determine how many of the equally frequent objects are still to be selected.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::corpus_pages::{ChunkTask, CorpusPages, TextTask};
 use crate::names::{NAMED, ROW};
 use crate::numbers::{Numbers, UNSET};
 use crate::sites::DOMAINS;
-use crate::tally::Tally;
+use crate::tally::TaskTally;
 
 /// Objects to read.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -159,7 +159,7 @@ pub(super) fn register(
             true => None,
             false => Some(context.state::<Numbers>(DOMAINS)?),
         };
-        let singles = context.state::<Tally>(state::SINGLES)?;
+        let singles = context.state::<TaskTally>(state::SINGLES)?;
         let mut by_hash = context.shuffle::<ObjectRow>(shuffle::BY_HASH)?;
         let mut single = [0; 2];
         for_each_object(
@@ -239,7 +239,7 @@ fn for_each_object(
 fn count(registry: &mut Registry, params: &DiscoverParams) {
     let params = params.clone();
     registry.reduce::<ObjectRow, _>(stage::COUNT, move |context, groups| {
-        let frequencies = context.state::<Tally>(state::COUNTED)?;
+        let frequencies = context.state::<TaskTally>(state::COUNTED)?;
         let mut candidates = match params.informed() {
             false => Some(context.shuffle::<LabelCandidate>(shuffle::CANDIDATES)?),
             true => None,
@@ -349,7 +349,7 @@ fn push_example(
 fn select(registry: &mut Registry, params: &DiscoverParams) {
     let how = params.how;
     registry.reduce::<LabelCandidate, _>(stage::SELECT, move |context, groups| {
-        let frequencies = context.state::<Tally>(state::COUNTED)?;
+        let frequencies = context.state::<TaskTally>(state::COUNTED)?;
         let named = context.state::<Bitmap>(NAMED)?;
         let mut examples = context.wide_shuffle(shuffle::EXAMPLES)?;
         let cut = cut(how, &frequencies.sums());
@@ -375,8 +375,8 @@ fn select(registry: &mut Registry, params: &DiscoverParams) {
         Ok(())
     });
     registry.map(stage::FREQUENCIES, |context| {
-        let frequencies = context.state::<Tally>(state::COUNTED)?;
-        let singles = context.state::<Tally>(state::SINGLES)?;
+        let frequencies = context.state::<TaskTally>(state::COUNTED)?;
+        let singles = context.state::<TaskTally>(state::SINGLES)?;
         let mut table = context.table(FREQUENCIES_TABLE)?;
         let mut sums = frequencies.sums();
         for (count, more) in singles.sums() {
@@ -396,8 +396,8 @@ fn select(registry: &mut Registry, params: &DiscoverParams) {
     });
 }
 
-/// Where the labels are cut off: all objects that occur more often than `count` are labels, and `ties`
-/// of those that occur exactly this often.
+/// Where the labels are cut off: all objects that occur more often than `count` are labels, and
+/// `ties` of those that occur exactly this often.
 #[derive(Debug, PartialEq, Eq)]
 struct Cut {
     count: u64,

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   examples ─ texts ─▶ with text ◀─ names    with text ─ name ─▶ in order ─ labels ─▶ labels
-//!   by original ─ labels of originals ─▶ originals ◀─ names    originals ─ originals ─▶ originals
+//!   by original ─ labels of originals ─▶ original rows ◀─ names
+//!   original rows ─ originals ─▶ originals
 //! ```
 
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ use crate::corpus_pages::CorpusPages;
 use crate::names::{NAMED, ROW, name_of};
 use crate::provenance::{LabelRow, OriginalRow};
 use crate::sites::SITES;
-use crate::tally::Tally;
+use crate::tally::TaskTally;
 
 /// Labels whose texts are looked up in one batch.
 const BATCH: usize = 4096;
@@ -60,7 +61,7 @@ pub(super) fn register(
         let sites: u64 = match informed {
             true => 0,
             false => context
-                .state::<Tally>(SITES)?
+                .state::<TaskTally>(SITES)?
                 .sums()
                 .values()
                 .map(|sum| sum[0])
@@ -206,7 +207,7 @@ fn shortened(text: &str) -> String {
 fn originals(registry: &mut Registry) {
     registry.reduce::<LabelOriginal, _>(stage::COUNT_ORIGINALS, |context, groups| {
         let named = context.state::<Bitmap>(NAMED)?;
-        let mut originals = context.wide_shuffle(shuffle::ORIGINALS)?;
+        let mut originals = context.wide_shuffle(shuffle::ORIGINAL_ROWS)?;
         while let Some(group) = groups.next_group()? {
             let page = u64::from(group.key());
             named.set(page);

@@ -1,9 +1,9 @@
 //! Labels: the chunks or files to search for, discovered blindly or taken from originals (Ardi &
 //! Heidemann 2014 §3.2, §6).
 //!
-//! * *Blind*: every object that occurs more often than a threshold in the whole corpus and is not on
-//!   the stop list. This is not distributive: an object may be frequent in the union of two corpora
-//!   and in neither of them, so a corpus is counted as a whole.
+//! * *Blind*: every object that occurs more often than a threshold in the whole corpus and is not
+//!   on the stop list. This is not distributive: an object may be frequent in the union of two
+//!   corpora and in neither of them, so a corpus is counted as a whole.
 //! * *Informed*: every object of a corpus of originals that is long enough.
 //!
 //! Objects are chunks, or whole files. Every page with a payload counts as a file, even if its text
@@ -15,9 +15,9 @@
 //!   with text ─ name ─▶ in order ─ labels ─▶ labels
 //! ```
 //!
-//! The results are three tables: `labels` (ordered by hash, from which [`write_labels`] writes a file
-//! of labels), `frequencies` (the number of objects for each number of occurrences: the paper's
-//! figures 1, 2 and 11) and `originals`.
+//! The results are three tables: `labels` (ordered by hash, from which [`write_labels`] writes a
+//! file of labels), `frequencies` (the number of objects for each number of occurrences: the
+//! paper's figures 1, 2 and 11) and `originals`.
 
 mod figures;
 mod flow_names;
@@ -72,7 +72,6 @@ table_row! {
 
 /// The summary of `discover`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct DiscoverSummary {
     /// Pages that were searched.
     pub pages: u64,
@@ -152,8 +151,8 @@ pub fn discover(
     )
 }
 
-/// The tasks that read all objects: from the table of chunks if its chunks follow the recipe, else by
-/// cutting the text again.
+/// The tasks that read all objects: from the table of chunks if its chunks follow the recipe, else
+/// by cutting the text again.
 fn tasks(corpus: &CorpusPages, recipe: &Recipe) -> Result<Vec<Value>> {
     if recipe.of == LabelKind::Files {
         let tasks = 0..corpus.page_tasks().len();
@@ -202,7 +201,7 @@ fn flow(corpus: &CorpusPages, params: &DiscoverParams, memory: u64, tasks: Vec<V
         .shuffle_of_numbers(shuffle::EXAMPLES, bits)
         .shuffle_of_numbers(shuffle::BY_ORIGINAL, bits)
         .shuffle_of_numbers(shuffle::WITH_TEXT, bits)
-        .shuffle_of_numbers(shuffle::ORIGINALS, bits)
+        .shuffle_of_numbers(shuffle::ORIGINAL_ROWS, bits)
         .shuffle_of_numbers(shuffle::IN_ORDER, 64)
         .table(LABELS_TABLE)
         .table(FREQUENCIES_TABLE);
@@ -239,14 +238,14 @@ fn flow(corpus: &CorpusPages, params: &DiscoverParams, memory: u64, tasks: Vec<V
             .stage(
                 Stage::reduce(stage::COUNT_ORIGINALS, shuffle::BY_ORIGINAL)
                     .writes(NAMED)
-                    .writes(shuffle::ORIGINALS),
+                    .writes(shuffle::ORIGINAL_ROWS),
             )
             .stage(names::stage(
                 corpus,
-                &[shuffle::WITH_TEXT, shuffle::ORIGINALS],
+                &[shuffle::WITH_TEXT, shuffle::ORIGINAL_ROWS],
             ))
             .stage(
-                Stage::reduce(stage::ORIGINALS, shuffle::ORIGINALS)
+                Stage::reduce(stage::ORIGINALS, shuffle::ORIGINAL_ROWS)
                     .writes(ORIGINALS_TABLE.as_str()),
             );
     } else {

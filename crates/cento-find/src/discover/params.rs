@@ -34,7 +34,8 @@ pub struct DiscoverParams {
     pub how: How,
     /// What a label is the hash of.
     pub recipe: Recipe,
-    /// The sorted hashes of the stop list. Only their number and a hash of all of them are recorded.
+    /// The sorted hashes of the stop list. Only their number and a hash of all of them are
+    /// recorded.
     #[serde(skip)]
     pub stops: Vec<[u8; 16]>,
     /// The identity of the stop list.

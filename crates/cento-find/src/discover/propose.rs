@@ -4,8 +4,8 @@
 const SHORT: u64 = 25;
 /// Files below this many bytes are short.
 const SHORT_FILE: u64 = 64;
-/// A chunk of at least this many bytes on many sites is not boilerplate but what the search is for. A
-/// post that was copied to every sixth site (Ardi & Heidemann §5.2) is spread as evenly as
+/// A chunk of at least this many bytes on many sites is not boilerplate but what the search is for.
+/// A post that was copied to every sixth site (Ardi & Heidemann §5.2) is spread as evenly as
 /// boilerplate.
 const LONG: u64 = 100;
 /// A label is spread if it is on at least this many domains, and on at least one in [`SHARE`].
@@ -55,7 +55,8 @@ pub(super) fn propose(facts: &LabelFacts<'_>) -> Option<String> {
     if !facts.file && facts.bytes >= LONG {
         return None;
     }
-    // A label with half of its occurrences in one domain belongs to that domain and deserves review.
+    // A label with half of its occurrences in one domain belongs to that domain and deserves
+    // review.
     let evenly = 2 * facts.largest <= facts.count;
     let spread = facts.sites >= SITES && facts.sites * SHARE >= facts.all_sites;
     (evenly && spread).then(|| {

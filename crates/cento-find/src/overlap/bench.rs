@@ -1,8 +1,8 @@
-//! The stages of an overlap over a Parquet file of (chunk, page) rows, without a corpus.
+//! The benchmark of counting: from a Parquet file of (chunk, page) rows to one of pairs, with the
+//! stages of every overlap.
 //!
-//! Not part of the public API: the example `overlap_bench` measures it, and the stages are private.
-//!
-//! Pages have numbers only: with many pairs, naming pages would take most of the time.
+//! Pages have numbers only: with many pairs, naming pages would take most of the time. Not part of
+//! the public API: the example `overlap_bench` measures it, and the stages are private.
 
 use std::path::Path;
 use std::sync::Arc;

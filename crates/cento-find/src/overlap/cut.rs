@@ -3,9 +3,8 @@
 use std::fs::File;
 use std::path::Path;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{UInt32Type, UInt64Type};
 use cento_fingerprint::ChunkHash;
+use cento_flow::{TableRow, table_row};
 use cento_text::chunk::{ChunkKind, chunks};
 use cento_text::normal::{Normalisation, normalise};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -44,6 +43,16 @@ impl ChunkCutter {
                 each(self.hash.hash128(self.normalised.as_bytes()), chunk);
             }
         });
+    }
+}
+
+table_row! {
+    /// A chunk of a page, in a file of rows.
+    pub struct ChunkPageRow {
+        /// The 64-bit hash of the chunk.
+        pub chunk: u64,
+        /// The number of the page.
+        pub page: u32,
     }
 }
 
@@ -97,11 +106,11 @@ fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
     })
 }
 
-/// Calls `each` with batches of the columns `chunk` (u64) and `page` (u32) of one row group.
+/// Calls `each` with batches of rows of one row group.
 pub(super) fn read_rows<E: From<Error>>(
     file: &Path,
     row_group: usize,
-    mut each: impl FnMut(&[u64], &[u32]) -> std::result::Result<(), E>,
+    mut each: impl FnMut(Vec<ChunkPageRow>) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
     let failed = |source: parquet::errors::ParquetError| {
         Error::Store(cento_store::Error::Parquet {
@@ -116,17 +125,8 @@ pub(super) fn read_rows<E: From<Error>>(
         .map_err(failed)?;
     for batch in reader {
         let batch = batch.map_err(|error| failed(error.into()))?;
-        let chunks = batch
-            .column_by_name("chunk")
-            .and_then(|column| column.as_primitive_opt::<UInt64Type>());
-        let pages = batch
-            .column_by_name("page")
-            .and_then(|column| column.as_primitive_opt::<UInt32Type>());
-        let (Some(chunks), Some(pages)) = (chunks, pages) else {
-            let wanted = "it has no columns chunk (u64) and page (u32)";
-            return Err(Error::corrupted(file, wanted).into());
-        };
-        each(chunks.values(), pages.values())?;
+        let rows = ChunkPageRow::read(&batch);
+        each(rows.map_err(|error| Error::corrupted(file, error.to_string()))?)?;
     }
     Ok(())
 }

@@ -114,13 +114,13 @@ pub fn run(
     let servers = params.unit != Unit::Pages;
     let analysis = if servers { SERVER_ANALYSIS } else { ANALYSIS };
     check(params)?;
-    let held = if servers {
+    let order_bytes = if servers {
         0
     } else {
         PageOrder::check_memory(source, workplace.memory)?;
         u64::from(source.kept()) * PageOrder::BYTES_PER_PAGE
     };
-    let workplace = &workplace.with_less_memory(held);
+    let workplace = &workplace.with_less_memory(order_bytes);
     workplace.run(
         analysis,
         params,

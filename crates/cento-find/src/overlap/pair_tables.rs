@@ -45,11 +45,11 @@ table_row! {
     pub struct OverlapPairRow {
         /// The page that is later by date; if dates do not decide, the one with the higher id.
         pub page_id: u64,
-        /// Its address.
+        /// Its URL.
         pub page: String,
         /// The page that is earlier by date; if dates do not decide, the one with the lower id.
         pub of_id: u64,
-        /// Its address.
+        /// Its URL.
         pub of: String,
         /// Distinct chunks that both have.
         pub chunks: u32,

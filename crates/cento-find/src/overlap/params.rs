@@ -1,7 +1,7 @@
 //! The parameters of `overlap`.
 
 use cento_text::chunk::ChunkKind;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize};
 
 /// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -22,22 +22,13 @@ pub struct OverlapParams {
     /// What is compared: pages or servers.
     pub unit: Unit,
     /// The kind of chunks.
-    #[serde(serialize_with = "as_text", deserialize_with = "from_text")]
+    #[serde(with = "cento_text::stored::as_text")]
     pub chunk: ChunkKind,
     /// The least number of chunks that a pair must share.
     pub threshold: u32,
     /// Chunks on more pages (or servers) than this are ignored; zero for no limit. The default is
     /// [`usual_max_pages`].
     pub max_pages: Option<u32>,
-}
-
-fn as_text<S: Serializer>(kind: &ChunkKind, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(kind)
-}
-
-fn from_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ChunkKind, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    text.parse().map_err(de::Error::custom)
 }
 
 /// The default limit on the pages of a chunk in a large corpus.

@@ -1,7 +1,7 @@
 //! The stages of an overlap, from chunks to pairs of numbers.
 //!
 //! ```text
-//!   pages ─ texts ─▶ by text ─ collapse ─▶ copies             pages with the text of an earlier one
+//!   pages ─ texts ─▶ by text ─ collapse ─▶ copies (pages with the text of an earlier page)
 //!      or ─ names of servers ─▶ by server ─ number servers ─▶ numbers of servers
 //!   text ── cut ──▶ by chunk ─ spread ─┬▶ by strip ─ count ─▶ pairs ─ sum ─▶ …
 //!                                      ├▶ facts    chunks of each page
@@ -198,9 +198,9 @@ pub(super) fn register_rows(registry: &mut Registry) {
         let CutTask::Rows { file, row_group } = context.task()? else {
             return Err(Error::Bug("a task that is not of rows".into()).into());
         };
-        read_rows::<StageError>(file.as_ref(), row_group, |chunks, pages| {
-            let zipped = chunks.iter().zip(pages);
-            Ok(rows.extend(zipped.map(|(&chunk, &page)| HashPage::short(chunk, page)))?)
+        read_rows::<StageError>(file.as_ref(), row_group, |batch| {
+            let batch = batch.into_iter();
+            Ok(rows.extend(batch.map(|row| HashPage::short(row.chunk, row.page)))?)
         })
     });
 }

@@ -3,7 +3,7 @@
 //! ```text
 //!   chunk 17: 3 8 9 40          left page 8:  9 40 │ 11 40 90 │ …  the pages after 8 in its chunks
 //!   chunk 23: 8 11 40 90                       │
-//!                                              ├─ 1. counters[h(right)] += 1   few, so they are cached
+//!                                              ├─ 1. counters[h(right)] += 1   few and cached
 //!                                              ├─ 2. bitmap of heavy counters
 //!                                              ├─ 3. candidates: rights whose bits are set
 //!                                              └─ 4. exact count of the candidates

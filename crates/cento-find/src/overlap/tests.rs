@@ -23,7 +23,7 @@ pub(super) fn dated(page: TestPage, date: Option<i64>) -> TestPage {
     TestPage { date, ..page }
 }
 
-pub(super) fn given(host: usize, number: usize, text: &str) -> TestPage {
+pub(super) fn test_page(host: usize, number: usize, text: &str) -> TestPage {
     TestPage {
         url: format!("http://www.h{host}.example/{number}"),
         text: text.to_owned(),
@@ -217,7 +217,7 @@ proptest! {
         threads in 1usize..4,
     ) {
         let pages: Vec<TestPage> = pages.iter().enumerate()
-            .map(|(number, (host, text))| given(*host, number, text)).collect();
+            .map(|(number, (host, text))| test_page(*host, number, text)).collect();
         let folder = tempfile::tempdir().unwrap();
         let parameters = Parameters { chunk: stored.parse().unwrap(), ..Parameters::default() };
         let source = corpus(folder.path(), &pages, parameters);
@@ -244,7 +244,7 @@ fn many() -> Vec<TestPage> {
             .collect()
     };
     (0..401)
-        .map(|page| given(page % 7, page, &text(page - usize::from(page % 10 == 9))))
+        .map(|page| test_page(page % 7, page, &text(page - usize::from(page % 10 == 9))))
         .collect()
 }
 
@@ -288,10 +288,10 @@ fn neither_threads_nor_memory_change_a_byte() {
 fn an_empty_result_reports_the_largest_pair() {
     let folder = tempfile::tempdir().unwrap();
     let pages = [
-        given(0, 0, "a\nb\nc\nd"),
-        given(1, 1, "a\nx\ny"),
-        given(2, 2, "d\nc\nz"),
-        given(3, 3, "c\nd\nw"),
+        test_page(0, 0, "a\nb\nc\nd"),
+        test_page(1, 1, "a\nx\ny"),
+        test_page(2, 2, "d\nc\nz"),
+        test_page(3, 3, "c\nd\nw"),
     ];
     let source = corpus(folder.path(), &pages, Parameters::default());
     let params = OverlapParams {
@@ -311,7 +311,7 @@ fn an_empty_result_reports_the_largest_pair() {
 #[test]
 fn a_corpus_without_text_offers_the_chunks_it_has() {
     let folder = tempfile::tempdir().unwrap();
-    let pages = [given(0, 0, "a\nb\nc"), given(1, 1, "c\nb\nq")];
+    let pages = [test_page(0, 0, "a\nb\nc"), test_page(1, 1, "c\nb\nq")];
     let parameters = Parameters {
         text: false,
         chunk: "lines:1".parse().unwrap(),
@@ -338,7 +338,7 @@ fn a_corpus_without_text_offers_the_chunks_it_has() {
 fn pages_with_identical_text_count_as_one() {
     let folder = tempfile::tempdir().unwrap();
     let pages: Vec<TestPage> = (0..50)
-        .map(|page| given(page, page, "the same\n\ntext"))
+        .map(|page| test_page(page, page, "the same\n\ntext"))
         .collect();
     let source = corpus(folder.path(), &pages, Parameters::default());
     let params = OverlapParams {
@@ -353,7 +353,11 @@ fn pages_with_identical_text_count_as_one() {
 #[test]
 fn thresholds_and_limits_out_of_range_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let source = corpus(folder.path(), &[given(0, 0, "a")], Parameters::default());
+    let source = corpus(
+        folder.path(),
+        &[test_page(0, 0, "a")],
+        Parameters::default(),
+    );
     let place = workplace(folder.path(), 1, 64 << 20);
     for (threshold, max_pages) in [(0, Some(10)), (3, Some(1))] {
         let params = OverlapParams {

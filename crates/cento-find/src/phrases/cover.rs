@@ -6,16 +6,16 @@
 //! ```
 //!
 //! The greedy rule of the paper: the next page is the one with the most uncovered popular shingles.
-//! Ties go to the page that shares the most shingles with the covered page, popular or not, and then
-//! to the first. A page of the same domain or address is chosen only if no other page has uncovered
-//! shingles.
+//! Ties go to the page that shares the most shingles with the covered page, popular or not, and
+//! then to the first. A page of the same domain or address is chosen only if no other page has
+//! uncovered shingles.
 //!
 //! The cost is bounded twice. As in the paper, only a limited number of pages is covered for each
 //! number of popular shingles. And the number of candidates per phrase and page is limited: foreign
 //! pages first, in a random order that is the same for all phrases. So a phrase on a million pages
 //! does not produce a million times a million rows, a page that is a candidate for one such phrase
-//! is a candidate for all of them, and a spammer with a million pages cannot crowd out the pages that
-//! have the same phrases.
+//! is a candidate for all of them, and a spammer with a million pages cannot crowd out the pages
+//! that have the same phrases.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -94,14 +94,14 @@ impl Homes {
     }
 }
 
-/// The candidates of a phrase. Every page finds among them the first pages that are foreign to it, up
-/// to its limit, and the first of the other pages if these are too few.
+/// The candidates of a phrase. Every page finds among them the first pages that are foreign to it,
+/// up to its limit, and the first of the other pages if these are too few.
 ///
 /// A page is skipped if the limit is reached for its domain and address together: for every page to
-/// which it is foreign, those are foreign, too. It is also skipped if twice the limit is reached for
-/// its domain: at most half of these have any one address, so a page of another domain finds enough
-/// among the rest. The same holds for addresses. So no skipped page is ever needed, and at most five
-/// times the limit are stored.
+/// which it is foreign, those are foreign, too. It is also skipped if twice the limit is reached
+/// for its domain: at most half of these have any one address, so a page of another domain finds
+/// enough among the rest. The same holds for addresses. So no skipped page is ever needed, and at
+/// most five times the limit are stored.
 struct PhraseCandidates {
     most: u32,
     pages: Vec<u32>,

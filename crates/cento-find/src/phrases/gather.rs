@@ -16,7 +16,7 @@ use cento_flow::{Bitmap, Registry, SeenFilter, StageError};
 
 use super::flow_names::{counter, shuffle, stage, state};
 use super::params::{PhrasesParams, SiteKind};
-use super::phrase_rows::{Contribution, PageHome, Shingle, TOTAL};
+use super::phrase_rows::{PageHome, PhraseContribution, Shingle, TOTAL};
 use crate::collapsed::GONE;
 use crate::copies::MINIMA;
 use crate::corpus_pages::CorpusPages;
@@ -33,8 +33,8 @@ pub(super) fn home_shuffle(kind: SiteKind) -> &'static str {
 }
 
 /// Finds the phrases of texts: every run of k words. In the paper texts are circular, so that the
-/// last words of a page and its first form phrases, too; nobody wrote those, so they are not counted
-/// here.
+/// last words of a page and its first form phrases, too; nobody wrote those, so they are not
+/// counted here.
 struct PhraseScanner {
     hasher: WordHasher,
     sketcher: Sketcher,
@@ -44,8 +44,8 @@ struct PhraseScanner {
     rounds: GramRounds,
 }
 
-/// The longest text, in bytes, whose phrases are computed at once. Those of longer texts are computed
-/// in rounds of bounded memory.
+/// The longest text, in bytes, whose phrases are computed at once. Those of longer texts are
+/// computed in rounds of bounded memory.
 const AT_ONCE: usize = 1 << 20;
 
 impl PhraseScanner {
@@ -88,8 +88,8 @@ impl PhraseScanner {
         Ok(self.grams.len() as u32)
     }
 
-    /// Like [`PhraseScanner::of`] for a long text, which is read twice: for its shingles, and for its
-    /// phrases.
+    /// Like [`PhraseScanner::of`] for a long text, which is read twice: for its shingles, and for
+    /// its phrases.
     fn of_long(
         &mut self,
         text: &str,
@@ -186,7 +186,7 @@ fn texts(registry: &mut Registry, corpus: &Arc<CorpusPages>, params: &PhrasesPar
         let sites = context.state::<Numbers>(params.site.name())?;
         let seen = context.state::<SeenFilter>(state::SEEN)?;
         let mut by_phrase = context.shuffle::<Shingle>(shuffle::BY_PHRASE)?;
-        let mut by_page = context.shuffle::<Contribution>(shuffle::BY_PAGE)?;
+        let mut by_page = context.shuffle::<PhraseContribution>(shuffle::BY_PAGE)?;
         let mut phrases = PhraseScanner::new(&params);
         texts.for_each_text(&context.task()?, |page, text| {
             if gone.get(u64::from(page)) {
@@ -204,7 +204,7 @@ fn texts(registry: &mut Registry, corpus: &Arc<CorpusPages>, params: &PhrasesPar
                 }
                 Ok(())
             })?;
-            by_page.push(Contribution {
+            by_page.push(PhraseContribution {
                 page,
                 facts: TOTAL,
                 amount: total,

@@ -2,11 +2,12 @@
 //! §3.3–3.5 and §4).
 //!
 //! * The *phrases* of a page are all runs of five words, and its *shingles* are a sample of 84 of
-//!   them, drawn so that pages with common phrases tend to have common shingles. Unlike in the paper
-//!   the text is not circular: nobody wrote the phrases that join the end of a page to its
+//!   them, drawn so that pages with common phrases tend to have common shingles. Unlike in the
+//!   paper the text is not circular: nobody wrote the phrases that join the end of a page to its
 //!   beginning. A page of fewer than five words has no phrases and no shingles.
 //! * A phrase is *popular* if it is a shingle of at least five pages; near-duplicates count as one
-//!   page. With [`PhrasesParams::exact`] it is popular if it occurs anywhere on at least five pages.
+//!   page. With [`PhrasesParams::exact`] it is popular if it occurs anywhere on at least five
+//!   pages.
 //! * A *covering set* of a page consists of other pages that have its popular shingles
 //!   ([`CoverRow`]), preferably foreign ones ([`ForeignBy`]). It shows that the page could be
 //!   assembled from these pages, not that it was.
@@ -63,7 +64,6 @@ pub const PHRASES: &str = "phrases";
 
 /// The summary of `phrases`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct PhrasesSummary {
     /// Pages that were compared.
     pub pages: u64,

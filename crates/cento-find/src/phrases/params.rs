@@ -92,15 +92,15 @@ impl PhrasesParams {
     }
 }
 
-/// Which pages of a cover are foreign to the covered page. An unknown domain or address differs from
-/// all others.
+/// Which pages of a cover are foreign to the covered page. An unknown domain or address differs
+/// from all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForeignBy {
     /// Pages of another domain and another address. They are chosen first.
     Both,
-    /// Pages of another address, as in the paper's foreign contribution. Pages of another domain and
-    /// address are chosen first.
+    /// Pages of another address, as in the paper's foreign contribution. Pages of another domain
+    /// and address are chosen first.
     Ip,
     /// Pages of another domain. They are chosen first.
     Domain,

@@ -66,9 +66,9 @@ impl Row for Shingle {
 
 /// A page that has a phrase. The first row of a phrase is a head with facts about the phrase.
 ///
-/// Pages come in a random order that is the same for all phrases. So the first pages of a phrase are
-/// a sample, and a page that is among the first of one phrase is likely to be among the first of the
-/// next.
+/// Pages come in a random order that is the same for all phrases. So the first pages of a phrase
+/// are a sample, and a page that is among the first of one phrase is likely to be among the first
+/// of the next.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Holder {
@@ -178,7 +178,7 @@ pub(super) fn shuffled(page: u32) -> u64 {
 /// What phrases add to the counts of a page.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Contribution {
+pub(super) struct PhraseContribution {
     pub(super) page: u32,
     pub(super) facts: u32,
     pub(super) amount: u32,
@@ -187,7 +187,7 @@ pub(super) struct Contribution {
 /// The contribution is the total number of phrases of the page.
 pub(super) const TOTAL: u32 = 1 << 20;
 
-impl Row for Contribution {
+impl Row for PhraseContribution {
     type Key = u32;
     type Rest = (u32, u32);
 

@@ -26,8 +26,8 @@ use crate::names::{PageName, ROW, name_of};
 
 /// Phrases whose words are looked up in one batch of texts.
 const BATCH: usize = 4096;
-/// Phrases of one page whose words are looked up at once, about 20 MiB. For more phrases its text is
-/// read again.
+/// Phrases of one page whose words are looked up at once, about 20 MiB. For more phrases its text
+/// is read again.
 const ROUND: usize = 1 << 18;
 /// The most characters of a phrase that are stored. Real phrases are shorter, but a word may be as
 /// long as its page.
@@ -77,8 +77,8 @@ table_row! {
         pub shingles: u32,
         /// The number of popular shingles.
         pub popular: u32,
-        /// The share of its distinct phrases that are on no other page, computed from all phrases of
-        /// all pages; null if it has no phrases.
+        /// The share of its distinct phrases that are on no other page, computed from all phrases
+        /// of all pages; null if it has no phrases.
         pub originality: Option<f64>,
         /// The number of its distinct phrases.
         pub phrases: u64,

@@ -5,9 +5,9 @@
 //!                 └▶ examples         └▶ offerers            coverable ─ choose ─▶ covered
 //! ```
 //!
-//! Most shared phrases are on few pages, which are buffered until they are counted. A phrase may also
-//! be on a million pages. Its rows are not buffered but sent to a second reduce, after a row with
-//! their count.
+//! Most shared phrases are on few pages, which are buffered until they are counted. A phrase may
+//! also be on a million pages. Its rows are not buffered but sent to a second reduce, after a row
+//! with their count.
 
 use cento_flow::{Bitmap, Emitter, Registry};
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::flow_names::{counter, shuffle, stage, state};
 use super::params::PhrasesParams;
 use super::phrase_rows::{
-    ABROAD, Contribution, Coverable, Example, Holder, POPULAR, SAMPLED, Shingle, TOTAL, shuffled,
+    ABROAD, Coverable, Example, Holder, POPULAR, PhraseContribution, SAMPLED, Shingle, TOTAL,
+    shuffled,
 };
 use crate::copies::MINIMA;
 use crate::names::{NAMED, ROW};
@@ -42,7 +43,7 @@ pub(super) struct PhraseCounts {
 }
 
 impl PhraseCounts {
-    fn add(&mut self, added: Contribution) {
+    fn add(&mut self, added: PhraseContribution) {
         if added.facts & TOTAL != 0 {
             self.phrases = u64::from(added.amount);
             self.shingles = if added.amount > 0 { MINIMA } else { 0 };
@@ -84,7 +85,7 @@ impl ContributionCache {
         &mut self,
         row: Holder,
         head: u32,
-        by_page: &mut Emitter<Contribution>,
+        by_page: &mut Emitter<PhraseContribution>,
         offerers: Option<&mut Emitter<Holder>>,
     ) -> cento_flow::Result<()> {
         let facts = head & (POPULAR | ABROAD);
@@ -96,7 +97,7 @@ impl ContributionCache {
             offerers.push(row.with(facts | row.slots()))?;
         }
         if row.slots() > 0 {
-            return by_page.push(Contribution {
+            return by_page.push(PhraseContribution {
                 page: row.page,
                 facts: facts | row.slots(),
                 amount: 1,
@@ -119,13 +120,13 @@ impl ContributionCache {
     fn flush(
         &mut self,
         slot: usize,
-        by_page: &mut Emitter<Contribution>,
+        by_page: &mut Emitter<PhraseContribution>,
     ) -> cento_flow::Result<()> {
         let page = self.pages.get(slot).copied().unwrap_or(UNSET);
         for (facts, count) in (0..).zip(self.counts.get_mut(slot).into_iter().flatten()) {
             let amount = std::mem::take(count);
             if amount > 0 {
-                by_page.push(Contribution {
+                by_page.push(PhraseContribution {
                     page,
                     facts: facts << 16,
                     amount,
@@ -135,7 +136,7 @@ impl ContributionCache {
         Ok(())
     }
 
-    fn finish(mut self, by_page: &mut Emitter<Contribution>) -> cento_flow::Result<()> {
+    fn finish(mut self, by_page: &mut Emitter<PhraseContribution>) -> cento_flow::Result<()> {
         (0..ContributionCache::SLOTS).try_for_each(|slot| self.flush(slot, by_page))
     }
 }
@@ -146,7 +147,7 @@ pub(super) fn register(registry: &mut Registry, params: &PhrasesParams) {
         let named = context.state::<Bitmap>(NAMED)?;
         let mut holders = context.shuffle::<Holder>(shuffle::HOLDERS)?;
         let mut examples = context.shuffle::<Example>(shuffle::EXAMPLES)?;
-        let mut by_page = context.shuffle::<Contribution>(shuffle::BY_PAGE)?;
+        let mut by_page = context.shuffle::<PhraseContribution>(shuffle::BY_PAGE)?;
         let mut offerers = match covers {
             true => Some(context.shuffle::<Holder>(shuffle::OFFERERS)?),
             false => None,
@@ -209,7 +210,7 @@ pub(super) fn register(registry: &mut Registry, params: &PhrasesParams) {
         Ok(cache.finish(&mut by_page)?)
     });
     registry.reduce::<Holder, _>(stage::SHARE, move |context, groups| {
-        let mut by_page = context.shuffle::<Contribution>(shuffle::BY_PAGE)?;
+        let mut by_page = context.shuffle::<PhraseContribution>(shuffle::BY_PAGE)?;
         let mut offerers = match covers {
             true => Some(context.shuffle::<Holder>(shuffle::OFFERERS)?),
             false => None,
@@ -226,7 +227,7 @@ pub(super) fn register(registry: &mut Registry, params: &PhrasesParams) {
         Ok(cache.finish(&mut by_page)?)
     });
     let (from, covers) = (params.cover_from, params.covers());
-    registry.reduce::<Contribution, _>(stage::SUM, move |context, groups| {
+    registry.reduce::<PhraseContribution, _>(stage::SUM, move |context, groups| {
         let mut rows = context.wide_shuffle(shuffle::PAGE_ROWS)?;
         let mut coverable = match covers {
             true => Some(context.shuffle::<Coverable>(shuffle::COVERABLE)?),

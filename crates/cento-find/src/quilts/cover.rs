@@ -69,7 +69,7 @@ impl GramList {
 }
 
 /// The patch grams of a page, and the other pages that have them.
-pub(super) struct Classes {
+pub(super) struct GramClasses {
     list: GramList,
     /// The class of each gram.
     classes: Vec<u32>,
@@ -87,9 +87,9 @@ const FREE: u32 = u32::MAX;
 /// The smallest size of the hash table, a power of two.
 const SLOTS: usize = 1 << 10;
 
-impl Default for Classes {
-    fn default() -> Classes {
-        Classes {
+impl Default for GramClasses {
+    fn default() -> GramClasses {
+        GramClasses {
             list: GramList::default(),
             classes: Vec::new(),
             known: vec![FREE; SLOTS],
@@ -123,7 +123,7 @@ pub(super) const UNCOVERED: u32 = u32::MAX;
 /// then the lowest number.
 pub(super) type Gain = (u64, Reverse<u32>);
 
-impl Classes {
+impl GramClasses {
     pub(super) fn clear(&mut self) {
         self.list.clear();
         self.classes.clear();
@@ -145,10 +145,10 @@ impl Classes {
         self.classes.push(class);
     }
 
-    /// Frees the memory if there is room for more than `grams` grams.
+    /// Frees the memory if it has space for more than `grams` grams.
     pub(super) fn shrink(&mut self, grams: usize) {
         if self.classes.capacity() > grams {
-            *self = Classes::default();
+            *self = GramClasses::default();
         }
     }
 
@@ -191,8 +191,8 @@ impl Classes {
         slot
     }
 
-    /// An estimate of the memory in bytes, including that of [`Classes::cover`], in a corpus of so
-    /// many pages.
+    /// An estimate of the memory in bytes, including that of [`GramClasses::cover`], in a corpus of
+    /// this many pages.
     pub(super) fn bytes(&self, pages: u32) -> u64 {
         let entries = self.pages.len() as u64;
         let candidates = entries.min(u64::from(pages));
@@ -238,7 +238,7 @@ impl Classes {
         self.cover_above(None, m, enough, order)
     }
 
-    /// Like [`Classes::cover`], but stops at the first source that gains no more than `floor`.
+    /// Like [`GramClasses::cover`], but stops at the first source that gains no more than `floor`.
     ///
     /// This is one round of a cover whose grams do not fit in memory: as long as every page above
     /// the floor has all of its grams here, the sources above the floor are those of the whole.
@@ -434,8 +434,8 @@ mod tests {
         })
     }
 
-    fn classes(grams: &[(u64, Vec<u32>)]) -> Classes {
-        let mut classes = Classes::default();
+    fn classes(grams: &[(u64, Vec<u32>)]) -> GramClasses {
+        let mut classes = GramClasses::default();
         for (gram, others) in grams {
             classes.add(*gram, others.len() as u16 + 1, others);
         }

@@ -18,15 +18,16 @@ use std::sync::Arc;
 use cento_flow::{Bitmap, Context, Lease, Registry, StageError};
 use serde::{Deserialize, Serialize};
 
-use super::cover::{Classes, Cover};
+use super::cover::{Cover, GramClasses};
 use super::flow_names::{counter, shuffle, stage, state};
 use super::gram_rows::{
-    Count, FIRST, GRAMS, GramPage, LINKED_ADDRESS, NOBODY, Others, PATCH, SHARED, SweepTally,
+    CategoryCount, FIRST, GRAMS, GramPage, LINKED_ADDRESS, NOBODY, Others, PATCH, SHARED,
+    SweepTally,
 };
-use super::order::PageOrder;
+use super::order::DateOrder;
 use super::params::{Foreign, Level, is_patchy};
 use super::places::{CoveredGram, PatchLocator};
-use super::servers::{Common, Linked, domains_of, is_foreign};
+use super::servers::{Linked, PageProperty, domains_of, is_foreign};
 use super::spilled::SpilledGrams;
 use crate::corpus_pages::CorpusPages;
 use crate::names::{NAMED, ROW};
@@ -100,7 +101,7 @@ impl PageMemory {
 }
 
 pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>, temp: &Path) {
-    registry.reduce::<Count, _>(stage::PATCHY, |context, groups| {
+    registry.reduce::<CategoryCount, _>(stage::PATCHY, |context, groups| {
         let level: Level = context.parameters()?;
         let patchy = context.state::<Bitmap>(&level.name(state::PATCHY))?;
         let mut others = context.shuffle::<Others>(&level.name(shuffle::OTHERS))?;
@@ -245,7 +246,7 @@ const UNUSUAL: usize = 1 << 20;
 
 /// What must be known of pages to describe their quilts in full.
 struct PageStates {
-    order: Arc<PageOrder>,
+    order: Arc<DateOrder>,
     domains: Arc<Numbers>,
     addresses: Arc<Numbers>,
 }
@@ -255,7 +256,7 @@ impl PageStates {
         Ok(PageStates {
             order: context.state(state::ORDER)?,
             domains: context.state(domains_of(level.foreign).state())?,
-            addresses: context.state(Common::Address.state())?,
+            addresses: context.state(PageProperty::Address.state())?,
         })
     }
 }
@@ -267,7 +268,7 @@ struct PatchyPage {
     first: u64,
     /// Patch grams for each m.
     patch: Vec<u64>,
-    classes: Classes,
+    classes: GramClasses,
     /// All grams, if they did not fit in memory. Then `classes` is empty.
     spilled: Option<SpilledGrams>,
     linked: Linked,
@@ -288,7 +289,7 @@ impl PatchyPage {
             shared: 0,
             first: 0,
             patch: Vec::new(),
-            classes: Classes::default(),
+            classes: GramClasses::default(),
             spilled: None,
             linked: Linked::default(),
             gram: None,
@@ -340,14 +341,14 @@ impl PatchyPage {
     /// Moves all grams to a file.
     fn spill(&mut self, context: &Context<'_>) -> Result<(), StageError> {
         context.count(counter::SPILLED, 1);
-        let wanted = context.budget().limit() / 32;
-        let memory = match self.memory.reserve(context, wanted) {
-            true => wanted.max(PageMemory::USUAL),
+        let share = context.budget().limit() / 32;
+        let memory = match self.memory.reserve(context, share) {
+            true => share.max(PageMemory::USUAL),
             false => PageMemory::USUAL,
         };
         let spilled = SpilledGrams::of(&self.classes, &self.temp, self.pages, memory);
         self.spilled = Some(spilled.map_err(|error| self.failed(error))?);
-        self.classes = Classes::default();
+        self.classes = GramClasses::default();
         Ok(())
     }
 

@@ -28,7 +28,7 @@ impl Row for GramPage {
 /// shared grams of pages.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Count {
+pub(super) struct CategoryCount {
     pub(super) page: u32,
     /// One of the categories below in the highest twelve bits, and the count.
     packed: u32,
@@ -44,26 +44,26 @@ pub(super) const FIRST: u32 = 2;
 /// patch grams.
 pub(super) const PATCH: u32 = 3;
 
-impl Count {
+impl CategoryCount {
     const BITS: u32 = 20;
     /// The largest count that fits in a row.
-    pub(super) const MOST: u32 = (1 << Count::BITS) - 1;
+    pub(super) const MOST: u32 = (1 << CategoryCount::BITS) - 1;
 
-    pub(super) fn new(page: u32, category: u32, count: u32) -> Count {
-        let packed = category << Count::BITS | count.min(Count::MOST);
-        Count { page, packed }
+    pub(super) fn new(page: u32, category: u32, count: u32) -> CategoryCount {
+        let packed = category << CategoryCount::BITS | count.min(CategoryCount::MOST);
+        CategoryCount { page, packed }
     }
 
     pub(super) fn category(&self) -> usize {
-        (self.packed >> Count::BITS) as usize
+        (self.packed >> CategoryCount::BITS) as usize
     }
 
     pub(super) fn count(&self) -> u64 {
-        u64::from(self.packed & Count::MOST)
+        u64::from(self.packed & CategoryCount::MOST)
     }
 }
 
-impl Row for Count {
+impl Row for CategoryCount {
     type Key = u32;
     type Rest = u32;
 
@@ -76,8 +76,8 @@ impl Row for Count {
     }
 }
 
-/// The other pages that have a gram of a page, three per row. Most patch grams are on few pages, and
-/// a row for each of them would move twice the bytes.
+/// The other pages that have a gram of a page, three per row. Most patch grams are on few pages,
+/// and a row for each of them would move twice the bytes.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
 pub(super) struct Others {

@@ -2,8 +2,8 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-/// A map from grams to numbers. The factor of the hash function is drawn at random for each table, so
-/// that nobody can write a page whose grams all collide. The result does not depend on it.
+/// A map from grams to numbers. The factor of the hash function is drawn at random for each table,
+/// so that nobody can write a page whose grams all collide. The result does not depend on it.
 pub(super) struct GramTable {
     /// The gram of each slot; 0 if it is free.
     grams: Vec<u64>,

@@ -12,9 +12,9 @@ use cento_fingerprint::grams;
 use cento_flow::{Bitmap, Emitter, Registry, SeenFilter, StageError};
 
 use super::flow_names::{shuffle, stage, state};
-use super::gram_rows::{Count, FIRST, GRAMS, GramPage, PATCH, SHARED, SweepTally};
+use super::gram_rows::{CategoryCount, FIRST, GRAMS, GramPage, PATCH, SHARED, SweepTally};
 use super::gram_table::GramTable;
-use super::order::{Earliest, PageOrder};
+use super::order::{DateOrder, Earliest};
 use super::params::Level;
 use crate::collapsed::GONE;
 use crate::corpus_pages::CorpusPages;
@@ -58,8 +58,8 @@ impl GramSets {
     }
 }
 
-/// A cache that sums up the counts of pages before they are emitted. The grams of a page occur close
-/// to each other.
+/// A cache that sums up the counts of pages before they are emitted. The grams of a page occur
+/// close to each other.
 struct CountCache {
     pages: Vec<u32>,
     counts: Vec<u32>,
@@ -76,11 +76,11 @@ fn emit(
     page: u32,
     category: u32,
     mut count: u32,
-    out: &mut Emitter<Count>,
+    out: &mut Emitter<CategoryCount>,
 ) -> cento_flow::Result<()> {
     while count > 0 {
-        let now = count.min(Count::MOST);
-        out.push(Count::new(page, category, now))?;
+        let now = count.min(CategoryCount::MOST);
+        out.push(CategoryCount::new(page, category, now))?;
         count -= now;
     }
     Ok(())
@@ -101,7 +101,7 @@ impl CountCache {
         &mut self,
         page: u32,
         category: u32,
-        out: &mut Emitter<Count>,
+        out: &mut Emitter<CategoryCount>,
     ) -> cento_flow::Result<()> {
         let slot = (page.wrapping_mul(0x9e37_79b1) >> 19) as usize;
         if self.pages.get(slot).is_some_and(|&cached| cached != page) {
@@ -117,7 +117,7 @@ impl CountCache {
         Ok(())
     }
 
-    fn flush(&mut self, slot: usize, out: &mut Emitter<Count>) -> cento_flow::Result<()> {
+    fn flush(&mut self, slot: usize, out: &mut Emitter<CategoryCount>) -> cento_flow::Result<()> {
         let page = self.pages.get(slot).copied().unwrap_or(FREE);
         let counts = self
             .counts
@@ -128,7 +128,7 @@ impl CountCache {
         Ok(())
     }
 
-    fn finish(mut self, out: &mut Emitter<Count>) -> cento_flow::Result<()> {
+    fn finish(mut self, out: &mut Emitter<CategoryCount>) -> cento_flow::Result<()> {
         (0..CACHED).try_for_each(|slot| self.flush(slot, out))
     }
 }
@@ -160,7 +160,7 @@ pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>) {
         };
         let gone = context.state::<Bitmap>(GONE)?;
         let mut by_gram = context.shuffle::<GramPage>(&level.name(shuffle::BY_GRAM))?;
-        let mut counts = context.shuffle::<Count>(&level.name(shuffle::COUNTS))?;
+        let mut counts = context.shuffle::<CategoryCount>(&level.name(shuffle::COUNTS))?;
         if !level.findings {
             // A definition without quilts gets a row, too.
             let mut tally = context.shuffle::<SweepTally>(shuffle::TALLY)?;
@@ -192,10 +192,10 @@ pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>) {
     registry.reduce::<GramPage, _>(stage::PATCH_GRAMS, |context, groups| {
         let level: Level = context.parameters()?;
         let order = match level.findings {
-            true => Some(context.state::<PageOrder>(state::ORDER)?),
+            true => Some(context.state::<DateOrder>(state::ORDER)?),
             false => None,
         };
-        let mut counts = context.shuffle::<Count>(&level.name(shuffle::COUNTS))?;
+        let mut counts = context.shuffle::<CategoryCount>(&level.name(shuffle::COUNTS))?;
         let mut postings = context.shuffle::<GramPage>(&level.name(shuffle::POSTINGS))?;
         let mut cache = CountCache::new(&level);
         let most = level.most();

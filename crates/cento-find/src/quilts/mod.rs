@@ -51,9 +51,9 @@ pub use sweep::{SWEEP, SWEEP_TABLE, Sweep, SweepRow, sweep};
 
 use flow_names::{counter, shuffle, stage, state};
 use gram_rows::GramPage;
-use params::{Level, Point};
+use params::{Level, SweepPoint};
 use quilt_tables::earlier_page;
-use servers::{Common, domains_of};
+use servers::{PageProperty, domains_of};
 
 use crate::collapsed;
 use crate::copies::CopiesParams;
@@ -68,7 +68,6 @@ pub const QUILTS: &str = "quilts";
 
 /// The summary of `quilts`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct QuiltsSummary {
     /// Pages that were compared.
     pub pages: u64,
@@ -186,7 +185,7 @@ impl Level {
         params: &QuiltsParams,
         k: u32,
         ms: Vec<u32>,
-        points: Vec<Point>,
+        points: Vec<SweepPoint>,
         memory: u64,
         findings: bool,
     ) -> Level {
@@ -232,10 +231,10 @@ fn common_stages(
     let mut flow = collapsed::with_gone(flow, corpus, copies, &json!(params));
     let mut commons = Vec::new();
     if params.foreign != Foreign::None {
-        commons.push(Common::Server);
+        commons.push(PageProperty::Server);
     }
     if findings {
-        commons.extend([domains_of(params.foreign), Common::Address]);
+        commons.extend([domains_of(params.foreign), PageProperty::Address]);
         commons.dedup();
         flow = flow.shuffle(shuffle::LINK_ENDS);
     }
@@ -260,7 +259,7 @@ fn common_stages(
             .named(common.state())
             .with(json!(common))
             .writes(common.state());
-        let is_end = common == Common::Address || common == domains_of(params.foreign);
+        let is_end = common == PageProperty::Address || common == domains_of(params.foreign);
         flow = flow.stage(match findings && is_end {
             true => alike.writes(shuffle::LINK_ENDS),
             false => alike,
@@ -318,7 +317,7 @@ fn level_stages(flow: Flow, corpus: &CorpusPages, level: &Level, memory: u64) ->
         cover = cover
             .reads(state::ORDER)
             .reads(domains_of(level.foreign).state())
-            .reads(Common::Address.state())
+            .reads(PageProperty::Address.state())
             .writes(NAMED)
             .writes(shuffle::BY_PAGE)
             .writes(shuffle::BY_SOURCE)
@@ -355,7 +354,7 @@ fn flow(
     copies: Option<&Findings>,
 ) -> Flow {
     let bits = number_bits(corpus);
-    let points = vec![Point {
+    let points = vec![SweepPoint {
         number: 0,
         m: 0,
         c: params.c,

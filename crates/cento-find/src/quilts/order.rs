@@ -1,8 +1,8 @@
 //! Which page came first, in eight bytes per page.
 //!
-//! The order is that of [`Precedence`]: by date (publication, else fetch), then undated pages; among
-//! equal dates an address without tracking parameters comes first. The page number, which breaks the
-//! remaining ties, is not part of the key.
+//! The order is that of [`Precedence`]: by date (publication, else fetch), then undated pages;
+//! among equal dates an address without tracking parameters comes first. The page number, which
+//! breaks the remaining ties, is not part of the key.
 
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,11 +33,11 @@ pub(super) fn key(precedence: &Precedence) -> u64 {
 }
 
 /// The key of each page: a broadcast state.
-pub(super) struct PageOrder {
+pub(super) struct DateOrder {
     keys: Vec<AtomicU64>,
 }
 
-impl PageOrder {
+impl DateOrder {
     pub(super) fn set(&self, page: u32, key: u64) {
         if let Some(slot) = self.keys.get(page as usize) {
             slot.fetch_min(key, Ordering::Relaxed);
@@ -56,10 +56,10 @@ fn pages_of(parameters: &Value) -> u64 {
     parameters.get("pages").and_then(Value::as_u64).unwrap_or(0)
 }
 
-impl State for PageOrder {
-    fn create(parameters: &Value) -> Result<PageOrder, StageError> {
+impl State for DateOrder {
+    fn create(parameters: &Value) -> Result<DateOrder, StageError> {
         let keys = std::iter::repeat_with(|| AtomicU64::new(u64::MAX));
-        Ok(PageOrder {
+        Ok(DateOrder {
             keys: keys.take(pages_of(parameters) as usize).collect(),
         })
     }
@@ -94,8 +94,8 @@ impl State for PageOrder {
     }
 }
 
-/// Finds the page that had a gram before all others. There is no such page if two share the earliest
-/// date, or if any has no date.
+/// Finds the page that had a gram before all others. There is no such page if two share the
+/// earliest date, or if any has no date.
 pub(super) struct Earliest {
     date: u64,
     page: u32,
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn the_state_reads_back() {
         let parameters = json!({ "pages": 20_000 });
-        let [one, other] = [0, 1].map(|_| PageOrder::create(&parameters).unwrap());
+        let [one, other] = [0, 1].map(|_| DateOrder::create(&parameters).unwrap());
         one.set(19_999, 7);
         let mut bytes = Vec::new();
         one.write(&mut bytes).unwrap();

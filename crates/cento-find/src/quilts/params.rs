@@ -45,8 +45,8 @@ impl Default for QuiltsParams {
     }
 }
 
-/// What the paper calls a *server*: a page and its sources are on different ones. A page whose server
-/// is unknown is foreign to all others.
+/// What the paper calls a *server*: a page and its sources are on different ones. A page whose
+/// server is unknown is foreign to all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Foreign {
@@ -127,7 +127,7 @@ pub(super) struct Level {
     pub(super) k: u32,
     /// The values of m, ascending.
     pub(super) ms: Vec<u32>,
-    pub(super) points: Vec<Point>,
+    pub(super) points: Vec<SweepPoint>,
     pub(super) min_share: f64,
     pub(super) foreign: Foreign,
     /// Whether a filter keeps grams that occur once out of the shuffle.
@@ -140,7 +140,7 @@ pub(super) struct Level {
 
 /// One definition of a quilt.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(super) struct Point {
+pub(super) struct SweepPoint {
     /// Its number among all points.
     pub(super) number: u32,
     /// The index of its m.

@@ -400,9 +400,9 @@ impl SourceGrams {
         (self.table.get(gram) == Some(*number)).then_some((at, *place))
     }
 
-    /// Appends the runs of a patch. A run continues as long as the next gram of the page is the next
-    /// gram of the source. Returns where the last run ended, here and in the source, so that the
-    /// rest of the patch can continue it.
+    /// Appends the runs of a patch. A run continues as long as the next gram of the page is the
+    /// next gram of the source. Returns where the last run ended, here and in the source, so that
+    /// the rest of the patch can continue it.
     fn runs(
         &self,
         patch: &[PatchPosition],

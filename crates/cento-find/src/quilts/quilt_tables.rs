@@ -39,8 +39,8 @@ table_row! {
         pub sources: u64,
         /// The share of the patch grams that a foreign page has; null if any page can be a source.
         pub foreign_share: Option<f64>,
-        /// Of the patch grams that a foreign page has, the share that a linked foreign page has: the
-        /// quilt links to it, or to its domain.
+        /// Of the patch grams that a foreign page has, the share that a linked foreign page has:
+        /// the quilt links to it, or to its domain.
         pub attributed_share: f64,
         /// Grams that are also on other pages, all of which are later by their dates.
         pub first_grams: u64,

@@ -1,7 +1,7 @@
 //! What must be known of pages before grams are compared: their servers, dates and links.
 //!
-//! A server, a domain or an address is identified by the lowest number of its pages. A shuffle finds
-//! that number; after that they are compared exactly, with four bytes per page.
+//! A server, a domain or an address is identified by the lowest number of its pages. A shuffle
+//! finds that number; after that they are compared exactly, with four bytes per page.
 //!
 //! ```text
 //!   pages ─ facts ─┬▶ order
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flow_names::{counter, shuffle, stage, state};
 use super::gram_rows::{LINKED_ADDRESS, LINKED_DOMAIN, LinkEnd, NOBODY, Others, ServerPage};
-use super::order::{PageOrder, key};
+use super::order::{DateOrder, key};
 use super::params::{Foreign, Level};
 use crate::corpus_pages::{CorpusPages, PageFacts};
 use crate::numbers::{Numbers, UNSET};
@@ -27,7 +27,7 @@ use crate::precedence::Precedence;
 
 /// A property that pages have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Common {
+pub(super) enum PageProperty {
     /// The server in the sense of [`Foreign`]: a page and its sources differ in it.
     Server,
     /// The registered domain.
@@ -36,33 +36,37 @@ pub(super) enum Common {
     Address,
 }
 
-impl Common {
-    pub(super) const ALL: [Common; 3] = [Common::Server, Common::Domain, Common::Address];
+impl PageProperty {
+    pub(super) const ALL: [PageProperty; 3] = [
+        PageProperty::Server,
+        PageProperty::Domain,
+        PageProperty::Address,
+    ];
 
     /// The shuffle that groups pages by the property.
     pub(super) fn shuffle(self) -> &'static str {
         match self {
-            Common::Server => "by server",
-            Common::Domain => "by domain",
-            Common::Address => "by address",
+            PageProperty::Server => "by server",
+            PageProperty::Domain => "by domain",
+            PageProperty::Address => "by address",
         }
     }
 
     /// The state with the result.
     pub(super) fn state(self) -> &'static str {
         match self {
-            Common::Server => state::SERVERS,
-            Common::Domain => state::DOMAINS,
-            Common::Address => state::ADDRESSES,
+            PageProperty::Server => state::SERVERS,
+            PageProperty::Domain => state::DOMAINS,
+            PageProperty::Address => state::ADDRESSES,
         }
     }
 
     /// The hash of the property of a page.
     fn of(self, foreign: Foreign, facts: &PageFacts<'_>) -> Option<[u64; 2]> {
         match self {
-            Common::Server => server(foreign, facts).map(name_hash),
-            Common::Domain => facts.domain.map(name_hash),
-            Common::Address => {
+            PageProperty::Server => server(foreign, facts).map(name_hash),
+            PageProperty::Domain => facts.domain.map(name_hash),
+            PageProperty::Address => {
                 let url = PageUrl::new(facts.url);
                 Some(address_hash(link_hash(url.link_key())))
             }
@@ -72,10 +76,10 @@ impl Common {
 
 /// The property that identifies the domains of pages. If foreign pages are those of other domains,
 /// it is the server.
-pub(super) fn domains_of(foreign: Foreign) -> Common {
+pub(super) fn domains_of(foreign: Foreign) -> PageProperty {
     match foreign {
-        Foreign::Domain => Common::Server,
-        _ => Common::Domain,
+        Foreign::Domain => PageProperty::Server,
+        _ => PageProperty::Domain,
     }
 }
 
@@ -138,9 +142,9 @@ impl Linked {
         self.addresses.sort_unstable();
     }
 
-    /// Whether a page with these links attributes text to another page: it links to that page, or to
-    /// its domain. Links of a site to itself are navigation: they attribute only the page that they
-    /// point to.
+    /// Whether a page with these links attributes text to another page: it links to that page, or
+    /// to its domain. Links of a site to itself are navigation: they attribute only the page that
+    /// they point to.
     pub(super) fn attribute(
         &self,
         domains: &Numbers,
@@ -156,18 +160,18 @@ impl Linked {
 }
 
 pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>, foreign: Foreign) {
-    registry.state::<PageOrder>(state::ORDER);
+    registry.state::<DateOrder>(state::ORDER);
     let pages = Arc::clone(corpus);
     registry.map(stage::FACTS, move |context| {
         let writes = |name: &str| context.stage().writes.iter().any(|written| written == name);
         let mut emitters = Vec::new();
-        for common in Common::ALL {
+        for common in PageProperty::ALL {
             if writes(common.shuffle()) {
                 emitters.push((common, context.shuffle::<ServerPage>(common.shuffle())?));
             }
         }
         let order = match writes(state::ORDER) {
-            true => Some(context.state::<PageOrder>(state::ORDER)?),
+            true => Some(context.state::<DateOrder>(state::ORDER)?),
             false => None,
         };
         pages.for_each_page(context.task()?, |facts| {
@@ -179,7 +183,7 @@ pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>, forei
             }
             for (common, emitter) in &mut emitters {
                 let Some(server) = common.of(foreign, &facts) else {
-                    if *common == Common::Server {
+                    if *common == PageProperty::Server {
                         context.count(counter::UNKNOWN_SERVER, 1);
                     }
                     continue;
@@ -194,7 +198,7 @@ pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>, forei
         })
     });
     registry.reduce::<ServerPage, _>(stage::ALIKE, |context, groups| {
-        let common: Common = context.parameters()?;
+        let common: PageProperty = context.parameters()?;
         let numbers = context.state::<Numbers>(common.state())?;
         let linked = (context.stage().writes.iter()).any(|written| written == shuffle::LINK_ENDS);
         let mut ends = match linked {

@@ -9,11 +9,12 @@
 //! ```
 //!
 //! A source is chosen only while it gains more than the best candidate that was not loaded had at
-//! the beginning of the round. Gains only shrink, so the sources are those of [`Classes::cover`]. If
-//! not even the grams of the best candidate fit, that candidate is the only source of the round.
+//! the beginning of the round. Gains only shrink, so the sources are those of
+//! [`GramClasses::cover`]. If not even the grams of the best candidate fit, that candidate is the
+//! only source of the round.
 //!
-//! Memory is 12 bytes for each patch gram of the page, 4 bytes for each page of the corpus, 16 bytes
-//! for each candidate, and what a round may load.
+//! Memory is 12 bytes for each patch gram of the page, 4 bytes for each page of the corpus, 16
+//! bytes for each candidate, and what a round may load.
 
 use std::cmp::Reverse;
 use std::fs::File;
@@ -22,7 +23,7 @@ use std::path::Path;
 
 use cento_file::PrivateFolder;
 
-use super::cover::{Classes, Cover, CoverSource, Gain, GramList, UNCOVERED};
+use super::cover::{Cover, CoverSource, Gain, GramClasses, GramList, UNCOVERED};
 
 /// Bytes that are written or read together.
 const BUFFER: usize = 1 << 16;
@@ -45,7 +46,7 @@ pub(super) struct SpilledGrams {
 impl SpilledGrams {
     /// Moves grams to a file in `temp`. More can be added until the first cover.
     pub(super) fn of(
-        classes: &Classes,
+        classes: &GramClasses,
         temp: &Path,
         pages: u32,
         memory: u64,
@@ -72,7 +73,7 @@ impl SpilledGrams {
         Ok(spilled)
     }
 
-    /// Adds a gram, like [`Classes::add`].
+    /// Adds a gram, like [`GramClasses::add`].
     pub(super) fn add(&mut self, gram: u64, pages: u16, others: &[u32]) -> io::Result<()> {
         self.list.push(gram, pages);
         self.entries += others.len() as u64;
@@ -109,7 +110,7 @@ impl SpilledGrams {
         Ok(any)
     }
 
-    /// The same sources as [`Classes::cover`].
+    /// The same sources as [`GramClasses::cover`].
     pub(super) fn cover(
         &self,
         m: u32,
@@ -191,8 +192,8 @@ impl SpilledGrams {
         ranks: &[u32],
         counts: &[u32],
         floor: Option<Gain>,
-    ) -> io::Result<Option<Classes>> {
-        let mut classes = Classes::default();
+    ) -> io::Result<Option<GramClasses>> {
+        let mut classes = GramClasses::default();
         let mut fits = true;
         self.read(m, |at, others| {
             let above = |page: &u32| {
@@ -241,8 +242,8 @@ impl SpilledGrams {
         Ok(())
     }
 
-    /// Calls `each` with the number and the other pages of every gram on at most `m` pages, until it
-    /// returns false.
+    /// Calls `each` with the number and the other pages of every gram on at most `m` pages, until
+    /// it returns false.
     fn read(&self, m: u32, mut each: impl FnMut(usize, &[u32]) -> bool) -> io::Result<()> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0))?;

@@ -1,7 +1,7 @@
 //! Sweeps: the number of quilts by other definitions (the paper's Table 1 and Figure 3).
 //!
-//! Each sweep varies one parameter around the pivot, the parameters of the command. Every value of k
-//! takes a pass over the texts, which all values of m, c and θ share.
+//! Each sweep varies one parameter around the pivot, the parameters of the command. Every value of
+//! k takes a pass over the texts, which all values of m, c and θ share.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::flow_names::{shuffle, stage};
 use super::gram_rows::SweepTally;
-use super::params::{Level, Point, QuiltsParams};
+use super::params::{Level, QuiltsParams, SweepPoint};
 use super::{check_text, common_stages, level_stages, registry, removed};
 use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
@@ -82,9 +82,9 @@ impl Sweep {
 impl std::str::FromStr for Sweep {
     type Err = String;
 
-    /// Parses `k=2..10`, `m=10..80:10`, `c=2,4,8` or `theta=0.4..1.0`. Ranges include their end. The
-    /// default step is 1, and 0.1 for theta. Values are integers in billionths, so that 0.4 plus two
-    /// steps is exactly 0.6.
+    /// Parses `k=2..10`, `m=10..80:10`, `c=2,4,8` or `theta=0.4..1.0`. Ranges include their end.
+    /// The default step is 1, and 0.1 for theta. Values are integers in billionths, so that 0.4
+    /// plus two steps is exactly 0.6.
     fn from_str(text: &str) -> std::result::Result<Sweep, String> {
         let help = "write k=2..10, m=10..80:10, c=2,4,8 or theta=0.4..1.0";
         let (name, values) = text
@@ -176,7 +176,7 @@ table_row! {
 
 /// The parameters of a sweep, as recorded.
 #[derive(Serialize)]
-struct SweepSettings<'a> {
+struct RecordedSweep<'a> {
     pivot: &'a QuiltsParams,
     sweeps: &'a [Sweep],
 }
@@ -212,7 +212,7 @@ pub fn sweep(
     }
     workplace.run(
         SWEEP,
-        &SweepSettings { pivot, sweeps },
+        &RecordedSweep { pivot, sweeps },
         source,
         || {
             let copies = removed(source, pivot, workplace)?;
@@ -249,7 +249,7 @@ fn flow(
         let mut ms: Vec<u32> = of_k().map(|(_, row)| row.m).collect();
         ms.sort_unstable();
         ms.dedup();
-        let points = of_k().map(|(number, row)| Point {
+        let points = of_k().map(|(number, row)| SweepPoint {
             number,
             m: ms.partition_point(|&m| m < row.m),
             c: row.c,

@@ -113,10 +113,11 @@ impl ReuseParams {
             .sum();
         let words = bytes / 6;
         match self.scheme {
-            Scheme::KGram { .. } => words,
             Scheme::Mod { p, .. } => words / u64::from(p.max(1)),
             Scheme::Winnow { w, .. } => 2 * words / (u64::from(w) + 1),
             Scheme::Break { p, .. } | Scheme::Dct { p } => words / (2 * u64::from(p.max(1))),
+            // `kgram`, and schemes to come.
+            _ => words,
         }
     }
 }

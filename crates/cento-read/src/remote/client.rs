@@ -22,7 +22,9 @@ use url::Url;
 
 use super::failure::{RemoteErrorKind, TransferFailure};
 use super::throttle::Throttle;
-use super::{Address, ObjectFacts, RemoteSettings, Transfer, runtime};
+use super::{
+    Address, Inspected, Inspection, ListedObject, ObjectFacts, RemoteSettings, Transfer, runtime,
+};
 
 /// The message if the runtime drops a task.
 const INTERRUPTED: &str = "the transfer was interrupted";
@@ -53,23 +55,6 @@ pub(super) struct RequestTarget {
     pub(super) url: Url,
     pub(super) authorization: Option<HeaderValue>,
 }
-
-/// An object that was listed in a bucket.
-pub(crate) struct ListedObject {
-    pub(crate) address: Address,
-    pub(crate) facts: ObjectFacts,
-}
-
-/// A request to inspect an object.
-pub(crate) struct Inspection {
-    pub(crate) address: Address,
-    pub(crate) facts: ObjectFacts,
-    /// The number of first bytes to fetch.
-    pub(crate) front: u64,
-}
-
-/// The result of inspecting an object: what is known about it, and its first bytes.
-pub(crate) type Inspected = Result<(ObjectFacts, Vec<u8>), TransferFailure>;
 
 impl Client {
     pub(crate) fn new(settings: &RemoteSettings) -> io::Result<Arc<Client>> {

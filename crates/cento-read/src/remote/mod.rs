@@ -22,18 +22,28 @@
 //! Memory: a `RemoteBody` holds at most `read_ahead` prefetched bytes, and a `RangeReader` at most
 //! as many recently used bytes. Each reader has one of them.
 
+#[cfg(not(feature = "remote"))]
+mod absent;
 mod address;
+#[cfg(feature = "remote")]
 mod answer;
+#[cfg(feature = "remote")]
 mod body;
+#[cfg(feature = "remote")]
 mod client;
 mod failure;
+#[cfg(feature = "remote")]
 mod ranged;
+#[cfg(feature = "remote")]
 mod retry;
+#[cfg(feature = "remote")]
 mod runtime;
+#[cfg(feature = "remote")]
 mod throttle;
+#[cfg(feature = "remote")]
 mod transfer;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "remote"))]
 mod tests;
 
 use std::cmp::Ordering;
@@ -41,12 +51,18 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(not(feature = "remote"))]
+pub(crate) use absent::{Client, RangeReader, RemoteBody};
 pub(crate) use address::{Address, below, is_remote};
+#[cfg(feature = "remote")]
 pub(crate) use body::RemoteBody;
-pub(crate) use client::{Client, Inspection, ListedObject};
+#[cfg(feature = "remote")]
+pub(crate) use client::Client;
 pub use failure::RemoteErrorKind;
 pub(crate) use failure::{TransferFailure, transfer_failure};
+#[cfg(feature = "remote")]
 pub(crate) use ranged::RangeReader;
+#[cfg(feature = "remote")]
 use transfer::Transfer;
 
 /// Settings for remote inputs.
@@ -106,6 +122,23 @@ impl ObjectFacts {
     }
 }
 
+/// An object that was listed in a bucket.
+pub(crate) struct ListedObject {
+    pub(crate) address: Address,
+    pub(crate) facts: ObjectFacts,
+}
+
+/// A request to inspect an object.
+pub(crate) struct Inspection {
+    pub(crate) address: Address,
+    pub(crate) facts: ObjectFacts,
+    /// The number of first bytes to fetch.
+    pub(crate) front: u64,
+}
+
+/// The result of inspecting an object: what is known about it, and its first bytes.
+pub(crate) type Inspected = Result<(ObjectFacts, Vec<u8>), TransferFailure>;
+
 /// A remote input.
 #[derive(Clone)]
 pub(crate) struct Object {
@@ -127,6 +160,7 @@ impl Object {
         &self.facts
     }
 
+    #[cfg(feature = "remote")]
     /// Fetches the bytes from `begin` to `end`, or to the end of the object.
     fn transfer(&self, begin: u64, end: Option<u64>) -> Transfer {
         Transfer::new(

@@ -12,7 +12,7 @@ use crate::{Error, FieldMap, Role};
 
 /// A column with a role.
 #[derive(Clone, Debug)]
-pub(super) struct TableColumn {
+pub(super) struct InputColumn {
     pub(super) role: Role,
     /// The name. Nested names are separated by dots.
     pub(super) name: String,
@@ -66,13 +66,13 @@ pub(super) fn choose(
     schema: &Schema,
     fields: &FieldMap,
     input: &str,
-) -> Result<Vec<TableColumn>, Error> {
+) -> Result<Vec<InputColumn>, Error> {
     let mut columns = Vec::new();
     for role in Role::ALL {
         for name in fields.names(role) {
             let assigned = fields.assigned(role).is_some();
             match find(schema.fields(), name) {
-                Some(kind) if fits(kind, role) => columns.push(TableColumn {
+                Some(kind) if fits(kind, role) => columns.push(InputColumn {
                     role,
                     name: name.to_owned(),
                 }),
@@ -96,7 +96,7 @@ pub(super) fn choose(
             }
         }
     }
-    let is_text = |column: &TableColumn| matches!(column.role, Role::Text | Role::Html);
+    let is_text = |column: &InputColumn| matches!(column.role, Role::Text | Role::Html);
     if columns.iter().any(is_text) {
         Ok(columns)
     } else {
@@ -159,7 +159,7 @@ fn fits(kind: &DataType, role: Role) -> bool {
 /// Converts the columns of a batch to strings or bytes. Dates and numbers are formatted.
 pub(super) fn normalised(
     batch: &RecordBatch,
-    columns: &[TableColumn],
+    columns: &[InputColumn],
 ) -> Result<RecordBatch, String> {
     let mut fields = Vec::with_capacity(columns.len());
     let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len());
@@ -193,7 +193,7 @@ fn array_at(parent: &StructArray, path: &str) -> Option<ArrayRef> {
     array_at(inner, rest)
 }
 
-impl TableColumn {
+impl InputColumn {
     /// The value in `row` of this column, which is column `at` of a normalised batch. None if it is
     /// null.
     pub(super) fn cell<'a>(

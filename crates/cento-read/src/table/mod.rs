@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use column::{TableCell, TableColumn};
+use column::{InputColumn, TableCell};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -47,7 +47,7 @@ pub(crate) struct TableReader {
     input: Arc<str>,
     metadata: ArrowReaderMetadata,
     projection: ProjectionMask,
-    columns: Vec<TableColumn>,
+    columns: Vec<InputColumn>,
     max_page_bytes: u64,
     /// The row group being read, and the first row after it.
     group: usize,

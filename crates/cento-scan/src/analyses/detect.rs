@@ -226,7 +226,7 @@ fn sentences(summary: &DetectSummary, sites: &Sites, limit: Option<f64>) -> Vec<
     if let Some(limit) = limit {
         let limit = percent(limit);
         sentences.push(match summary.targets {
-            0 => format!("On no page, more than {limit} of the chunks are copied."),
+            0 => format!("There is no page on which more than {limit} of the chunks are copied."),
             some => format!(
                 "On {}, more than {limit} of the chunks are copied.",
                 counted(some, "page", "pages")
@@ -269,8 +269,9 @@ fn sentences(summary: &DetectSummary, sites: &Sites, limit: Option<f64>) -> Vec<
 fn notes(params: &DetectParams) -> Vec<String> {
     let mut notes = vec![
         "A chunk counts as copied if it is a label: a frequent chunk, or a chunk of your \
-         originals. A neighbourhood is a site, or a folder of a site. Its mean is the average over \
-         its pages of their shares of copied chunks; its ratio is the share of all its chunks."
+         originals. A neighbourhood is a site, or a folder of a site. Its mean is the average of \
+         its pages' shares of copied chunks; its ratio is the share of copied chunks among all of \
+         its chunks."
             .to_owned(),
     ];
     let of_pages = params.page_threshold.is_none();
@@ -388,7 +389,7 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
         counted(all, "neighbourhood", "neighbourhoods")
     ));
     let mut cumulative = Figure::new(
-        "How many neighbourhoods are copied at most to this share?",
+        "How are the shares of copied chunks distributed?",
         x("Share of copied chunks (badness in the paper)"),
         Axis::linear("Share of neighbourhoods")
             .format(NumberFormat::Share)
@@ -466,15 +467,14 @@ mod tests {
     use super::*;
 
     fn summary(targets: u64, neighbourhoods: u64, flagged: u64) -> DetectSummary {
-        DetectSummary {
-            pages: 1000,
-            matched_pages: 500,
-            matched: 3000,
-            targets,
-            neighbourhoods,
-            flagged,
-            ..DetectSummary::default()
-        }
+        let mut summary = DetectSummary::default();
+        summary.pages = 1000;
+        summary.matched_pages = 500;
+        summary.matched = 3000;
+        summary.targets = targets;
+        summary.neighbourhoods = neighbourhoods;
+        summary.flagged = flagged;
+        summary
     }
 
     #[test]
@@ -484,7 +484,7 @@ mod tests {
             none,
             [
                 "500 of 1,000 pages (50.0 %) have copied chunks: 3,000 chunks in total.",
-                "On no page, more than 33.4 % of the chunks are copied.",
+                "There is no page on which more than 33.4 % of the chunks are copied.",
                 "No neighbourhood stands out by its share of copied chunks (1 compared).",
             ]
         );

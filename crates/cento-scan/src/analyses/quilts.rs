@@ -59,7 +59,7 @@ impl Analysis for Quilts {
     }
 
     fn question(&self) -> &'static str {
-        "Which pages are stitched together from passages of other pages, and of which?"
+        "Which pages are stitched together from passages of other pages, and from which ones?"
     }
 
     fn weight(&self) -> u32 {
@@ -187,7 +187,7 @@ impl Analysis for Quilts {
             .tables
             .push(table(&most_quilted, &summary, &params, input.top));
         section.tables.push(sources_table(&section.excerpts));
-        section.suggestions = suggestions(input.corpus, params);
+        section.suggestions = suggestions(input.corpus, &params);
         Ok(section)
     }
 }
@@ -271,10 +271,10 @@ fn definition(params: &QuiltsParams, others: &str) -> String {
     )
 }
 
-fn suggestions(corpus: &str, params: QuiltsParams) -> Vec<Suggestion> {
+fn suggestions(corpus: &str, params: &QuiltsParams) -> Vec<Suggestion> {
     vec![
         Suggestion {
-            command: format!("{} --out quilts.csv", command(corpus, &params)),
+            command: format!("{} --out quilts.csv", command(corpus, params)),
             purpose: "list all quilts (patches.parquet in the results has every source and its \
                       positions)"
                 .to_owned(),
@@ -286,7 +286,7 @@ fn suggestions(corpus: &str, params: QuiltsParams) -> Vec<Suggestion> {
                     corpus,
                     &QuiltsParams {
                         min_share: QuiltsParams::default().min_share,
-                        ..params
+                        ..params.clone()
                     }
                 )
             ),
@@ -414,11 +414,10 @@ mod tests {
     use super::*;
 
     fn summary(quilts: u64, pages: u64) -> QuiltsSummary {
-        QuiltsSummary {
-            quilts,
-            pages,
-            ..QuiltsSummary::default()
-        }
+        let mut summary = QuiltsSummary::default();
+        summary.quilts = quilts;
+        summary.pages = pages;
+        summary
     }
 
     #[test]
@@ -438,12 +437,10 @@ mod tests {
     #[test]
     fn dates_are_reported_only_as_far_as_they_are_known() {
         assert!(dates(&summary(1, 1)).contains("unknown"));
-        let dated = QuiltsSummary {
-            patches: 4,
-            earlier_sources: 1,
-            later_sources: 2,
-            ..summary(1, 1)
-        };
+        let mut dated = summary(1, 1);
+        dated.patches = 4;
+        dated.earlier_sources = 1;
+        dated.later_sources = 2;
         assert_eq!(
             dates(&dated),
             "Dates of 4 sources: 1 earlier than the quilt, 2 later, 1 equal or unknown."

@@ -1,9 +1,9 @@
 //! Building a corpus: which thread reads what, who writes it, and what is on disk at any moment.
 //!
 //! ```text
-//!   inputs ─ plan ─▶ task 0 ── TaskReader ─▶ batches ─▶ Worker (any thread) ─▶ TaskOutput ─▶ parts
-//!                    task 1 ── …                                                              │
-//!                                                                                          manifest
+//!   inputs ─▶ task 0 ─ TaskReader ─▶ batches ─▶ Worker (any thread) ─▶ OrderedOutput ─▶ parts
+//!             task 1 ─ …                                                                │
+//!                                                                                    manifest
 //! ```
 //!
 //! Each thread has its own task while there are tasks left, so large files are read in parallel and
@@ -29,7 +29,7 @@ use crate::build_folder::{BuildFolder, StartedRun};
 use crate::error::{Error, Result};
 use crate::manifest::{Counts, Manifest, Tally};
 use crate::parameters::Parameters;
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 use crate::task::plan;
 
 use threads::{lock, on_threads};
@@ -40,7 +40,7 @@ const IDENTIFIED_AT_ONCE: usize = 64;
 const DEFAULT_MEMORY: u64 = 1 << 30;
 
 /// The progress of builds without an observer.
-static UNOBSERVED: Progress = Progress::new();
+static UNOBSERVED: BuildProgress = BuildProgress::new();
 
 /// A build of a corpus: what to read, where to write it, and how.
 ///
@@ -76,7 +76,7 @@ pub struct Build<'a> {
     pub(crate) temporary: bool,
     pub(crate) threads: usize,
     pub(crate) memory: u64,
-    pub(crate) progress: &'a Progress,
+    pub(crate) progress: &'a BuildProgress,
 }
 
 /// What a build did.
@@ -133,7 +133,7 @@ impl<'a> Build<'a> {
     }
 
     /// Sets whether the inputs are added to an existing corpus.
-    pub fn add(mut self, add: bool) -> Self {
+    pub fn add_to_existing(mut self, add: bool) -> Self {
         self.add = add;
         self
     }
@@ -165,7 +165,7 @@ impl<'a> Build<'a> {
     }
 
     /// Sets the counters that are raised while the build runs, and by which it can be cancelled.
-    pub fn progress(mut self, progress: &'a Progress) -> Self {
+    pub fn progress(mut self, progress: &'a BuildProgress) -> Self {
         self.progress = progress;
         self
     }

@@ -23,13 +23,13 @@ pub(super) struct TaskSlot<'run> {
     number: u32,
     /// `None` at the end of the input, and after a panic.
     reader: Mutex<Option<TaskReader<'run>>>,
-    output: Mutex<TaskOutput>,
+    output: Mutex<OrderedOutput>,
     /// Notified when it is the turn of another batch.
     turn: Condvar,
 }
 
 /// Puts the batches of a task in order and into parts.
-struct TaskOutput {
+struct OrderedOutput {
     /// The part that is being written.
     part: Option<PartWriter>,
     next_part: u32,
@@ -74,7 +74,7 @@ impl<'run> TaskSlot<'run> {
         TaskSlot {
             number,
             reader: Mutex::new(reader),
-            output: Mutex::new(TaskOutput {
+            output: Mutex::new(OrderedOutput {
                 part: None,
                 next_part: last.map_or(0, |part| part.sequence + 1),
                 batches_read: 0,
@@ -158,7 +158,7 @@ impl<'run> TaskSlot<'run> {
     }
 
     /// Takes the part that is being written, or begins the next one.
-    fn part(&self, pool: &WorkerPool<'_>, output: &mut TaskOutput) -> Result<PartWriter> {
+    fn part(&self, pool: &WorkerPool<'_>, output: &mut OrderedOutput) -> Result<PartWriter> {
         let build = pool.build;
         match output.part.take() {
             Some(part) => Ok(part),
@@ -175,7 +175,7 @@ impl<'run> TaskSlot<'run> {
     fn write(
         &self,
         pool: &WorkerPool<'_>,
-        output: &mut TaskOutput,
+        output: &mut OrderedOutput,
         batch: EncodedBatch,
     ) -> Result<()> {
         let next = batch.next;
@@ -191,7 +191,7 @@ impl<'run> TaskSlot<'run> {
         Ok(())
     }
 
-    fn finish_if_ended(&self, pool: &WorkerPool<'_>, output: &mut TaskOutput) -> Result<()> {
+    fn finish_if_ended(&self, pool: &WorkerPool<'_>, output: &mut OrderedOutput) -> Result<()> {
         if output.ended
             && output.batches_written == output.batches_read
             && let Some(part) = output.part.take()

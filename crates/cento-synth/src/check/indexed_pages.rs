@@ -46,7 +46,7 @@ projection! {
     }
 }
 
-type Outcome = std::result::Result<(), String>;
+type PageAgreement = std::result::Result<(), String>;
 
 impl IndexedPages {
     pub(crate) fn read(corpus: &Corpus) -> Result<IndexedPages> {
@@ -109,7 +109,7 @@ impl IndexedPages {
         self.unnamed
     }
 
-    pub(crate) fn page(&mut self, record: &TruthRecord) -> Outcome {
+    pub(crate) fn page(&mut self, record: &TruthRecord) -> PageAgreement {
         let TruthRecord::Page {
             url,
             fetched,
@@ -163,7 +163,7 @@ impl IndexedPages {
         Ok(())
     }
 
-    pub(crate) fn revisit(&self, record: &TruthRecord) -> Outcome {
+    pub(crate) fn revisit(&self, record: &TruthRecord) -> PageAgreement {
         let TruthRecord::Revisit {
             url,
             fetched,
@@ -190,7 +190,7 @@ impl IndexedPages {
     }
 
     /// Checks a damaged record: it has no page, or one that was rejected for this reason.
-    pub(crate) fn damaged(&self, url: &str, reject: Option<&str>) -> Outcome {
+    pub(crate) fn damaged(&self, url: &str, reject: Option<&str>) -> PageAgreement {
         match (self.kept(url), reject) {
             (None, None) => Ok(()),
             (Some(fact), Some(reason)) if fact.reject == Some(xxh3_64(reason.as_bytes())) => Ok(()),

@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use cento_store::{Corpus, Progress};
+use cento_store::{BuildProgress, Corpus};
 use cento_text::content::Selection;
 
 use crate::error::{Error, Result};
-use crate::page_reader::{PageReader, compare};
+use crate::page_reader::{IndexedPageReader, compare};
 use crate::truth::{CopyReason, Likeness, QuiltSource, TextSpan, TruthReader, TruthRecord};
 use crate::truth_writer::span_of;
 use indexed_pages::{IndexedPage, IndexedPages};
@@ -26,7 +26,7 @@ pub struct Check<'a> {
     /// The truth file of the crawl.
     pub truth: PathBuf,
     /// Counters to raise, and the switch that cancels the check.
-    pub progress: &'a Progress,
+    pub progress: &'a BuildProgress,
 }
 
 /// The outcome of a check.
@@ -117,7 +117,7 @@ impl Check<'_> {
                 .join("originals"),
             grams,
             pages: IndexedPages::read(self.corpus)?,
-            reader: PageReader::default(),
+            reader: IndexedPageReader::default(),
             texts: Vec::new(),
             checked: CheckSummary::default(),
         };
@@ -150,13 +150,13 @@ struct Checker<'a> {
     folder: PathBuf,
     grams: u32,
     pages: IndexedPages,
-    reader: PageReader,
+    reader: IndexedPageReader,
     texts: Vec<(String, Rc<str>)>,
     checked: CheckSummary,
 }
 
 /// What does not agree, if anything. The outer error is one of reading.
-type Outcome = Result<std::result::Result<(), String>>;
+type RecordAgreement = Result<std::result::Result<(), String>>;
 
 macro_rules! must {
     ($condition:expr, $($detail:tt)*) => {
@@ -307,7 +307,7 @@ impl Checker<'_> {
         Ok(Ok(text.into()))
     }
 
-    fn copy(&mut self, record: &TruthRecord) -> Outcome {
+    fn copy(&mut self, record: &TruthRecord) -> RecordAgreement {
         let TruthRecord::Copy {
             copy,
             of,
@@ -362,7 +362,7 @@ impl Checker<'_> {
         Ok(Ok(()))
     }
 
-    fn passage(&mut self, record: &TruthRecord) -> Outcome {
+    fn passage(&mut self, record: &TruthRecord) -> RecordAgreement {
         let TruthRecord::Passage {
             page,
             source,
@@ -406,7 +406,7 @@ impl Checker<'_> {
         Ok(Ok(()))
     }
 
-    fn quilt(&mut self, page: &str, patch_share: f64, sources: &[QuiltSource]) -> Outcome {
+    fn quilt(&mut self, page: &str, patch_share: f64, sources: &[QuiltSource]) -> RecordAgreement {
         let text = pass!(self.text(page)?);
         let grams = self.reader.grams(&text, self.grams);
         let mut left = grams.clone();
@@ -430,7 +430,7 @@ impl Checker<'_> {
         Ok(Ok(()))
     }
 
-    fn copied(&mut self, record: &TruthRecord) -> Outcome {
+    fn copied(&mut self, record: &TruthRecord) -> RecordAgreement {
         let TruthRecord::Copied {
             page,
             original,

@@ -6,7 +6,7 @@ use crate::pages::{PageBody, PageMaker, SynthPage};
 use crate::prose::{self, Prose};
 use crate::random::{Purpose, Random};
 use crate::settings::PageKind;
-use crate::site::{SPAM_HOSTS, SPAM_PAGES, Site, SiteKind, slug};
+use crate::site::{SPAM_HOSTS, SPAM_PAGES, Site, SiteRole, slug};
 use crate::vocabulary::Vocabulary;
 
 /// The number of reports on a news site.
@@ -31,7 +31,7 @@ const SMALLEST_POOL: u64 = 60;
 
 /// The site of a stolen page.
 pub(crate) fn thief_site(maker: &PageMaker<'_>, index: u64) -> Site {
-    maker.site(SiteKind::Thief, index / THIEF_PAGES)
+    maker.site(SiteRole::Thief, index / THIEF_PAGES)
 }
 
 /// Whether a page on a site with stolen pages is not copied.
@@ -52,7 +52,7 @@ pub(crate) fn clean_prefix(site: Site) -> String {
 impl PageMaker<'_> {
     pub(super) fn news(&self, role: PageRole) -> SynthPage {
         let number = role.index / NEWS_PAGES;
-        let site = self.site(SiteKind::News, number);
+        let site = self.site(SiteRole::News, number);
         let language = self.layout.language(number);
         // The words depend on the site, the numbers on the page.
         let mut words = Random::new(self.seed(), Purpose::NewsTemplate, number);
@@ -88,7 +88,7 @@ impl PageMaker<'_> {
 
     /// Paragraphs of sentences from a pool: every sentence is on many pages, and no two pages are
     /// similar.
-    fn from_sentence_pool(
+    fn sentence_pool_body(
         &self,
         role: PageRole,
         purpose: Purpose,
@@ -122,14 +122,14 @@ impl PageMaker<'_> {
     }
 
     pub(crate) fn farm_site(&self, index: u64) -> Site {
-        self.site(SiteKind::Farm, index / FARM_PAGES)
+        self.site(SiteRole::Farm, index / FARM_PAGES)
     }
 
     pub(super) fn farm(&self, role: PageRole) -> SynthPage {
         let each = FARM_HOSTS * FARM_PAGES;
         let farm = role.index / each;
         let pages = self.owned(PageKind::Farm, farm, each);
-        let mut body = self.from_sentence_pool(role, Purpose::FarmSentence, farm, pages);
+        let mut body = self.sentence_pool_body(role, Purpose::FarmSentence, farm, pages);
         let mut random = self.random(Purpose::Choice, role);
         for _ in 0..30 {
             let other = farm * each + random.below(pages);
@@ -142,14 +142,14 @@ impl PageMaker<'_> {
     }
 
     pub(crate) fn spam_site(&self, index: u64) -> Site {
-        self.site(SiteKind::Spam, index / SPAM_PAGES)
+        self.site(SiteRole::Spam, index / SPAM_PAGES)
     }
 
     pub(super) fn spam(&self, role: PageRole) -> SynthPage {
         let each = SPAM_HOSTS * SPAM_PAGES;
         let spammer = role.index / each;
         let pages = self.owned(PageKind::Spam, spammer, each);
-        let mut body = self.from_sentence_pool(role, Purpose::SpamSentence, spammer, pages);
+        let mut body = self.sentence_pool_body(role, Purpose::SpamSentence, spammer, pages);
         let mut random = self.random(Purpose::Choice, role);
         for _ in 0..6 {
             let other = spammer * each + random.below(pages);
@@ -166,7 +166,7 @@ impl PageMaker<'_> {
     pub(super) fn trap(&self, role: PageRole) -> SynthPage {
         let number = role.index / TRAP_PAGES;
         let depth = role.index % TRAP_PAGES;
-        let site = self.site(SiteKind::Trap, number);
+        let site = self.site(SiteRole::Trap, number);
         let language = self.layout.language(number);
         let mut words = Random::new(self.seed(), Purpose::Trap, number);
         let (first, second) = (slug(&mut words), slug(&mut words));
@@ -192,7 +192,7 @@ impl PageMaker<'_> {
         let number = role.index / 10;
         let language = self.layout.language(number);
         let body = self.new_text(role, Purpose::Damage, language);
-        let site = self.site(SiteKind::Broken, number);
+        let site = self.site(SiteRole::Broken, number);
         self.ordinary(role, site, language, body)
     }
 }

@@ -6,7 +6,7 @@ use crate::pages::{BlockOrigin, CopyMethod, DAY, PageBlock, PageBody, PageMaker,
 use crate::prose::Prose;
 use crate::random::{Purpose, mix};
 use crate::settings::PageKind;
-use crate::site::{Site, SiteKind};
+use crate::site::{Site, SiteRole};
 
 /// The host of a mirrored page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl PageMaker<'_> {
     pub(super) fn exact(&self, role: PageRole) -> SynthPage {
         let (article, _) = self.layout.whole(role);
         let mut page = self.source(article);
-        let site = self.site(SiteKind::Copier, role.index / COPIES_A_SITE);
+        let site = self.site(SiteRole::Copier, role.index / COPIES_A_SITE);
         page.role = role;
         page.url = site.url(&format!("/copy/{}.html", role.index));
         page.address = self.address(site, role);
@@ -94,7 +94,7 @@ impl PageMaker<'_> {
                 link: None,
             });
         }
-        let site = self.site(SiteKind::Copier, role.index / COPIES_A_SITE);
+        let site = self.site(SiteRole::Copier, role.index / COPIES_A_SITE);
         let url = site.url(&format!("/article/{}.html", role.index));
         let after = Some(self.when_published(&source));
         let mut page = self.finish(role, site, source.language, body, url, after);
@@ -113,7 +113,7 @@ impl PageMaker<'_> {
         if turn == 0 && block.is_multiple_of(2) {
             MirrorHost::OtherName
         } else {
-            MirrorHost::Mirror(self.site(SiteKind::Mirror, block + self.layout.blocks * turn))
+            MirrorHost::Mirror(self.site(SiteRole::Mirror, block + self.layout.blocks * turn))
         }
     }
 

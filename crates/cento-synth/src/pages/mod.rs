@@ -15,7 +15,7 @@ use crate::layout::{BLOCK, Layout, ORIGINALS_A_SITE, PageRole, SITES, SLOTS};
 use crate::prose::{self, PARAGRAPH_WORDS, Prose};
 use crate::random::{Purpose, Random, mix};
 use crate::settings::PageKind;
-use crate::site::{Site, SiteKind, slug};
+use crate::site::{Site, SiteRole, slug};
 
 pub(crate) use bad::{
     FARM_HOSTS, FARM_PAGES, NEWS_PAGES, TRAP_PAGES, clean_prefix, is_clean, stolen_prefix,
@@ -139,7 +139,7 @@ impl<'a> PageMaker<'a> {
         Random::pair(self.seed(), purpose, role.kind as u64, role.index)
     }
 
-    pub(crate) fn site(&self, kind: SiteKind, number: u64) -> Site {
+    pub(crate) fn site(&self, kind: SiteRole, number: u64) -> Site {
         Site {
             seed: self.seed(),
             kind,
@@ -187,7 +187,7 @@ impl<'a> PageMaker<'a> {
             0 => (block / languages / 32 * languages + block % languages) * 16,
             _ => block * 16 + which,
         };
-        self.site(SiteKind::Plain, number)
+        self.site(SiteRole::Plain, number)
     }
 
     fn article(&self, index: u64) -> SynthPage {
@@ -208,7 +208,7 @@ impl<'a> PageMaker<'a> {
         };
         let number = index / ORIGINALS_A_SITE;
         let language = self.layout.language(number);
-        let site = self.site(SiteKind::Publisher, number);
+        let site = self.site(SiteRole::Publisher, number);
         let body = self.new_text(role, Purpose::Original, language);
         self.ordinary(role, site, language, body)
     }

@@ -7,7 +7,7 @@ use crate::pages::{BlockOrigin, CopyMethod, PageBlock, PageBody, PageMaker, Synt
 use crate::prose::{self, Prose};
 use crate::random::{Purpose, Random};
 use crate::settings::PageKind;
-use crate::site::{Site, SiteKind};
+use crate::site::{Site, SiteRole};
 
 /// The maximum number of paragraphs of a patch.
 const PATCH: usize = 2;
@@ -78,7 +78,7 @@ impl PageMaker<'_> {
         for (number, (slot, source)) in slots.iter().zip(&sources).enumerate() {
             self.patch(&mut body, source, *slot, number as u32);
         }
-        let site = self.site(SiteKind::Quilter, role.index / QUILTS_A_SITE);
+        let site = self.site(SiteRole::Quilter, role.index / QUILTS_A_SITE);
         let url = site.url(&format!("/story/{}.html", role.index));
         let after = self.latest(&sources);
         let page = self.finish(role, site, language, body, url, after);
@@ -100,7 +100,7 @@ impl PageMaker<'_> {
                 block.link = Some((source.url.clone(), source.template.host()));
             }
         }
-        let site = self.site(SiteKind::Aggregator, role.index / AGGREGATOR_PAGES);
+        let site = self.site(SiteRole::Aggregator, role.index / AGGREGATOR_PAGES);
         let url = site.url(&format!("/digest/{}.html", role.index));
         let after = self.latest(&sources);
         let page = self.finish(role, site, language, body, url, after);
@@ -171,7 +171,7 @@ impl PageMaker<'_> {
                 body.paragraph(prose::paragraph(language, &mut random));
             }
         }
-        let site = self.site(SiteKind::Passer, role.index / QUILTS_A_SITE);
+        let site = self.site(SiteRole::Passer, role.index / QUILTS_A_SITE);
         let url = site.url(&format!("/post/{}.html", role.index));
         let after = self.latest(&sources);
         let page = self.finish(role, site, language, body, url, after);

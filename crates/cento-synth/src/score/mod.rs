@@ -65,7 +65,7 @@ use truth_index::{Id, TruthIndex};
 
 /// Empty classes, for the tests of other modules.
 #[cfg(test)]
-pub(crate) fn tests_classes() -> truth_index::UnionFind {
+pub(crate) fn empty_classes() -> truth_index::UnionFind {
     truth_index::UnionFind::default()
 }
 
@@ -150,12 +150,12 @@ struct RunFile {
     #[serde(default)]
     parameters: Value,
     #[serde(default)]
-    report: RunReport,
+    report: RunTables,
 }
 
 /// The tables of a run.
 #[derive(Debug, Default, Deserialize)]
-struct RunReport {
+struct RunTables {
     #[serde(default)]
     tables: Vec<ReportedTable>,
 }
@@ -425,7 +425,7 @@ fn bad(path: &Path, detail: &str) -> Error {
 
 projection! {
     /// The ids and addresses of pages.
-    struct Addresses of pages { page_id, url }
+    struct PageAddresses of pages { page_id, url }
 }
 
 /// Looks up pages by URL or by id.
@@ -448,7 +448,7 @@ impl PageLookup {
             return Ok(());
         };
         let corpus = Corpus::open(path)?;
-        for batch in corpus.scan::<Addresses>() {
+        for batch in corpus.scan::<PageAddresses>() {
             let batch = batch?;
             for (id, url) in batch.page_id.iter().zip(batch.url.iter()) {
                 let page = self.known.id(url);

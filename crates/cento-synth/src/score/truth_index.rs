@@ -61,7 +61,7 @@ pub(crate) struct CopyPair {
 
 /// A passage: its range on the page and in the source.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Passage {
+pub(crate) struct TruthPassage {
     pub(crate) at: (u64, u64),
     pub(crate) source_at: (u64, u64),
 }
@@ -95,7 +95,7 @@ pub(crate) struct TruthIndex {
     pub(crate) pairs: Vec<CopyPair>,
     listed: HashMap<(Id, Id), f64>,
     pub(crate) natures: HashMap<Id, PageNature>,
-    pub(crate) passages: HashMap<(Id, Id), Vec<Passage>>,
+    pub(crate) passages: HashMap<(Id, Id), Vec<TruthPassage>>,
     pub(crate) quilts: HashMap<Id, Vec<(Id, f64)>>,
     pub(crate) attributed: HashSet<Id>,
     /// Pages that copy an original, with the original.
@@ -213,7 +213,7 @@ impl TruthIndex {
             } => {
                 let key = (self.id(&page), self.id(&source));
                 self.sources.insert(key.1);
-                self.passages.entry(key).or_default().push(Passage {
+                self.passages.entry(key).or_default().push(TruthPassage {
                     at: (at.begin, at.end),
                     source_at: (source_at.begin, source_at.end),
                 });

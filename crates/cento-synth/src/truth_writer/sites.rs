@@ -7,7 +7,7 @@ use crate::pages::{
     stolen_prefix, thief_site,
 };
 use crate::settings::PageKind;
-use crate::site::{SPAM_HOSTS, SPAM_PAGES, Site, SiteKind};
+use crate::site::{SPAM_HOSTS, SPAM_PAGES, Site, SiteRole};
 use crate::truth::{AliasKind, BadKind, TruthRecord};
 use crate::truth_writer::TruthWriter;
 
@@ -15,18 +15,18 @@ impl TruthWriter<'_> {
     /// Writes the records of a site and its owner with its first page.
     pub(super) fn write_site(&mut self, role: PageRole) -> Result<()> {
         let maker = self.maker;
-        let site = |kind: SiteKind, each: u64| {
+        let site = |kind: SiteRole, each: u64| {
             role.index
                 .is_multiple_of(each)
                 .then(|| maker.site(kind, role.index / each))
         };
         let first = match role.kind {
             PageKind::Article => self.article_site(role.index),
-            PageKind::Original => site(SiteKind::Publisher, ORIGINALS_A_SITE),
-            PageKind::News => site(SiteKind::News, NEWS_PAGES),
-            PageKind::Farm => site(SiteKind::Farm, FARM_PAGES),
-            PageKind::Spam => site(SiteKind::Spam, SPAM_PAGES),
-            PageKind::Trap => site(SiteKind::Trap, TRAP_PAGES),
+            PageKind::Original => site(SiteRole::Publisher, ORIGINALS_A_SITE),
+            PageKind::News => site(SiteRole::News, NEWS_PAGES),
+            PageKind::Farm => site(SiteRole::Farm, FARM_PAGES),
+            PageKind::Spam => site(SiteRole::Spam, SPAM_PAGES),
+            PageKind::Trap => site(SiteRole::Trap, TRAP_PAGES),
             PageKind::Stolen => {
                 let site = thief_site(&maker, role.index);
                 let is_first = role.index == 0 || thief_site(&maker, role.index - 1) != site;
@@ -46,14 +46,14 @@ impl TruthWriter<'_> {
             PageKind::News if first.is_some() => {
                 let number = role.index / NEWS_PAGES;
                 self.record(&TruthRecord::Template {
-                    host: maker.site(SiteKind::News, number).host(),
+                    host: maker.site(SiteRole::News, number).host(),
                     pages: maker.owned(PageKind::News, number, NEWS_PAGES),
                 })
             }
             PageKind::Trap if first.is_some() => {
                 let number = role.index / TRAP_PAGES;
                 self.record(&TruthRecord::Trap {
-                    host: maker.site(SiteKind::Trap, number).host(),
+                    host: maker.site(SiteRole::Trap, number).host(),
                     pages: maker.owned(PageKind::Trap, number, TRAP_PAGES),
                 })
             }
@@ -102,13 +102,13 @@ impl TruthWriter<'_> {
         let (bad_kind, kind, each, pages_per_host) = match role.kind {
             PageKind::Farm => (
                 BadKind::LinkFarm,
-                SiteKind::Farm,
+                SiteRole::Farm,
                 FARM_HOSTS * FARM_PAGES,
                 FARM_PAGES,
             ),
             PageKind::Spam => (
                 BadKind::Spammer,
-                SiteKind::Spam,
+                SiteRole::Spam,
                 SPAM_HOSTS * SPAM_PAGES,
                 SPAM_PAGES,
             ),

@@ -17,12 +17,12 @@
 //! Each step is one pass over the blocks or over the elements.
 
 use super::hint::{self, Periphery};
-use crate::html::{Block, Container, Outline, Tag};
+use crate::html::{Container, Outline, Tag, TextBlock};
 use std::ops::Range;
 
-/// The cost of a block's markup in bytes of text, and the loss for a block that is out of
-/// place. On the slope curve this corresponds to the tags around a block (usually
-/// four) measured in words of six or seven bytes.
+/// The cost of a block's markup in bytes of text, and the loss for a block that is out of place. On
+/// the slope curve this corresponds to the tags around a block (usually four) measured in words of
+/// six or seven bytes.
 const BLOCK_COST: i64 = 30;
 
 /// A block of at least this many bytes is running text: longer than a menu item, headline or date,
@@ -96,28 +96,28 @@ struct WeighedPage<'a> {
     balances: Vec<Balance>,
 }
 
-fn bytes(block: &Block) -> u64 {
+fn bytes(block: &TextBlock) -> u64 {
     u64::from(block.end.saturating_sub(block.begin))
 }
 
-fn unlinked(block: &Block) -> u64 {
+fn unlinked(block: &TextBlock) -> u64 {
     bytes(block).saturating_sub(block.link_bytes.into())
 }
 
 /// Long, and less than a third of it is links.
-fn is_prose(block: &Block) -> bool {
+fn is_prose(block: &TextBlock) -> bool {
     bytes(block) >= PROSE_BYTES && 3 * u64::from(block.link_bytes) < bytes(block)
 }
 
 /// More than three fifths of it are links.
-fn is_links(block: &Block) -> bool {
+fn is_links(block: &TextBlock) -> bool {
     5 * u64::from(block.link_bytes) > 3 * bytes(block)
 }
 
 /// The contribution of a block. A byte of link text cancels a byte of text; a block with more links
 /// than text is a loss. A short block without links is neutral, otherwise a table could outweigh
 /// the article that contains it.
-fn gain(block: &Block) -> i64 {
+fn gain(block: &TextBlock) -> i64 {
     let unlinked =
         i64::from(block.end.saturating_sub(block.begin)) - 2 * i64::from(block.link_bytes);
     if unlinked < 0 {
@@ -152,7 +152,7 @@ fn at<T: Copy + Default>(sums: &[T], index: u32) -> T {
 }
 
 impl Sums {
-    fn over(blocks: &[Block]) -> Vec<Sums> {
+    fn over(blocks: &[TextBlock]) -> Vec<Sums> {
         let mut sum = Sums::default();
         let mut sums = Vec::with_capacity(blocks.len() + 1);
         sums.push(sum);
@@ -210,7 +210,7 @@ impl<'a> WeighedPage<'a> {
     }
 
     /// Whether a block is not peripheral.
-    fn is_open(&self, block: &Block) -> bool {
+    fn is_open(&self, block: &TextBlock) -> bool {
         self.peripheral.get(block.container as usize) == Some(&false)
     }
 

@@ -6,7 +6,7 @@
 //!
 //! [`Options::outline`]: super::Options::outline
 
-use super::tag::{Edge, Tag};
+use super::tag::{Tag, TagEdge};
 use super::token::Attributes;
 use std::ops::Range;
 
@@ -18,11 +18,11 @@ pub(crate) use build::OutlineBuilder;
 /// The blocks of a page's text and the tree of elements that contain them.
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
-    /// The elements that have an [`Edge`] of [`Edge::Cell`] or stronger, in the order of their
+    /// The elements that have a [`TagEdge`] of [`TagEdge::Cell`] or stronger, in the order of their
     /// start tags: a parent comes before its children. The first is the page itself.
     pub containers: Vec<Container>,
     /// The blocks of text, in order, without overlap.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<TextBlock>,
     /// The number of tags on the page, without dropped subtrees: the last value of the document
     /// slope curve.
     pub tags: u32,
@@ -50,7 +50,7 @@ pub struct Container {
 /// Only whitespace lies between blocks. A block inside `<pre>` may contain blank lines; no other
 /// does.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub struct TextBlock {
     /// Its start in the text, in bytes.
     pub begin: u32,
     /// Its end.
@@ -133,5 +133,5 @@ impl TextObserver for () {
 /// Whether `tag` is part of the tree of containers.
 #[inline]
 pub(crate) fn is_container(tag: Tag) -> bool {
-    tag.edge() >= Edge::Cell && !tag.is_void()
+    tag.edge() >= TagEdge::Cell && !tag.is_void()
 }

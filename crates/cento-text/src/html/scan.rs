@@ -1,7 +1,6 @@
 //! Byte searches: a table of byte classes, and searches optimised for short runs.
 
-/// Tab, line feed, form feed, carriage return, space: what HTML calls whitespace (a carriage return
-/// is a line feed to it).
+/// Whitespace in HTML: tab, line feed, form feed, carriage return and space.
 pub(crate) const SPACE: u8 = 1;
 /// Ends a tag name: whitespace, `/`, `>`.
 pub(crate) const TAG_NAME_END: u8 = 1 << 1;

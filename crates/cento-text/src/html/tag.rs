@@ -11,7 +11,7 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-pub enum Edge {
+pub enum TagEdge {
     /// The tag does not separate the text.
     None,
     /// The words on the two sides are separate.
@@ -52,7 +52,7 @@ macro_rules! tags {
 
         const TAGS: &[Tag] = &[Tag::Other, $(Tag::$variant,)*];
         const NAMES: &[&str] = &["", $($name,)*];
-        const EDGES: &[Edge] = &[Edge::None, $(Edge::$edge,)*];
+        const EDGES: &[TagEdge] = &[TagEdge::None, $(TagEdge::$edge,)*];
     };
 }
 
@@ -228,7 +228,7 @@ impl Tag {
     /// 3.1 %. The drawback is that listings with one div per line are split into lines.
     #[inline]
     #[must_use]
-    pub fn edge(self) -> Edge {
+    pub fn edge(self) -> TagEdge {
         EDGES[self.index()]
     }
 

@@ -5,7 +5,7 @@
 //! reduce to a few searches: text ends at a `<` followed by a letter, `/`, `!` or `?`; a comment
 //! ends at `-->` or `--!>`; a tag ends at the first `>` outside a quoted value. The tokenizer jumps
 //! from one such byte to the next and passes slices of the page to the sink. Nothing is decoded or
-//! copied until [`Text::decode`] or [`Attributes::get`] is called.
+//! copied until [`TextToken::decode`] or [`Attributes::get`] is called.
 //!
 //! The tests compare its output with that of a tokenizer that implements the states.
 
@@ -16,13 +16,13 @@ mod parts;
 mod raw;
 
 use parts::{AttributeSpan, slice};
-pub use parts::{Attributes, EndTag, StartTag, Text, decode_name, decode_value};
+pub use parts::{Attributes, EndTag, StartTag, TextToken, decode_name, decode_value};
 
 /// Receives the tokens of a page, in order.
 pub trait TokenSink {
     /// A run of text. Consecutive runs without a tag between them are possible, for example around
     /// a comment.
-    fn text(&mut self, text: Text<'_>);
+    fn text(&mut self, text: TextToken<'_>);
 
     /// Whether the attributes of this start tag are needed. If not, they are skipped faster, and
     /// [`TokenSink::start_tag`] receives none.
@@ -134,7 +134,7 @@ impl<'a> Tokenizer<'a> {
     fn emit<S: TokenSink>(&self, begin: usize, end: usize, model: ContentModel, sink: &mut S) {
         if begin < end {
             let raw = slice(self.page, (begin, end));
-            sink.text(Text { raw, model });
+            sink.text(TextToken { raw, model });
         }
     }
 

@@ -7,13 +7,13 @@
 use super::outline::TextObserver;
 use super::reference::{self, ReferenceContext, Replacement};
 use super::scan::{self, SPACE, TEXT_SPECIAL};
-use super::tag::Edge;
+use super::tag::TagEdge;
 use crate::plain::separates_words;
 
 pub(crate) struct Writer<'a, F> {
     text: &'a mut String,
     /// The separator to write before the next visible character.
-    pending: Edge,
+    pending: TagEdge,
     /// Spaces and tabs of preformatted text after that separator; empty unless `pending` is set.
     blank: String,
     pub(crate) observer: F,
@@ -24,7 +24,7 @@ impl<'a, F: TextObserver> Writer<'a, F> {
         Writer {
             text,
             // The beginning of the text is an edge.
-            pending: Edge::Paragraph,
+            pending: TagEdge::Paragraph,
             blank: String::new(),
             observer,
         }
@@ -42,10 +42,10 @@ impl<'a, F: TextObserver> Writer<'a, F> {
             return 0;
         }
         let separator = match self.pending {
-            Edge::None => 0,
-            Edge::Space => usize::from(self.blank.is_empty()),
-            Edge::Cell | Edge::Line => 1,
-            Edge::Paragraph => 2,
+            TagEdge::None => 0,
+            TagEdge::Space => usize::from(self.blank.is_empty()),
+            TagEdge::Cell | TagEdge::Line => 1,
+            TagEdge::Paragraph => 2,
         };
         self.text.len() + separator + self.blank.len()
     }
@@ -53,13 +53,13 @@ impl<'a, F: TextObserver> Writer<'a, F> {
     /// Whether no separator is pending.
     #[inline]
     pub(crate) fn is_flushed(&self) -> bool {
-        self.pending == Edge::None
+        self.pending == TagEdge::None
     }
 
     /// Handles the beginning or end of an element.
     #[inline]
-    pub(crate) fn edge(&mut self, edge: Edge) {
-        if edge >= Edge::Cell {
+    pub(crate) fn edge(&mut self, edge: TagEdge) {
+        if edge >= TagEdge::Cell {
             self.observer.edge(self.text.len());
             self.blank.clear();
         }
@@ -69,37 +69,37 @@ impl<'a, F: TextObserver> Writer<'a, F> {
     /// Handles an explicit line break. The second in a row makes a blank line, as in a browser.
     pub(crate) fn line_break(&mut self) {
         self.blank.clear();
-        if self.pending >= Edge::Line {
-            self.edge(Edge::Paragraph);
+        if self.pending >= TagEdge::Line {
+            self.edge(TagEdge::Paragraph);
         } else {
-            self.pending = Edge::Line;
+            self.pending = TagEdge::Line;
         }
     }
 
     /// Writes the pending separator.
     #[inline]
     fn flush(&mut self) {
-        if self.pending != Edge::None {
+        if self.pending != TagEdge::None {
             self.write_pending();
         }
     }
 
     fn write_pending(&mut self) {
-        let after_edge = self.pending >= Edge::Cell;
+        let after_edge = self.pending >= TagEdge::Cell;
         if !self.text.is_empty() {
             match self.pending {
-                Edge::None => {}
+                TagEdge::None => {}
                 // Preformatted spaces replace the separator.
-                Edge::Space if self.blank.is_empty() => self.text.push(' '),
-                Edge::Space => {}
-                Edge::Cell => self.text.push('\t'),
-                Edge::Line => self.text.push('\n'),
-                Edge::Paragraph => self.text.push_str("\n\n"),
+                TagEdge::Space if self.blank.is_empty() => self.text.push(' '),
+                TagEdge::Space => {}
+                TagEdge::Cell => self.text.push('\t'),
+                TagEdge::Line => self.text.push('\n'),
+                TagEdge::Paragraph => self.text.push_str("\n\n"),
             }
             self.text.push_str(&self.blank);
         }
         self.blank.clear();
-        self.pending = Edge::None;
+        self.pending = TagEdge::None;
         if after_edge {
             self.observer.begin(self.text.len());
         }
@@ -111,7 +111,7 @@ impl<'a, F: TextObserver> Writer<'a, F> {
         let mut at = 0;
         while let Some(&first) = bytes.get(at) {
             if scan::is(first, SPACE) {
-                self.pending = self.pending.max(Edge::Space);
+                self.pending = self.pending.max(TagEdge::Space);
                 match scan::skip_class(bytes, at + 1, SPACE) {
                     Some(next) => at = next,
                     None => return,
@@ -202,18 +202,18 @@ impl<'a, F: TextObserver> Writer<'a, F> {
         match character {
             '\n' | '\r' if preformatted => {
                 self.blank.clear();
-                self.pending = if self.pending >= Edge::Line {
-                    Edge::Paragraph
+                self.pending = if self.pending >= TagEdge::Line {
+                    TagEdge::Paragraph
                 } else {
-                    Edge::Line
+                    TagEdge::Line
                 };
             }
             ' ' | '\t' | '\u{A0}' if preformatted => {
-                self.pending = self.pending.max(Edge::Space);
+                self.pending = self.pending.max(TagEdge::Space);
                 self.blank.push(if character == '\t' { '\t' } else { ' ' });
             }
             ' ' | '\t' | '\n' | '\x0C' | '\r' | '\u{A0}' => {
-                self.pending = self.pending.max(Edge::Space);
+                self.pending = self.pending.max(TagEdge::Space);
             }
             character if separates_words(character) => self.character(' ', preformatted),
             character if character.is_control() => {}

@@ -29,6 +29,7 @@ impl Default for RecursionLimits {
 
 /// Why a URL is considered a recursion error.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RecursionError {
     /// The path has more components than allowed.
     Components(usize),

@@ -199,7 +199,7 @@ fn a_letter_shared_with_thai_does_not_split_a_ukrainian_word() {
     assert_eq!(normals("コーヒー"), ["コーヒー"]);
 }
 
-/// Enumerates Unicode instead of a list, so that a new version of ICU's data is checked as well.
+/// Enumerates all of Unicode, so that a new version of ICU's data is checked as well.
 #[test]
 fn no_letter_or_mark_shared_with_a_script_with_spaces_splits_a_word() {
     let scripts = ScriptWithExtensions::new();

@@ -18,9 +18,9 @@
 //! ```text
 //!                                   bytes per page
 //!   the order of pages               8   always (20 while it is computed)
-//!   the first page of each text      4   while the flow of a notion runs, and while it is resolved
+//!   the first page of each text      4   while the flow of a notion runs, and is resolved
 //!   states of the flow of a notion   8¼  while it runs
-//!   leader, replicas, visited       12   while a notion is resolved, and while collections are made
+//!   leader, replicas, visited       12   while a notion is resolved, and for collections
 //!   weight, set of hot chunks        8   while a notion is resolved
 //! ```
 //!

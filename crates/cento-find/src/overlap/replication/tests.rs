@@ -6,7 +6,7 @@ use cento_store::Parameters;
 use proptest::prelude::*;
 
 use super::*;
-use crate::overlap::tests::{TestPage, chunk_set, corpus, dated, given, workplace};
+use crate::overlap::tests::{TestPage, chunk_set, corpus, dated, test_page, workplace};
 
 /// Returns the replicas of each page, and the page that it is skipped for, by the definition.
 fn naive(pages: &[TestPage], params: &OverlapParams) -> Vec<(u32, u32)> {
@@ -78,7 +78,7 @@ proptest! {
                 line => line.to_owned(),
             };
             let text = lines.iter().map(own).collect::<Vec<_>>().join("\n");
-            dated(given(number % 5, number, &text), *date)
+            dated(test_page(number % 5, number, &text), *date)
         }).collect();
         let folder = tempfile::tempdir().unwrap();
         let params = OverlapParams { threshold, ..OverlapParams::new("lines:1".parse().unwrap()) };
@@ -93,7 +93,7 @@ fn twelve_hundred_pages_that_share_a_hundred_lines_are_replicas_of_the_first() {
         .collect();
     let mut pages: Vec<TestPage> = (0..1_200)
         .map(|page| {
-            given(
+            test_page(
                 page,
                 page,
                 &format!("{}\nfilled in by {page}", template.join("\n")),
@@ -105,7 +105,7 @@ fn twelve_hundred_pages_that_share_a_hundred_lines_are_replicas_of_the_first() {
         let family = page.url.len() % 10;
         page.text.push_str(&format!("\nfamily {family}"));
     }
-    pages.extend((0..100).map(|page| given(page, 2_000 + page, &format!("page {page} alone"))));
+    pages.extend((0..100).map(|page| test_page(page, 2_000 + page, &format!("page {page} alone"))));
     let folder = tempfile::tempdir().unwrap();
     let source = corpus(folder.path(), &pages, Parameters::default());
     let findings = replication(&source, &workplace(folder.path(), 2, 64 << 20)).unwrap();
@@ -177,7 +177,7 @@ fn one_mirrored_manual_is_one_collection_in_any_order() {
 fn too_little_memory_is_reported_before_anything_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let pages: Vec<TestPage> = (0..200)
-        .map(|page| given(0, page, &format!("page {page}")))
+        .map(|page| test_page(0, page, &format!("page {page}")))
         .collect();
     let source = corpus(folder.path(), &pages, Parameters::default());
     let refused = replication(&source, &workplace(folder.path(), 1, 6_000)).unwrap_err();
@@ -201,7 +201,7 @@ fn the_least_memory_that_is_accepted_suffices_and_changes_nothing() {
         .map(|page| {
             let text = format!("{}page {page}", lines(page % 400));
             dated(
-                given(page % 9, page, &text),
+                test_page(page % 9, page, &text),
                 Some((3_000 - page as i64) % 28),
             )
         })
@@ -220,7 +220,7 @@ fn the_least_memory_that_is_accepted_suffices_and_changes_nothing() {
 fn hot_sets_that_exceed_the_budget_are_an_error_with_the_bytes_needed() {
     let folder = tempfile::tempdir().unwrap();
     let pages: Vec<TestPage> = (0..40)
-        .map(|page| given(page, page, &format!("a\nb\nc\nd {}\nown {page}", page % 7)))
+        .map(|page| test_page(page, page, &format!("a\nb\nc\nd {}\nown {page}", page % 7)))
         .collect();
     let source = corpus(folder.path(), &pages, Parameters::default());
     let order = Arc::new(PageOrder::of(&source).unwrap());

@@ -3,8 +3,8 @@
 use super::Links;
 use crate::html::metadata::Metadata;
 use crate::html::outline::{TextObserver, is_container};
-use crate::html::tag::{ContentModel, Edge, Tag};
-use crate::html::token::{Attributes, EndTag, StartTag, Text, TokenSink};
+use crate::html::tag::{ContentModel, Tag, TagEdge};
+use crate::html::token::{Attributes, EndTag, StartTag, TextToken, TokenSink};
 use crate::html::write::Writer;
 
 mod dropped;
@@ -172,7 +172,7 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
         // Adjacent links are separate labels, as in a menu that is spaced by CSS, so their words
         // are separated.
         if self.writer.is_flushed() && self.link_end == self.writer.length() {
-            self.writer.edge(Edge::Space);
+            self.writer.edge(TagEdge::Space);
         }
         match attributes.get("href") {
             Some(href) => {
@@ -188,7 +188,7 @@ impl<'a, F: TextObserver> PageReader<'a, F> {
 
 impl<F: TextObserver> TokenSink for PageReader<'_, F> {
     #[inline]
-    fn text(&mut self, text: Text<'_>) {
+    fn text(&mut self, text: TextToken<'_>) {
         match text.model {
             ContentModel::Data if self.dropped.is_active() => {}
             ContentModel::Data if self.preformatted => self.writer.preformatted(text.raw, true),
@@ -250,7 +250,7 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
             self.metadata.microdata(attributes);
         }
         let edge = tag.edge();
-        if edge != Edge::None {
+        if edge != TagEdge::None {
             self.writer.edge(edge);
             self.writer.observer.open(tag, attributes);
             if nests(tag) {
@@ -315,7 +315,7 @@ impl<F: TextObserver> TokenSink for PageReader<'_, F> {
         }
         self.writer.observer.tag();
         let edge = tag.edge();
-        if edge != Edge::None {
+        if edge != TagEdge::None {
             self.writer.edge(edge);
             self.writer.observer.close(tag);
             if nests(tag) {

@@ -1,7 +1,7 @@
 //! Builds the outline, with the most common repairs of malformed nesting.
 
 use super::stack::OpenElements;
-use super::{Block, Container, Outline, TextObserver, is_container};
+use super::{Container, Outline, TextBlock, TextObserver, is_container};
 use crate::html::tag::Tag;
 use crate::html::token::Attributes;
 
@@ -225,7 +225,7 @@ impl TextObserver for OutlineBuilder<'_> {
         self.in_block = true;
         self.link_from = length;
         let (container, tag) = self.stack.top();
-        self.outline.blocks.push(Block {
+        self.outline.blocks.push(TextBlock {
             begin: narrow(length),
             end: narrow(length),
             container,

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 /// A run of text, not decoded.
 #[derive(Clone, Copy, Debug)]
-pub struct Text<'a> {
+pub struct TextToken<'a> {
     /// The bytes of the page.
     pub raw: &'a str,
     /// How to decode them: character references occur in [`ContentModel::Data`] and
@@ -15,7 +15,7 @@ pub struct Text<'a> {
     pub model: ContentModel,
 }
 
-impl<'a> Text<'a> {
+impl<'a> TextToken<'a> {
     /// Decodes the text: resolves references, converts line ends to `\n`, and replaces NUL with
     /// U+FFFD where the standard requires it.
     #[must_use]
@@ -38,7 +38,7 @@ impl<'a> Text<'a> {
 /// A start tag with its attributes.
 #[derive(Clone, Copy, Debug)]
 pub struct StartTag<'a> {
-    /// Which element.
+    /// The tag.
     pub tag: Tag,
     /// The attributes, if the sink needs them.
     pub attributes: Attributes<'a>,
@@ -48,7 +48,7 @@ pub struct StartTag<'a> {
 }
 
 impl<'a> StartTag<'a> {
-    /// Its name as the page spells it.
+    /// Its name as written on the page.
     #[must_use]
     pub fn name(&self) -> &'a str {
         slice(self.attributes.page, self.name)
@@ -58,14 +58,14 @@ impl<'a> StartTag<'a> {
 /// An end tag.
 #[derive(Clone, Copy, Debug)]
 pub struct EndTag<'a> {
-    /// Which element.
+    /// The tag.
     pub tag: Tag,
     pub(super) page: &'a str,
     pub(super) name: (usize, usize),
 }
 
 impl<'a> EndTag<'a> {
-    /// Its name as the page spells it.
+    /// Its name as written on the page.
     #[must_use]
     pub fn name(&self) -> &'a str {
         slice(self.page, self.name)

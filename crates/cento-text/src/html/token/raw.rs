@@ -47,11 +47,13 @@ impl Tokenizer<'_> {
     ///
     /// ```text
     ///           <!--            <script
-    ///  script ───────► escaped ─────────► doubly escaped       `</script` ends the script from the first two states,
-    ///     ▲ ◄─────────    │    ◄─────────       │              and leads back to the second from the third
+    ///  script ───────► escaped ─────────► doubly escaped
+    ///     ▲ ◄─────────    │    ◄─────────       │
     ///     │      -->           </script         │
     ///     └─────────────────────────────────────┘ -->
     /// ```
+    ///
+    /// `</script` ends the script in the first two states.
     fn script_end(&self, begin: usize, name: &str) -> Option<usize> {
         let bytes = self.bytes;
         let mut at = begin;

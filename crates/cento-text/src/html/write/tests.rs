@@ -2,14 +2,14 @@
 
 use super::*;
 use crate::html::tag::ContentModel;
-use crate::html::token::Text;
+use crate::html::token::TextToken;
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
 enum WriterCall {
     Flowing(String),
     Preformatted(String, bool),
-    Edge(Edge),
+    Edge(TagEdge),
     LineBreak,
 }
 
@@ -36,7 +36,7 @@ fn write_naively(steps: &[WriterCall]) -> String {
         Flowing,
         Blank(char),
         Break,
-        Edge(Edge),
+        Edge(TagEdge),
     }
     let mut items = Vec::new();
     for step in steps {
@@ -58,7 +58,7 @@ fn write_naively(steps: &[WriterCall]) -> String {
             .replace("\r\n", "\n")
             .replace('\r', "\n")
             .replace('\0', "");
-        for character in (Text { raw: &raw, model }).decode().chars() {
+        for character in (TextToken { raw: &raw, model }).decode().chars() {
             items.push(match character {
                 '\n' | '\r' if preformatted => WrittenItem::Break,
                 ' ' | '\u{A0}' if preformatted => WrittenItem::Blank(' '),
@@ -78,24 +78,24 @@ fn write_naively(steps: &[WriterCall]) -> String {
             between.push(item);
             continue;
         };
-        let mut strongest = Edge::None;
+        let mut strongest = TagEdge::None;
         let mut blank = String::new();
         for item in between.drain(..) {
             match item {
                 WrittenItem::Visible(_) => unreachable!(),
-                WrittenItem::Flowing => strongest = strongest.max(Edge::Space),
+                WrittenItem::Flowing => strongest = strongest.max(TagEdge::Space),
                 WrittenItem::Blank(character) => blank.push(character),
                 WrittenItem::Edge(edge) => {
                     strongest = strongest.max(edge);
-                    if edge >= Edge::Cell {
+                    if edge >= TagEdge::Cell {
                         blank.clear();
                     }
                 }
                 WrittenItem::Break => {
-                    strongest = if strongest >= Edge::Line {
-                        Edge::Paragraph
+                    strongest = if strongest >= TagEdge::Line {
+                        TagEdge::Paragraph
                     } else {
-                        Edge::Line
+                        TagEdge::Line
                     };
                     blank.clear();
                 }
@@ -103,11 +103,11 @@ fn write_naively(steps: &[WriterCall]) -> String {
         }
         if !text.is_empty() {
             text.push_str(match strongest {
-                Edge::Space if blank.is_empty() => " ",
-                Edge::None | Edge::Space => "",
-                Edge::Cell => "\t",
-                Edge::Line => "\n",
-                Edge::Paragraph => "\n\n",
+                TagEdge::Space if blank.is_empty() => " ",
+                TagEdge::None | TagEdge::Space => "",
+                TagEdge::Cell => "\t",
+                TagEdge::Line => "\n",
+                TagEdge::Paragraph => "\n\n",
             });
             text.push_str(&blank);
         }
@@ -157,11 +157,11 @@ fn raw() -> impl Strategy<Value = String> {
 fn step() -> impl Strategy<Value = WriterCall> {
     let edge = prop::sample::select(
         [
-            Edge::None,
-            Edge::Space,
-            Edge::Cell,
-            Edge::Line,
-            Edge::Paragraph,
+            TagEdge::None,
+            TagEdge::Space,
+            TagEdge::Cell,
+            TagEdge::Line,
+            TagEdge::Paragraph,
         ]
         .as_slice(),
     );
