@@ -5,7 +5,7 @@
     reference/check.py target/release/cento --rounds 40 --size 120 --seed 7
 
 Every round makes a corpus (`generate.py`), runs the real binary on it with many settings, computes the same with
-the naive programs (`ardi.py`, `fetterly.py`, `najork.py`, `shivakumar.py`), and prints one line per analysis.
+the naive programs (`ardi.py`, `fetterly.py`, `najork.py`, `seo.py`, `shivakumar.py`), and prints one line per analysis.
 Tables are read by the example `rows` of cento-find, which is built beside the binary.
 
 Results that depend on a hash function cannot be compared: which 84 phrases are sampled from a page, and which
@@ -36,14 +36,15 @@ from compare_ardi import Ardi
 from compare_fetterly import Fetterly
 from compare_najork import Najork
 from compare_pages import Pages
+from compare_seo import Seo
 from compare_shivakumar import Shivakumar
 from harness import Cento
 
 
-class Round(Pages, Fetterly, Najork, Shivakumar, Ardi):
+class Round(Pages, Fetterly, Najork, Shivakumar, Seo, Ardi):
     """All comparisons on one corpus."""
 
-    ANALYSES = ("pages", "copies", "phrases", "quilts", "overlap", "discover", "detect", "contamination")
+    ANALYSES = ("pages", "copies", "phrases", "quilts", "overlap", "reuse", "discover", "detect", "contamination")
 
 
 def main() -> int:

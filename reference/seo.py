@@ -19,7 +19,8 @@ The hash function is a parameter everywhere: the definitions do not depend on it
 a DCT fingerprint, is missing from the extracted text of the paper; `dct_fingerprint` has cento's layout, which with MD5
 yields equal fingerprints for both pairs of sentences of §4.2.2 (see `self_check`).
 
-`cento reuse` is not there yet; this file is the definition that it will be compared with.
+§5    `reuse` finds all pairs with their categories, as `cento reuse` does: pages with the same set of fingerprints are
+      one page, fingerprints on more than a number of pages are ignored, and each pair has a style (Tables 5 and 7).
 """
 
 from __future__ import annotations
@@ -186,6 +187,112 @@ def shares_of_item(item: Set, documents: Dict[object, Set]) -> Tuple[Fraction, D
     }
 
 
+# --- all pairs of a collection ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ReusePair:
+    """Two pages that share enough, with the sizes of both without ignored fingerprints."""
+
+    one: int
+    other: int
+    shared: int
+    one_size: int
+    other_size: int
+    category: str
+    style: str
+    frame: int
+    frequent: int
+
+
+@dataclass
+class Reuse:
+    """All pairs of a collection."""
+
+    pairs: List[ReusePair]
+    identical: List[Tuple[int, int]]
+    ignored: Dict[object, int]
+    representatives: List[int]
+    copies: Dict[int, int]
+
+
+def category_or_one_sided(one: Set, other: Set) -> Optional[str]:
+    """Table 2; a pair of which one page reaches *partial* only is one-sided."""
+    levels = [level(containment(one, other)), level(containment(other, one))]
+    return category(one, other) if None not in levels else None if levels == [None, None] else "one-sided"
+
+
+def style_of(kind: str, shared: int, frame: int, frequent: int, slots: bool) -> str:
+    """The first rule that applies. Pages of one set are no pair here, so there are no aliases."""
+    if frame and 2 * frame >= shared:
+        return "frame"
+    common = frequent > 0 and 2 * frequent >= shared - frame
+    near = kind in ("C1", "C2", "C4")
+    if common and near and slots:
+        return "template"
+    return "phrase" if common and not near else "reuse"
+
+
+def reuse(sets: Dict[int, Set], host, order, most: int = 0, frame: bool = False, frequent: int = 10) -> Reuse:
+    """All pairs of pages. `host` answers the host of a page, `order` its place in the order in which the first of
+    several pages with the same set is chosen."""
+    classes: Dict[frozenset, List[int]] = {}
+    for page in sorted(sets, key=order):
+        classes.setdefault(frozenset(sets[page]), []).append(page)
+    firsts = {pages[0]: fingerprints for fingerprints, pages in classes.items()}
+    on_pages: Dict[object, List[int]] = {}
+    for page, fingerprints in firsts.items():
+        for fingerprint in fingerprints:
+            on_pages.setdefault(fingerprint, []).append(page)
+    ignored = {value: len(pages) for value, pages in on_pages.items() if most and len(pages) > most}
+    pages_of_host: Dict[str, int] = {}
+    for page in firsts:
+        pages_of_host[host(page)] = pages_of_host.get(host(page), 0) + 1
+    # A fingerprint is in the frame of a host if it is on five of its pages, and on a fifth of them.
+    framed: Set[Tuple[object, str]] = set()
+    for value, pages in on_pages.items():
+        counts: Dict[str, int] = {}
+        for page in pages:
+            counts[host(page)] = counts.get(host(page), 0) + 1
+        framed |= {
+            (value, name)
+            for name, count in counts.items()
+            if name is not None and count >= 5 and 5 * count >= pages_of_host[name]
+        }
+    def without(page: int) -> Set:
+        return {
+            value
+            for value in firsts[page]
+            if value not in ignored and not (frame and (value, host(page)) in framed)
+        }
+
+    rest = {page: without(page) for page in firsts}
+    pairs = []
+    ordered = sorted(firsts)
+    for at, one in enumerate(ordered):
+        for other in ordered[at + 1 :]:
+            shared = rest[one] & rest[other]
+            kind = category_or_one_sided(rest[one], rest[other]) if shared else None
+            if kind is None:
+                continue
+            of_frame = {
+                value
+                for value in shared
+                if not frame and ((value, host(one)) in framed or (value, host(other)) in framed)
+            }
+            common = {value for value in shared - of_frame if len(on_pages[value]) >= frequent}
+            slots = rest[one] > shared and rest[other] > shared
+            style = style_of(kind, len(shared), len(of_frame), len(common), slots)
+            pairs.append(
+                ReusePair(
+                    one, other, len(shared), len(rest[one]), len(rest[other]), kind, style, len(of_frame), len(common)
+                )
+            )
+    identical = [(page, pages[0]) for pages in classes.values() for page in pages[1:]]
+    copies = {pages[0]: len(pages) for pages in classes.values()}
+    return Reuse(pairs, identical, ignored, list(firsts), copies)
+
+
 # --- §6.2 document slope curve ---------------------------------------------------------------------------
 
 
@@ -229,6 +336,54 @@ def cento_run_hash(hashes: Sequence[int]) -> int:
     total ^= total >> 29
     total = (total * 0xA24BAED4963EE407) & MASK
     return total ^ (total >> 32)
+
+
+def cento_word_hash(word: str) -> Optional[int]:
+    """cento's hash of a word of up to 16 bytes; longer ones have another."""
+    data = word.encode()
+    if len(data) > 16:
+        return None
+
+    def folded(one: int, other: int) -> int:
+        product = one * other
+        return (product & MASK) ^ (product >> 64)
+
+    packed = data.ljust(16, b"\0")
+    first, second = int.from_bytes(packed[:8], "little"), int.from_bytes(packed[8:], "little")
+    return folded(folded(first ^ 0x649830016CFF3ECB, second ^ 0xF734FFA607418B61), 0xD5B8CD8A1AD1E147)
+
+
+def cento_dct(hashes: Sequence[int], p: int) -> Set[int]:
+    """`dct` with cento's hashes: the signal is the upper half of each."""
+    found = set()
+    for begin, end in segments(hashes, p):
+        segment = hashes[begin:end]
+
+        def pair(_: int, farthest: int) -> int:
+            whole = next(value for value in segment if value >> 32 == farthest)
+            if len({value >> 32 for value in segment}) == 1:
+                whole = segment[-1]
+            return cento_run_hash([segment[-1], whole]) >> 48
+
+        found.add(dct_fingerprint([value >> 32 for value in segment], pair))
+    return found
+
+
+def scheme_set(scheme: str, words: Sequence[str]) -> Optional[Set]:
+    """The distinct fingerprints of a page by a scheme as cento spells it, such as winnow:k=2,w=4; none if a word is
+    too long to be hashed here."""
+    name, _, rest = scheme.partition(":")
+    values = {key: int(value) for key, value in (item.split("=") for item in rest.split(",") if item)}
+    if name == "kgram":
+        k = values.get("k", 3)
+        return {tuple(words[at : at + k]) for at in range(len(words) - k + 1)}
+    hashes = [cento_word_hash(word) for word in words]
+    if None in hashes:
+        return None
+    if name == "dct":
+        return cento_dct(hashes, values.get("p", 3))  # type: ignore[arg-type]
+    method = {"mod": mod, "winnow": winnow, "break": hash_break}[name]
+    return {found.value for found in method(hashes, cento_run_hash, **values)}
 
 
 def md5_word(word: str) -> int:

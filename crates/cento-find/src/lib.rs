@@ -69,6 +69,7 @@ pub mod phrases;
 pub mod precedence;
 pub mod provenance;
 pub mod quilts;
+pub mod reuse;
 mod row_json;
 mod run;
 mod sites;

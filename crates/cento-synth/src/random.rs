@@ -28,6 +28,7 @@ pub(crate) enum Purpose {
     Damage,
     Record,
     Order,
+    ReusePair,
 }
 
 /// A stream of numbers: SplitMix64, which passes the usual tests and can start at any key.

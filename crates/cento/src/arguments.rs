@@ -18,6 +18,7 @@ use crate::overlap::OverlapArguments;
 use crate::phrases::PhrasesArguments;
 use crate::quilts::QuiltsArguments;
 use crate::report::ReportArguments;
+use crate::reuse::ReuseArguments;
 use crate::scan::ScanArguments;
 use crate::score::ScoreArguments;
 use crate::synth::SynthArguments;
@@ -44,6 +45,7 @@ pub(crate) enum Verb {
     Cat(CatArguments),
     Copies(Box<CopiesArguments>),
     Overlap(Box<OverlapArguments>),
+    Reuse(Box<ReuseArguments>),
     Quilts(Box<QuiltsArguments>),
     Phrases(Box<PhrasesArguments>),
     Discover(Box<DiscoverArguments>),

@@ -32,8 +32,10 @@ mod quilts;
 mod reading;
 mod replication;
 mod report;
+mod reuse;
 mod sample;
 mod scan;
+mod scheme_comparison;
 mod score;
 mod synth;
 
@@ -69,6 +71,7 @@ fn run(verb: Verb) -> Result<ExitCode, CommandError> {
         Verb::Cat(arguments) => cat::run(&arguments),
         Verb::Copies(arguments) => copies::run(&arguments),
         Verb::Overlap(arguments) => overlap::run(&arguments),
+        Verb::Reuse(arguments) => reuse::run(&arguments),
         Verb::Quilts(arguments) => quilts::run(&arguments),
         Verb::Phrases(arguments) => phrases::run(&arguments),
         Verb::Discover(arguments) => discover::run(&arguments),

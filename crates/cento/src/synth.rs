@@ -6,7 +6,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cento_store::{BuildProgress, Corpus};
-use cento_synth::{Check, CheckSummary, Mix, PageKind, SynthSettings, Synthesis, SynthesisSummary};
+use cento_synth::{
+    Check, CheckSummary, Mix, PageKind, REUSE, REUSE_PAIRS, SynthSettings, Synthesis,
+    SynthesisSummary, write_reuse_pairs,
+};
 use clap::Args;
 use serde_json::json;
 
@@ -134,6 +137,16 @@ pub(crate) struct SynthArguments {
         conflicts_with = "check"
     )]
     pub(crate) grams: u32,
+
+    /// Also write pairs of known reuse to DIR/reuse: N for each category C1 to C6 and N unrelated
+    /// ones, with the edit rates in turn. `cento reuse --compare --labelled` reads them
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Text",
+        conflicts_with = "check"
+    )]
+    pub(crate) reuse_pairs: Option<u64>,
 
     /// Only articles, and content with an explicit share
     #[arg(long, help_heading = "Shares of content", conflicts_with = "check")]
@@ -283,7 +296,7 @@ fn make(
     let meter = Meter::start(progress);
     let outcome = Synthesis {
         folder: folder.to_owned(),
-        settings,
+        settings: settings.clone(),
         threads: threads_or_cores(arguments.threads),
         force: arguments.force,
         progress,
@@ -291,6 +304,10 @@ fn make(
     .run();
     drop(meter);
     let made = outcome?;
+    let reuse_pairs = match arguments.reuse_pairs {
+        Some(pairs) => write_reuse_pairs(&settings, pairs, &folder.join(REUSE))?,
+        None => 0,
+    };
     let seconds = begun.elapsed().as_secs_f64();
     print(&if arguments.json {
         let kinds: serde_json::Map<String, serde_json::Value> = made
@@ -302,11 +319,11 @@ fn make(
             "folder": folder, "pages": arguments.pages, "kinds": kinds, "files": made.files,
             "files_from_before": made.files_from_before, "originals": made.originals,
             "payload_bytes": made.payload_bytes, "archive_bytes": made.archive_bytes,
-            "truth_bytes": made.truth_bytes, "seconds": seconds,
+            "truth_bytes": made.truth_bytes, "reuse_pairs": reuse_pairs, "seconds": seconds,
         });
         format!("{object}\n")
     } else {
-        summary(arguments, folder, &made, seconds)
+        summary(arguments, folder, &made, reuse_pairs, seconds)
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -315,6 +332,7 @@ fn summary(
     arguments: &SynthArguments,
     folder: &Path,
     made: &SynthesisSummary,
+    reuse_pairs: u64,
     seconds: f64,
 ) -> String {
     let mut lines = Lines::default();
@@ -331,6 +349,10 @@ fn summary(
     lines.add("payload", size(made.payload_bytes));
     lines.add("on disk", size(made.archive_bytes));
     lines.add("truth", size(made.truth_bytes));
+    if reuse_pairs > 0 {
+        let remark = format!("labelled, in {REUSE}/{REUSE_PAIRS}");
+        lines.add_with("reuse pairs", number(reuse_pairs), remark);
+    }
     let rate = match made.files_from_before {
         0 => format!(
             "{:.0} MB/s of payload",

@@ -13,14 +13,14 @@
 #[doc(hidden)]
 pub mod bench;
 mod cut;
-mod overlap_rows;
-mod page_order;
+pub(crate) mod overlap_rows;
+pub(crate) mod page_order;
 mod pair_tables;
 mod params;
 mod replication;
-mod spilled_lists;
+pub(crate) mod spilled_lists;
 mod stage_names;
-mod stages;
+pub(crate) mod stages;
 mod strip;
 #[cfg(test)]
 mod tests;

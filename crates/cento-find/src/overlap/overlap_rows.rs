@@ -12,15 +12,15 @@ use serde_json::Value;
 /// probability below 2⁻⁴⁹; and the author of a page can construct 64-bit collisions on a laptop.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
-pub(super) struct HashPage {
+pub(crate) struct HashPage {
     high: u64,
     low: u64,
-    pub(super) page: u32,
+    pub(crate) page: u32,
 }
 
 impl HashPage {
     #[inline(always)]
-    pub(super) fn new(hash: [u8; 16], page: u32) -> HashPage {
+    pub(crate) fn new(hash: [u8; 16], page: u32) -> HashPage {
         let hash = u128::from_be_bytes(hash);
         HashPage {
             high: (hash >> 64) as u64,
@@ -31,7 +31,7 @@ impl HashPage {
 
     /// Returns a row with a 64-bit hash, for inputs that have no longer ones.
     #[inline(always)]
-    pub(super) fn short(hash: u64, page: u32) -> HashPage {
+    pub(crate) fn short(hash: u64, page: u32) -> HashPage {
         HashPage {
             high: hash,
             low: 0,
@@ -59,9 +59,9 @@ impl Row for HashPage {
 /// chunk.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
-pub(super) struct Posting {
-    pub(super) key: u64,
-    pub(super) page: u32,
+pub(crate) struct Posting {
+    pub(crate) key: u64,
+    pub(crate) page: u32,
 }
 
 impl Row for Posting {
@@ -82,9 +82,9 @@ impl Row for Posting {
 /// A chunk of a page, by number.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
-pub(super) struct PageChunk {
-    pub(super) chunk: u64,
-    pub(super) page: u32,
+pub(crate) struct PageChunk {
+    pub(crate) chunk: u64,
+    pub(crate) page: u32,
 }
 
 impl Row for PageChunk {
@@ -105,10 +105,10 @@ impl Row for PageChunk {
 /// Two pages and a count of chunks that both have; the counts of a pair are added up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct PairCount {
-    pub(super) left: u32,
-    pub(super) right: u32,
-    pub(super) chunks: u32,
+pub(crate) struct PairCount {
+    pub(crate) left: u32,
+    pub(crate) right: u32,
+    pub(crate) chunks: u32,
 }
 
 impl Row for PairCount {
@@ -127,7 +127,7 @@ impl Row for PairCount {
 /// A candidate for the largest pair. All candidates have the same key.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Contender(pub(super) PairCount);
+pub(crate) struct Contender(pub(super) PairCount);
 
 impl Row for Contender {
     type Key = u32;
@@ -145,14 +145,14 @@ impl Row for Contender {
 /// Counts of a page or a server; the rows of a page are added up.
 #[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct PageCounts {
-    pub(super) page: u32,
+pub(crate) struct PageCounts {
+    pub(crate) page: u32,
     /// Distinct chunks that are not ignored.
-    pub(super) chunks: u32,
+    pub(crate) chunks: u32,
     /// Pages with the same text, or on the same server.
-    pub(super) pages: u32,
+    pub(crate) pages: u32,
     /// Chunks that are ignored because they are on too many pages.
-    pub(super) common: u32,
+    pub(crate) common: u32,
 }
 
 impl Row for PageCounts {
@@ -171,10 +171,10 @@ impl Row for PageCounts {
 /// A chunk that is ignored, with the first page that has it.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct CommonChunk {
-    pub(super) chunk: [u8; 16],
-    pub(super) page: u32,
-    pub(super) pages: u32,
+pub(crate) struct CommonChunk {
+    pub(crate) chunk: [u8; 16],
+    pub(crate) page: u32,
+    pub(crate) pages: u32,
 }
 
 impl Row for CommonChunk {
@@ -191,10 +191,10 @@ impl Row for CommonChunk {
 }
 
 /// Reserves memory of the budget for strips. Parameters: `{"bytes": n}`.
-pub(super) struct Reserve;
+pub(crate) struct Reserve;
 
 impl Reserve {
-    pub(super) const KIND: &str = "reserve";
+    pub(crate) const KIND: &str = "reserve";
 }
 
 impl State for Reserve {

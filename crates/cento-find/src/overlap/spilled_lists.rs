@@ -10,7 +10,7 @@ const BUFFER: usize = 1 << 18;
 
 /// Lists of pages on disk. The file is unlinked before it is written, so that it disappears however
 /// the process ends.
-pub(super) struct SpilledLists {
+pub(crate) struct SpilledLists {
     file: BufWriter<File>,
     /// The sum, over all lists and left pages, of the pages that follow the left page.
     joined: u64,
@@ -20,7 +20,7 @@ pub(super) struct SpilledLists {
 
 impl SpilledLists {
     /// Creates an empty file in a folder.
-    pub(super) fn create(folder: &Path) -> io::Result<SpilledLists> {
+    pub(crate) fn create(folder: &Path) -> io::Result<SpilledLists> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = folder.join(format!("lists-{}-{number}.tmp", std::process::id()));
@@ -38,7 +38,7 @@ impl SpilledLists {
     }
 
     /// Adds a list. `left` returns whether a page is a left page.
-    pub(super) fn push(&mut self, pages: &[u32], left: impl Fn(u32) -> bool) -> io::Result<()> {
+    pub(crate) fn push(&mut self, pages: &[u32], left: impl Fn(u32) -> bool) -> io::Result<()> {
         self.file.write_all(&(pages.len() as u32).to_le_bytes())?;
         for (behind, &page) in (0..pages.len() as u64).rev().zip(pages) {
             self.file.write_all(&page.to_le_bytes())?;
@@ -52,13 +52,13 @@ impl SpilledLists {
 
     /// Returns into how many parts left pages must be split so that the lists of each part fit in
     /// `bytes`. The capacity of a vector may be twice its length.
-    pub(super) fn parts(&self, bytes: u64) -> u32 {
+    pub(crate) fn parts(&self, bytes: u64) -> u32 {
         let needed = 8 * self.joined + 32 * self.tails;
         u32::try_from(needed / bytes.max(1)).unwrap_or(u32::MAX - 1) + 1
     }
 
     /// Calls `each` with every list, in order.
-    pub(super) fn for_each(&mut self, mut each: impl FnMut(&[u32])) -> io::Result<()> {
+    pub(crate) fn for_each(&mut self, mut each: impl FnMut(&[u32])) -> io::Result<()> {
         self.file.flush()?;
         let mut file = self.file.get_ref();
         file.rewind()?;

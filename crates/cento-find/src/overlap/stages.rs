@@ -443,7 +443,7 @@ pub(super) fn for_each_sum(
 }
 
 /// Returns the number of bits of page numbers.
-pub(super) fn bits(pages: u32) -> u32 {
+pub(crate) fn bits(pages: u32) -> u32 {
     (32 - pages.leading_zeros()).max(1)
 }
 

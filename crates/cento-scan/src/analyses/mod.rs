@@ -9,6 +9,7 @@ pub mod overlap;
 pub mod phrases;
 pub mod quilts;
 pub mod replication;
+pub mod reuse;
 pub mod sweep;
 
 use crate::analysis::Analysis;
@@ -17,11 +18,12 @@ use crate::analysis::Analysis;
 /// is registered.
 ///
 /// Duplicates come first: other analyses exclude them and reuse these results.
-static ALL: [&dyn Analysis; 9] = [
+static ALL: [&dyn Analysis; 10] = [
     &copies::Copies,
     &replication::Replication,
     &overlap::Servers,
     &overlap::Pages,
+    &reuse::Reuse,
     &quilts::Quilts,
     &sweep::Sweeps,
     &phrases::Phrases,

@@ -1,0 +1,343 @@
+//! Local text reuse.
+
+use std::sync::Arc;
+
+use cento_figure::{Axis, Figure, Mark, NumberFormat, Series};
+use cento_find::reuse::{
+    ANALYSIS, Category, PAIRS, ReusePairRow, ReuseParams, ReuseStyle, ReuseSummary, run,
+};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
+use cento_report::format::{counted, number, part_of, percent, plural};
+use cento_report::{Drawing, Headline, ReportCell, ReportTable, Section, Suggestion};
+use serde_json::{Value, json};
+
+use super::columns;
+use crate::analysis::{Analysis, CommandLine, SectionInput, parse_parameters};
+use crate::profile::Profile;
+use crate::select::first_that;
+
+/// `cento reuse`.
+pub struct Reuse;
+
+impl Analysis for Reuse {
+    fn name(&self) -> &'static str {
+        ANALYSIS
+    }
+
+    fn title(&self) -> &'static str {
+        "Local text reuse"
+    }
+
+    fn question(&self) -> &'static str {
+        "Which pages share text, from a passage to the whole page, and in which style?"
+    }
+
+    fn by_default(&self) -> bool {
+        // A scan already reports duplicates, quilts and phrases. This analysis adds the passages
+        // that two pages share, and its table may be much larger.
+        false
+    }
+
+    fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {
+        corpus.needs_text(2)?;
+        Ok(json!(ReuseParams::default()))
+    }
+
+    fn run(
+        &self,
+        source: &Arc<CorpusPages>,
+        parameters: &Value,
+        workplace: &Workplace,
+    ) -> Result<Findings> {
+        run(source, &parse_parameters(parameters)?, workplace)
+    }
+
+    fn command(&self, corpus: &str, parameters: &Value) -> String {
+        let command = CommandLine::new(ANALYSIS, corpus);
+        let Ok(params) = parse_parameters::<ReuseParams>(parameters) else {
+            return command.finish();
+        };
+        let usual = ReuseParams::default();
+        let max_pages = params.max_pages.map(|most| format!("--max-pages {most}"));
+        let styles: Vec<&str> = params.styles.iter().map(|style| style.name()).collect();
+        let (limits, limits_usual) = (params.thresholds, usual.thresholds);
+        command
+            .option("--scheme", &params.scheme, &usual.scheme)
+            .option("--most", &limits.most, &limits_usual.most)
+            .option(
+                "--considerable",
+                &limits.considerable,
+                &limits_usual.considerable,
+            )
+            .option("--partial-share", &limits.partial, &limits_usual.partial)
+            .option("--min-shared", &params.min_shared, &usual.min_shared)
+            .flag(&max_pages.unwrap_or_default(), params.max_pages.is_some())
+            .option("--frequent", &params.frequent, &usual.frequent)
+            .flag("--frame", params.frame)
+            .option("--style", &styles.join(","), &String::new())
+            .finish()
+    }
+
+    fn figures(&self, findings: &Findings) -> Result<Vec<Drawing>> {
+        let summary: ReuseSummary = findings.summary()?;
+        Ok(vec![Drawing::new("reuse-categories", figure(&summary))])
+    }
+
+    fn summarise(&self, input: &SectionInput<'_>) -> Result<Section> {
+        let summary: ReuseSummary = input.findings.summary()?;
+        let params: ReuseParams = parse_parameters(&input.findings.record.parameters)?;
+        let genuine = ReuseStyle::Reuse.name();
+        let rows = input.findings.rows(PAIRS)?;
+        let rows = first_that(rows, input.top, |row: &ReusePairRow| row.style == genuine)?;
+        let mut section = Section {
+            headlines: vec![
+                Headline::new(
+                    number(summary.near_duplicate_pages),
+                    "pages with near-duplicates",
+                ),
+                Headline::new(number(summary.local_reuse_pages), "pages with local reuse"),
+            ],
+            sentences: sentences(&summary),
+            tables: vec![category_table(&summary)],
+            ..Section::default()
+        };
+        section.sentences.extend(ignored(&summary));
+        if !rows.is_empty() {
+            section.tables.push(pair_table(&rows, &summary));
+        }
+        section.suggestions.push(Suggestion {
+            command: format!(
+                "{} --out reuse.csv",
+                self.command(input.corpus, &input.findings.record.parameters)
+            ),
+            purpose: "list all pairs of pages".to_owned(),
+        });
+        if !params.frame && summary.frame_page_fingerprints > 0 {
+            let params = json!(ReuseParams {
+                frame: true,
+                ..params
+            });
+            section.suggestions.push(Suggestion {
+                command: self.command(input.corpus, &params),
+                purpose: "compare pages without navigation, headers and footers".to_owned(),
+            });
+        }
+        Ok(section)
+    }
+}
+
+fn sentences(summary: &ReuseSummary) -> Vec<String> {
+    if summary.pairs() == 0 {
+        return vec!["No two pages share enough text.".to_owned()];
+    }
+    let pages = summary.related_pages;
+    let mut sentences = vec![format!(
+        "{} of {} ({}) {} text with another page: {} {} near-duplicates (C1, C2, C4), and {} {} \
+         passages (C3, C5, C6).",
+        number(pages),
+        counted(summary.pages, "page", "pages"),
+        part_of(pages, summary.pages),
+        plural(pages, "shares", "share"),
+        number(summary.near_duplicate_pages),
+        plural(summary.near_duplicate_pages, "has", "have"),
+        number(summary.local_reuse_pages),
+        plural(summary.local_reuse_pages, "shares", "share"),
+    )];
+    let one_sided = summary
+        .category(Category::OneSided)
+        .map_or(0, |counts| counts.pairs);
+    if one_sided > 0 {
+        sentences.push(format!(
+            "In {} more, only one of the pages is found in the other to a noticeable share: a short \
+             page inside a long one.",
+            counted(one_sided, "pair", "pairs")
+        ));
+    }
+    let genuine: u64 = style_pairs(summary, ReuseStyle::Reuse);
+    sentences.push(format!(
+        "{} of {} are real reuse; the others are templates, common phrases, page frames or one page \
+         under several URLs.",
+        number(genuine),
+        counted(summary.pairs(), "pair", "pairs"),
+    ));
+    sentences
+}
+
+fn style_pairs(summary: &ReuseSummary, style: ReuseStyle) -> u64 {
+    let counts = summary.categories.iter();
+    counts.filter_map(|counts| counts.styles.get(&style)).sum()
+}
+
+/// Says which fingerprints are ignored because they are on too many pages. Returns no sentences if
+/// none is ignored.
+pub fn ignored(summary: &ReuseSummary) -> Vec<String> {
+    if summary.ignored == 0 {
+        return Vec::new();
+    }
+    let mut sentences = vec![format!(
+        "{} on more than {} distinct pages {} ignored, both as shared text and in the size of a page.",
+        counted(summary.ignored, "fingerprint", "fingerprints"),
+        number(summary.max_pages),
+        plural(summary.ignored, "is", "are"),
+    )];
+    if summary.pages_of_ignored > 0 {
+        sentences.push(format!(
+            "{} no other fingerprints, so pairs of {} may be missing; `--max-pages 0` ignores none.",
+            match summary.pages_of_ignored {
+                1 => "1 page has".to_owned(),
+                some => format!("{} pages have", number(some)),
+            },
+            plural(summary.pages_of_ignored, "this page", "these pages"),
+        ));
+    }
+    sentences
+}
+
+/// Tables 4 and 6 of the paper, with the styles of Tables 5 and 7.
+pub fn category_table(summary: &ReuseSummary) -> ReportTable {
+    let frame = summary
+        .categories
+        .iter()
+        .any(|counts| counts.pairs_with_frames.is_some());
+    let mut names = vec![
+        "category",
+        "pages",
+        "% of pages",
+        "siblings a page",
+        "pairs",
+    ];
+    names.extend(ReuseStyle::ALL.map(ReuseStyle::name));
+    if frame {
+        names.push("with frames");
+    }
+    let blank = || ReportCell::Text(String::new());
+    let share = |pages: u64| ReportCell::Share(pages as f64 / summary.pages.max(1) as f64);
+    let siblings =
+        |siblings: u64, pages: u64| ReportCell::Number(siblings as f64 / pages.max(1) as f64);
+    let row = |category: Category| {
+        let counts = summary.category(category);
+        let (pages, sum) = counts.map_or((0, 0), |counts| (counts.pages, counts.siblings));
+        let mut cells = vec![
+            ReportCell::Text(format!("{category} ({})", category.meaning())),
+            ReportCell::Count(pages),
+            share(pages),
+            siblings(sum, pages),
+            ReportCell::Count(counts.map_or(0, |counts| counts.pairs)),
+        ];
+        cells.extend(ReuseStyle::ALL.map(|style| {
+            let pairs = counts.and_then(|counts| counts.styles.get(&style));
+            ReportCell::Count(pairs.copied().unwrap_or_default())
+        }));
+        if frame {
+            let pairs = counts.and_then(|counts| counts.pairs_with_frames);
+            cells.push(pairs.map_or_else(blank, ReportCell::Count));
+        }
+        cells
+    };
+    let total = |name: &str, pages: u64, included: fn(Category) -> bool| {
+        let counts = || {
+            summary
+                .categories
+                .iter()
+                .filter(|counts| included(counts.category))
+        };
+        let mut cells = vec![
+            ReportCell::Text(name.to_owned()),
+            ReportCell::Count(pages),
+            share(pages),
+            siblings(summary.siblings(included), pages),
+            ReportCell::Count(counts().map(|counts| counts.pairs).sum()),
+        ];
+        cells.extend(ReuseStyle::ALL.map(|style| {
+            let styles = counts().filter_map(|counts| counts.styles.get(&style));
+            ReportCell::Count(styles.sum())
+        }));
+        if frame {
+            let with_frames = counts().filter_map(|counts| counts.pairs_with_frames);
+            cells.push(ReportCell::Count(with_frames.sum()));
+        }
+        cells
+    };
+    let six = Category::ALL
+        .into_iter()
+        .filter(|&category| category != Category::OneSided);
+    let mut rows: Vec<Vec<ReportCell>> = six.map(row).collect();
+    rows.push(total("C1 to C6", summary.related_pages, |category| {
+        category != Category::OneSided
+    }));
+    rows.push(total(
+        "near-duplicates",
+        summary.near_duplicate_pages,
+        Category::is_near_duplicate,
+    ));
+    rows.push(total(
+        "local reuse",
+        summary.local_reuse_pages,
+        Category::is_local,
+    ));
+    rows.push(row(Category::OneSided));
+    ReportTable {
+        title: "category".to_owned(),
+        columns: columns(names),
+        rows,
+        more: 0,
+    }
+}
+
+/// The strongest pairs: A, B, and the share of each in the other.
+pub fn pair_table(rows: &[ReusePairRow], summary: &ReuseSummary) -> ReportTable {
+    ReportTable {
+        title: "A".to_owned(),
+        columns: columns([
+            "A",
+            "% of A in B",
+            "B",
+            "% of B in A",
+            "category",
+            "style",
+            "shared",
+        ]),
+        more: summary.rows.saturating_sub(rows.len() as u64),
+        rows: rows
+            .iter()
+            .map(|row| {
+                vec![
+                    ReportCell::Address(row.page.clone()),
+                    ReportCell::Share(row.page_containment),
+                    ReportCell::Address(row.of.clone()),
+                    ReportCell::Share(row.of_containment),
+                    ReportCell::Text(row.category.clone()),
+                    ReportCell::Text(row.style.clone()),
+                    ReportCell::Count(row.shared.into()),
+                ]
+            })
+            .collect(),
+    }
+}
+
+fn figure(summary: &ReuseSummary) -> Figure {
+    let figure = Figure::new(
+        "How much text do pairs of pages share?",
+        Axis::of_categories("Category", Category::ALL.map(Category::name)),
+        Axis::linear("Pairs of pages")
+            .covering(0.0)
+            .format(NumberFormat::Count),
+    )
+    .caption(format!(
+        "C1, C2 and C4 are near-duplicates, C3, C5 and C6 local reuse (Seo & Croft 2008). {} of {} \
+         are in C1 to C6.",
+        percent(summary.related_pages as f64 / summary.pages.max(1) as f64),
+        counted(summary.pages, "page", "pages"),
+    ));
+    ReuseStyle::ALL.into_iter().fold(figure, |figure, style| {
+        let pairs = summary
+            .categories
+            .iter()
+            .enumerate()
+            .filter_map(|(at, counts)| {
+                let pairs = counts.styles.get(&style)?;
+                Some((at as f64, *pairs as f64))
+            });
+        figure.series(Series::new(style.name(), Mark::Stacked, pairs))
+    })
+}
