@@ -108,11 +108,7 @@ fn main() {
     let folder = Path::new(&arguments[0]);
     let half = arguments.get(1).map_or("all", String::as_str);
     let verbose = arguments.get(2).map(String::as_str);
-    let mut settings = Settings::default();
-    for setting in arguments.iter().skip(3) {
-        let (name, value) = setting.split_once('=').unwrap();
-        settings.set(name, value.parse().unwrap());
-    }
+    let settings = Settings::default();
     let mut texts: HashMap<String, String> = HashMap::new();
     println!("kind                         pairs  cases plagdet precision recall granularity pairs/s");
     for kind in [
@@ -147,7 +143,7 @@ fn main() {
                 }
             }
             let begun = Instant::now();
-            let passages = aligner.align(&texts[&one], &texts[&other]);
+            let passages = aligner.align_texts(&texts[&one], &texts[&other]);
             seconds += begun.elapsed().as_secs_f64();
             let detected: Vec<Case> = passages.iter().map(|passage| Case {
                 suspicious: (passage.a_chars.start, passage.a_chars.end),

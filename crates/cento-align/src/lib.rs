@@ -1,341 +1,169 @@
-//! prototype
-#![allow(missing_docs, clippy::all, warnings)]
+//! Which passages two texts share, and where each begins and ends.
+//!
+//! # Brief overview
+//!
+//! - A [`Document`] is a text prepared for comparison: its words, their stems, and its sentences. A
+//!   text that is compared with many others is prepared once.
+//! - An [`Aligner`] compares two documents and keeps its buffers from pair to pair.
+//! - A [`Passage`] is one piece of text found on both sides, in bytes and in characters.
+//!
+//! ```text
+//!   text ──▶ Document ─┬─ shared runs of words ──▶ verbatim passages ────────────────────┐
+//!                      └─ similar sentences ─┬─ clusters on both sides ──▶ edited        ├─▶ passages
+//!                                            └─ compact here, spread there ─▶ scattered ─┘
+//! ```
+//!
+//! Copied text is found whether it was left alone, edited, reordered, translated back and forth, or
+//! summarised; the three kinds have different evidence, so each is found by its own step:
+//!
+//! 1. **Verbatim.** Runs of at least [`Settings::verbatim_words`] consecutive words that are equal on
+//!    both sides, joined over small edits. Their ends are exact to the word.
+//! 2. **Edited.** Sentences whose words are alike (cosine of tf-isf vectors and Dice coefficient)
+//!    are seeds. Seeds that are near each other on both sides form a cluster, and a cluster whose
+//!    two sides are alike as a whole is a passage, whatever the order of words and sentences in it.
+//! 3. **Scattered.** Consecutive sentences on one side that take their words from all over a much
+//!    longer stretch of the other: a summary.
+//!
+//! Steps 2 and 3 follow the ideas of Sanchez-Perez, Sidorov and Gelbukh, "A winning approach to text
+//! alignment for text reuse detection at PAN 2014"; the verbatim step, the rule that tells a summary
+//! from an edited passage, and everything that keeps the cost linear are our own.
+//!
+//! The crate is pure: no I/O, no threads. The cost is near-linear in the length of the two texts for
+//! any input, because frequent stems, repeated runs and the seeds of a sentence are all bounded.
+//!
+//! # Example
+//!
+//! ```
+//! use cento_align::{Aligner, Kind, Settings};
+//!
+//! let original = "The committee met on Monday. It decided to close the old bridge over the river \
+//!     until the engineers have finished their report, because two of its pillars are cracked and \
+//!     nobody knows for how long they will carry the weight of the traffic. The mayor was absent.";
+//! let copy = "Nothing else happened this week. It decided to close the old bridge over the river \
+//!     until the engineers have finished their report, because two of its pillars are cracked and \
+//!     nobody knows for how long they will carry the weight of the traffic. Sheep are cheap.";
+//! let passages = Aligner::new(Settings::default()).align_texts(original, copy);
+//! assert_eq!(passages.len(), 1);
+//! assert_eq!(passages[0].kind, Kind::Verbatim);
+//! assert!(original[passages[0].a.clone()].starts_with("It decided to close"));
+//! assert_eq!(original[passages[0].a.clone()], copy[passages[0].b.clone()]);
+//! ```
 
-use std::collections::HashMap;
+mod cluster;
+mod document;
+mod passage;
+mod scattered;
+mod seeds;
+mod stem;
+mod verbatim;
+mod vocabulary;
+
 use std::ops::Range;
 
-use cento_text::chunk::{ChunkKind, chunks};
-use cento_text::words::for_each_word;
+pub use document::{Document, Fold};
+pub use passage::{Kind, Passage};
 
-#[derive(Clone, Debug)]
+use cluster::clusters;
+use passage::{Found, resolve_overlaps};
+use seeds::Seeds;
+use vocabulary::Vocabulary;
+
+/// What counts as a passage. The defaults were tuned on one half of the PAN 2013 training pairs.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Settings {
-    pub map: HashMap<String, f64>,
+    /// The shortest passage, in characters on each side.
+    pub minimum_chars: usize,
+    /// The shortest run of equal words that makes a passage verbatim.
+    pub verbatim_words: usize,
+    /// The most words that an edit inside a verbatim passage may replace, insert or delete.
+    pub verbatim_gap: usize,
+    /// Two sentences are alike if the cosine of their tf-isf vectors is above this …
+    pub cosine: f32,
+    /// … and so is the Dice coefficient of their sets of stems.
+    pub dice: f32,
+    /// The cosine above which sentences count as alike where a verbatim passage was found: most of
+    /// what is merely similar there is about the same topic, not copied.
+    pub cosine_beside_verbatim: f32,
+    /// The most sentences between two seeds of one passage.
+    pub gap: u32,
+    /// The cosine that the two sides of an edited passage must reach as a whole.
+    pub whole_cosine: f32,
+    /// Whether to look for summaries.
+    pub scattered: bool,
 }
+
 impl Default for Settings {
-    fn default() -> Self {
-        let mut map = HashMap::new();
-        for (k, v) in [
-            ("cos", 0.30), ("dice", 0.33), ("gap", 4.0), ("valid", 0.38), ("min", 160.0), ("refine", 0.0),
-            ("theta", 0.4), ("reach", 1.0), ("maxfrag", 40.0), ("smooth", 1.0), ("stem", 1.0), ("minw", 3.0),
-            ("thetab", 0.4), ("merge", 4.0), ("final", 0.0),("sumgap", 24.0), ("sumratio", 3.0), ("mass", 0.0), ("only", 0.0), ("vrun", 28.0), ("vgap", 8.0), ("vcos", 0.7), ("vnear", 6.0), ("gram", 6.0), ("scos", 0.2), ("sdice", 0.0), ("sgap",24.0), ("sgapa",1.0), ("sratio",3.0),("smin",3.0),("scov", 0.5),("sextend",1.0),("sgain",0.0),("smax",0.3),("sn",2.0),("smaxratio",20.0),("scov2", 0.65),("sexp", 0.65),
-        ] { map.insert(k.to_owned(), v); }
-        Settings { map }
+    fn default() -> Settings {
+        Settings {
+            minimum_chars: 160,
+            verbatim_words: 28,
+            verbatim_gap: 8,
+            cosine: 0.30,
+            dice: 0.33,
+            cosine_beside_verbatim: 0.7,
+            gap: 4,
+            whole_cosine: 0.38,
+            scattered: true,
+        }
     }
 }
-impl Settings {
-    pub fn set(&mut self, name: &str, value: f64) { assert!(self.map.contains_key(name), "{name}"); self.map.insert(name.to_owned(), value); }
-    fn get(&self, name: &str) -> f64 { self.map[name] }
-}
 
-#[derive(Clone, Debug)]
-pub struct Passage {
-    pub a: Range<usize>,
-    pub b: Range<usize>,
-    pub a_chars: Range<usize>,
-    pub b_chars: Range<usize>,
-    pub identical: f64,
-}
-
-#[derive(Default)]
-struct Text {
-    words: Vec<(u32, u32, u32)>,
-    exact: Vec<u32>,
-    fragments: Vec<Range<usize>>,
-    vectors: Vec<Vec<(u32, f32)>>,
-    norms: Vec<f32>,
-}
-
-pub struct Aligner { s: Settings }
-
-fn stem(word: &str) -> &str {
-    let mut w = word;
-    if !w.is_ascii() || w.len() < 4 { return w; }
-    if w.ends_with("ies") && w.len() > 4 { w = &w[..w.len() - 3]; }
-    else if w.ends_with("es") && w.len() > 5 { w = &w[..w.len() - 2]; }
-    else if w.ends_with('s') && !w.ends_with("ss") && !w.ends_with("us") { w = &w[..w.len() - 1]; }
-    if w.len() > 5 && w.ends_with("ing") { w = &w[..w.len() - 3]; }
-    else if w.len() > 4 && w.ends_with("ed") { w = &w[..w.len() - 2]; }
-    else if w.len() > 5 && w.ends_with("ly") { w = &w[..w.len() - 2]; }
-    else if w.len() > 5 && w.ends_with("er") { w = &w[..w.len() - 2]; }
-    else if w.len() > 6 && w.ends_with("ion") { w = &w[..w.len() - 3]; }
-    if w.len() > 4 && (w.ends_with('e') || w.ends_with('y')) { w = &w[..w.len() - 1]; }
-    w
+/// Compares documents; keeps its buffers from one pair to the next.
+#[derive(Debug)]
+pub struct Aligner {
+    settings: Settings,
+    vocabulary: Vocabulary,
+    seeds: Seeds,
 }
 
 impl Aligner {
-    pub fn new(s: Settings) -> Aligner { Aligner { s } }
-
-    fn read(&self, text: &str, vocabulary: &mut HashMap<String, u32>, forms: &mut HashMap<String, u32>) -> Text {
-        let mut t = Text::default();
-        let stemming = self.s.get("stem") > 0.0;
-        for_each_word(text, |word| {
-            let form = if stemming { stem(word.normal) } else { word.normal };
-            let next = vocabulary.len() as u32;
-            let id = match vocabulary.get(form) { Some(&id) => id, None => { vocabulary.insert(form.to_owned(), next); next } };
-            let next = forms.len() as u32;
-            t.exact.push(match forms.get(word.normal) { Some(&id) => id, None => { forms.insert(word.normal.to_owned(), next); next } });
-            t.words.push((word.range.start as u32, word.range.end as u32, id));
-        });
-        let maxfrag = self.s.get("maxfrag") as usize;
-        let minw = self.s.get("minw") as usize;
-        let mut at = 0;
-        let mut begin = 0;
-        let words = &t.words;
-        let fragments = &mut t.fragments;
-        chunks(text, ChunkKind::Sentences(1), |range| {
-            while at < words.len() && (words[at].0 as usize) < range.end { at += 1; }
-            if at - begin >= minw {
-                let n = (at - begin).div_ceil(maxfrag);
-                let size = (at - begin).div_ceil(n);
-                while begin < at { let end = (begin + size).min(at); fragments.push(begin..end); begin = end; }
-            }
-        });
-        if begin < words.len() { match fragments.last_mut() { Some(l) => l.end = words.len(), None => fragments.push(begin..words.len()) } }
-        t
+    /// An aligner with these settings.
+    pub fn new(settings: Settings) -> Aligner {
+        Aligner {
+            settings,
+            vocabulary: Vocabulary::default(),
+            seeds: Seeds::default(),
+        }
     }
 
-    pub fn align(&mut self, a: &str, b: &str) -> Vec<Passage> {
-        let s = &self.s;
-        let mut vocabulary = HashMap::new();
-        let mut forms = HashMap::new();
-        let mut ta = self.read(a, &mut vocabulary, &mut forms);
-        let mut tb = self.read(b, &mut vocabulary, &mut forms);
-        let verbatim = self.verbatim(&ta, &tb);
-        let n = vocabulary.len();
-        let mut df = vec![0u32; n];
-        for t in [&mut ta, &mut tb] {
-            for f in &t.fragments {
-                let mut ids: Vec<u32> = t.words[f.clone()].iter().map(|w| w.2).collect();
-                ids.sort_unstable();
-                let mut v: Vec<(u32, f32)> = Vec::new();
-                for id in ids { match v.last_mut() { Some(l) if l.0 == id => l.1 += 1.0, _ => v.push((id, 1.0)) } }
-                for x in &v { df[x.0 as usize] += 1; }
-                t.vectors.push(v);
-            }
-        }
-        let total = (ta.fragments.len() + tb.fragments.len()) as f32 + s.get("smooth") as f32 ;
-        let isf: Vec<f32> = df.iter().map(|&d| (total / d.max(1) as f32).ln()).collect();
-        for t in [&mut ta, &mut tb] {
-            for v in &mut t.vectors {
-                let mut norm = 0.0;
-                for x in v.iter_mut() { x.1 *= isf[x.0 as usize]; norm += x.1 * x.1; }
-                t.norms.push(norm.sqrt());
-            }
-        }
-        // seeds
-        let mut postings: Vec<Vec<(u32, f32)>> = vec![Vec::new(); n];
-        for (j, v) in tb.vectors.iter().enumerate() { for x in v { postings[x.0 as usize].push((j as u32, x.1)); } }
-        let mut dot = vec![0f32; tb.vectors.len()];
-        let mut common = vec![0u32; tb.vectors.len()];
-        let mut seeds: Vec<(u32, u32)> = Vec::new();
-        let mut weak: Vec<(u32, u32, f32)> = Vec::new();
-        let near = s.get("vnear") as usize;
-        let (sc, sd) = (s.get("scos") as f32, s.get("sdice") as f32);
-        let hit = |t: &Text, f: usize, r: &Range<usize>, near: usize| { let f = &t.fragments[f]; f.start < r.end + near && r.start < f.end + near };
-        let (tc, td) = (s.get("cos") as f32, s.get("dice") as f32);
-        for (i, v) in ta.vectors.iter().enumerate() {
-            let mut touched = Vec::new();
-            for x in v { for &(j, w) in &postings[x.0 as usize] { if common[j as usize] == 0 { touched.push(j); } dot[j as usize] += x.1 * w; common[j as usize] += 1; } }
-            for j in touched {
-                let ju = j as usize;
-                let cos = dot[ju] / (ta.norms[i] * tb.norms[ju]).max(1e-9);
-                let dice = 2.0 * common[ju] as f32 / (v.len() + tb.vectors[ju].len()) as f32;
-                if cos > sc && dice > sd { weak.push((i as u32, j, cos)); }
-                let strong = cos > tc && dice > td;
-                let masked = strong && !verbatim.is_empty() && (cos < s.get("vcos") as f32 || verbatim.iter().any(|v| hit(&ta, i, &v.0, 0) || (hit(&ta, i, &v.0, near*20) && hit(&tb, ju, &v.1, near*20))));
-                if strong && !masked { seeds.push((i as u32, j)); }
-                dot[ju] = 0.0; common[ju] = 0;
-            }
-        }
-        let mut passages: Vec<(Range<usize>, Range<usize>)> = Vec::new();
-        self.extend(&ta, &tb, seeds.clone(), s.get("gap") as i64, &mut passages);
-        if s.get("refine") > 0.0 {
-            let mut stamp = vec![0u32; n];
-            let mut clock = 0;
-            for p in &mut passages { self.refine(&ta, &tb, &isf, p, &mut stamp, &mut clock); }
-        }
-        let scattered = if verbatim.is_empty() { self.scattered(&ta, &tb, &isf, &weak, &passages) } else { Vec::new() };
-        passages.retain(|p| !scattered.iter().any(|q: &(Range<usize>, Range<usize>)| q.0.start < p.0.end && p.0.start < q.0.end));
-        passages.extend(scattered);
-        // overlaps
-        let chars = |t: &Text, r: &Range<usize>| t.words[t.fragments[r.end - 1].end - 1].1 as usize - t.words[t.fragments[r.start].start].0 as usize;
-        let mut sized: Vec<_> = passages.into_iter().collect();
-        sized.sort_by_key(|p| std::cmp::Reverse(chars(&ta, &p.0) + chars(&tb, &p.1)));
-        let mut kept: Vec<(Range<usize>, Range<usize>)> = Vec::new();
-        for p in sized {
-            // merge with one that overlaps on both sides or is near on both
-            let near = s.get("merge") as i64;
-            let dist = |x: &Range<usize>, y: &Range<usize>| (x.start.max(y.start) as i64) - (x.end.min(y.end) as i64);
-            if let Some(k) = kept.iter_mut().find(|k| { let (d, e) = (dist(&k.0, &p.0), dist(&k.1, &p.1)); d <= near && e <= near && (d < 0 || e < 0 || (d<=0 && e<=0)) }) {
-                k.0 = k.0.start.min(p.0.start)..k.0.end.max(p.0.end);
-                k.1 = k.1.start.min(p.1.start)..k.1.end.max(p.1.end);
-            } else if let Some(k) = kept.iter().find(|k| dist(&k.0, &p.0) < 0) {
-            } else { kept.push(p); }
-        }
-        kept.sort_by_key(|p| p.0.start);
-        let min = s.get("min") as usize;
-        kept.retain(|p| chars(&ta, &p.0) >= min && chars(&tb, &p.1) >= min);
-        let span = |t: &Text, text: &str, r: &Range<usize>| {
-            let begin = t.words[t.fragments[r.start].start].0 as usize;
-            let mut end = t.words[t.fragments[r.end - 1].end - 1].1 as usize;
-            // closing punctuation
-            while let Some(c) = text[end..].chars().next() { if c.is_whitespace() || c.is_alphanumeric() { break; } end += c.len_utf8(); }
-            begin..end
+    /// The passages that two texts share, in the order of the first.
+    pub fn align_texts(&mut self, a: &str, b: &str) -> Vec<Passage> {
+        self.align(&Document::new(a), &Document::new(b))
+    }
+
+    /// The passages that two documents share, in the order of the first. On the side of the first
+    /// they do not overlap.
+    pub fn align(&mut self, a: &Document<'_>, b: &Document<'_>) -> Vec<Passage> {
+        let settings = &self.settings;
+        let verbatim = verbatim::passages(a, b, settings);
+        self.vocabulary.prepare(a, b);
+        self.seeds
+            .find(a, b, &self.vocabulary, &verbatim, settings);
+        let mut edited = Vec::new();
+        clusters(
+            a,
+            b,
+            &mut self.vocabulary,
+            &self.seeds.strong,
+            settings,
+            &mut edited,
+        );
+        let scattered = match settings.scattered && verbatim.is_empty() {
+            true => scattered::passages(a, b, &mut self.vocabulary, &self.seeds.weak, &edited),
+            false => Vec::new(),
         };
-        let count = |text: &str, r: &Range<usize>| { let b = text[..r.start].chars().count(); b..b + text[r.clone()].chars().count() };
-        let exact = verbatim.into_iter().filter_map(|(x, y)| {
-            let range = |t: &Text, text: &str, r: &Range<usize>| { let mut end = t.words[r.end - 1].1 as usize; while let Some(c) = text[end..].chars().next() { if c.is_whitespace() || c.is_alphanumeric() { break; } end += c.len_utf8(); } t.words[r.start].0 as usize..end };
-            let (ra, rb) = (range(&ta, a, &x), range(&tb, b, &y));
-            (ra.len() >= min && rb.len() >= min).then(|| Passage { a_chars: count(a, &ra), b_chars: count(b, &rb), a: ra, b: rb, identical: 1.0 })
+        edited.retain(|found| {
+            !scattered
+                .iter()
+                .any(|other: &Found| overlaps(&found.a, &other.a))
         });
-        let mut all: Vec<Passage> = exact.collect();
-        all.extend(kept.into_iter().map(|(x, y)| {
-            let (ra, rb) = (span(&ta, a, &x), span(&tb, b, &y));
-            Passage { a_chars: count(a, &ra), b_chars: count(b, &rb), a: ra, b: rb, identical: 0.0 }
-        }));
-        all
+        let edited = resolve_overlaps(edited, scattered, settings.gap);
+        passage::finish(a, b, &verbatim, &edited, settings.minimum_chars)
     }
+}
 
-    fn verbatim(&self, ta: &Text, tb: &Text) -> Vec<(Range<usize>, Range<usize>)> {
-        let k = self.s.get("gram") as usize;
-        let (a, b) = (&ta.exact, &tb.exact);
-        if a.len() < k || b.len() < k { return Vec::new(); }
-        let mut at: HashMap<&[u32], Vec<u32>> = HashMap::new();
-        for (j, g) in b.windows(k).enumerate() { let l = at.entry(g).or_default(); if l.len() < 8 { l.push(j as u32); } }
-        let mut runs: Vec<(usize, usize, usize)> = Vec::new();
-        let mut i = 0;
-        while i + k <= a.len() {
-            let mut best = (0, 0, 0);
-            if let Some(list) = at.get(&a[i..i + k]) {
-                for &j in list {
-                    let j = j as usize;
-                    let mut len = k;
-                    while i + len < a.len() && j + len < b.len() && a[i + len] == b[j + len] { len += 1; }
-                    let mut back = 0;
-                    let floor = runs.last().map_or(0, |r| r.0);
-                    while i - back > floor && j > back && a[i - back - 1] == b[j - back - 1] { back += 1; }
-                    if len + back > best.2 { best = (i - back, j - back, len + back); }
-                }
-            }
-            if best.2 > 0 {
-                while runs.last().is_some_and(|r| r.0 + r.2 > best.0) { runs.pop(); }
-                i = best.0 + best.2; runs.push(best);
-            } else { i += 1; }
-        }
-        let gap = self.s.get("vgap") as usize;
-        let mut groups: Vec<Vec<(usize, usize, usize)>> = Vec::new();
-        for r in runs {
-            match groups.last_mut() {
-                Some(g) if { let l = g.last().unwrap(); r.0 - (l.0 + l.2) <= gap && r.1 >= l.1 + l.2 && r.1 - (l.1 + l.2) <= gap } => g.push(r),
-                _ => groups.push(vec![r]),
-            }
-        }
-        groups.retain(|g| g.iter().any(|r| r.2 >= self.s.get("vrun") as usize));
-        groups.into_iter().map(|g| { let (f, l) = (g[0], *g.last().unwrap()); (f.0..l.0 + l.2, f.1..l.1 + l.2) }).collect()
-    }
-
-    fn scattered(&self, ta: &Text, tb: &Text, isf: &[f32], weak: &[(u32, u32, f32)], local: &[(Range<usize>, Range<usize>)]) -> Vec<(Range<usize>, Range<usize>)> {
-        let s = &self.s;
-        // the best source of each fragment
-        let mut best: Vec<(u32, u32, f32)> = Vec::new();
-        for &w in weak { match best.last_mut() { Some(l) if l.0 == w.0 => if w.2 > l.2 { *l = w }, _ => best.push(w) } }
-        let mut out = Vec::new();
-        let mut group: Vec<(u32, u32, f32)> = Vec::new();
-        let gap = s.get("sgapa") as u32;
-        let mut flush = |g: &mut Vec<(u32, u32, f32)>| {
-            if g.len() >= s.get("smin") as usize && g.iter().filter(|x| x.2 > s.get("smax") as f32).count() >= s.get("sn") as usize {
-                let x = g[0].0 as usize..g.last().unwrap().0 as usize + 1;
-                let (lo, hi) = (g.iter().map(|w| w.1).min().unwrap() as usize, g.iter().map(|w| w.1).max().unwrap() as usize + 1);
-                let words = |t: &Text, r: &Range<usize>| t.fragments[r.end - 1].end - t.fragments[r.start].start;
-                let spacing = ((hi - lo) as f64 / g.len() as f64 * s.get("sextend")).ceil() as usize;
-                let y = lo.saturating_sub(spacing)..(hi + spacing).min(tb.fragments.len());
-                let mut in_y = std::collections::HashSet::new();
-                for v in &tb.vectors[lo..hi] { for &(id, _) in v { in_y.insert(id); } }
-                let (mut have, mut all) = (0.0, 0.0);
-                for f in x.clone() { for w in &ta.words[ta.fragments[f].clone()] { all += isf[w.2 as usize]; if in_y.contains(&w.2) { have += isf[w.2 as usize]; } } }
-                let explained = local.iter().filter(|p| p.0.start < x.end && x.start < p.0.end && words(tb, &p.1) as f64 <= s.get("sratio") * words(ta, &p.0) as f64).map(|p| {
-                    let mut ids = std::collections::HashSet::new();
-                    for v in &tb.vectors[p.1.clone()] { for &(id, _) in v { ids.insert(id); } }
-                    let mut sum = 0.0f32;
-                    for f in x.clone() { for w in &ta.words[ta.fragments[f].clone()] { if ids.contains(&w.2) { sum += isf[w.2 as usize]; } } }
-                    sum
-                }).fold(0.0f32, f32::max);
-                if explained as f64 >= s.get("sexp") * have as f64 { g.clear(); return; }
-                let anchored = local.iter().any(|p| p.0.start < x.end && x.start < p.0.end);
-                if have >= all * s.get(if anchored { "scov" } else { "scov2" }) as f32 && words(tb, &y) as f64 >= s.get("sratio") * words(ta, &x) as f64 && words(tb, &y) as f64 <= s.get("smaxratio") * words(ta, &x) as f64 { out.push((x, y)); }
-            }
-            g.clear();
-        };
-        for w in best {
-            if group.last().is_some_and(|l: &(u32, u32, f32)| w.0 - l.0 > gap + 1) { flush(&mut group); }
-            group.push(w);
-        }
-        flush(&mut group);
-        out
-    }
-
-    fn cluster(seeds: &[(u32, u32)], gap: i64) -> Vec<Vec<(u32, u32)>> {
-        let mut done = Vec::new();
-        let mut open = vec![(seeds.to_vec(), false, 0)];
-        while let Some((mut set, by_b, unchanged)) = open.pop() {
-            let key = |s: &(u32, u32)| if by_b { s.1 } else { s.0 } as i64;
-            set.sort_by_key(|s| key(s));
-            let mut parts: Vec<Vec<(u32, u32)>> = Vec::new();
-            for seed in set {
-                match parts.last_mut() {
-                    Some(p) if key(&seed) - key(p.last().unwrap()) <= gap + 1 => p.push(seed),
-                    _ => parts.push(vec![seed]),
-                }
-            }
-            if parts.len() == 1 {
-                let p = parts.pop().unwrap();
-                if unchanged == 1 { done.push(p); } else { open.push((p, !by_b, unchanged + 1)); }
-            } else { for p in parts { open.push((p, !by_b, 1 )); } }
-        }
-        done
-    }
-
-    fn extend(&self, ta: &Text, tb: &Text, seeds: Vec<(u32, u32)>, gap: i64, out: &mut Vec<(Range<usize>, Range<usize>)>) {
-        if seeds.is_empty() { return; }
-        for c in Self::cluster(&seeds, gap) {
-            let x = c.iter().map(|s| s.0).min().unwrap() as usize..c.iter().map(|s| s.0).max().unwrap() as usize + 1;
-            let y = c.iter().map(|s| s.1).min().unwrap() as usize..c.iter().map(|s| s.1).max().unwrap() as usize + 1;
-            let sum = |t: &Text, r: &Range<usize>| { let mut m: HashMap<u32, f32> = HashMap::new(); for v in &t.vectors[r.clone()] { for &(id, w) in v { *m.entry(id).or_default() += w; } } m };
-            let (ma, mb) = (sum(ta, &x), sum(tb, &y));
-            let dot: f32 = ma.iter().map(|(id, w)| w * mb.get(id).copied().unwrap_or(0.0)).sum();
-            let norm = |m: &HashMap<u32, f32>| m.values().map(|w| w * w).sum::<f32>().sqrt();
-            let cos = dot / (norm(&ma) * norm(&mb)).max(1e-9);
-            if cos >= self.s.get("valid") as f32 { out.push((x, y)); }
-            else if gap > 0 { self.extend(ta, tb, c, gap - 1, out); }
-        }
-    }
-
-    fn refine(&self, ta: &Text, tb: &Text, isf: &[f32], p: &mut (Range<usize>, Range<usize>), stamp: &mut [u32], clock: &mut u32) {
-        for _ in 0..3 {
-            let before = p.clone();
-            p.0 = self.fit(ta, tb, isf, &p.0, &p.1, stamp, clock, self.s.get("theta") as f32);
-            p.1 = self.fit(tb, ta, isf, &p.1, &p.0, stamp, clock, self.s.get("thetab") as f32);
-            if *p == before { break; }
-        }
-    }
-
-    /// Grows or shrinks `x` of `t` so that what it has in common with `y` of `u` is most.
-    fn fit(&self, t: &Text, u: &Text, isf: &[f32], x: &Range<usize>, y: &Range<usize>, stamp: &mut [u32], clock: &mut u32, theta: f32) -> Range<usize> {
-        *clock += 1;
-        for v in &u.vectors[y.clone()] { for &(id, _) in v { stamp[id as usize] = *clock; } }
-        let gain = |f: usize| -> f32 {
-            t.words[t.fragments[f].clone()].iter().map(|w| { let s = isf[w.2 as usize]; if stamp[w.2 as usize] == *clock { s * (1.0 - theta) } else { -s * theta } }).sum()
-        };
-        let reach = ((x.len() as f64 * self.s.get("reach")).ceil() as usize).max(3);
-        let (lo, hi) = (x.start.saturating_sub(reach), (x.end + reach).min(t.fragments.len()));
-        // best segment by Kadane, must overlap x
-        let (mut best, mut best_range) = (f32::MIN, x.clone());
-        let (mut sum, mut begin) = (0.0f32, lo);
-        for f in lo..hi {
-            if sum < 0.0 && f > begin { sum = 0.0; begin = f; }
-            sum += gain(f);
-            if sum > best && f >= x.start && begin < x.end { best = sum; best_range = begin..f + 1; }
-        }
-        best_range
-    }
+/// Whether two ranges have anything in common.
+fn overlaps<T: Ord>(one: &Range<T>, other: &Range<T>) -> bool {
+    one.start < other.end && other.start < one.end
 }
