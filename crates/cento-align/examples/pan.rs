@@ -8,7 +8,11 @@
 //! FOLDER has `susp/`, `src/` and a folder of XML files for each kind. Pairs are divided into halves
 //! by a hash of their names: one to tune on, one to report.
 
-#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "it is a measurement")]
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "it is a measurement"
+)]
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -93,12 +97,18 @@ fn granularity(cases: &[Vec<Case>], detections: &[Vec<Case>]) -> f64 {
             count += usize::from(found > 0);
         }
     }
-    if count == 0 { 1.0 } else { sum as f64 / count as f64 }
+    if count == 0 {
+        1.0
+    } else {
+        sum as f64 / count as f64
+    }
 }
 
 fn half_of(name: &str) -> u32 {
     name.bytes()
-        .fold(17u32, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()))
+        .fold(17u32, |hash, byte| {
+            hash.wrapping_mul(31).wrapping_add(byte.into())
+        })
         .wrapping_mul(2_654_435_761)
         >> 31
 }
@@ -110,7 +120,9 @@ fn main() {
     let verbose = arguments.get(2).map(String::as_str);
     let settings = Settings::default();
     let mut texts: HashMap<String, String> = HashMap::new();
-    println!("kind                         pairs  cases plagdet precision recall granularity pairs/s");
+    println!(
+        "kind                         pairs  cases plagdet precision recall granularity pairs/s"
+    );
     for kind in [
         "01-no-plagiarism",
         "02-no-obfuscation",
@@ -118,7 +130,9 @@ fn main() {
         "04-translation-obfuscation",
         "05-summary-obfuscation",
     ] {
-        let mut names: Vec<_> = std::fs::read_dir(folder.join(kind)).unwrap().flatten()
+        let mut names: Vec<_> = std::fs::read_dir(folder.join(kind))
+            .unwrap()
+            .flatten()
             .map(|entry| entry.file_name().into_string().unwrap())
             .filter(|name| name.ends_with(".xml"))
             .filter(|name| match half {
@@ -145,25 +159,40 @@ fn main() {
             let begun = Instant::now();
             let passages = aligner.align_texts(&texts[&one], &texts[&other]);
             seconds += begun.elapsed().as_secs_f64();
-            let detected: Vec<Case> = passages.iter().map(|passage| Case {
-                suspicious: (passage.a_chars.start, passage.a_chars.end),
-                source: (passage.b_chars.start, passage.b_chars.end),
-            }).collect();
+            let detected: Vec<Case> = passages
+                .iter()
+                .map(|passage| Case {
+                    suspicious: (passage.a_chars.start, passage.a_chars.end),
+                    source: (passage.b_chars.start, passage.b_chars.end),
+                })
+                .collect();
             let real = cases(&xml);
             if verbose == Some(&kind[..2]) {
                 println!("{name}");
-                for case in &real { println!("   truth {case:?}"); }
-                for (case, passage) in detected.iter().zip(&passages) { println!("   found {case:?} {:.3}", passage.identical); }
+                for case in &real {
+                    println!("   truth {case:?}");
+                }
+                for (case, passage) in detected.iter().zip(&passages) {
+                    println!("   found {case:?} {:.3}", passage.identical);
+                }
             }
             truth.push(real);
             found.push(detected);
         }
         let (precision, recall) = (mean_share(&found, &truth), mean_share(&truth, &found));
         let fragments = granularity(&truth, &found);
-        let f1 = if precision + recall > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 };
+        let f1 = if precision + recall > 0.0 {
+            2.0 * precision * recall / (precision + recall)
+        } else {
+            0.0
+        };
         let count: usize = truth.iter().map(Vec::len).sum();
         let detections: usize = found.iter().map(Vec::len).sum();
-        println!("{kind:28} {:5} {count:6} {:7.4} {precision:9.4} {recall:6.4} {fragments:11.4} {:7.0}   ({detections} found)",
-            names.len(), f1 / (1.0 + fragments).log2(), names.len() as f64 / seconds);
+        println!(
+            "{kind:28} {:5} {count:6} {:7.4} {precision:9.4} {recall:6.4} {fragments:11.4} {:7.0}   ({detections} found)",
+            names.len(),
+            f1 / (1.0 + fragments).log2(),
+            names.len() as f64 / seconds
+        );
     }
 }

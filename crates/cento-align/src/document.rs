@@ -69,8 +69,9 @@ impl<'t> Document<'t> {
 
     /// Prepares a text whose words are compared in this way.
     pub fn folded(text: &'t str, fold: Fold) -> Document<'t> {
-        let readable = text.floor_char_boundary(u32::MAX as usize);
-        let text = &text[..readable];
+        let limit = (0..=text.len().min(u32::MAX as usize)).rev();
+        let limit = limit.into_iter().find(|&at| text.is_char_boundary(at));
+        let text = &text[..limit.unwrap_or(0)];
         let mut stem_hashes = Vec::new();
         let mut words = read_words(text, fold, &mut stem_hashes);
         let mut stems = stem_hashes.clone();
@@ -116,7 +117,10 @@ impl<'t> Document<'t> {
         }
         for words in ranges {
             let first = self.terms.len();
-            let mut stems: Vec<u32> = self.words[words.clone()].iter().map(|word| word.stem).collect();
+            let mut stems: Vec<u32> = self.words[words.clone()]
+                .iter()
+                .map(|word| word.stem)
+                .collect();
             stems.sort_unstable();
             for same in stems.chunk_by(|one, other| one == other) {
                 self.terms.push((same[0], same.len() as u32));
@@ -176,9 +180,10 @@ fn read_words(text: &str, fold: Fold, stem_hashes: &mut Vec<u64>) -> Vec<TextWor
         let normal = match fold {
             Fold::None => word.normal,
             Fold::Ocr => {
-                if let Some(last) = words.last().filter(|last| {
-                    is_hyphenated(&text[last.end as usize..word.range.start])
-                }) {
+                if let Some(last) = words
+                    .last()
+                    .filter(|last| is_hyphenated(&text[last.end as usize..word.range.start]))
+                {
                     entry.begin = last.begin;
                     words.pop();
                     stem_hashes.pop();
@@ -238,9 +243,7 @@ fn fold_ocr(word: &str, folded: &mut String) {
 /// The hashes of all runs of [`GRAM`] words, ascending.
 fn grams(words: &[TextWord]) -> Vec<(u64, u32)> {
     let runs = words.windows(GRAM).enumerate();
-    let mut grams: Vec<(u64, u32)> = runs
-        .map(|(at, run)| (gram_hash(run), at as u32))
-        .collect();
+    let mut grams: Vec<(u64, u32)> = runs.map(|(at, run)| (gram_hash(run), at as u32)).collect();
     grams.sort_unstable();
     grams
 }
@@ -257,7 +260,7 @@ mod tests {
 
     #[test]
     fn short_sentences_are_joined_and_long_ones_divided() {
-        let text = format!("Yes. No. Perhaps so. {}.", "word ".repeat(100).trim());
+        let text = format!("Yes. No. Perhaps so. {}.", "Word ".repeat(100).trim());
         let document = Document::new(&text);
         let lengths: Vec<usize> = document
             .sentences

@@ -138,8 +138,7 @@ impl Aligner {
         let settings = &self.settings;
         let verbatim = verbatim::passages(a, b, settings);
         self.vocabulary.prepare(a, b);
-        self.seeds
-            .find(a, b, &self.vocabulary, &verbatim, settings);
+        self.seeds.find(a, b, &self.vocabulary, &verbatim, settings);
         let mut edited = Vec::new();
         clusters(
             a,
@@ -167,3 +166,6 @@ impl Aligner {
 fn overlaps<T: Ord>(one: &Range<T>, other: &Range<T>) -> bool {
     one.start < other.end && other.start < one.end
 }
+
+#[cfg(test)]
+mod tests;

@@ -172,7 +172,10 @@ pub(crate) fn finish(
 /// Ranges of bytes as ranges of characters, in one pass over the text.
 fn char_ranges(text: &str, ranges: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
     let ranges: Vec<Range<usize>> = ranges.collect();
-    let mut ends: Vec<usize> = ranges.iter().flat_map(|range| [range.start, range.end]).collect();
+    let mut ends: Vec<usize> = ranges
+        .iter()
+        .flat_map(|range| [range.start, range.end])
+        .collect();
     ends.sort_unstable();
     ends.dedup();
     let mut places = Vec::with_capacity(ends.len());

@@ -16,7 +16,8 @@ use crate::vocabulary::Vocabulary;
 
 /// The fewest sentences of a summary.
 const LEAST_SENTENCES: usize = 3;
-/// At least this many of them must be clearly similar to a sentence of the source.
+/// At least this many of them, and at least half of them, must be clearly similar to a sentence of
+/// the source.
 const LEAST_SIMILAR: usize = 2;
 /// The cosine of sentences that are clearly similar.
 const SIMILAR: f32 = 0.3;
@@ -54,7 +55,8 @@ fn summary(
     edited: &[Found],
 ) -> Option<Found> {
     let similar = group.iter().filter(|seed| seed.cosine > SIMILAR).count();
-    if group.len() < LEAST_SENTENCES || similar < LEAST_SIMILAR {
+    let is_similar = similar >= LEAST_SIMILAR && similar * 2 >= group.len();
+    if group.len() < LEAST_SENTENCES || !is_similar {
         return None;
     }
     let own = group.first()?.a as usize..group.last()?.a as usize + 1;

@@ -35,6 +35,8 @@ pub(crate) struct Seeds {
     dots: Vec<f32>,
     common: Vec<u32>,
     touched: Vec<u32>,
+    /// Postings visited since the aligner was made: what the cost of a pair is made of.
+    pub(crate) visited: u64,
     norms: Vec<f32>,
 }
 
@@ -85,7 +87,10 @@ impl Seeds {
             self.weak.extend(best);
             found.retain(|seed| !masks.hide(sentence, seed.b as usize));
             found.sort_by(|one, other| {
-                other.cosine.total_cmp(&one.cosine).then(one.b.cmp(&other.b))
+                other
+                    .cosine
+                    .total_cmp(&one.cosine)
+                    .then(one.b.cmp(&other.b))
             });
             found.truncate(MOST_SEEDS);
             found.sort_by_key(|seed| seed.b);
@@ -138,6 +143,7 @@ impl Seeds {
             if postings.len() > MOST_POSTINGS {
                 continue;
             }
+            self.visited += postings.len() as u64;
             for &(other, theirs) in &self.postings[postings] {
                 let place = other as usize;
                 if self.common[place] == 0 {
@@ -162,11 +168,7 @@ struct Masks<'v> {
 }
 
 impl Masks<'_> {
-    fn new<'v>(
-        a: &Document<'_>,
-        b: &Document<'_>,
-        verbatim: &'v [VerbatimPassage],
-    ) -> Masks<'v> {
+    fn new<'v>(a: &Document<'_>, b: &Document<'_>, verbatim: &'v [VerbatimPassage]) -> Masks<'v> {
         let words = |document: &Document<'_>| {
             let sentences = document.sentences.iter();
             sentences.map(|sentence| sentence.words.clone()).collect()
@@ -198,7 +200,8 @@ impl Masks<'_> {
         near.take_while(|passage| passage.a.start < words.end + AROUND)
             .any(|passage| {
                 crate::overlaps(&passage.a, words)
-                    || passage.b.start < others.end + AROUND && others.start < passage.b.end + AROUND
+                    || passage.b.start < others.end + AROUND
+                        && others.start < passage.b.end + AROUND
             })
     }
 }

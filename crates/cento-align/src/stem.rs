@@ -43,7 +43,7 @@ mod tests {
     fn forms_of_one_word_have_one_stem() {
         for forms in [
             &["walk", "walks", "walked", "walking"][..],
-            &["city", "cities"],
+            &["country", "countries"],
             &["quick", "quickly", "quicker"],
             &["improve", "improves", "improved", "improving"],
             &["collect", "collection", "collections", "collected"],
