@@ -16,8 +16,9 @@ import subprocess
 import sys
 import time
 
-from common import CENTO, FOLDER, fresh, warm
+from common import FOLDER, TARGET, fresh, warm
 
+EXAMPLE = TARGET / "release/examples/count_grams"
 ROWS = int(os.environ.get("ROWS", 200_000_000))
 ROUNDS = int(os.environ.get("ROUNDS", 3))
 QUERIES = {
@@ -28,7 +29,7 @@ QUERIES = {
 
 def rows_file(rows):
     path = FOLDER / f"flow-{rows}.parquet"
-    subprocess.run([CENTO, "flow-bench", path, "--make", str(rows)], check=True)
+    subprocess.run([EXAMPLE, "make", path, str(rows)], check=True)
     return path
 
 
@@ -45,7 +46,8 @@ def measured(command):
 
 def cento(file, memory):
     output = fresh("flow-out")
-    well, text, seconds, spent = measured([CENTO, "flow-bench", file, "-o", output, "--memory", memory, "--threads", "2", "--json"])
+    size = int(memory[:-1]) << {"G": 30, "M": 20}[memory[-1]]
+    well, text, seconds, spent = measured([EXAMPLE, "count", file, output, size])
     if not well:
         raise SystemExit(f"cento failed: {text}")
     outcome = json.loads(text)

@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 
-from common import CENTO, FOLDER, fresh, warm
+from common import CENTO, FOLDER, TARGET, fresh, warm
 from make_rfc import make
 
 ROUNDS = int(os.environ.get("ROUNDS", 3))
@@ -87,8 +87,8 @@ def rows_file():
 
 def cento(file, rows, pages, memory):
     output = fresh("overlap-out")
-    command = [CENTO, "overlap-bench", file, "-o", output, "--threshold", THRESHOLD, "--rows", rows, "--pages", pages]
-    return run([*command, "--threads", "2", "--memory", memory])
+    # cargo run --release -p cento-find --example overlap_bench, which bench/run has built
+    return run([TARGET / "release/examples/overlap_bench", file, output, THRESHOLD, rows, pages, 2, memory])
 
 
 def duckdb_run(file, query):
@@ -120,11 +120,11 @@ def compare():
     print(f"{rows:,} rows, {joined:,} rows of the self-join, pairs that share {THRESHOLD} chunks")
     ours, small, theirs = [], [], {}
     for _ in range(ROUNDS):
-        ours.append(cento(file, rows, pages, "2G"))
+        ours.append(cento(file, rows, pages, 2 << 30))
         for name, query in QUERIES.items():
             theirs.setdefault(name, []).append(duckdb_run(file, query))
             pairs = same_pairs()
-        small.append(cento(file, rows, pages, "32M"))
+        small.append(cento(file, rows, pages, 32 << 20))
         same_pairs()
     best = {name: [min(run[at] for run in runs) for at in (0, 1)] + [max(run[2] for run in runs)] for name, runs in theirs.items()}
     mine = [min(run[at] for run in ours) for at in (0, 1)]

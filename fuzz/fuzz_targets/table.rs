@@ -3,8 +3,8 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(
-    // What the Parquet library panics over is caught and counted as damage. The hook of the fuzzer
-    // would end the run before that; a panic that nobody catches still does.
+    // Panics of the Parquet library are caught and counted as damage. The fuzzer's hook would end
+    // the run before that; an uncaught panic still does.
     init: std::panic::set_hook(Box::new(|_| ())),
     |bytes: &[u8]| cento_fuzz::table(bytes)
 );

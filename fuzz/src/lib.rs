@@ -1,8 +1,8 @@
-//! Every way by which a stranger's bytes come into cento, and what must hold for any of them.
+//! Fuzz targets: every path by which untrusted bytes enter cento, and the guarantees of each.
 //!
-//! Each function takes bytes, drives one path with them, and asserts what that path promises. A
-//! fuzzer looks for bytes that break a promise (`cargo fuzz run --features libfuzzer NAME`); what
-//! it has found interesting is kept in `corpus/NAME/`, and a test replays it in every `./check`.
+//! Each function runs one path on the given bytes and asserts its guarantees. A fuzzer looks for
+//! bytes that violate them (`cargo fuzz run --features libfuzzer NAME`). Interesting inputs are
+//! kept in `corpus/NAME/`, and a test replays them in every `./check`.
 //!
 //! ```
 //! cento_fuzz::html(b"<p>An <b>unclosed page &amp; nothing more");
@@ -15,15 +15,15 @@ use cento_text::chunk::{ChunkKind, chunks};
 use cento_text::content::{Selection, apply, select};
 use cento_text::html::{Extractor, Options};
 use cento_text::normal::{Normalisation, normalise};
-use cento_text::url::{LinkResolver, PageUrl, Recursion};
+use cento_text::url::{LinkResolver, PageUrl, RecursionLimits};
 use cento_text::words::{count_words, for_each_word};
 use cento_text::{date, language, plain};
 
-/// Drives one path with bytes; panics if it breaks a promise.
-pub type Target = fn(&[u8]);
+/// Runs one path on bytes; panics if a guarantee is violated.
+pub type FuzzTarget = fn(&[u8]);
 
-/// The name of each target with its function.
-pub const TARGETS: [(&str, Target); 9] = [
+/// All targets by name.
+pub const TARGETS: [(&str, FuzzTarget); 9] = [
     ("archive", archive),
     ("arc", arc),
     ("wacz", wacz),
@@ -35,12 +35,12 @@ pub const TARGETS: [(&str, Target); 9] = [
     ("address", address),
 ];
 
-/// The bytes are a WARC file, plain or packed.
+/// The bytes are a WARC file, compressed or not.
 pub fn archive(bytes: &[u8]) {
     read(bytes, Format::Warc);
 }
 
-/// The bytes are an ARC file, plain or packed.
+/// The bytes are an ARC file, compressed or not.
 pub fn arc(bytes: &[u8]) {
     read(bytes, Format::Arc);
 }
@@ -50,7 +50,7 @@ pub fn wacz(bytes: &[u8]) {
     read(bytes, Format::Wacz);
 }
 
-/// The bytes are JSON Lines, plain or packed.
+/// The bytes are JSON Lines, compressed or not.
 pub fn lines(bytes: &[u8]) {
     read(bytes, Format::JsonLines);
 }
@@ -60,7 +60,7 @@ pub fn table(bytes: &[u8]) {
     read(bytes, Format::Parquet);
 }
 
-/// The bytes are an HTTP response in a sound archive: codings, types and character sets.
+/// The bytes are an HTTP response in a valid archive: content codings, types and character sets.
 pub fn response(bytes: &[u8]) {
     let mut archive = format!(
         "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/\r\n\
@@ -71,12 +71,12 @@ pub fn response(bytes: &[u8]) {
     archive.extend_from_slice(bytes);
     archive.extend_from_slice(b"\r\n\r\n");
     let pages = read(&archive, Format::Warc);
-    assert!(pages <= 1, "one record gave {pages} pages");
+    assert!(pages <= 1, "one record yielded {pages} pages");
 }
 
-/// Reads all there is, holds the reader to its promises, and answers how many pages there were.
+/// Reads all records, asserts the reader's guarantees, and returns the number of pages.
 fn read(bytes: &[u8], format: Format) -> usize {
-    // A fuzzer has no patience for large inputs; small limits are met by small ones.
+    // Small limits, so that small inputs reach them.
     let settings = Settings {
         format: Some(format),
         keep_status: true,
@@ -111,10 +111,13 @@ fn read(bytes: &[u8], format: Format) -> usize {
             let expected = places
                 .last()
                 .map_or(0, |before: &Place| before.next.ordinal);
-            assert_eq!(place.ordinal, expected, "ordinals go on where they were");
-            // The rows of a damaged part of a table are lost together.
+            assert_eq!(place.ordinal, expected, "ordinals are consecutive");
+            // The rows of a corrupted part of a table are lost together.
             let alone = place.next.ordinal == expected + 1;
-            assert!(alone || format == Format::Parquet, "every record counts");
+            assert!(
+                alone || format == Format::Parquet,
+                "every record has an ordinal"
+            );
             places.push(place);
             let Item::Record(record) = item else { continue };
             let Ok(decoded) = decode(record, &settings) else {
@@ -128,7 +131,7 @@ fn read(bytes: &[u8], format: Format) -> usize {
                 "rejected pages have no content"
             );
         }
-        // Resuming in the middle gives the rest.
+        // A resumed reader returns the rest.
         let Some(middle) = places.get(places.len() / 2) else {
             continue;
         };
@@ -142,7 +145,7 @@ fn read(bytes: &[u8], format: Format) -> usize {
         assert_eq!(
             rest,
             places[places.len() / 2 + 1..],
-            "a resumed reader gives the rest"
+            "a resumed reader returns the rest"
         );
     }
     pages
@@ -157,10 +160,10 @@ pub fn html(bytes: &[u8]) {
         .text
         .clone();
     let extract = extractor.extract(&page, &Options { outline: true });
-    assert_eq!(extract.text, bare, "an outline changes no text");
+    assert_eq!(extract.text, bare, "the outline does not change the text");
     assert!(
         bare.len() <= 2 * page.len() + 16,
-        "text does not outgrow its page"
+        "the text is not longer than its page"
     );
     assert!(
         !bare.contains("\n\n\n") && bare.trim_matches([' ', '\n', '\t']) == bare,
@@ -187,8 +190,8 @@ pub fn html(bytes: &[u8]) {
 
 /// The bytes are text.
 pub fn text(bytes: &[u8]) {
-    let given = String::from_utf8_lossy(bytes);
-    let plain = plain::plain_text(&given);
+    let input = String::from_utf8_lossy(bytes);
+    let plain = plain::plain_text(&input);
     let text: &str = &plain;
     let mut count = 0;
     let mut end = 0;
@@ -196,7 +199,7 @@ pub fn text(bytes: &[u8]) {
         assert!(word.range.start >= end && word.range.start < word.range.end);
         assert!(
             text.get(word.range.clone()).is_some(),
-            "words lie on character boundaries"
+            "words are on character boundaries"
         );
         assert!(!word.normal.is_empty());
         end = word.range.end;
@@ -225,23 +228,23 @@ pub fn text(bytes: &[u8]) {
                 &mut once,
             );
             normalise(&once, Normalisation::SpaceCase, &mut twice);
-            assert_eq!(once, twice, "what is normal stays as it is");
+            assert_eq!(once, twice, "normalisation is idempotent");
         });
     }
     language::detect(text);
     date::parse(text);
 }
 
-/// The bytes are an address, and after a line break a link on the page that it names.
+/// The bytes are an address, and after a line break a link on that page.
 pub fn address(bytes: &[u8]) {
-    let given = String::from_utf8_lossy(bytes);
-    let (address, link) = given.split_once('\n').unwrap_or((&given, "../x"));
+    let input = String::from_utf8_lossy(bytes);
+    let (address, link) = input.split_once('\n').unwrap_or((&input, "../x"));
     let page = PageUrl::new(address);
     let again = PageUrl::new(page.canonical());
     assert_eq!(
         page.canonical(),
         again.canonical(),
-        "what is canonical stays as it is"
+        "canonicalisation is idempotent"
     );
     assert_eq!(page.host(), again.host());
     for private in [false, true] {
@@ -252,5 +255,5 @@ pub fn address(bytes: &[u8]) {
     }
     let count = page.prefixes().count();
     assert!(count <= page.components().count() + 1);
-    page.recursion_error(&Recursion::default());
+    page.recursion_error(&RecursionLimits::default());
 }

@@ -1,17 +1,17 @@
-//! Draws every kind of figure that cento makes, with made-up data, and some that are meant to hurt.
+//! Draws every kind of figure of cento from synthetic data, and some extreme ones.
 //!
 //! `cargo run -p cento-figure --example gallery -- DIR` writes an SVG, a PDF and a CSV for each,
-//! and `index.html` that shows all of them.
+//! and an `index.html` that shows them all.
 
-use cento_figure::{Axis, Figure, Format, Mark, Region, Rule, STYLE, Series};
+use cento_figure::{Axis, Figure, Mark, NumberFormat, Region, Rule, STYLE, Series};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Numbers that look random and are the same every time.
+/// A deterministic pseudo-random generator.
 struct Chance(u64);
 
 impl Chance {
-    /// From 0 to 1.
+    /// Returns a number from 0 to 1.
     fn share(&mut self) -> f64 {
         self.0 = self
             .0
@@ -20,7 +20,7 @@ impl Chance {
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// About normal, around 0, with a deviation of 1.
+    /// Returns an approximately normal number with mean 0 and deviation 1.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.share()).sum::<f64>() - 6.0
     }
@@ -91,11 +91,11 @@ fn replicas() -> Figure {
         "> 1,000",
     ];
     Figure::new(
-        "Share of pages by the number of their replicas",
-        Axis::of_categories("Replicas of a page, itself included", names),
-        Axis::linear("Share of all pages").format(Format::Share),
+        "How often are pages replicated?",
+        Axis::of_categories("Replicas, including the page itself", names),
+        Axis::linear("Share of all pages").format(NumberFormat::Share),
     )
-    .caption("Of all pages, 64% have no exact copy; the looser the comparison, the more pages have one. The higher the bars to the right, the more is copied.")
+    .caption("64% of all pages have no exact duplicate. The looser the comparison, the more pages have replicas.")
     .series(Series::columns("exact", [0.64, 0.18, 0.05, 0.04, 0.03, 0.045, 0.012, 0.003]))
     .series(Series::columns("four lines", [0.58, 0.19, 0.06, 0.045, 0.04, 0.06, 0.02, 0.005]))
     .series(Series::columns("two lines", [0.52, 0.2, 0.07, 0.055, 0.045, 0.075, 0.026, 0.009]))
@@ -114,10 +114,10 @@ fn popularity() -> Figure {
     let bins: Vec<_> = bins.filter(|(from, to, _)| from < to).collect();
     Figure::new(
         "Popularity of phrases",
-        Axis::log10("Pages that hold the phrase").format(Format::Count),
-        Axis::log10("Phrases").format(Format::Count),
+        Axis::log10("Pages with the phrase").format(NumberFormat::Count),
+        Axis::log10("Phrases").format(NumberFormat::Count),
     )
-    .caption("Each bar counts the phrases of five words that so many pages hold. Nearly all are on one page; what stands to the right of the line is popular.")
+    .caption("Each bar counts the phrases of five words on a range of pages. Nearly all are on one page; those to the right of the line are popular.")
     .series(Series::histogram("phrases", bins))
     .rule(Rule::vertical(5.0, "popular: 5 pages"))
 }
@@ -136,12 +136,12 @@ fn popular_shingles() -> Figure {
     });
     Figure::new(
         "Popular shingles of a page",
-        Axis::linear("Popular shingles, of 84").format(Format::Count),
-        Axis::log10("Pages with at least so many").format(Format::Share),
+        Axis::linear("Popular shingles, of 84").format(NumberFormat::Count),
+        Axis::log10("Pages with at least this many").format(NumberFormat::Share),
     )
-    .caption("One page in a thousand has thirty popular shingles or more. A page that says only what others say stands at the right.")
+    .caption("One page in a thousand has at least thirty popular shingles. The pages at the right consist of popular phrases.")
     .series(Series::new("pages", Mark::Steps, at_least.collect::<Vec<_>>()))
-    .rule(Rule::vertical(30.0, "looked at: 30 or more"))
+    .rule(Rule::vertical(30.0, "covering sets: 30 or more"))
 }
 
 fn cover() -> Figure {
@@ -155,11 +155,11 @@ fn cover() -> Figure {
         })
         .collect();
     Figure::new(
-        "How many pages cover the popular shingles of a page",
-        Axis::linear("Popular shingles of the page").format(Format::Count),
-        Axis::linear("Smallest set of pages that has them all").format(Format::Count),
+        "How many pages cover the popular shingles of a page?",
+        Axis::linear("Popular shingles of the page").format(NumberFormat::Count),
+        Axis::linear("Smallest set of pages that has them all").format(NumberFormat::Count),
     )
-    .caption("A page at the bottom is a copy of one or two others; one near the diagonal is stitched together from many.")
+    .caption("One or two other pages cover a page at the bottom; it takes many to cover one near the diagonal.")
     .series(Series::new("pages", Mark::Points, points))
 }
 
@@ -176,10 +176,10 @@ fn sites() -> Figure {
         .collect();
     Figure::new(
         "Sites by their popular shingles",
-        Axis::linear("Mean of popular shingles a page").covering(84.0),
+        Axis::linear("Mean popular shingles per page").covering(84.0),
         Axis::linear("Standard deviation").covering(30.0),
     )
-    .caption("A dot is a site with ten pages or more. High and even, at the lower right: every page is made of what others say.")
+    .caption("Each dot is a site with at least ten pages. The pages of sites at the lower right consist of popular phrases.")
     .series(Series::new("sites", Mark::Points, points))
     .region(Region { label: "flagged: mean ≥ 50, deviation < 8".into(), x: (Some(50.0), None), y: (Some(0.0), Some(8.0)) })
     .note(74.0, 3.1, "spam.example")
@@ -197,16 +197,22 @@ fn quilts() -> Figure {
         Series::new(name, Mark::Line, points.collect::<Vec<_>>())
     };
     Figure::new(
-        "Quilts by the number of sources that are asked for",
-        Axis::linear("Sources at least, c").format(Format::Count),
-        Axis::log10("Quilts").format(Format::Count),
+        "How many quilts are there, by minimum number of sources?",
+        Axis::linear("c: minimum number of sources").format(NumberFormat::Count),
+        Axis::log10("Quilts").format(NumberFormat::Count),
     )
-    .caption("The stricter the parameters, the fewer quilts are found. The ring is the choice that the other tables are made with.")
+    .caption(
+        "The stricter the parameters, the fewer quilts. The ring marks the default parameters.",
+    )
     .series(series("θ = 0.3", 9e7, 0.55))
     .series(series("θ = 0.5", 4e7, 0.78))
     .series(series("θ = 0.7", 2e7, 1.0))
     .series(series("θ = 0.9", 1.8e7, 1.05))
-    .note(4.0, (4e7f64 * (-0.78f64 * 4.0).exp()).round(), "k = 5, m = 50, c = 4, θ = 0.5")
+    .note(
+        4.0,
+        (4e7f64 * (-0.78f64 * 4.0).exp()).round(),
+        "k = 5, m = 50, c = 4, θ = 0.5",
+    )
 }
 
 fn heavy_tail(seed: u64, scale: f64, slope: f64, until: f64) -> Vec<(f64, f64)> {
@@ -236,10 +242,10 @@ fn files() -> Figure {
     ];
     Figure::new(
         "How often do files occur?",
-        Axis::log10("Occurrences of a file").format(Format::Count),
-        Axis::log10("Distinct files").format(Format::Count),
+        Axis::log10("Occurrences of a file").format(NumberFormat::Count),
+        Axis::log10("Distinct files").format(NumberFormat::Count),
     )
-    .caption("Each dot is a number of distinct files that occur so often. Files right of the line are discovered; triangles were put there to be found.")
+    .caption("Each dot shows how many distinct files occur a given number of times. Files to the right of the line are discovered; triangles were injected.")
     .series(Series::new("files", Mark::Points, heavy_tail(5, 3e7, 1.9, 2e6)))
     .series(Series::new("injected", Mark::Points, copies))
     .rule(Rule::vertical(1e3, "discovered: 1,000 or more"))
@@ -251,10 +257,10 @@ fn files() -> Figure {
 fn chunks() -> Figure {
     Figure::new(
         "How often do chunks occur?",
-        Axis::log10("Occurrences of a chunk").format(Format::Count),
-        Axis::log10("Distinct chunks").format(Format::Count),
+        Axis::log10("Occurrences of a chunk").format(NumberFormat::Count),
+        Axis::log10("Distinct chunks").format(NumberFormat::Count),
     )
-    .caption("Each dot is a number of distinct chunks that occur so often; chunks right of the line are discovered.")
+    .caption("Each dot shows how many distinct chunks occur a given number of times. Chunks to the right of the line are discovered.")
     .series(Series::new("chunks", Mark::Points, heavy_tail(6, 4e9, 2.1, 5e8)))
     .rule(Rule::vertical(1e5, "discovered: 10⁵ or more"))
     .note(2.4e8, 1.0, "empty paragraph")
@@ -279,8 +285,8 @@ fn badness_bins() -> Vec<(f64, f64, f64)> {
 fn badness() -> Figure {
     Figure::new(
         "Badness of neighbourhoods",
-        Axis::linear("Share of bad chunks in the neighbourhood").format(Format::Share),
-        Axis::log10("Neighbourhoods").format(Format::Count),
+        Axis::linear("Share of bad chunks in the neighbourhood").format(NumberFormat::Share),
+        Axis::log10("Neighbourhoods").format(NumberFormat::Count),
     )
     .caption("Most neighbourhoods have no bad chunk. Those right of the line are bad as a whole; the last bar is copied from end to end.")
     .series(Series::histogram("neighbourhoods", badness_bins()))
@@ -301,9 +307,9 @@ fn badness_cumulative() -> Figure {
         .collect::<Vec<_>>();
     Figure::new(
         "Badness of neighbourhoods, cumulated",
-        Axis::linear("Share of bad chunks in the neighbourhood").format(Format::Share),
+        Axis::linear("Share of bad chunks in the neighbourhood").format(NumberFormat::Share),
         Axis::linear("Neighbourhoods with no more")
-            .format(Format::Share)
+            .format(NumberFormat::Share)
             .covering(0.0)
             .covering(1.0),
     )
@@ -318,7 +324,7 @@ fn savings() -> Figure {
     Figure::new(
         "What the next crawl need not fetch",
         Axis::linear("Share that is saved")
-            .format(Format::Share)
+            .format(NumberFormat::Share)
             .covering(0.0),
         Axis::of_categories(
             "",
@@ -343,7 +349,7 @@ fn kinds() -> Figure {
     Figure::new(
         "What the crawls consist of",
         Axis::of_categories("Crawl", names),
-        Axis::linear("Bytes of text").format(Format::Bytes),
+        Axis::linear("Bytes of text").format(NumberFormat::Bytes),
     )
     .caption("Stacked: the whole bar is the whole crawl.")
     .series(Series::columns("unique", [41e9, 44e9, 47e9, 52e9, 50e9, 61e9]).drawn_as(Mark::Stacked))
@@ -379,9 +385,9 @@ fn cover_discs() -> Figure {
         }
     }
     Figure::new(
-        "How many pages cover the popular shingles of a page",
-        Axis::linear("Popular shingles of the page").format(Format::Count),
-        Axis::linear("Pages of the covering set").format(Format::Count),
+        "How many pages cover the popular shingles of a page?",
+        Axis::linear("Popular shingles of the page").format(NumberFormat::Count),
+        Axis::linear("Pages of the covering set").format(NumberFormat::Count),
     )
     .caption("Fifty pages for each number of popular shingles. If the inner disc fills the outer one, all is from other sites.")
     .areas("pages", "share that is from other sites")
@@ -405,8 +411,8 @@ fn site_errors() -> Figure {
     names.iter_mut().skip(8).for_each(String::clear);
     Figure::new(
         "Sites by their popular shingles",
-        Axis::linear("Mean of popular shingles a page").covering(84.0),
-        Axis::log10("Pages").format(Format::Count),
+        Axis::linear("Mean popular shingles per page").covering(84.0),
+        Axis::log10("Pages").format(NumberFormat::Count),
     )
     .caption("A dot is a site of ten pages or more; the bar is its standard deviation. The largest sites are named.")
     .series(Series::with_x_errors("sites", sites).named(names))
@@ -417,8 +423,8 @@ fn gaps() -> Figure {
     let points = some.map(|n: u32| (f64::from(n), 0.4 * (-0.1 * f64::from(n)).exp()));
     Figure::new(
         "Popular shingles of a page",
-        Axis::linear("Popular shingles, of 84").format(Format::Count),
-        Axis::log10("Share of all pages").format(Format::Share),
+        Axis::linear("Popular shingles, of 84").format(NumberFormat::Count),
+        Axis::log10("Share of all pages").format(NumberFormat::Share),
     )
     .caption("Numbers that no page has are gaps.")
     .series(Series::new("pages", Mark::Line, points).joined_within(1.0))
@@ -431,9 +437,9 @@ fn pivot() -> Figure {
     let at_pivot: Vec<_> = points.iter().copied().filter(|(k, _)| *k == 5.0).collect();
     Figure::new(
         "Quilted pages by k",
-        Axis::linear("k: words of a gram").format(Format::Count),
+        Axis::linear("k: words of a gram").format(NumberFormat::Count),
         Axis::linear("Quilted pages")
-            .format(Format::Count)
+            .format(NumberFormat::Count)
             .covering(0.0),
     )
     .caption("The pivot is the definition that the other sweeps share.")
@@ -443,7 +449,7 @@ fn pivot() -> Figure {
 
 fn shares() -> Figure {
     let share = |label: &str| {
-        let axis = Axis::linear(label).format(Format::Share);
+        let axis = Axis::linear(label).format(NumberFormat::Share);
         axis.covering(0.0).covering(1.0)
     };
     Figure::new(
@@ -480,11 +486,11 @@ fn roc() -> Figure {
         (0..=50).map(move |n| (f64::from(n) / 50.0, (f64::from(n) / 50.0).powf(power)))
     };
     let share = |label: &str| {
-        let axis = Axis::linear(label).format(Format::Share);
+        let axis = Axis::linear(label).format(NumberFormat::Share);
         axis.covering(0.0).covering(1.0)
     };
     Figure::new(
-        "How well do scores tell copied neighbourhoods apart?",
+        "How well do scores separate copied neighbourhoods?",
         share("Share of clean ones that are flagged"),
         share("Share of copied ones that are flagged"),
     )
@@ -505,8 +511,8 @@ fn bins() -> Figure {
     }
     Figure::new(
         "Patch fractions",
-        Axis::linear("Patch fraction").format(Format::Share),
-        Axis::linear("Pages").format(Format::Count),
+        Axis::linear("Patch fraction").format(NumberFormat::Share),
+        Axis::linear("Pages").format(NumberFormat::Count),
     )
     .caption("Shares are sorted into bins by whole numbers.")
     .series(bins.series("pages"))
@@ -531,8 +537,8 @@ fn empty() -> Figure {
 fn one_point() -> Figure {
     Figure::new(
         "One chunk",
-        Axis::log10("Occurrences").format(Format::Count),
-        Axis::linear("Chunks").format(Format::Count),
+        Axis::log10("Occurrences").format(NumberFormat::Count),
+        Axis::linear("Chunks").format(NumberFormat::Count),
     )
     .caption("A single point has a picture too.")
     .series(Series::new("chunks", Mark::Points, [(7.0, 1.0)]))
@@ -548,7 +554,7 @@ fn hostile() -> Figure {
     ];
     Figure::new(
         format!("<script>alert('title')</script> & {long}"),
-        Axis::linear("<image href='http://evil.example/'/> share").format(Format::Share),
+        Axis::linear("<image href='http://evil.example/'/> share").format(NumberFormat::Share),
         Axis::of_categories("]]> <!-- site", names),
     )
     .caption(
@@ -570,7 +576,7 @@ fn scripts() -> Figure {
     Figure::new(
         "各网站中被复制的页面所占的比例：这是一个非常长的标题，用来检查没有空格的文字是否会正确换行而不会超出图片的边界。",
         Axis::of_categories("网站", names),
-        Axis::linear("צפיות, נתח מתוך הכול (%)").format(Format::Share),
+        Axis::linear("צפיות, נתח מתוך הכול (%)").format(NumberFormat::Share),
     )
     .caption("نسبة الصفحات المنسوخة في كل موقع، مقارنة بالعدد الكلي للصفحات.")
     .series(Series::columns("精确复制", [0.3, 0.25, 0.2, 0.5, 0.1, 0.3]))
@@ -611,7 +617,7 @@ fn many() -> Figure {
     Figure::new(
         "Many names below an axis",
         Axis::of_categories("Site", names),
-        Axis::log10("Copied pages").format(Format::Count),
+        Axis::log10("Copied pages").format(NumberFormat::Count),
     )
     .caption("Names that do not fit are slanted, and cut where they are long.")
     .series(Series::columns(

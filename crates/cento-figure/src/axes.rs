@@ -1,20 +1,20 @@
-//! Axes: ticks, grid and labels that never touch.
+//! Axes: ticks, grid and labels that do not overlap.
 
 use crate::canvas::{Anchor, Area, Face, Path, segment, text_area};
 use crate::figure::{Axis, Figure};
-use crate::scale::{Domain, Map, Tick, ticks};
+use crate::scale::{AxisMap, Domain, Tick, ticks};
 use crate::sheet::{EDGE, Sheet, WIDTH};
-use crate::style::{Looks, Tone};
+use crate::style::{ShapeStyle, Tone};
 use crate::text::{clean, cut, width, wrap};
 
-/// How names are slanted: degrees, with their cosine and sine.
+/// A rotation of names: degrees, with their cosine and sine.
 struct Slant {
     degrees: u32,
     across: f64,
     down: f64,
 }
 
-/// The flatter one is easier to read; the steeper one puts more names side by side.
+/// The flatter one is easier to read; the steeper one fits more names.
 const SLANTS: [Slant; 2] = [
     Slant {
         degrees: 40,
@@ -28,10 +28,10 @@ const SLANTS: [Slant; 2] = [
     },
 ];
 
-/// What a line of slanted text needs.
+/// The height of a line of rotated text.
 const LINE: f64 = 12.0;
 
-/// The label of an axis with its unit.
+/// Returns the label of an axis with its unit.
 pub(crate) fn axis_label(axis: &Axis) -> String {
     let (label, unit) = (clean(&axis.label), clean(&axis.unit));
     if unit.is_empty() {
@@ -41,14 +41,14 @@ pub(crate) fn axis_label(axis: &Axis) -> String {
     }
 }
 
-/// What stands to the left of the plot: a text for each place, and how broad the broadest is.
-pub(crate) struct Side {
+/// The labels to the left of the plot, and the width of the widest.
+pub(crate) struct SideLabels {
     ticks: Vec<Tick>,
-    pub(crate) room: f64,
+    pub(crate) width: f64,
 }
 
-/// The ticks or names of a y axis of this height.
-pub(crate) fn side(axis: &Axis, domain: &Domain, height: f64) -> Side {
+/// Returns the ticks or names of a y axis of this height.
+pub(crate) fn side(axis: &Axis, domain: &Domain, height: f64) -> SideLabels {
     let ticks = match (domain, axis.categories()) {
         (Domain::Slots(slots), Some(names)) => names
             .iter()
@@ -61,28 +61,28 @@ pub(crate) fn side(axis: &Axis, domain: &Domain, height: f64) -> Side {
             .collect(),
         _ => ticks(domain, axis.format, (height / 42.0) as usize),
     };
-    let room = ticks
+    let width = ticks
         .iter()
         .map(|tick| width(&tick.label, Face::Tick.size()))
         .fold(0.0, f64::max);
-    Side { ticks, room }
+    SideLabels { ticks, width }
 }
 
-/// How the names below the plot are written.
-enum Names {
-    /// In lines, each no broader than its place.
+/// The layout of the names below the plot.
+enum CategoryNames {
+    /// Horizontal, wrapped to the width of a category.
     Level(Vec<Vec<String>>),
-    /// Rising to the right; every so manieth.
+    /// Rotated; one in this many names is written.
     Slanted(&'static Slant, usize),
 }
 
-fn names(all: &[String], slot: f64) -> Names {
+fn names(all: &[String], slot: f64) -> CategoryNames {
     let size = Face::Tick.size();
     let lines: Vec<Vec<String>> = all
         .iter()
         .map(|name| wrap(name, size, slot - 6.0, 3))
         .collect();
-    // Words are not broken to make them fit, and nothing is lost.
+    // Horizontal names must fit without broken words or ellipses.
     let whole = lines.iter().zip(all).all(|(lines, name)| {
         let kept =
             lines.join(" ") == *name || name.chars().all(|letter| !letter.is_ascii_alphanumeric());
@@ -92,22 +92,22 @@ fn names(all: &[String], slot: f64) -> Names {
     });
     let [flat, steep] = &SLANTS;
     match () {
-        () if whole => Names::Level(lines),
-        () if slot * flat.down >= LINE => Names::Slanted(flat, 1),
-        () => Names::Slanted(steep, (LINE / (slot * steep.down)).ceil().max(1.0) as usize),
+        () if whole => CategoryNames::Level(lines),
+        () if slot * flat.down >= LINE => CategoryNames::Slanted(flat, 1),
+        () => CategoryNames::Slanted(steep, (LINE / (slot * steep.down)).ceil().max(1.0) as usize),
     }
 }
 
 impl Sheet<'_> {
-    /// Draws the grid and both axes, and says how far down their labels reach.
-    pub(crate) fn draw_axes(&mut self, side: &Side) -> f64 {
+    /// Draws the grid and both axes, and returns where their labels end.
+    pub(crate) fn draw_axes(&mut self, side: &SideLabels) -> f64 {
         self.draw_side(side);
         let bottom = match self.figure.x.categories() {
             Some(all) => self.draw_names(all),
             None => self.draw_ticks(),
         };
         let plot = self.plot;
-        let base = if self.figure.lies() {
+        let base = if self.figure.is_horizontal() {
             segment((self.x.base(), plot.top), (self.x.base(), plot.bottom))
         } else {
             let level = if matches!(self.y.domain, Domain::Slots(_)) {
@@ -117,11 +117,11 @@ impl Sheet<'_> {
             };
             segment((plot.left, level), (plot.right, level))
         };
-        self.canvas.path(Looks::stroke(Tone::Muted, 1.0), base);
+        self.canvas.path(ShapeStyle::stroke(Tone::Muted, 1.0), base);
         bottom
     }
 
-    fn draw_side(&mut self, side: &Side) {
+    fn draw_side(&mut self, side: &SideLabels) {
         let mut grid = Path::default();
         let mut small = Path::default();
         let numbers = self.y.slot().is_none();
@@ -160,8 +160,9 @@ impl Sheet<'_> {
                 last = Some(area);
             }
         }
-        self.canvas.path(Looks::stroke(Tone::Grid, 1.0), grid);
-        self.canvas.path(Looks::stroke(Tone::Muted, 0.6), small);
+        self.canvas.path(ShapeStyle::stroke(Tone::Grid, 1.0), grid);
+        self.canvas
+            .path(ShapeStyle::stroke(Tone::Muted, 0.6), small);
     }
 
     fn draw_ticks(&mut self) -> f64 {
@@ -173,8 +174,8 @@ impl Sheet<'_> {
                 &self.x,
                 baseline,
             );
-            let told: Vec<&Area> = best.iter().filter_map(|(_, area)| area.as_ref()).collect();
-            let apart = told
+            let labels: Vec<&Area> = best.iter().filter_map(|(_, area)| area.as_ref()).collect();
+            let apart = labels
                 .windows(2)
                 .all(|pair| matches!(pair, [one, other] if one.right + 10.0 <= other.left));
             if apart {
@@ -204,8 +205,9 @@ impl Sheet<'_> {
                 reach = area.right + 4.0;
             }
         }
-        self.canvas.path(Looks::stroke(Tone::Grid, 1.0), grid);
-        self.canvas.path(Looks::stroke(Tone::Muted, 0.6), small);
+        self.canvas.path(ShapeStyle::stroke(Tone::Grid, 1.0), grid);
+        self.canvas
+            .path(ShapeStyle::stroke(Tone::Muted, 0.6), small);
         baseline + 3.0
     }
 
@@ -219,7 +221,7 @@ impl Sheet<'_> {
         let top = self.plot.bottom + 17.0;
         let mut reach = top;
         match names(&cleaned, slot) {
-            Names::Level(lines) => {
+            CategoryNames::Level(lines) => {
                 for (index, lines) in lines.iter().enumerate() {
                     for (row, line) in lines.iter().enumerate() {
                         let baseline = top + 13.0 * row as f64;
@@ -235,7 +237,7 @@ impl Sheet<'_> {
                     }
                 }
             }
-            Names::Slanted(slant, every) => {
+            CategoryNames::Slanted(slant, every) => {
                 self.every = every;
                 for (index, name) in cleaned.iter().enumerate().step_by(every) {
                     let x = self.x.at(index as f64) + 4.0;
@@ -253,11 +255,11 @@ impl Sheet<'_> {
         reach
     }
 
-    /// Writes the label of the x axis, and says how far down it reaches.
+    /// Writes the label of the x axis, and returns where it ends.
     pub(crate) fn draw_x_label(&mut self, top: f64) -> f64 {
         let whole = axis_label(&self.figure.x);
         let middle = f64::midpoint(self.plot.left, self.plot.right);
-        // As broad as can be around the middle of the plot.
+        // The maximum width around the centre of the plot.
         let room = 2.0 * (middle - EDGE).min(WIDTH - EDGE - middle);
         let mut bottom = top;
         for line in wrap(&whole, Face::Label.size(), room, 3) {
@@ -269,8 +271,8 @@ impl Sheet<'_> {
     }
 }
 
-/// Ticks with the areas of their labels, which stay on the page.
-fn place(ticks: Vec<Tick>, map: &Map, baseline: f64) -> Vec<(Tick, Option<Area>)> {
+/// Returns ticks with the areas of their labels, shifted to stay on the page.
+fn place(ticks: Vec<Tick>, map: &AxisMap, baseline: f64) -> Vec<(Tick, Option<Area>)> {
     let with_area = |tick: Tick| {
         let area = text_area(
             map.at(tick.at),
@@ -285,8 +287,8 @@ fn place(ticks: Vec<Tick>, map: &Map, baseline: f64) -> Vec<(Tick, Option<Area>)
             right: area.right + shift,
             ..area
         };
-        let told = !tick.label.is_empty();
-        (tick, told.then_some(area))
+        let labelled = !tick.label.is_empty();
+        (tick, labelled.then_some(area))
     };
     ticks.into_iter().map(with_area).collect()
 }

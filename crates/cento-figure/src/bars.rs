@@ -3,27 +3,27 @@
 use crate::canvas::{Anchor, Area, Face, Path, hatch, rectangle, text_area};
 use crate::figure::{Figure, Mark, Series};
 use crate::number::value;
-use crate::scale::Map;
+use crate::scale::AxisMap;
 use crate::sheet::Sheet;
-use crate::style::{Looks, Tone};
+use crate::style::{ShapeStyle, Tone};
 use crate::survey::Survey;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Beyond so many bars neither hatches nor values are readable.
+/// With more bars than this, neither hatches nor values are readable.
 const FEW: usize = 96;
 
-/// How far down and up each stack reaches so far, by place.
+/// The lower and upper ends of each stack so far, by position.
 type Stacks = BTreeMap<u64, (f64, f64)>;
 
-/// How many bars stand at one place: each series by itself, all stacks together.
+/// Returns the number of bars at one position: one for each series, and one for all stacks.
 pub(crate) fn abreast(figure: &Figure) -> usize {
     let count = |mark: Mark| figure.drawn().filter(|series| series.mark == mark).count();
     (count(Mark::Bars) + count(Mark::Stacked).min(1)).max(1)
 }
 
-/// What is written at the end of each bar, if all is such that it can be: the values of one series.
+/// Returns the labels at the ends of bars.
 fn labels<'a>(figure: &'a Figure, survey: &'a Survey) -> impl Iterator<Item = String> + 'a {
-    let format = if figure.lies() {
+    let format = if figure.is_horizontal() {
         figure.x.format
     } else {
         figure.y.format
@@ -34,10 +34,19 @@ fn labels<'a>(figure: &'a Figure, survey: &'a Survey) -> impl Iterator<Item = St
         .flat_map(|series| &series.points);
     values
         .filter(|point| survey.absence(Mark::Bars, point).is_none())
-        .map(move |point| value(format, if figure.lies() { point.x } else { point.y }))
+        .map(move |point| {
+            value(
+                format,
+                if figure.is_horizontal() {
+                    point.x
+                } else {
+                    point.y
+                },
+            )
+        })
 }
 
-/// The width of the widest value at the end of a bar; none if bars have no values written at them.
+/// Returns the width of the widest label at the end of a bar, or nothing if bars have no labels.
 pub(crate) fn widest_label(figure: &Figure, survey: &Survey) -> Option<f64> {
     let values = figure
         .drawn()
@@ -54,11 +63,15 @@ pub(crate) fn widest_label(figure: &Figure, survey: &Survey) -> Option<f64> {
 }
 
 impl Sheet<'_> {
-    /// How broad the bars of one place are together.
+    /// Returns the total width of the bars at one position.
     fn band(&self) -> f64 {
         let map = self.across();
         if let Some(slot) = map.slot() {
-            let most = if self.figure.lies() { 28.0 } else { 64.0 };
+            let most = if self.figure.is_horizontal() {
+                28.0
+            } else {
+                64.0
+            };
             return (slot * 0.78).min(most * abreast(self.figure) as f64);
         }
         let mut places: Vec<i64> = Vec::new();
@@ -79,7 +92,7 @@ impl Sheet<'_> {
         })
     }
 
-    /// How far apart the places of two bars must be to be drawn as two.
+    /// Returns the minimum distance of two bars that are drawn separately.
     fn grain(&self) -> f64 {
         if self.across().slot().is_none() && self.band() <= self.column {
             self.column
@@ -88,20 +101,28 @@ impl Sheet<'_> {
         }
     }
 
-    /// The axis along which bars stand.
-    fn across(&self) -> &Map {
-        if self.figure.lies() { &self.y } else { &self.x }
+    /// Returns the axis along which bars are placed.
+    fn across(&self) -> &AxisMap {
+        if self.figure.is_horizontal() {
+            &self.y
+        } else {
+            &self.x
+        }
     }
 
-    /// The axis along which they grow.
-    fn along(&self) -> &Map {
-        if self.figure.lies() { &self.x } else { &self.y }
+    /// Returns the axis along which bars extend.
+    fn along(&self) -> &AxisMap {
+        if self.figure.is_horizontal() {
+            &self.x
+        } else {
+            &self.y
+        }
     }
 
-    /// From a place, a breadth and two ends to a rectangle in the plot.
+    /// Returns the rectangle of a bar.
     fn bar(&self, middle: f64, breadth: f64, from: f64, to: f64) -> Area {
         let (low, high) = (middle - breadth / 2.0, middle + breadth / 2.0);
-        let area = if self.figure.lies() {
+        let area = if self.figure.is_horizontal() {
             Area {
                 left: from.min(to),
                 top: low,
@@ -125,7 +146,7 @@ impl Sheet<'_> {
     }
 
     pub(crate) fn draw_bars(&mut self) {
-        let lies = self.figure.lies();
+        let horizontal = self.figure.is_horizontal();
         let breadth = self.band() / abreast(self.figure) as f64;
         let gap = if breadth > 6.0 { 1.0 } else { 0.0 };
         let mut place = 0;
@@ -154,14 +175,14 @@ impl Sheet<'_> {
             self.draw_areas(index, &areas, series.mark == Mark::Stacked);
         }
         let widest = widest_label(self.figure, self.survey).unwrap_or(f64::INFINITY);
-        let fits = if lies {
+        let fits = if horizontal {
             breadth >= 11.0 && widest.is_finite()
         } else {
             widest <= breadth + 1.0
         };
         if fits {
             for (area, text) in ends {
-                if lies {
+                if horizontal {
                     let middle = f64::midpoint(area.top, area.bottom);
                     self.canvas.text(
                         area.right + 5.0,
@@ -190,8 +211,8 @@ impl Sheet<'_> {
         breadth * abreast(self.figure) as f64 / 2.0
     }
 
-    /// The bars of one series, and what is to be written at their ends. Of those at one place the
-    /// longest is drawn.
+    /// Returns the bars of one series, and adds the labels at their ends. Of several bars at one
+    /// position, the longest is drawn.
     fn single(
         &mut self,
         series: &Series,
@@ -199,8 +220,8 @@ impl Sheet<'_> {
         breadth: f64,
         ends: &mut Vec<(Area, String)>,
     ) -> Vec<Area> {
-        let lies = self.figure.lies();
-        let format = if lies {
+        let horizontal = self.figure.is_horizontal();
+        let format = if horizontal {
             self.figure.x.format
         } else {
             self.figure.y.format
@@ -212,7 +233,7 @@ impl Sheet<'_> {
             .iter()
             .filter(|point| self.survey.absence(series.mark, point).is_none())
         {
-            let (place, height) = if lies {
+            let (place, height) = if horizontal {
                 (point.y, point.x)
             } else {
                 (point.x, point.y)
@@ -253,8 +274,8 @@ impl Sheet<'_> {
         bars.into_iter().map(|(area, _)| area).collect()
     }
 
-    /// Which places of stacks are drawn: where several share a column of the page, the one that
-    /// reaches furthest.
+    /// Returns the positions of the stacks that are drawn: of several in one column of the page,
+    /// the longest.
     fn stack_places(&mut self) -> BTreeSet<u64> {
         let mut reach: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
         for (_, series) in self.series_of(&[Mark::Stacked]) {
@@ -279,7 +300,7 @@ impl Sheet<'_> {
         columns.into_values().map(|(place, _)| place).collect()
     }
 
-    /// What a series puts on each stack, by place.
+    /// Returns the parts of a series in each stack, by position.
     fn stack_parts(&self, series: &Series) -> Vec<(f64, f64)> {
         let mut parts: BTreeMap<u64, f64> = BTreeMap::new();
         for point in series
@@ -287,12 +308,12 @@ impl Sheet<'_> {
             .iter()
             .filter(|point| self.survey.absence(series.mark, point).is_none())
         {
-            let (place, height) = if self.figure.lies() {
+            let (place, height) = if self.figure.is_horizontal() {
                 (point.y, point.x)
             } else {
                 (point.x, point.y)
             };
-            // Zero has two signs and one place.
+            // Zero and negative zero are the same position.
             let part = parts.entry((place + 0.0).to_bits()).or_default();
             *part = (*part + height).clamp(-f64::MAX, f64::MAX);
         }
@@ -302,7 +323,7 @@ impl Sheet<'_> {
             .collect()
     }
 
-    /// The parts of stacks that one series is; those before it are below.
+    /// Returns the areas of a series in the stacks, above those of earlier series.
     fn stack(&self, series: &Series, shift: f64, breadth: f64, stacks: &mut Stacks) -> Vec<Area> {
         let mut areas = Vec::new();
         for (place, height) in self.stack_parts(series) {
@@ -335,13 +356,14 @@ impl Sheet<'_> {
             .path(looks, areas.iter().map(rectangle).collect());
         if areas.len() * abreast(self.figure) <= FEW {
             let lines = areas.iter().map(|area| hatch(index, area)).collect();
-            self.canvas.path(Looks::stroke(Tone::Paper, 1.0), lines);
+            self.canvas
+                .path(ShapeStyle::stroke(Tone::Paper, 1.0), lines);
         }
         areas.iter().for_each(|area| self.ink.fill(area));
     }
 
-    /// Histograms. The first is filled, further ones are outlines over it. Bins narrower than a
-    /// pixel are drawn as the highest among them.
+    /// Draws histograms. The first is filled, further ones are outlined. Of several bins within a
+    /// pixel, the highest is drawn.
     pub(crate) fn draw_histograms(&mut self) {
         let mut first = true;
         for (index, series) in self

@@ -1,7 +1,7 @@
-//! What is drawn: shapes and texts at their places, and an account of where text stands. Nothing
-//! here knows a file format; `svg` and `pdf` write what is here.
+//! Shapes and texts with their positions, independent of a file format; `svg` and `pdf` write
+//! them.
 
-use crate::style::{Looks, Tone};
+use crate::style::{ShapeStyle, Tone};
 use crate::text::width;
 
 /// A rectangle on the page.
@@ -37,7 +37,7 @@ impl Area {
     }
 }
 
-/// What a text is for, and so how it looks.
+/// The purpose of a text, which determines its style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Face {
     Title,
@@ -97,22 +97,22 @@ pub(crate) enum Anchor {
 
 /// A step of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Step {
+pub(crate) enum PathStep {
     Move(f64, f64),
     Line(f64, f64),
-    /// Across, to this x.
+    /// A horizontal line to this x.
     Across(f64),
-    /// Up or down, to this y.
+    /// A vertical line to this y.
     Down(f64),
     Close,
     Rectangle(Area),
-    /// Its middle and its radius.
+    /// A circle, by its centre and its radius.
     Disc(f64, f64, f64),
 }
 
-/// A shape, or several that look alike.
+/// A shape, or several of the same style.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Path(pub(crate) Vec<Step>);
+pub(crate) struct Path(pub(crate) Vec<PathStep>);
 
 impl Path {
     pub(crate) fn add(&mut self, other: Path) {
@@ -126,7 +126,7 @@ impl FromIterator<Path> for Path {
     }
 }
 
-/// Text at its place.
+/// A text with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Text {
     pub(crate) x: f64,
@@ -134,29 +134,29 @@ pub(crate) struct Text {
     pub(crate) anchor: Anchor,
     pub(crate) face: Face,
     pub(crate) text: String,
-    /// What it was before it was cut.
+    /// The text before it was cut.
     pub(crate) whole: String,
-    /// How far it rises to the right, in degrees.
+    /// Its rotation, in degrees.
     pub(crate) degrees: u32,
 }
 
-/// One thing that is drawn.
+/// A shape or a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Shape {
-    Path(Looks, Path),
+    Path(ShapeStyle, Path),
     Text(Text),
 }
 
 /// The body of a picture.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Canvas {
-    /// In the order in which they are drawn.
+    /// In drawing order.
     pub(crate) shapes: Vec<Shape>,
-    /// Where text stands. Slanted text is not among them: it is spaced by who slants it.
+    /// The areas of texts, except rotated ones, whose caller spaces them.
     pub(crate) texts: Vec<Area>,
 }
 
-/// Where a text would stand.
+/// Returns the area of a text.
 pub(crate) fn text_area(x: f64, baseline: f64, anchor: Anchor, face: Face, text: &str) -> Area {
     let wide = width(text, face.size());
     let left = match anchor {
@@ -173,7 +173,7 @@ pub(crate) fn text_area(x: f64, baseline: f64, anchor: Anchor, face: Face, text:
 }
 
 impl Canvas {
-    /// Writes a text. Where it was cut, the whole of it appears when a reader points at it.
+    /// Writes a text. If it was cut, the whole text is its tooltip.
     pub(crate) fn text(
         &mut self,
         x: f64,
@@ -195,7 +195,7 @@ impl Canvas {
         }));
     }
 
-    /// Writes a text that rises to the right and ends at its place.
+    /// Writes a rotated text that ends at a position.
     pub(crate) fn slanted(&mut self, x: f64, baseline: f64, degrees: u32, text: &str, whole: &str) {
         self.shapes.push(Shape::Text(Text {
             x,
@@ -208,8 +208,8 @@ impl Canvas {
         }));
     }
 
-    /// Draws a path, if there is something in it.
-    pub(crate) fn path(&mut self, looks: Looks, path: Path) {
+    /// Draws a path unless it is empty.
+    pub(crate) fn path(&mut self, looks: ShapeStyle, path: Path) {
         if !path.0.is_empty() {
             self.shapes.push(Shape::Path(looks, path));
         }
@@ -218,33 +218,36 @@ impl Canvas {
 
 /// A rectangle.
 pub(crate) fn rectangle(area: &Area) -> Path {
-    Path(vec![Step::Rectangle(*area)])
+    Path(vec![PathStep::Rectangle(*area)])
 }
 
 /// A straight line.
 pub(crate) fn segment(from: (f64, f64), to: (f64, f64)) -> Path {
-    Path(vec![Step::Move(from.0, from.1), Step::Line(to.0, to.1)])
+    Path(vec![
+        PathStep::Move(from.0, from.1),
+        PathStep::Line(to.0, to.1),
+    ])
 }
 
-/// The mark of a series at a place: six shapes, so that colour is not the only difference.
+/// Returns the marker of a series: one of six shapes, because colour alone is not accessible.
 pub(crate) fn marker(series: usize, x: f64, y: f64, radius: f64) -> Path {
     let polygon = |corners: &[(f64, f64)]| {
-        let mut steps: Vec<Step> = corners
+        let mut steps: Vec<PathStep> = corners
             .iter()
             .enumerate()
             .map(|(index, (right, down))| {
                 let (x, y) = (x + right * radius, y + down * radius);
                 match index {
-                    0 => Step::Move(x, y),
-                    _ => Step::Line(x, y),
+                    0 => PathStep::Move(x, y),
+                    _ => PathStep::Line(x, y),
                 }
             })
             .collect();
-        steps.push(Step::Close);
+        steps.push(PathStep::Close);
         Path(steps)
     };
     match series % 6 {
-        0 => Path(vec![Step::Disc(x, y, radius)]),
+        0 => Path(vec![PathStep::Disc(x, y, radius)]),
         1 => polygon(&[(0.0, -1.2), (1.15, 0.9), (-1.15, 0.9)]),
         2 => polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
         3 => polygon(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)]),
@@ -266,7 +269,8 @@ pub(crate) fn marker(series: usize, x: f64, y: f64, radius: f64) -> Path {
     }
 }
 
-/// Lines across a bar, by which it is known without colour; the first series has none.
+/// Returns the hatching of a bar, because colour alone is not accessible; the first series has
+/// none.
 pub(crate) fn hatch(series: usize, area: &Area) -> Path {
     const APART: f64 = 5.0;
     let (wide, high) = (area.width(), area.height());

@@ -1,10 +1,9 @@
-//! The data of a figure as a table that any program reads.
+//! The data of a figure as CSV.
 
 use crate::figure::{Axis, Figure, Mark, Point, Series};
 use crate::text::clean;
 
-/// All data, one row a point, in the order in which they were given; what the picture leaves out is
-/// here.
+/// Writes all data, one row per point, in their order, including those that the picture omits.
 pub(crate) fn csv(figure: &Figure) -> String {
     let has = |of: fn(&Series) -> bool| figure.series.iter().any(of);
     let bins = has(|series| series.mark == Mark::Histogram);
@@ -23,7 +22,7 @@ pub(crate) fn csv(figure: &Figure) -> String {
     let mut out = columns.join(",") + "\r\n";
     for series in &figure.series {
         let name = quoted(&series.name);
-        // What a series does not have is an empty cell.
+        // A value that a series does not have is an empty cell.
         let only = |mark: Mark, value: f64| match series.mark == mark {
             true => number(value),
             false => String::new(),
@@ -61,7 +60,7 @@ fn cell(axis: &Axis, value: f64) -> String {
     name.map_or_else(|| number(value), |name| quoted(name))
 }
 
-/// The shortest digits that read back as the same number.
+/// Formats the shortest digits that parse as the same number.
 fn number(value: f64) -> String {
     let magnitude = value.abs();
     if value.is_finite() && magnitude != 0.0 && !(1e-5..1e17).contains(&magnitude) {
@@ -71,22 +70,30 @@ fn number(value: f64) -> String {
     }
 }
 
-/// Text as RFC 4180 wants it. A spreadsheet takes a cell that begins with one of `= + - @` for a
-/// formula, and names come from strangers' pages: such a cell gets an apostrophe in front, as does
-/// one that begins with an apostrophe, so that a reader who takes the first one away always has
-/// what was there.
+/// A name in a figure as a cell, without control characters.
 fn quoted(text: &str) -> String {
-    let text = clean(text);
-    let guard = if text.starts_with([
-        '=', '+', '-', '@', '\'', '＝', '＋', '－', '＠', '−', '﹢', '﹣', '﹦', '﹫',
-    ]) {
-        "'"
-    } else {
-        ""
-    };
-    if guard.is_empty() && !text.contains(['"', ',', ';']) && !text.is_empty() {
-        return text;
+    csv_cell(&clean(text))
+}
+
+/// Returns a text as a cell of a CSV file (RFC 4180) that no spreadsheet evaluates.
+///
+/// A spreadsheet treats a cell that begins with one of `= + - @` as a formula, and the texts come
+/// from untrusted pages. Such a cell gets an apostrophe in front. So does one that begins with an
+/// apostrophe: a reader that removes the first apostrophe always gets the original text.
+///
+/// ```
+/// assert_eq!(cento_figure::csv_cell("plain"), "plain");
+/// assert_eq!(cento_figure::csv_cell("a,b"), "\"a,b\"");
+/// assert_eq!(cento_figure::csv_cell("=1+1"), "\"'=1+1\"");
+/// ```
+pub fn csv_cell(text: &str) -> String {
+    let formula = text.starts_with([
+        '=', '+', '-', '@', '\'', '\t', '\r', '＝', '＋', '－', '＠', '−', '﹢', '﹣', '﹦', '﹫',
+    ]);
+    if !formula && !text.contains(['"', ',', ';', '\n', '\r']) {
+        return text.to_owned();
     }
+    let guard = if formula { "'" } else { "" };
     format!("\"{guard}{}\"", text.replace('"', "\"\""))
 }
 
@@ -95,7 +102,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Reads RFC 4180 as it stands there.
+    /// Parses RFC 4180.
     fn read(table: &str) -> Vec<Vec<String>> {
         let mut rows = vec![];
         let (mut row, mut cell, mut inside) = (vec![], String::new(), false);
@@ -117,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn formulas_of_strangers_stay_text() {
+    fn untrusted_formulas_stay_text() {
         for name in [
             "=cmd|'/c calc'!A0",
             "+1",
@@ -149,7 +156,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_reads_back(name in ".{0,20}", points in proptest::collection::vec(proptest::num::f64::ANY, 0..20)) {
+        fn written_data_are_read_back(name in ".{0,20}", points in proptest::collection::vec(proptest::num::f64::ANY, 0..20)) {
             let data: Vec<(f64, f64)> = points.iter().map(|value| (*value, -*value)).collect();
             let figure = Figure::new("", Axis::linear(""), Axis::log10("")).series(Series::new(&name, Mark::Points, data.clone()));
             let rows = read(&figure.csv());

@@ -4,23 +4,23 @@ use crate::canvas::{Anchor, Area, Canvas, Face, Path, marker};
 use crate::figure::{Figure, Mark, Point, Series};
 use crate::number::{grouped, value};
 use crate::sheet::{EDGE, Sheet};
-use crate::style::{Looks, Tone};
+use crate::style::{ShapeStyle, Tone};
 use crate::text::{clean, cut, width};
 use std::collections::BTreeMap;
 
-/// So many discs are drawn in all; beyond that, discs close together are drawn as one.
+/// The maximum number of discs. Beyond it, nearby discs are merged.
 const MOST: usize = 1_500;
 
-/// The radius of the largest disc is no larger, so that it stays on the page and off the labels.
+/// The maximum radius of a disc, so that it stays on the page and off the labels.
 const LARGEST: f64 = 14.0;
 
-/// A disc that were smaller would not be seen.
+/// The minimum radius of a visible disc.
 const SMALLEST: f64 = 0.9;
 
 /// The height of the legend of areas.
 pub(crate) const LEGEND: f64 = 32.0;
 
-/// How a number becomes a radius.
+/// The scale from numbers to radii.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Measure {
     /// The largest number.
@@ -34,7 +34,7 @@ impl Measure {
         (self.radius * (size / self.most).sqrt()).clamp(SMALLEST, LARGEST)
     }
 
-    /// Three numbers or fewer that the legend shows: the largest, and some below it.
+    /// Returns up to three examples for the legend: the largest number, and smaller ones.
     fn examples(self) -> Vec<f64> {
         let whole = |size: f64| if size >= 1.0 { size.round() } else { size };
         let sizes = [whole(self.most / 16.0), whole(self.most / 4.0), self.most];
@@ -52,7 +52,7 @@ impl Measure {
     }
 }
 
-/// Whether a figure has discs, whose areas the legend explains.
+/// Returns whether a figure has discs.
 pub(crate) fn any(figure: &Figure) -> bool {
     figure.drawn().any(|series| series.mark == Mark::Discs)
 }
@@ -66,8 +66,8 @@ struct Disc {
     part: f64,
 }
 
-/// Discs by the cell that they are in. One disc has the size of all in its cell, stands where they
-/// stand on average, and has their part, each disc weighted by its size.
+/// Merges the discs in each cell: their sizes are added, and their positions and parts are
+/// averaged, weighted by size.
 fn merge(discs: &[Disc], cell: f64) -> Vec<Disc> {
     let mut cells: BTreeMap<(i64, i64), Disc> = BTreeMap::new();
     for disc in discs {
@@ -80,7 +80,7 @@ fn merge(discs: &[Disc], cell: f64) -> Vec<Disc> {
                 cells.insert(key, *disc);
             }
             Some(known) => {
-                // By shares of the sum: products of large sizes might overflow.
+                // Weights are shares of the sum, because products of large sizes might overflow.
                 let sum = (known.size + disc.size).min(f64::MAX);
                 let share = disc.size / sum;
                 known.x += (disc.x - known.x) * share;
@@ -93,7 +93,7 @@ fn merge(discs: &[Disc], cell: f64) -> Vec<Disc> {
     cells.into_values().collect()
 }
 
-/// The radius of the largest disc with which nine discs of ten touch no other.
+/// Returns the largest radius with which nine of ten discs touch no other.
 fn roomy(discs: &[Disc], most: f64) -> f64 {
     let mut room: Vec<f64> = Vec::new();
     for (index, one) in discs.iter().enumerate() {
@@ -111,7 +111,7 @@ fn roomy(discs: &[Disc], most: f64) -> f64 {
 }
 
 impl Sheet<'_> {
-    /// Draws discs, and keeps how they were measured for the legend.
+    /// Draws discs, and keeps their scale for the legend.
     pub(crate) fn draw_discs(&mut self) {
         let series = self.series_of(&[Mark::Discs]);
         let limit = MOST / series.len().max(1);
@@ -137,12 +137,12 @@ impl Sheet<'_> {
             radius: roomy(&all, most).clamp(3.0, LARGEST),
         };
         self.enlarged = sizes().filter(|size| measure.is_too_small(*size)).count();
-        let asked: usize = self
+        let points: usize = self
             .series_of(&[Mark::Discs])
             .iter()
             .map(|(_, series)| self.shown(series))
             .sum();
-        self.merged = asked - sizes().count();
+        self.merged = points - sizes().count();
         for (index, with_parts, discs) in drawn {
             let (mut outer, mut inner) = (Path::default(), Path::default());
             for disc in &discs {
@@ -152,7 +152,7 @@ impl Sheet<'_> {
                 if with_parts && within >= 0.05 {
                     inner.add(marker(0, disc.x, disc.y, within));
                 }
-                // The square that is inside of it.
+                // The inscribed square.
                 let half = radius * 0.7;
                 self.ink.fill(&Area {
                     left: disc.x - half,
@@ -167,13 +167,13 @@ impl Sheet<'_> {
         self.discs = Some(measure);
     }
 
-    /// How many points of a series have a place on the page.
+    /// Returns the number of points of a series that are drawn.
     fn shown(&self, series: &Series) -> usize {
         let shown = |point: &&Point| self.survey.absence(series.mark, point).is_none();
         series.points.iter().filter(shown).count()
     }
 
-    /// The discs of a series, the largest first, and no more than the limit.
+    /// Returns the discs of a series, the largest first, up to the limit.
     fn place_discs(&self, series: &Series, limit: usize) -> Vec<Disc> {
         let mut discs: Vec<Disc> = series
             .points
@@ -190,7 +190,7 @@ impl Sheet<'_> {
                 },
             })
             .collect();
-        // Merging adds numbers up, and the order of a sum must not follow that of the data.
+        // Sums of floats depend on their order, which must not depend on that of the data.
         discs.sort_by(|one, other| {
             (other.size.total_cmp(&one.size))
                 .then(one.x.total_cmp(&other.x))
@@ -211,13 +211,13 @@ fn has_parts(series: &Series) -> bool {
     series.points.iter().any(|point| point.part > 0.0)
 }
 
-fn outer_looks(index: usize, with_parts: bool) -> Looks {
+fn outer_looks(index: usize, with_parts: bool) -> ShapeStyle {
     let opacity = if with_parts { 25 } else { 55 };
-    let fill = Looks::fill(Tone::Series(index)).opacity(opacity);
+    let fill = ShapeStyle::fill(Tone::Series(index)).opacity(opacity);
     fill.outlined(Tone::Series(index), 0.8)
 }
 
-/// Writes what the areas of discs mean.
+/// Draws the legend of the areas of discs.
 pub(crate) fn draw_legend(canvas: &mut Canvas, figure: &Figure, measure: Measure, top: f64) {
     let of_discs = |(_, series): &(usize, &Series)| series.mark == Mark::Discs;
     let Some((index, _)) = figure.drawn().enumerate().find(of_discs) else {
@@ -248,7 +248,7 @@ pub(crate) fn draw_legend(canvas: &mut Canvas, figure: &Figure, measure: Measure
         x += radius + 5.0;
         let text = match size.fract() == 0.0 && size < 1e15 {
             true => grouped(size, 0),
-            false => value(crate::figure::Format::Plain, size),
+            false => value(crate::figure::NumberFormat::Plain, size),
         };
         write(canvas, &mut x, &text, 90.0);
     }

@@ -1,4 +1,4 @@
-//! The page as a whole: what stands where, from the title down to the caption.
+//! The layout of a picture, from the title down to the caption.
 
 use crate::axes::{axis_label, side};
 use crate::bars::{abreast, widest_label};
@@ -8,32 +8,32 @@ use crate::figure::{Axis, Figure, Mark};
 use crate::legend;
 use crate::number::{grouped, value};
 use crate::points::dense;
-use crate::scale::{Domain, Map};
+use crate::scale::{AxisMap, Domain};
 use crate::sheet::{EDGE, Sheet, WIDTH};
-use crate::style::{Looks, Tone};
+use crate::style::{ShapeStyle, Tone};
 use crate::survey::Survey;
 use crate::text::{clean, cut, wrap};
 
-/// The height of a plot, unless its rows ask for another.
+/// The height of a plot, unless its y axis has categories.
 const HEIGHT: f64 = 300.0;
 
-/// No plot is higher, however many rows it has.
+/// The maximum height of a plot.
 const HIGHEST: f64 = 2_400.0;
 
 /// The height of the legend of shades.
 const SHADES: f64 = 18.0;
 
-/// A picture that is done but for its frame.
-pub(crate) struct Page {
+/// A finished picture, without the frame of a file format.
+pub(crate) struct Picture {
     pub(crate) canvas: Canvas,
     pub(crate) height: f64,
     pub(crate) title: String,
-    /// The picture in words, for those who do not see it.
+    /// A description in words, for screen readers.
     pub(crate) description: String,
 }
 
 /// Lays the figure out and draws it.
-pub(crate) fn compose(figure: &Figure) -> Page {
+pub(crate) fn compose(figure: &Figure) -> Picture {
     let survey = Survey::of(figure);
     let mut canvas = Canvas::default();
     let mut top = write(
@@ -71,9 +71,9 @@ pub(crate) fn compose(figure: &Figure) -> Page {
         plot(figure, &survey, canvas, top, direct, explained_at)
     };
     let bottom = sheet.draw_x_label(bottom);
-    let told = told(figure, &sheet);
+    let captions = captions(figure, &sheet);
     let mut height = bottom + 2.0;
-    for part in &told {
+    for part in &captions {
         height = write(
             &mut sheet.canvas,
             Face::Caption,
@@ -83,8 +83,8 @@ pub(crate) fn compose(figure: &Figure) -> Page {
             10,
         );
     }
-    let description = describe(figure, &survey, &told);
-    Page {
+    let description = describe(figure, &survey, &captions);
+    Picture {
         canvas: sheet.canvas,
         height: (height + 14.0).ceil(),
         title: clean(&figure.title),
@@ -92,7 +92,7 @@ pub(crate) fn compose(figure: &Figure) -> Page {
     }
 }
 
-/// Writes lines from the left, and says how far down they reach.
+/// Writes left-aligned lines, and returns where they end.
 fn write(canvas: &mut Canvas, face: Face, text: &str, top: f64, step: f64, most: usize) -> f64 {
     let mut bottom = top;
     for line in wrap(text, face.size(), WIDTH - 2.0 * EDGE, most) {
@@ -109,9 +109,9 @@ fn write(canvas: &mut Canvas, face: Face, text: &str, top: f64, step: f64, most:
     bottom
 }
 
-/// The caption, and what the picture does not show.
-fn told(figure: &Figure, sheet: &Sheet<'_>) -> Vec<String> {
-    let mut missing = sheet.survey.tell(figure);
+/// Returns the caption, and what the picture omits.
+fn captions(figure: &Figure, sheet: &Sheet<'_>) -> Vec<String> {
+    let mut missing = sheet.survey.describe_omissions(figure);
     let number = |count: usize| grouped(count as f64, 0);
     let mut add = |sentence: String| {
         let between = if missing.is_empty() { "" } else { " " };
@@ -119,37 +119,31 @@ fn told(figure: &Figure, sheet: &Sheet<'_>) -> Vec<String> {
     };
     if sheet.hidden > 0 {
         add(format!(
-            "Bars hidden by a longer one at the same place: {}.",
+            "Bars hidden behind a longer one: {}.",
             number(sheet.hidden)
         ));
     }
     if sheet.every > 1 {
         add(format!(
-            "Of the names below, one in {} is written.",
+            "One in {} names is shown below the axis.",
             sheet.every
         ));
     }
     if let Some(most) = sheet.together.iter().map(|mark| mark.0).max() {
         add(format!(
-            "A larger dot stands for several points at one place, up to {}; a number beside a dot counts them.",
+            "Larger dots stand for several points at the same position, up to {}; numbers beside dots count them.",
             number(most)
         ));
     }
     for (count, what) in [
-        (
-            sheet.merged,
-            "Discs drawn as one with another that is close to them",
-        ),
-        (
-            sheet.enlarged,
-            "Discs drawn larger than they are, to be seen at all",
-        ),
+        (sheet.merged, "Discs merged with a nearby disc"),
+        (sheet.enlarged, "Discs enlarged to be visible"),
         (
             sheet.bars_left_out,
-            "Error bars left out, because the points are drawn as cells",
+            "Error bars omitted because the points are drawn as cells",
         ),
-        (sheet.unlabelled, "Labels that found no room"),
-        (sheet.unnamed, "Names that found no room"),
+        (sheet.unlabelled, "Labels omitted for lack of space"),
+        (sheet.unnamed, "Names omitted for lack of space"),
     ] {
         if count > 0 {
             add(format!("{what}: {}.", number(count)));
@@ -161,10 +155,10 @@ fn told(figure: &Figure, sheet: &Sheet<'_>) -> Vec<String> {
         .collect()
 }
 
-/// What a picture shows, in sentences: its caption, how far its axes reach, and what is on it.
-fn describe(figure: &Figure, survey: &Survey, told: &[String]) -> String {
+/// Describes a picture in sentences: its caption, the ranges of its axes, and its series.
+fn describe(figure: &Figure, survey: &Survey, captions: &[String]) -> String {
     let short = |text: &str| cut(text, 1.0, 80.0);
-    let mut sentences = told.to_vec();
+    let mut sentences = captions.to_vec();
     if survey.drawn == 0 {
         sentences.push("No data.".to_owned());
         return sentences.join(" ");
@@ -204,7 +198,7 @@ fn describe(figure: &Figure, survey: &Survey, told: &[String]) -> String {
     sentences.join(" ")
 }
 
-/// A picture of nothing says so.
+/// Draws a picture without data.
 fn empty<'a>(figure: &'a Figure, survey: &'a Survey, canvas: Canvas, top: f64) -> (Sheet<'a>, f64) {
     let plot = Area {
         left: EDGE,
@@ -216,18 +210,18 @@ fn empty<'a>(figure: &'a Figure, survey: &'a Survey, canvas: Canvas, top: f64) -
         low: 0.0,
         high: 1.0,
     };
-    let x = Map {
+    let x = AxisMap {
         domain,
         from: plot.left,
         to: plot.right,
     };
-    let y = Map {
+    let y = AxisMap {
         domain,
         from: plot.bottom,
         to: plot.top,
     };
     let mut sheet = Sheet::new(figure, survey, canvas, plot, (x, y));
-    let looks = Looks::stroke(Tone::Grid, 1.0).dashed("4 4");
+    let looks = ShapeStyle::stroke(Tone::Grid, 1.0).dashed("4 4");
     sheet.canvas.path(looks, rectangle(&plot));
     sheet.canvas.text(
         WIDTH / 2.0,
@@ -248,15 +242,15 @@ fn plot<'a>(
     direct: Option<f64>,
     explained_at: f64,
 ) -> (Sheet<'a>, f64) {
-    let lies = figure.lies();
+    let horizontal = figure.is_horizontal();
     let has = |marks: &[Mark]| figure.drawn().any(|series| marks.contains(&series.mark));
-    let upright = has(&[Mark::Histogram]) || (has(&[Mark::Bars, Mark::Stacked]) && !lies);
+    let upright = has(&[Mark::Histogram]) || (has(&[Mark::Bars, Mark::Stacked]) && !horizontal);
     let domain_x = Domain::of(
         &figure.x,
         &survey.scale_x,
         survey.x,
         survey.columns,
-        lies && has(&[Mark::Bars, Mark::Stacked]),
+        horizontal && has(&[Mark::Bars, Mark::Stacked]),
     );
     let domain_y = Domain::of(&figure.y, &survey.scale_y, survey.y, survey.rows, upright);
     let sized = has(&[Mark::Points, Mark::Line]) && !upright;
@@ -279,13 +273,13 @@ fn plot<'a>(
         Domain::Linear { .. } | Domain::Log { .. } => HEIGHT,
     };
     let side = side(&figure.y, &domain_y, height);
-    let values = if lies {
+    let values = if horizontal {
         widest_label(figure, survey).map_or(0.0, |wide| wide + 4.0)
     } else {
         0.0
     };
     let area = Area {
-        left: EDGE + side.room + 8.0,
+        left: EDGE + side.width + 8.0,
         top,
         right: WIDTH - EDGE - 8.0 - direct.map_or(values, |wide| wide + 8.0),
         bottom: top + height,
@@ -294,12 +288,12 @@ fn plot<'a>(
         Domain::Slots(_) => (area.top, area.bottom),
         Domain::Linear { .. } | Domain::Log { .. } => (area.bottom, area.top),
     };
-    let x = Map {
+    let x = AxisMap {
         domain: domain_x,
         from: area.left,
         to: area.right,
     };
-    let y = Map {
+    let y = AxisMap {
         domain: domain_y,
         from: vertical.0,
         to: vertical.1,
@@ -321,7 +315,7 @@ fn plot<'a>(
         discs::draw_legend(&mut sheet.canvas, figure, measure, explained_at);
     }
     let ends = sheet.draw_lines();
-    // Over the lines: a point that is set on a line is there to be seen.
+    // Points are drawn over lines, so that they remain visible.
     sheet.draw_marks();
     if direct.is_some() {
         sheet.draw_names_at_ends(&ends);
@@ -337,10 +331,10 @@ fn plot<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Format, Point, Region, Rule, Series};
+    use crate::figure::{NumberFormat, Point, Region, Rule, Series};
     use proptest::prelude::*;
 
-    /// No text leaves the page, and none touches another.
+    /// Checks that no text leaves the page or overlaps another.
     fn check(figure: &Figure) -> Result<(), TestCaseError> {
         let page = compose(figure);
         let frame = Area {
@@ -391,10 +385,10 @@ mod tests {
                 .prop_map(|names| Axis::of_categories("", names)),
         ];
         let format = prop_oneof![
-            Just(Format::Plain),
-            Just(Format::Count),
-            Just(Format::Share),
-            Just(Format::Bytes)
+            Just(NumberFormat::Plain),
+            Just(NumberFormat::Count),
+            Just(NumberFormat::Share),
+            Just(NumberFormat::Bytes)
         ];
         (kind, any_name(), format)
             .prop_map(|(axis, label, format)| Axis { label, ..axis }.format(format))
@@ -412,7 +406,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn texts_stay_on_the_page_and_apart(
+        fn texts_stay_on_the_page_and_do_not_overlap(
             title in any_name(),
             x in any_axis(),
             y in any_axis(),
@@ -424,7 +418,7 @@ mod tests {
             let mut figure = Figure::new(title.clone(), x, y).caption(title.clone());
             figure = figure.areas(title.clone(), title);
             for (name, mark, points) in series {
-                // The same numbers as places, as sizes and as errors.
+                // The same numbers as positions, sizes and errors.
                 let points = points.into_iter().map(|(x, y)| Point {
                     size: x,
                     part: y,

@@ -1,24 +1,24 @@
-//! What a figure is: data with the words that explain it. Nothing here knows how it is drawn.
+//! A figure as data, independent of how it is drawn.
 
-/// A picture of numbers, with all that a reader needs to understand it.
+/// Data with a title, axes, and a caption that says how to read them.
 ///
 /// A plain value: build it with [`Figure::new`] and the methods that follow it, or fill the fields.
 /// [`Figure::svg`] draws it, [`Figure::csv`] writes its data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// What the figure shows.
+    /// The title.
     pub title: String,
-    /// How to read it, in a sentence.
+    /// How to read the figure, in a sentence.
     pub caption: String,
     /// The axis along the bottom.
     pub x: Axis,
     /// The axis along the left.
     pub y: Axis,
-    /// The data. At most [`Figure::MOST_SERIES`] are drawn; the picture says if there are more.
+    /// The data. At most [`Figure::MOST_SERIES`] are drawn; the caption says if there are more.
     pub series: Vec<Series>,
     /// Lines across the whole picture: thresholds.
     pub rules: Vec<Rule>,
-    /// Areas that mean something: what is flagged, what is safe.
+    /// Areas with a meaning, such as the flagged range.
     pub regions: Vec<Region>,
     /// Short texts at single points.
     pub notes: Vec<Note>,
@@ -29,16 +29,16 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// How many series are drawn. Nobody tells more apart, and the size of a picture needs a bound.
+    /// The maximum number of series that are drawn. More would be indistinguishable.
     pub const MOST_SERIES: usize = 16;
-    /// How many categories an x axis has room for.
+    /// The maximum number of categories of an x axis.
     pub const MOST_COLUMNS: usize = 120;
-    /// How many categories a y axis is drawn with. The picture grows with them.
+    /// The maximum number of categories of a y axis. The picture grows with them.
     pub const MOST_ROWS: usize = 60;
-    /// How many rules, regions and notes are drawn, each.
+    /// The maximum number of rules, of regions and of notes.
     pub const MOST_MARKS: usize = 64;
 
-    /// A figure without data.
+    /// Creates a figure without data.
     pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Figure {
         Figure {
             title: title.into(),
@@ -54,31 +54,31 @@ impl Figure {
         }
     }
 
-    /// Says how to read it.
+    /// Sets the caption.
     pub fn caption(mut self, caption: impl Into<String>) -> Figure {
         self.caption = caption.into();
         self
     }
 
-    /// Adds data.
+    /// Adds a series.
     pub fn series(mut self, series: Series) -> Figure {
         self.series.push(series);
         self
     }
 
-    /// Adds a line across the picture.
+    /// Adds a rule.
     pub fn rule(mut self, rule: Rule) -> Figure {
         self.rules.push(rule);
         self
     }
 
-    /// Adds an area that means something.
+    /// Adds a region.
     pub fn region(mut self, region: Region) -> Figure {
         self.regions.push(region);
         self
     }
 
-    /// Adds a short text at a point.
+    /// Adds a note at a point.
     pub fn note(mut self, x: f64, y: f64, text: impl Into<String>) -> Figure {
         self.notes.push(Note {
             x,
@@ -88,56 +88,55 @@ impl Figure {
         self
     }
 
-    /// Says what the areas of discs count, and what their inner discs are; `part` may be empty.
+    /// Sets what the areas of discs count, and what their inner discs show; `part` may be empty.
     pub fn areas(mut self, area: impl Into<String>, part: impl Into<String>) -> Figure {
         self.area = area.into();
         self.part = part.into();
         self
     }
 
-    /// Bars lie on their side where the y axis has names and the x axis has numbers.
-    pub(crate) fn lies(&self) -> bool {
+    /// Returns whether bars are horizontal: the y axis has categories and the x axis numbers.
+    pub(crate) fn is_horizontal(&self) -> bool {
         self.y.categories().is_some() && self.x.categories().is_none()
     }
 
-    /// The series that are drawn.
+    /// Returns the series that are drawn.
     pub(crate) fn drawn(&self) -> impl Iterator<Item = &Series> + Clone {
         self.series.iter().take(Self::MOST_SERIES)
     }
 }
 
-/// One direction of a figure.
+/// An axis of a figure.
 ///
-/// An axis always holds all of its data, and the rules, regions and notes as well: there is no way
-/// to cut something off.
+/// It always covers all data, rules, regions and notes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What is counted or measured.
+    /// What the axis counts or measures.
     pub label: String,
-    /// The unit, if it has one; written behind the label.
+    /// The unit, written after the label; may be empty.
     pub unit: String,
-    /// How values become places.
+    /// The scale.
     pub scale: Scale,
-    /// How values become text.
-    pub format: Format,
-    /// Values that the axis shows even if no data reach them, such as 0 and 1 for a share.
+    /// The format of values.
+    pub format: NumberFormat,
+    /// Values that the axis covers even without data there, such as 0 and 1 for a share.
     pub covers: Vec<f64>,
 }
 
 impl Axis {
-    /// Equal distances are equal differences.
+    /// Creates a linear axis.
     pub fn linear(label: impl Into<String>) -> Axis {
         Axis {
             label: label.into(),
             unit: String::new(),
             scale: Scale::Linear,
-            format: Format::Plain,
+            format: NumberFormat::Plain,
             covers: Vec::new(),
         }
     }
 
-    /// Equal distances are equal ratios. What is not above zero has no place on it: it is left out,
-    /// and the picture says so.
+    /// Creates a logarithmic axis. Values that are not positive cannot be shown, and the caption
+    /// counts them.
     pub fn log10(label: impl Into<String>) -> Axis {
         Axis {
             scale: Scale::Log10,
@@ -145,7 +144,7 @@ impl Axis {
         }
     }
 
-    /// Names in a row. Values are indices into them.
+    /// Creates an axis of named categories. Values are indices.
     pub fn of_categories<S: Into<String>>(
         label: impl Into<String>,
         names: impl IntoIterator<Item = S>,
@@ -156,19 +155,19 @@ impl Axis {
         }
     }
 
-    /// Chooses how values are written.
-    pub fn format(mut self, format: Format) -> Axis {
+    /// Sets the format of values.
+    pub fn format(mut self, format: NumberFormat) -> Axis {
         self.format = format;
         self
     }
 
-    /// Names the unit.
+    /// Sets the unit.
     pub fn unit(mut self, unit: impl Into<String>) -> Axis {
         self.unit = unit.into();
         self
     }
 
-    /// Makes the axis reach a value.
+    /// Extends the axis to a value.
     pub fn covering(mut self, value: f64) -> Axis {
         self.covers.push(value);
         self
@@ -182,51 +181,50 @@ impl Axis {
     }
 }
 
-/// How values become places on an axis.
+/// How values become positions on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scale {
     /// Equal distances are equal differences.
     Linear,
     /// Equal distances are equal ratios.
     Log10,
-    /// One place for each name; values are indices, 0 for the first.
+    /// Named categories; values are indices from 0.
     Categories(Vec<String>),
 }
 
 /// How values become text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
+pub enum NumberFormat {
     /// A number: `0.25`, `1,200`.
     #[default]
     Plain,
-    /// Whole things: the axis has no ticks between them.
+    /// A count: ticks are whole numbers.
     Count,
     /// A share: 0.25 is written `25%`.
     Share,
-    /// Bytes, by powers of a thousand: `1.2 MB`.
+    /// Bytes, in powers of 1,000: `1.2 MB`.
     Bytes,
 }
 
-/// Data of one kind, drawn in one way.
+/// A series of points with one mark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// What the legend says.
+    /// The name in the legend.
     pub name: String,
-    /// How it is drawn.
+    /// The mark.
     pub mark: Mark,
-    /// The data, in any order.
+    /// The points, in any order.
     pub points: Vec<Point>,
-    /// Names of the points, in the same order; empty, or an empty name, for points that have none.
-    /// Points and discs have their names written beside them while there is room, the first names
-    /// first; all names are in the CSV.
+    /// The names of the points, in the same order; a name may be empty. Names are written beside
+    /// points and discs while there is space, in their order. All names are in the CSV.
     pub names: Vec<String>,
-    /// A line joins two neighbours only if their x values differ by no more than this; infinite to
-    /// join all. For a line over whole numbers it is 1: numbers without a value are gaps.
+    /// The maximum distance in x of neighbours that a line joins; infinite by default. For a line
+    /// over whole numbers it is 1, so that numbers without a value are gaps.
     pub reach: f64,
 }
 
 impl Series {
-    /// Data of any mark, as points.
+    /// Creates a series of points with any mark.
     pub fn of_points(
         name: impl Into<String>,
         mark: Mark,
@@ -241,7 +239,7 @@ impl Series {
         }
     }
 
-    /// Data of any mark but histograms and discs, as pairs of x and y.
+    /// Creates a series of x and y with any mark except histograms and discs.
     pub fn new(
         name: impl Into<String>,
         mark: Mark,
@@ -251,8 +249,8 @@ impl Series {
         Series::of_points(name, mark, points)
     }
 
-    /// Discs: x, y, what the area counts, and the share of it, from 0 to 1, that the inner disc
-    /// shows.
+    /// Creates discs from x, y, the number that is the area, and the share of the inner disc, from
+    /// 0 to 1.
     pub fn discs(
         name: impl Into<String>,
         discs: impl IntoIterator<Item = (f64, f64, f64, f64)>,
@@ -265,7 +263,7 @@ impl Series {
         Series::of_points(name, Mark::Discs, points)
     }
 
-    /// Points with error bars along the x axis: x, y, and how far the bar reaches to either side.
+    /// Creates points with horizontal error bars from x, y and the length to either side.
     pub fn with_x_errors(
         name: impl Into<String>,
         points: impl IntoIterator<Item = (f64, f64, f64)>,
@@ -277,19 +275,7 @@ impl Series {
         Series::of_points(name, Mark::Points, points)
     }
 
-    /// Points with error bars along the y axis: x, y, and how far the bar reaches up and down.
-    pub fn with_y_errors(
-        name: impl Into<String>,
-        points: impl IntoIterator<Item = (f64, f64, f64)>,
-    ) -> Series {
-        let points = points.into_iter().map(|(x, y, y_error)| Point {
-            y_error,
-            ..Point::at(x, y)
-        });
-        Series::of_points(name, Mark::Points, points)
-    }
-
-    /// A histogram: where each bin begins and ends, and how high it is.
+    /// Creates a histogram from the begin, the end and the height of each bin.
     pub fn histogram(
         name: impl Into<String>,
         bins: impl IntoIterator<Item = (f64, f64, f64)>,
@@ -301,7 +287,7 @@ impl Series {
         Series::of_points(name, Mark::Histogram, points)
     }
 
-    /// One bar for each category, in their order, on an x axis of names.
+    /// Creates one vertical bar for each category of the x axis.
     pub fn columns(name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Series {
         Series::new(
             name,
@@ -313,7 +299,7 @@ impl Series {
         )
     }
 
-    /// One bar for each category, in their order, on a y axis of names.
+    /// Creates one horizontal bar for each category of the y axis.
     pub fn rows(name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Series {
         Series::new(
             name,
@@ -325,19 +311,19 @@ impl Series {
         )
     }
 
-    /// Names the points, in their order; an empty name is not written.
+    /// Sets the names of the points, in their order; empty names are not written.
     pub fn named<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Series {
         self.names = names.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Leaves a gap in a line between neighbours whose x values differ by more than this.
+    /// Sets the maximum distance in x of neighbours that a line joins.
     pub fn joined_within(mut self, reach: f64) -> Series {
         self.reach = reach;
         self
     }
 
-    /// The same data drawn otherwise.
+    /// Changes the mark.
     pub fn drawn_as(mut self, mark: Mark) -> Series {
         self.mark = mark;
         self
@@ -347,48 +333,46 @@ impl Series {
 /// How a series is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// A dot for each point, with error bars where it has them. Several points at one place are one
-    /// larger dot with their number beside it. Where there are too many to tell apart, cells are
-    /// shaded by how many points they hold.
+    /// A dot for each point, with its error bars. Several points at one position are one larger dot
+    /// with their number beside it. Too many points are drawn as cells shaded by their number.
     Points,
     /// A disc for each point, whose area is proportional to [`Point::size`]. If any point of the
     /// series has a [`Point::part`], an inner disc shows the part.
     Discs,
-    /// Points joined in the order of x. A value that cannot be shown breaks the line, and so does a
-    /// distance larger than [`Series::reach`].
+    /// Points joined in the order of x. A value that cannot be shown interrupts the line, and so
+    /// does a distance larger than [`Series::reach`].
     Line,
-    /// The same, but a value holds until the next one: what a cumulative distribution needs.
+    /// A step function: a value holds until the next one, as in a cumulative distribution.
     Steps,
-    /// Bars from zero; several series stand side by side. They lie where the y axis has names.
+    /// Bars from zero, side by side for several series; horizontal if the y axis has categories.
     Bars,
-    /// Bars on top of each other, always on a linear scale: lengths on a logarithmic one do not add
-    /// up.
+    /// Stacked bars, always on a linear scale: lengths on a logarithmic one do not add up.
     Stacked,
-    /// Bars that reach from [`Point::x`] to [`Point::end`].
+    /// Bars from [`Point::x`] to [`Point::end`].
     Histogram,
 }
 
-/// One number at its place.
+/// A point of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// The place along the x axis; in a histogram, where the bin begins.
+    /// The x value; in a histogram, the begin of the bin.
     pub x: f64,
-    /// In a histogram, where the bin ends; elsewhere the same as `x`.
+    /// In a histogram, the end of the bin; otherwise the same as `x`.
     pub end: f64,
-    /// The place along the y axis.
+    /// The y value.
     pub y: f64,
-    /// In discs, what the area counts.
+    /// Of a disc, the number that is its area.
     pub size: f64,
-    /// In discs, the share of the area that the inner disc has, from 0 to 1.
+    /// Of a disc, the share of the inner disc, from 0 to 1.
     pub part: f64,
-    /// How far an error bar reaches to the left and to the right; 0 for none.
+    /// The length of the horizontal error bar to either side; 0 for none.
     pub x_error: f64,
-    /// How far an error bar reaches up and down; 0 for none.
+    /// The length of the vertical error bar to either side; 0 for none.
     pub y_error: f64,
 }
 
 impl Point {
-    /// A point without an error bar; as a disc, of size 1.
+    /// Creates a point without error bars; as a disc, of size 1.
     pub const fn at(x: f64, y: f64) -> Point {
         Point {
             x,
@@ -402,19 +386,19 @@ impl Point {
     }
 }
 
-/// A line across the whole picture, such as a threshold.
+/// A line across the whole plot, such as a threshold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// What it means.
+    /// The label.
     pub label: String,
-    /// Where it stands on its axis.
+    /// The value on its axis.
     pub at: f64,
-    /// Whether it stands on the x axis and goes up, or on the y axis and goes across.
+    /// The direction.
     pub direction: Direction,
 }
 
 impl Rule {
-    /// A line that goes up from a value of the x axis.
+    /// Creates a vertical line at a value of the x axis.
     pub fn vertical(at: f64, label: impl Into<String>) -> Rule {
         Rule {
             label: label.into(),
@@ -423,7 +407,7 @@ impl Rule {
         }
     }
 
-    /// A line that goes across from a value of the y axis.
+    /// Creates a horizontal line at a value of the y axis.
     pub fn horizontal(at: f64, label: impl Into<String>) -> Rule {
         Rule {
             label: label.into(),
@@ -433,33 +417,33 @@ impl Rule {
     }
 }
 
-/// Which way a rule goes.
+/// The direction of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Up, from a value of the x axis.
+    /// Vertical, at a value of the x axis.
     Vertical,
-    /// Across, from a value of the y axis.
+    /// Horizontal, at a value of the y axis.
     Horizontal,
 }
 
-/// A rectangle that means something. A side that is open reaches to the edge of the picture.
+/// A rectangle with a meaning. An open side extends to the edge of the plot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Region {
-    /// What it means.
+    /// The label.
     pub label: String,
-    /// Where it begins and ends on the x axis.
+    /// The range on the x axis.
     pub x: (Option<f64>, Option<f64>),
-    /// Where it begins and ends on the y axis.
+    /// The range on the y axis.
     pub y: (Option<f64>, Option<f64>),
 }
 
 /// A short text at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Note {
-    /// The place along the x axis.
+    /// The x value.
     pub x: f64,
-    /// The place along the y axis.
+    /// The y value.
     pub y: f64,
-    /// What it says.
+    /// The text.
     pub text: String,
 }

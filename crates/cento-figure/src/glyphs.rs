@@ -1,11 +1,11 @@
-//! Letters that every PDF reader can draw without a font in the file: those of Helvetica in the
-//! encoding of Windows, and Greek letters and signs of Symbol. Both are among the fourteen standard
-//! fonts of PDF.
+//! Characters that every PDF reader can draw without an embedded font: those of Helvetica in the
+//! Windows encoding, and the Greek letters and signs of Symbol. Both are among the fourteen
+//! standard fonts of PDF.
 //!
-//! Other scripts would need a font in the file, and which fonts a machine has nobody knows. Their
-//! letters become boxes, and the caption of the PDF says so; the SVG has the text itself.
+//! Other scripts would need an embedded font, and a machine may not have one. Their characters
+//! become boxes, and the caption of the PDF says so; the SVG has the text itself.
 
-/// A font of the file, by its name among the resources of the page.
+/// A font, by its name in the resources of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Font {
     Helvetica,
@@ -31,7 +31,7 @@ impl Font {
         }
     }
 
-    /// The font as a dictionary.
+    /// Returns the dictionary of the font.
     pub(crate) fn dictionary(self) -> &'static str {
         match self {
             Font::Helvetica => {
@@ -46,27 +46,27 @@ impl Font {
     }
 }
 
-/// A letter of a font.
+/// A character of a font.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Glyph {
     pub(crate) font: Font,
     pub(crate) code: u8,
     /// In thousandths of the size of the font.
     pub(crate) width: u16,
-    /// Small and raised, as digits of a power are.
+    /// Whether it is a superscript.
     pub(crate) raised: bool,
-    /// It stands for a letter that no standard font has.
+    /// Whether it stands for a character that no standard font has.
     pub(crate) is_box: bool,
 }
 
-/// How small raised letters are, and how far up they are.
+/// The size and the rise of superscripts.
 pub(crate) const RAISED: f64 = 0.65;
 pub(crate) const RISE: f64 = 0.36;
 
-/// What the encoding of Windows has between 0x80 and 0x9F; a space where it has nothing.
+/// The characters of the Windows encoding from 0x80 to 0x9F; a space where it has none.
 const WINDOWS: &str = "€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ";
 
-/// Widths of Helvetica from 0x20 to 0xFF.
+/// The widths of Helvetica from 0x20 to 0xFF.
 const HELVETICA: [u16; 224] = [
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, // 20
     556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, // 30
@@ -84,7 +84,7 @@ const HELVETICA: [u16; 224] = [
     556, 556, 556, 556, 556, 556, 556, 584, 611, 556, 556, 556, 556, 500, 556, 500, // F0
 ];
 
-/// What is taken from Symbol: the letter, its code there, and its width.
+/// The characters of Symbol that are used, with their codes and widths.
 const SYMBOL: [(char, u8, u16); 66] = [
     ('Α', 0x41, 722),
     ('Β', 0x42, 667),
@@ -154,7 +154,7 @@ const SYMBOL: [(char, u8, u16); 66] = [
     ('∅', 0xC6, 823),
 ];
 
-/// The glyph of a letter; none for what has no width, such as a mark on another letter.
+/// Returns the glyph of a character, or nothing if it has no width, such as a combining mark.
 pub(crate) fn glyph(letter: char, bold: bool) -> Option<Glyph> {
     let font = if bold {
         Font::HelveticaBold
@@ -203,7 +203,7 @@ pub(crate) fn glyph(letter: char, bold: bool) -> Option<Glyph> {
     })
 }
 
-/// The digit or sign that a raised one is of.
+/// Returns the plain digit or sign of a superscript.
 fn lowered(letter: char) -> Option<char> {
     Some(match letter {
         '⁰' => '0',
@@ -217,7 +217,7 @@ fn lowered(letter: char) -> Option<char> {
     })
 }
 
-/// The code of a letter in the encoding of Windows.
+/// Returns the code of a character in the Windows encoding.
 fn windows(letter: char) -> Option<u8> {
     match u32::from(letter) {
         code @ (0x20..=0x7E | 0xA0..=0xFF) => u8::try_from(code).ok(),
@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_have_their_codes() {
+    fn characters_have_their_codes() {
         assert_eq!(WINDOWS.chars().count(), 32);
         let code = |letter: char| glyph(letter, false).map(|glyph| (glyph.font, glyph.code));
         for (letter, expected) in [

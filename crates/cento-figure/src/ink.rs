@@ -1,10 +1,10 @@
-//! Where the data are drawn, roughly: labels keep off it where they can.
+//! A coarse map of where data are drawn, so that labels can avoid them.
 
 use crate::canvas::Area;
 
 const CELL: f64 = 4.0;
 
-/// The page as a grid of cells that are drawn on or not.
+/// A grid over the page: whether each cell is drawn on.
 #[derive(Clone, Debug)]
 pub(crate) struct Ink {
     columns: usize,
@@ -51,7 +51,7 @@ impl Ink {
         }
     }
 
-    /// How many cells of an area are drawn on.
+    /// Returns how many cells of an area are drawn on.
     pub(crate) fn beneath(&self, area: &Area) -> usize {
         let rows = (area.top / CELL) as usize..=(area.bottom / CELL) as usize;
         let columns =

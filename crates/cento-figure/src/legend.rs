@@ -1,20 +1,20 @@
-//! Who is who: names at the ends of lines where they fit, and a legend where not.
+//! Names of series: at the ends of lines if they fit, otherwise in a legend.
 
 use crate::canvas::{Anchor, Area, Canvas, Face, hatch, marker, rectangle, segment};
 use crate::figure::{Figure, Mark, Point, Series};
 use crate::number::grouped;
 use crate::points::{Shading, cell_swatch};
 use crate::sheet::{EDGE, Sheet, WIDTH};
-use crate::style::{Looks, Tone, dashes};
+use crate::style::{ShapeStyle, Tone, dashes};
 use crate::text::{clean, cut, width};
 
 /// The height of a row of the legend, and of a name at the end of a line.
 const ROW: f64 = 17.0;
 
-/// The broadest name that stands at the end of a line.
+/// The maximum width of a name at the end of a line.
 const BROADEST: f64 = 150.0;
 
-/// The name of a series; one that has none is called by its number.
+/// Returns the name of a series, or its number if it has none.
 pub(crate) fn name(series: &Series, index: usize) -> String {
     let name = clean(&series.name);
     if name.is_empty() {
@@ -24,7 +24,7 @@ pub(crate) fn name(series: &Series, index: usize) -> String {
     }
 }
 
-/// How much room names at the ends of lines need, if all of them fit there.
+/// Returns the width of names at the ends of lines, if all of them fit there.
 pub(crate) fn direct(figure: &Figure) -> Option<f64> {
     let lines = figure
         .series
@@ -42,8 +42,7 @@ pub(crate) fn direct(figure: &Figure) -> Option<f64> {
     (widest <= BROADEST).then_some(widest)
 }
 
-/// Whether no two lines end at the same point, as curves from one corner to another do: their names
-/// would be at the same place too.
+/// Returns whether no two lines end at the same point, where their names would overlap.
 fn ends_differ(figure: &Figure) -> bool {
     let mut ends: Vec<(u64, u64)> = figure
         .series
@@ -61,7 +60,7 @@ fn ends_differ(figure: &Figure) -> bool {
     ends.len() == all
 }
 
-/// Writes the legend, and says how far down it reaches.
+/// Draws the legend, and returns where it ends.
 pub(crate) fn draw(canvas: &mut Canvas, figure: &Figure, dense: &[usize], top: f64) -> f64 {
     let (mut x, mut baseline) = (EDGE, top + 12.0);
     for (index, series) in figure.drawn().enumerate() {
@@ -108,14 +107,14 @@ fn swatch(canvas: &mut Canvas, index: usize, series: &Series, dense: bool, x: f6
         }
         Mark::Bars | Mark::Stacked => {
             canvas.path(Sheet::fill(index), rectangle(&bar));
-            canvas.path(Looks::stroke(Tone::Paper, 1.0), hatch(index, &bar));
+            canvas.path(ShapeStyle::stroke(Tone::Paper, 1.0), hatch(index, &bar));
         }
         Mark::Histogram if index == 0 => canvas.path(Sheet::fill(index), rectangle(&bar)),
         Mark::Histogram => canvas.path(Sheet::stroke(index), rectangle(&bar)),
     }
 }
 
-/// Writes what the shades of cells mean.
+/// Draws the legend of the shades of cells.
 pub(crate) fn draw_shades(canvas: &mut Canvas, index: usize, shading: Shading, top: f64) {
     let baseline = top + 12.0;
     let head = "Points in a cell:";
@@ -148,7 +147,7 @@ pub(crate) fn draw_shades(canvas: &mut Canvas, index: usize, shading: Shading, t
 }
 
 impl Sheet<'_> {
-    /// Writes names at the ends of lines: each as near to its end as the others let it.
+    /// Writes names at the ends of lines, as close to them as possible.
     pub(crate) fn draw_names_at_ends(&mut self, ends: &[(usize, (f64, f64))]) {
         let mut order: Vec<(usize, (f64, f64))> = ends.to_vec();
         order.sort_by(|one, other| one.1.1.total_cmp(&other.1.1).then(one.0.cmp(&other.0)));
@@ -170,7 +169,7 @@ impl Sheet<'_> {
             };
             let text = name(series, index);
             let left = self.plot.right + 14.0;
-            let looks = Looks::stroke(Tone::Series(index), 1.0)
+            let looks = ShapeStyle::stroke(Tone::Series(index), 1.0)
                 .dashed(dashes(index))
                 .opacity(70);
             self.draw(looks, (x + 5.0, y), (left - 3.0, place));

@@ -1,14 +1,14 @@
 //! Lines and steps.
 
-use crate::canvas::{Path, Step, marker};
+use crate::canvas::{Path, PathStep, marker};
 use crate::figure::{Mark, Series};
 use crate::sheet::Sheet;
 
-/// A line of no more points shows each of them.
+/// A line of at most this many points shows markers.
 const MARKED: usize = 40;
 
 impl Sheet<'_> {
-    /// Draws lines and steps, and says where each ends.
+    /// Draws lines and steps, and returns where each ends.
     pub(crate) fn draw_lines(&mut self) -> Vec<(usize, (f64, f64))> {
         let mut ends = Vec::new();
         for (index, series) in self.figure.drawn().enumerate() {
@@ -43,14 +43,14 @@ impl Sheet<'_> {
         let mut before: Option<(f64, f64)> = None;
         for (x, y) in run {
             match before {
-                None => path.0.push(Step::Move(*x, *y)),
+                None => path.0.push(PathStep::Move(*x, *y)),
                 Some(last) if steps => {
-                    path.0.extend([Step::Across(*x), Step::Down(*y)]);
+                    path.0.extend([PathStep::Across(*x), PathStep::Down(*y)]);
                     self.ink.line(last, (*x, last.1));
                     self.ink.line((*x, last.1), (*x, *y));
                 }
                 Some(last) => {
-                    path.0.push(Step::Line(*x, *y));
+                    path.0.push(PathStep::Line(*x, *y));
                     self.ink.line(last, (*x, *y));
                 }
             }
@@ -58,9 +58,9 @@ impl Sheet<'_> {
         }
     }
 
-    /// The unbroken runs of a line, in the order of x. Of many points in a column of the page the
-    /// first, the last, the highest and the lowest are drawn: the picture is the same, and no
-    /// larger than the page.
+    /// Returns the unbroken runs of a line, in the order of x. Of many points in a column of the
+    /// page, the first, the last, the highest and the lowest are drawn: the picture looks the same,
+    /// and its size is bounded.
     fn runs(&self, series: &Series) -> Vec<Vec<(f64, f64)>> {
         let mut points: Vec<(f64, f64, Option<f64>)> = series
             .points
@@ -80,7 +80,7 @@ impl Sheet<'_> {
         let mut run: Vec<(f64, f64)> = Vec::new();
         let mut before = f64::NEG_INFINITY;
         for (value, x, y) in points {
-            // A hair of room: multiples of a step differ by the step only up to rounding.
+            // Tolerance: multiples of a step differ by the step only up to rounding.
             if value - before > series.reach * (1.0 + 1e-9) {
                 Self::end_run(&mut runs, &mut run, self.column);
             }
@@ -96,7 +96,7 @@ impl Sheet<'_> {
             .collect()
     }
 
-    /// A gap that is narrower than a column cannot be seen, and is not drawn.
+    /// Joins runs whose gap is narrower than a column and would be invisible.
     fn end_run(runs: &mut Vec<Vec<(f64, f64)>>, run: &mut Vec<(f64, f64)>, column: f64) {
         let Some(first) = run.first() else { return };
         let near = runs
@@ -110,7 +110,7 @@ impl Sheet<'_> {
     }
 }
 
-/// First, lowest, highest and last of each column.
+/// Returns the first, lowest, highest and last point of each column.
 fn thin(run: &[(f64, f64)], column: f64) -> Vec<(f64, f64)> {
     if run.len() <= 4 * MARKED {
         return run.to_vec();
@@ -126,8 +126,7 @@ fn thin(run: &[(f64, f64)], column: f64) -> Vec<(f64, f64)> {
         ];
         let mut kept: Vec<(f64, f64)> = extremes.into_iter().flatten().copied().collect();
         kept.dedup();
-        // Which of the extremes comes first is lost on purpose: within one column it cannot be
-        // seen.
+        // The order of the extremes is not kept: it is invisible within one column.
         out.extend(kept);
     }
     out

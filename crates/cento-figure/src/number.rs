@@ -1,12 +1,12 @@
-//! Numbers as people read them. All by decimal digits and never by logarithms, whose last bit
-//! differs between machines.
+//! Formats numbers, by decimal digits and never by logarithms, whose last bit differs between
+//! machines.
 
-use crate::figure::Format;
+use crate::figure::NumberFormat;
 
-/// Beyond this a number is written with a power of ten.
+/// Larger numbers are written with a power of ten.
 const LARGEST: f64 = 1e15;
 
-/// The power of ten of the first digit: `exponent(250.0) == 2`. Zero has none.
+/// Returns the power of ten of the first digit: `exponent(250.0) == 2`; 0 for zero.
 pub(crate) fn exponent(value: f64) -> i32 {
     let written = format!("{value:e}");
     written
@@ -15,12 +15,12 @@ pub(crate) fn exponent(value: f64) -> i32 {
         .unwrap_or(0)
 }
 
-/// The float nearest to `digits × 10^exponent`.
+/// Returns the float nearest to `digits × 10^exponent`.
 pub(crate) fn decimal(digits: i64, exponent: i32) -> f64 {
     format!("{digits}e{exponent}").parse().unwrap_or(0.0)
 }
 
-/// So many decimals, and commas between thousands.
+/// Formats a number with some decimals and commas between thousands.
 pub(crate) fn grouped(value: f64, decimals: usize) -> String {
     let written = format!("{:.*}", decimals.min(15), value.abs());
     let (whole, fraction) = written.split_once('.').unwrap_or((&written, ""));
@@ -41,7 +41,7 @@ pub(crate) fn grouped(value: f64, decimals: usize) -> String {
     out
 }
 
-/// `10⁵`, with letters that stay letters when they are copied.
+/// Formats `10⁵` with superscript characters, which can be copied as text.
 pub(crate) fn power(exponent: i32) -> String {
     let digits = exponent.to_string();
     let raised = digits.chars().map(|digit| match digit {
@@ -57,7 +57,7 @@ pub(crate) fn power(exponent: i32) -> String {
         .collect()
 }
 
-/// So many significant digits, without zeros at the end.
+/// Formats a number with some significant digits, without trailing zeros.
 fn significant(value: f64, digits: usize) -> String {
     let rounded: f64 = format!("{:.*e}", digits.saturating_sub(1), value)
         .parse()
@@ -84,7 +84,7 @@ fn trimmed(number: String) -> String {
     }
 }
 
-/// `2.5×10¹⁸`, by as many digits as the value has, up to four.
+/// Formats `2.5×10¹⁸` with up to four digits.
 fn scientific(value: f64) -> String {
     let written = format!("{value:.3e}");
     let (mantissa, exponent) = written.split_once('e').unwrap_or((&written, "0"));
@@ -121,10 +121,10 @@ fn with_unit(number: &str, unit: &str) -> String {
     }
 }
 
-/// A value where it stands by itself, as at the end of a bar.
-pub(crate) fn value(format: Format, value: f64) -> String {
+/// Formats a single value, as at the end of a bar.
+pub(crate) fn value(format: NumberFormat, value: f64) -> String {
     match format {
-        Format::Share if value.abs() < LARGEST => {
+        NumberFormat::Share if value.abs() < LARGEST => {
             let percent = value * 100.0;
             let digits = if percent.abs() >= 99.5 {
                 4
@@ -135,32 +135,32 @@ pub(crate) fn value(format: Format, value: f64) -> String {
             };
             format!("{}%", significant(percent, digits))
         }
-        Format::Bytes if value.abs() < 1e21 => {
+        NumberFormat::Bytes if value.abs() < 1e21 => {
             let (size, unit) = unit_for(&BYTES, value);
             with_unit(&significant(value / size, 3), unit)
         }
-        Format::Count if value.abs() < LARGEST && value.fract() == 0.0 => grouped(value, 0),
+        NumberFormat::Count if value.abs() < LARGEST && value.fract() == 0.0 => grouped(value, 0),
         _ => significant(value, if value.abs() >= 1000.0 { 6 } else { 3 }),
     }
 }
 
-/// A value on a linear axis, whose ticks are multiples of `digit × 10^exponent` and go up to
+/// Formats a tick of a linear axis, whose ticks are multiples of `digit × 10^exponent` up to
 /// `largest`.
-pub(crate) fn linear_tick(format: Format, value: f64, exponent: i32, largest: f64) -> String {
+pub(crate) fn linear_tick(format: NumberFormat, value: f64, exponent: i32, largest: f64) -> String {
     let decimals = |exponent: i32| usize::try_from(-exponent).unwrap_or(0);
     let small = exponent < -6 && largest < 1.0;
     match format {
         _ if value == 0.0 => match format {
-            Format::Share => "0%".to_owned(),
+            NumberFormat::Share => "0%".to_owned(),
             _ => "0".to_owned(),
         },
-        Format::Share if largest < 1e6 && exponent >= -8 => {
+        NumberFormat::Share if largest < 1e6 && exponent >= -8 => {
             format!(
                 "{}%",
                 grouped(value * 100.0, decimals(exponent.saturating_add(2)))
             )
         }
-        Format::Bytes if largest < 1e21 && exponent >= 0 => {
+        NumberFormat::Bytes if largest < 1e21 && exponent >= 0 => {
             let (size, unit) = unit_for(&BYTES, largest);
             with_unit(
                 &grouped(value / size, decimals(exponent - self::exponent(size))),
@@ -179,11 +179,17 @@ pub(crate) fn linear_tick(format: Format, value: f64, exponent: i32, largest: f6
     }
 }
 
-/// `digit × 10^exponent` on a logarithmic axis that goes from one exponent to another.
-pub(crate) fn log_tick(format: Format, digit: i64, exponent: i32, from: i32, to: i32) -> String {
+/// Formats the tick `digit × 10^exponent` of a logarithmic axis between two exponents.
+pub(crate) fn log_tick(
+    format: NumberFormat,
+    digit: i64,
+    exponent: i32,
+    from: i32,
+    to: i32,
+) -> String {
     let value = decimal(digit, exponent);
     match format {
-        Format::Share if from >= -6 && to <= 3 => {
+        NumberFormat::Share if from >= -6 && to <= 3 => {
             format!(
                 "{}%",
                 grouped(
@@ -192,8 +198,10 @@ pub(crate) fn log_tick(format: Format, digit: i64, exponent: i32, from: i32, to:
                 )
             )
         }
-        Format::Bytes if from >= 0 && to <= 20 => self::value(format, value),
-        Format::Plain | Format::Count | Format::Bytes if from >= -3 && to <= 4 => {
+        NumberFormat::Bytes if from >= 0 && to <= 20 => self::value(format, value),
+        NumberFormat::Plain | NumberFormat::Count | NumberFormat::Bytes
+            if from >= -3 && to <= 4 =>
+        {
             grouped(value, usize::try_from(-exponent).unwrap_or(0))
         }
         _ if digit == 1 => power(exponent),
@@ -206,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_commas_and_a_true_minus() {
+    fn numbers_have_commas_and_a_minus_sign() {
         assert_eq!(grouped(1_234_567.0, 0), "1,234,567");
         assert_eq!(grouped(-1_234.5, 1), "−1,234.5");
         assert_eq!(grouped(-0.01, 1), "0.0");
@@ -214,25 +222,31 @@ mod tests {
     }
 
     #[test]
-    fn values_are_written_by_their_format() {
-        assert_eq!(value(Format::Share, 0.643), "64.3%");
-        assert_eq!(value(Format::Share, 0.000_412), "0.041%");
-        assert_eq!(value(Format::Share, 1.0), "100%");
-        assert_eq!(value(Format::Bytes, 1_230_000.0), "1.23\u{A0}MB");
-        assert_eq!(value(Format::Count, 24_000_000.0), "24,000,000");
-        assert_eq!(value(Format::Plain, 1e300), "10³⁰⁰");
-        assert_eq!(value(Format::Plain, -2.5e-7), "−2.5×10⁻⁷");
-        assert_eq!(value(Format::Plain, 0.1 + 0.2), "0.3");
+    fn values_follow_their_format() {
+        assert_eq!(value(NumberFormat::Share, 0.643), "64.3%");
+        assert_eq!(value(NumberFormat::Share, 0.000_412), "0.041%");
+        assert_eq!(value(NumberFormat::Share, 1.0), "100%");
+        assert_eq!(value(NumberFormat::Bytes, 1_230_000.0), "1.23\u{A0}MB");
+        assert_eq!(value(NumberFormat::Count, 24_000_000.0), "24,000,000");
+        assert_eq!(value(NumberFormat::Plain, 1e300), "10³⁰⁰");
+        assert_eq!(value(NumberFormat::Plain, -2.5e-7), "−2.5×10⁻⁷");
+        assert_eq!(value(NumberFormat::Plain, 0.1 + 0.2), "0.3");
     }
 
     #[test]
     fn ticks_of_an_axis_share_a_unit() {
-        assert_eq!(linear_tick(Format::Count, 20e6, 7, 60e6), "20\u{A0}M");
-        assert_eq!(linear_tick(Format::Count, 2_500.0, 2, 6_000.0), "2,500");
-        assert_eq!(linear_tick(Format::Share, 0.05, -2, 0.3), "5%");
-        assert_eq!(linear_tick(Format::Bytes, 500e6, 8, 2e9), "0.5\u{A0}GB");
-        assert_eq!(log_tick(Format::Count, 1, 4, 0, 4), "10,000");
-        assert_eq!(log_tick(Format::Count, 1, 4, 0, 7), "10⁴");
-        assert_eq!(log_tick(Format::Share, 1, -4, -4, 0), "0.01%");
+        assert_eq!(linear_tick(NumberFormat::Count, 20e6, 7, 60e6), "20\u{A0}M");
+        assert_eq!(
+            linear_tick(NumberFormat::Count, 2_500.0, 2, 6_000.0),
+            "2,500"
+        );
+        assert_eq!(linear_tick(NumberFormat::Share, 0.05, -2, 0.3), "5%");
+        assert_eq!(
+            linear_tick(NumberFormat::Bytes, 500e6, 8, 2e9),
+            "0.5\u{A0}GB"
+        );
+        assert_eq!(log_tick(NumberFormat::Count, 1, 4, 0, 4), "10,000");
+        assert_eq!(log_tick(NumberFormat::Count, 1, 4, 0, 7), "10⁴");
+        assert_eq!(log_tick(NumberFormat::Share, 1, -4, -4, 0), "0.01%");
     }
 }

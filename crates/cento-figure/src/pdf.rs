@@ -1,27 +1,27 @@
-//! A page as PDF, written by hand: the same shapes as in the SVG, in light colours, as large as on
-//! a screen (a unit is 1/96 inch), on one page of the size of the picture.
+//! Writes a picture as PDF: the same shapes as in the SVG, in light colours and in the size of a
+//! screen (a unit is 1/96 inch), on one page of the size of the picture.
 //!
-//! No library and no font is needed, neither to write it nor to see it; see `glyphs` for what that
-//! means for text. Nothing in a file depends on when or where it was written.
+//! Neither writing nor viewing it needs a library or an installed font; see `glyphs` for what that
+//! means for text. The file does not depend on when or where it was written.
 
-use crate::canvas::{Anchor, Canvas, Path, Shape, Step, Text, text_area};
-use crate::draw::Page;
+use crate::canvas::{Anchor, Canvas, Path, PathStep, Shape, Text, text_area};
+use crate::draw::Picture;
 use crate::glyphs::{Font, Glyph, RAISED, RISE, glyph};
 use crate::sheet::{EDGE, WIDTH};
-use crate::style::{Looks, Tone};
+use crate::style::{ShapeStyle, Tone};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Points a unit.
+/// Points per unit.
 const SCALE: f64 = 0.75;
 
-/// What is written below the picture if letters are missing.
-const BOXES: &str = "A box stands for a letter that the standard fonts of PDF do not have; the SVG of this figure shows it.";
+/// The note below the picture if characters are missing.
+const BOXES: &str = "Boxes stand for characters that the standard fonts of PDF do not have. The SVG of this figure shows them.";
 
-/// How far a control point of a quarter of a circle is from its end, for a radius of 1.
+/// The distance of a control point of a quarter circle from its end, for a radius of 1.
 const ROUND: f64 = 0.552_285;
 
-pub(crate) fn pdf(page: &Page) -> Vec<u8> {
+pub(crate) fn pdf(page: &Picture) -> Vec<u8> {
     let has_boxes = page.canvas.shapes.iter().any(|shape| {
         let Shape::Text(text) = shape else {
             return false;
@@ -55,8 +55,8 @@ pub(crate) fn pdf(page: &Page) -> Vec<u8> {
     file(page, height, &content)
 }
 
-/// Objects, and where each begins.
-fn file(page: &Page, height: f64, content: &Content) -> Vec<u8> {
+/// The objects of the file with their offsets.
+fn file(page: &Picture, height: f64, content: &Content) -> Vec<u8> {
     let fonts: String = Font::ALL
         .iter()
         .map(|font| format!("/{} {} ", font.resource(), font.dictionary()))
@@ -74,7 +74,7 @@ fn file(page: &Page, height: f64, content: &Content) -> Vec<u8> {
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
         "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
         format!(
-            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {wide} {high}] /Contents 4 0 R \
+            "<< /Type /Picture /Parent 2 0 R /MediaBox [0 0 {wide} {high}] /Contents 4 0 R \
              /Resources << /Font << {fonts}>> /ExtGState << {opacities}>> >> >>"
         ),
         format!(
@@ -88,7 +88,7 @@ fn file(page: &Page, height: f64, content: &Content) -> Vec<u8> {
             unicode(&page.description)
         ),
     ];
-    // The second line tells programs that move files around that this is no text.
+    // The second line marks the file as binary.
     let mut out = b"%PDF-1.4\n%\xE2\xE3\xCF\xD3\n".to_vec();
     let mut begins = Vec::new();
     for (index, object) in objects.iter().enumerate() {
@@ -109,14 +109,14 @@ fn file(page: &Page, height: f64, content: &Content) -> Vec<u8> {
     out
 }
 
-/// A number of no more than two decimals.
+/// Formats a number with at most two decimals.
 fn number(value: f64) -> String {
     let written = format!("{:.2}", value.clamp(-1e6, 1e6));
     let short = written.trim_end_matches('0').trim_end_matches('.');
     if short == "-0" { "0" } else { short }.to_owned()
 }
 
-/// Text that is not drawn, in any script.
+/// Encodes text that is not drawn, in any script.
 fn unicode(text: &str) -> String {
     let digits: String = text
         .encode_utf16()
@@ -132,11 +132,11 @@ fn glyphs(text: &Text) -> impl Iterator<Item = Glyph> + '_ {
         .filter_map(move |letter| glyph(letter, bold))
 }
 
-/// The stream of a page while it is written.
+/// The content stream of a page while it is written.
 #[derive(Default)]
 struct Content {
     out: String,
-    /// In hundredths; each needs an entry among the resources of the page.
+    /// Opacities in hundredths; each needs an entry in the resources of the page.
     opacities: BTreeSet<u8>,
 }
 
@@ -162,8 +162,8 @@ impl Content {
         let _ = writeln!(self.out, "{red} {green} {blue} {operator}");
     }
 
-    /// Fill and outline by themselves, because they may differ in opacity.
-    fn path(&mut self, looks: &Looks, path: &Path) {
+    /// Draws fill and outline separately, because they may differ in opacity.
+    fn path(&mut self, looks: &ShapeStyle, path: &Path) {
         if let Some((tone, opacity)) = looks.fill {
             self.opacity(opacity);
             self.colour(tone, "rg");
@@ -185,32 +185,32 @@ impl Content {
         let mut begin = (0.0, 0.0);
         for step in &path.0 {
             match *step {
-                Step::Move(x, y) => {
+                PathStep::Move(x, y) => {
                     (at, begin) = ((x, y), (x, y));
                     let _ = writeln!(self.out, "{} {} m", number(x), number(y));
                 }
-                Step::Line(x, y) => {
+                PathStep::Line(x, y) => {
                     at = (x, y);
                     self.line(at);
                 }
-                Step::Across(x) => {
+                PathStep::Across(x) => {
                     at.0 = x;
                     self.line(at);
                 }
-                Step::Down(y) => {
+                PathStep::Down(y) => {
                     at.1 = y;
                     self.line(at);
                 }
-                Step::Close => {
+                PathStep::Close => {
                     at = begin;
                     self.out.push_str("h\n");
                 }
-                Step::Rectangle(area) => {
+                PathStep::Rectangle(area) => {
                     let (wide, high) = (number(area.width()), number(area.height()));
                     let (left, top) = (number(area.left), number(area.top));
                     let _ = writeln!(self.out, "{left} {top} {wide} {high} re");
                 }
-                Step::Disc(x, y, radius) => self.disc(x, y, radius),
+                PathStep::Disc(x, y, radius) => self.disc(x, y, radius),
             }
         }
     }
@@ -219,7 +219,7 @@ impl Content {
         let _ = writeln!(self.out, "{} {} l", number(x), number(y));
     }
 
-    /// A circle of four curves.
+    /// Draws a circle as four curves.
     fn disc(&mut self, x: f64, y: f64, radius: f64) {
         let place = |right: f64, down: f64| {
             format!(
@@ -249,8 +249,8 @@ impl Content {
         let wide: f64 = glyphs(text).map(|glyph| f64::from(glyph.width)).sum();
         let wide = wide * size / 1000.0;
         if text.face.has_halo() {
-            // Paper behind it, as the halo of the SVG; not the same text twice, which would be
-            // copied twice.
+            // A rectangle of paper instead of the halo of the SVG: drawing the text twice would
+            // also copy it twice.
             let area = text_area(text.x, text.baseline, text.anchor, text.face, &text.text);
             let middle = f64::midpoint(area.left, area.right);
             let left = match text.anchor {
@@ -273,7 +273,7 @@ impl Content {
         };
         let (sine, cosine) = f64::from(text.degrees).to_radians().sin_cos();
         let (x, y) = (text.x - back * cosine, text.baseline + back * sine);
-        // The page is upside down for SVG's sake, and its letters must not be.
+        // The coordinates are flipped as in SVG; text must not be.
         let turn = |value: f64| number((value * 1e4).round() / 1e4);
         let _ = write!(
             self.out,

@@ -1,27 +1,27 @@
-//! Points, one by one or, where there are too many, as cells that are shaded by how many they hold.
+//! Points, drawn one by one or, if there are too many, as cells shaded by their number of points.
 
 use crate::canvas::{Anchor, Area, Face, Path, marker, rectangle, segment};
-use crate::figure::{Figure, Format, Mark, Point, Series};
+use crate::figure::{Figure, Mark, NumberFormat, Point, Series};
 use crate::number::grouped;
-use crate::scale::{Domain, Map};
+use crate::scale::{AxisMap, Domain};
 use crate::sheet::Sheet;
-use crate::style::{Looks, Tone};
+use crate::style::{ShapeStyle, Tone};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many points together are still seen one by one.
+/// Up to this many points are drawn one by one.
 const APART: usize = 1_500;
 
-/// A series of no more than this is always drawn point by point: few among many are what a reader
-/// looks for.
+/// A series of at most this many points is always drawn point by point: a few points among many are
+/// what a reader looks for.
 const FEW: usize = 80;
 
-/// No mark is larger, however many points it stands for: the number beside it tells.
+/// The maximum size of a mark for several points, whose number is written beside it.
 const LARGEST: f64 = 12.0;
 
-/// So many marks of several points have their number written.
+/// The maximum number of marks whose number of points is written.
 const NUMBERED: usize = 24;
 
-/// A place in tenths, as it is written.
+/// A position in tenths, as it is written.
 fn tenth(place: f64) -> i64 {
     (place * 10.0).round() as i64
 }
@@ -36,17 +36,17 @@ fn around(x: f64, y: f64, radius: f64) -> Area {
     }
 }
 
-/// Shades of a cell, from one point to the most, in hundredths.
+/// The shades of cells, from one point to the maximum, in hundredths.
 pub(crate) const SHADES: [u8; 5] = [35, 50, 66, 83, 100];
 
-/// The shade of each number of points: by ratios, since nothing else shows both one and a million.
+/// The shade of each number of points, by ratios: only these show both one and a million.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shading {
     most: usize,
 }
 
 impl Shading {
-    /// Where each shade begins: 1, and then as evenly by ratio as whole numbers go.
+    /// Returns where each shade begins: at 1, and then as evenly by ratio as whole numbers allow.
     pub(crate) fn bounds(self) -> Vec<usize> {
         let mut bounds = vec![1];
         let ratio = (self.most.max(2) as f64)
@@ -70,7 +70,7 @@ impl Shading {
         self.most
     }
 
-    /// The opacity of the n-th of some shades: the last is always full.
+    /// Returns the opacity of a shade; the last is opaque.
     pub(crate) fn opacity(shade: usize, shades: usize) -> u8 {
         SHADES
             .get((shade + SHADES.len()).saturating_sub(shades))
@@ -79,13 +79,13 @@ impl Shading {
     }
 }
 
-/// A number of one digit and zeros.
+/// Rounds to one significant digit.
 fn rounded(value: f64) -> usize {
     let power = 10usize.saturating_pow(crate::number::exponent(value).max(0) as u32);
     ((value / power as f64).round() as usize).saturating_mul(power)
 }
 
-/// Which series of points are drawn as cells.
+/// Returns the series of points that are drawn as cells.
 pub(crate) fn dense(figure: &Figure) -> Vec<usize> {
     let points = |series: &Series| {
         if series.mark == Mark::Points {
@@ -103,7 +103,7 @@ pub(crate) fn dense(figure: &Figure) -> Vec<usize> {
         .collect()
 }
 
-/// How many points each cell holds, by row and column.
+/// The number of points of each cell, by row and column.
 type Cells = BTreeMap<(i64, i64), usize>;
 
 /// The cells along one axis.
@@ -115,16 +115,16 @@ struct Lattice {
 }
 
 impl Lattice {
-    /// Cells of at least this size. Where an axis counts whole things each cell holds the same
-    /// number of them: otherwise some cells would hold two numbers and some one, and stripes appear
-    /// that are not in the data.
-    fn of(map: &Map, format: Format, size: f64) -> Lattice {
+    /// Divides an axis into cells of at least this size. If the axis counts, each cell spans the
+    /// same number of values. Otherwise some cells would span two values and some one, and stripes
+    /// would appear that are not in the data.
+    fn of(map: &AxisMap, format: NumberFormat, size: f64) -> Lattice {
         let (low, high) = (map.from.min(map.to), map.from.max(map.to));
         match map.domain {
             Domain::Linear {
                 low: least,
                 high: most,
-            } if format == Format::Count && most - least < 1e9 => {
+            } if format == NumberFormat::Count && most - least < 1e9 => {
                 let one = (high - low) / (most - least);
                 let together = (size / one).ceil().max(1.0);
                 Lattice {
@@ -138,7 +138,7 @@ impl Lattice {
                 step: (high - low) / slots.max(1) as f64,
                 last: i64::MAX,
             },
-            // As many cells as fit, and no rest: the last one would be a sliver that nobody sees.
+            // As many cells as fit without a remainder, which would be an invisible sliver.
             Domain::Linear { .. } | Domain::Log { .. } => {
                 let cells = ((high - low) / size).floor().max(1.0);
                 Lattice {
@@ -151,19 +151,18 @@ impl Lattice {
     }
 
     fn cell(self, place: f64) -> i64 {
-        // A hair of room: what stands on the edge of a cell must not fall to either side by
-        // rounding. What stands on the last edge belongs to the last cell: beyond it there is no
-        // room.
+        // Tolerance: rounding must not decide the cell of a value on an edge. A value on the last
+        // edge belongs to the last cell.
         (((place - self.origin) / self.step + 1e-6).floor() as i64).min(self.last)
     }
 
-    /// Where a cell begins and ends, within bounds. One that is broad does not fill its place: it
-    /// is a mark, not an area.
+    /// Returns where a cell begins and ends, within bounds. A broad cell does not fill its space:
+    /// it is a mark, not an area.
     fn ends(self, cell: i64, low: f64, high: f64) -> (f64, f64) {
         let middle = self.origin + (cell as f64 + 0.5) * self.step;
         let half = self.step.min(16.0) / 2.0;
         let (from, to) = ((middle - half).max(low), (middle + half).min(high));
-        // What is cut off by the edge of the plot stays wide enough to be seen.
+        // A cell cut off by the edge of the plot remains visible.
         let least = self.step.min(3.0);
         match to - from < least {
             true if from - low < high - to => (from, from + least),
@@ -174,10 +173,10 @@ impl Lattice {
 }
 
 impl Sheet<'_> {
-    /// Draws the points of clouds as cells, and says how these are shaded if there are any.
+    /// Draws dense series as cells, and returns their shading if there are any.
     pub(crate) fn draw_clouds(&mut self) -> Option<Shading> {
         let dense = dense(self.figure);
-        // Several clouds over each other get coarser cells: about as many in all.
+        // Several dense series have coarser cells, about as many in total.
         let size = (4.0 * (dense.len().max(1) as f64).sqrt()).round();
         let (x, y) = (&self.figure.x, &self.figure.y);
         let lattices = (
@@ -207,11 +206,11 @@ impl Sheet<'_> {
         shading
     }
 
-    /// Draws the points that are not in cells one by one, over everything else: each with its error
-    /// bars, and several at one place as one mark that is larger.
+    /// Draws the other points one by one, over everything else, with their error bars. Several
+    /// points at one position are one larger mark.
     pub(crate) fn draw_marks(&mut self) {
         let dense = dense(self.figure);
-        // A few points over a line are there to be noticed, and a line has marks of its own.
+        // A few points over a line should be noticed, and a line has its own marks.
         let over_lines = self.figure.drawn().any(|series| series.mark == Mark::Line);
         let usual = if over_lines { 5.5 } else { 3.2 };
         let mut together = Vec::new();
@@ -251,7 +250,7 @@ impl Sheet<'_> {
                     path.add(segment((left, top), (x + cap.0, y + cap.1)));
                 }
             }
-            let looks = Looks::stroke(Tone::Series(index), 1.2).opacity(60);
+            let looks = ShapeStyle::stroke(Tone::Series(index), 1.2).opacity(60);
             self.canvas.path(looks, path);
             let mut path = Path::default();
             for (&(across, down), &count) in &places {
@@ -270,15 +269,15 @@ impl Sheet<'_> {
         self.together = together;
     }
 
-    /// Writes how many points are at one place, the most first and only where they are many; needs
-    /// all that is drawn to be there.
+    /// Writes how many points are at one position, the most first and only if they are many. Called
+    /// after everything else is drawn.
     pub(crate) fn draw_numbers(&mut self) {
         let mut together = self.together.clone();
         together.sort_by(|one, other| {
             let place = |of: &(usize, f64, f64, f64)| (tenth(of.2), tenth(of.1));
             other.0.cmp(&one.0).then(place(one).cmp(&place(other)))
         });
-        // Small numbers among large ones would be clutter where dots are close together.
+        // Small numbers among large ones would be clutter.
         let least = together.first().map_or(2, |largest| largest.0.div_ceil(4));
         together.retain(|mark| mark.0 >= least);
         for (count, x, y, radius) in together.into_iter().take(NUMBERED) {
@@ -296,7 +295,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// The error bars of a point in tenths, as far as they are on the plot.
+    /// Returns the error bars of a point in tenths, clipped to the plot.
     fn error_bars(&self, point: &Point) -> Vec<[i64; 4]> {
         let (x, y) = (tenth(self.x.at(point.x)), tenth(self.y.at(point.y)));
         let mut bars = Vec::new();
@@ -371,7 +370,7 @@ impl Sheet<'_> {
                     ..area
                 });
             }
-            // Crisp, because cells that meet would show seams.
+            // Without antialiasing, because adjacent cells would show seams.
             let opacity = Shading::opacity(shade, shades);
             let looks = Self::fill(index).opacity(opacity).crisp();
             self.canvas.path(looks, path);
@@ -379,7 +378,7 @@ impl Sheet<'_> {
     }
 }
 
-/// The swatch of dense points in the legend.
+/// Returns the swatch of a dense series in the legend.
 pub(crate) fn cell_swatch(left: f64, middle: f64) -> Path {
     rectangle(&Area {
         left,
@@ -408,8 +407,8 @@ mod tests {
         #[test]
         fn cells_of_an_axis_that_counts_hold_equally_many_numbers(low in -500..500i32, span in 1..900i32, wide in 100.0..700.0f64) {
             let (low, high) = (f64::from(low), f64::from(low + span));
-            let map = Map { domain: Domain::Linear { low, high }, from: 50.0, to: 50.0 + wide };
-            let lattice = Lattice::of(&map, Format::Count, 4.0);
+            let map = AxisMap { domain: Domain::Linear { low, high }, from: 50.0, to: 50.0 + wide };
+            let lattice = Lattice::of(&map, NumberFormat::Count, 4.0);
             let mut cells: BTreeMap<i64, usize> = BTreeMap::new();
             for number in 0..=span {
                 *cells.entry(lattice.cell(map.at(low + f64::from(number)))).or_default() += 1;

@@ -1,17 +1,17 @@
-//! From values to places: how far an axis reaches, where its ticks stand and what they say.
+//! From values to positions: the domain of an axis, its ticks and their labels.
 
-use crate::figure::{Axis, Format, Scale};
+use crate::figure::{Axis, NumberFormat, Scale};
 use crate::number::{decimal, exponent, linear_tick, log_tick};
 use crate::survey::Extent;
 
-/// What an axis spans.
+/// The range of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Domain {
     Linear {
         low: f64,
         high: f64,
     },
-    /// Both ends as powers of ten.
+    /// Both ends, as powers of ten.
     Log {
         low: f64,
         high: f64,
@@ -19,7 +19,7 @@ pub(crate) enum Domain {
     Slots(usize),
 }
 
-/// A tick: where, and what it says. Ticks between others say nothing.
+/// A tick with its value and label. Minor ticks have no label.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tick {
     pub(crate) at: f64,
@@ -27,8 +27,8 @@ pub(crate) struct Tick {
 }
 
 impl Domain {
-    /// The domain that shows all of an extent. `bars` begin at zero, or visibly below the smallest
-    /// value where there is no zero.
+    /// Returns the domain that shows all of an extent. Bars begin at zero, or visibly below the
+    /// smallest value if the axis has no zero.
     pub(crate) fn of(
         axis: &Axis,
         scale: &Scale,
@@ -43,14 +43,14 @@ impl Domain {
         }
     }
 
-    /// Keeps marks that have a size off the edges, where they would be cut or stand on an axis.
-    /// Ends that mean something by themselves stay: zero, and all of a share.
-    pub(crate) fn with_room(self, format: Format, extent: Extent) -> Domain {
+    /// Adds a margin, so that marks are not cut off at the edges. Meaningful ends are kept: zero,
+    /// and 100 % of a share.
+    pub(crate) fn with_room(self, format: NumberFormat, extent: Extent) -> Domain {
         let Domain::Linear { low, high } = self else {
             return self;
         };
         let room = (high / 2.0 - low / 2.0) * 0.06;
-        let stays = |end: f64| end == 0.0 || (format == Format::Share && end == 1.0);
+        let stays = |end: f64| end == 0.0 || (format == NumberFormat::Share && end == 1.0);
         let lower = if !stays(low) && extent.low - low < room / 2.0 {
             low - room
         } else {
@@ -67,10 +67,11 @@ impl Domain {
         }
     }
 
-    /// Where a value stands, from 0 to 1. Survey has seen to it that the value belongs on the axis.
+    /// Returns the position of a value, from 0 to 1. The survey has checked that the axis can show
+    /// it.
     fn share(&self, value: f64) -> f64 {
         let share = match *self {
-            // Halves, because the difference of two large numbers may be infinite.
+            // Halves, because the difference of two large numbers may overflow.
             Domain::Linear { low, high } => (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0),
             Domain::Log { low, high } => (value.log10() - low) / (high - low),
             Domain::Slots(slots) => (value + 0.5) / slots as f64,
@@ -83,16 +84,20 @@ impl Domain {
     }
 }
 
-fn linear_domain(format: Format, extent: Extent, bars: bool) -> Domain {
+fn linear_domain(format: NumberFormat, extent: Extent, bars: bool) -> Domain {
     let (mut low, mut high) = (extent.low, extent.high);
-    // An axis of which zero is not far off begins there: lengths can then be compared.
+    // An axis begins at zero if that is close, so that lengths can be compared.
     if bars || (low > 0.0 && low <= high * 0.15) {
         low = low.min(0.0);
         high = high.max(0.0);
     }
-    // What floats cannot tell apart needs no room, and no ticks between.
+    // Values that are equal as floats need no space, and no ticks between them.
     let largest = low.abs().max(high.abs());
-    let least = (largest * 1e-9).max(if format == Format::Count { 1.0 } else { 1e-290 });
+    let least = (largest * 1e-9).max(if format == NumberFormat::Count {
+        1.0
+    } else {
+        1e-290
+    });
     if high - low < least {
         if largest < 1e-290 {
             return Domain::Linear {
@@ -115,7 +120,7 @@ fn linear_domain(format: Format, extent: Extent, bars: bool) -> Domain {
         let place = count * size;
         if place.is_finite() { place } else { edge }
     };
-    // Rounding must never move an end inwards, past the data.
+    // Rounding must not move an end inwards, past the data.
     let low = low.min(outward((low / size).floor(), low));
     let high = high.max(outward((high / size).ceil(), high));
     Domain::Linear { low, high }
@@ -124,7 +129,7 @@ fn linear_domain(format: Format, extent: Extent, bars: bool) -> Domain {
 fn log_domain(extent: Extent, bars: bool) -> Domain {
     let (low, high) = (extent.low.log10(), extent.high.log10());
     let room = match high - low {
-        // Where floats run out there are no ticks between decades: there must be a decade.
+        // Near the smallest floats there are no ticks between decades, so the axis needs a decade.
         span if low < -290.0 => (span * 0.03).max(1.0),
         span if span < 1e-6 => 0.5,
         span => (span * 0.03).max(0.04),
@@ -136,9 +141,9 @@ fn log_domain(extent: Extent, bars: bool) -> Domain {
     }
 }
 
-/// The step between ticks, `digit × 10^exponent` with a digit of 1, 2 or 5, that gives about so
-/// many ticks.
-fn step(low: f64, high: f64, ticks: f64, format: Format) -> (i64, i32) {
+/// Returns the step, `digit × 10^exponent` with a digit of 1, 2 or 5, that gives about the
+/// requested number of ticks.
+fn step(low: f64, high: f64, ticks: f64, format: NumberFormat) -> (i64, i32) {
     let raw = ((high / 2.0 - low / 2.0) / ticks) * 2.0;
     let raw = if raw.is_finite() {
         raw.max(1e-300)
@@ -156,28 +161,28 @@ fn step(low: f64, high: f64, ticks: f64, format: Format) -> (i64, i32) {
             1
         }
     };
-    if power < 0 && matches!(format, Format::Count | Format::Bytes) {
+    if power < 0 && matches!(format, NumberFormat::Count | NumberFormat::Bytes) {
         (digit, power) = (1, 0);
     }
     (digit, power)
 }
 
-/// An axis as it lies on the page.
+/// An axis on the page: maps values to coordinates.
 #[derive(Clone, Debug)]
-pub(crate) struct Map {
+pub(crate) struct AxisMap {
     pub(crate) domain: Domain,
-    /// The place of the low end.
+    /// The coordinate of the low end.
     pub(crate) from: f64,
-    /// The place of the high end.
+    /// The coordinate of the high end.
     pub(crate) to: f64,
 }
 
-impl Map {
+impl AxisMap {
     pub(crate) fn at(&self, value: f64) -> f64 {
         self.from + (self.to - self.from) * self.domain.share(value)
     }
 
-    /// Where bars begin: at zero, or at the edge where there is no zero.
+    /// Returns where bars begin: at zero, or at the edge if the axis has no zero.
     pub(crate) fn base(&self) -> f64 {
         match self.domain {
             Domain::Linear { .. } => self.at(0.0),
@@ -185,7 +190,7 @@ impl Map {
         }
     }
 
-    /// The width of one category.
+    /// Returns the width of one category.
     pub(crate) fn slot(&self) -> Option<f64> {
         match self.domain {
             Domain::Slots(slots) => Some((self.to - self.from).abs() / slots as f64),
@@ -194,8 +199,8 @@ impl Map {
     }
 }
 
-/// Ticks of numbers: about so many with labels, and those between.
-pub(crate) fn ticks(domain: &Domain, format: Format, about: usize) -> Vec<Tick> {
+/// Returns the ticks of an axis of numbers: about the requested number with labels, and minor ones.
+pub(crate) fn ticks(domain: &Domain, format: NumberFormat, about: usize) -> Vec<Tick> {
     match *domain {
         Domain::Linear { low, high } => linear_ticks(low, high, format, about),
         Domain::Log { low, high } => log_ticks(low, high, format, about),
@@ -203,10 +208,10 @@ pub(crate) fn ticks(domain: &Domain, format: Format, about: usize) -> Vec<Tick> 
     }
 }
 
-fn linear_ticks(low: f64, high: f64, format: Format, about: usize) -> Vec<Tick> {
+fn linear_ticks(low: f64, high: f64, format: NumberFormat, about: usize) -> Vec<Tick> {
     let (digit, power) = step(low, high, about.max(1) as f64, format);
     let size = decimal(digit, power);
-    // A hair of room, because the ends are multiples themselves and division does not know it.
+    // Tolerance, because the ends are multiples of the step only up to rounding.
     let (first, last) = ((low / size - 1e-6).ceil(), (high / size + 1e-6).floor());
     let largest = low.abs().max(high.abs());
     let count = if (last - first).is_finite() {
@@ -228,7 +233,7 @@ fn linear_ticks(low: f64, high: f64, format: Format, about: usize) -> Vec<Tick> 
         .collect()
 }
 
-fn log_ticks(low: f64, high: f64, format: Format, about: usize) -> Vec<Tick> {
+fn log_ticks(low: f64, high: f64, format: NumberFormat, about: usize) -> Vec<Tick> {
     let (first, last) = (low.floor() as i32, high.ceil() as i32);
     let inside = |value: f64| value > 0.0 && (low - 1e-9..=high + 1e-9).contains(&value.log10());
     let mut decades: Vec<i32> = (first..=last)
@@ -239,7 +244,7 @@ fn log_ticks(low: f64, high: f64, format: Format, about: usize) -> Vec<Tick> {
         .into_iter()
         .find(|every| *every >= crowd)
         .unwrap_or(500);
-    // Every second decade, or third, counted from one: 10⁰ is among them whatever the data are.
+    // Every second or third decade, counted from 10⁰, which is always labelled.
     let labelled: Vec<i32> = decades
         .iter()
         .copied()
@@ -274,14 +279,14 @@ fn log_ticks(low: f64, high: f64, format: Format, about: usize) -> Vec<Tick> {
         }
         return ticks;
     }
-    // Small ticks as far as they can be told apart: all nine of a decade, or decades, or none.
+    // Minor ticks as far as they are distinguishable: nine per decade, or decades, or none.
     let (between, each) = (decades.len() <= about + 1, decades.len() <= 6 * about);
     for power in first..=last {
         for digit in if between { 1..=9 } else { 1..=1 } {
             let value = decimal(digit, power);
-            let told = digit == 1 && labelled.contains(&power);
-            if inside(value) && (told || each) {
-                let label = if told {
+            let is_labelled = digit == 1 && labelled.contains(&power);
+            if inside(value) && (is_labelled || each) {
+                let label = if is_labelled {
                     log_tick(format, 1, power, from, to)
                 } else {
                     String::new()
@@ -307,7 +312,7 @@ mod tests {
         NORMAL | SUBNORMAL | ZERO | POSITIVE | NEGATIVE
     }
 
-    fn labels(domain: &Domain, format: Format) -> Vec<String> {
+    fn labels(domain: &Domain, format: NumberFormat) -> Vec<String> {
         ticks(domain, format, 5)
             .into_iter()
             .map(|tick| tick.label)
@@ -318,7 +323,7 @@ mod tests {
     #[test]
     fn ticks_stand_at_round_numbers() {
         let domain = linear_domain(
-            Format::Count,
+            NumberFormat::Count,
             Extent {
                 low: 3.0,
                 high: 4_870.0,
@@ -326,11 +331,11 @@ mod tests {
             false,
         );
         assert_eq!(
-            labels(&domain, Format::Count),
+            labels(&domain, NumberFormat::Count),
             ["0", "1,000", "2,000", "3,000", "4,000", "5,000"]
         );
         let domain = linear_domain(
-            Format::Share,
+            NumberFormat::Share,
             Extent {
                 low: 0.0,
                 high: 1.0,
@@ -338,7 +343,7 @@ mod tests {
             true,
         );
         assert_eq!(
-            labels(&domain, Format::Share),
+            labels(&domain, NumberFormat::Share),
             ["0%", "20%", "40%", "60%", "80%", "100%"]
         );
         let domain = log_domain(
@@ -348,7 +353,10 @@ mod tests {
             },
             false,
         );
-        assert_eq!(labels(&domain, Format::Count), ["10⁰", "10²", "10⁴", "10⁶"]);
+        assert_eq!(
+            labels(&domain, NumberFormat::Count),
+            ["10⁰", "10²", "10⁴", "10⁶"]
+        );
         let domain = log_domain(
             Extent {
                 low: 3.0,
@@ -356,7 +364,10 @@ mod tests {
             },
             false,
         );
-        assert_eq!(labels(&domain, Format::Count), ["5", "10", "20", "50"]);
+        assert_eq!(
+            labels(&domain, NumberFormat::Count),
+            ["5", "10", "20", "50"]
+        );
     }
 
     #[test]
@@ -368,28 +379,28 @@ mod tests {
             },
             false,
         );
-        let labels = labels(&domain, Format::Plain);
+        let labels = labels(&domain, NumberFormat::Plain);
         assert_eq!(labels, ["10⁻²⁰⁰", "10⁰", "10²⁰⁰"]);
     }
 
     #[test]
     fn counts_have_no_halves() {
         let domain = linear_domain(
-            Format::Count,
+            NumberFormat::Count,
             Extent {
                 low: 0.0,
                 high: 2.0,
             },
             true,
         );
-        assert_eq!(labels(&domain, Format::Count), ["0", "1", "2"]);
+        assert_eq!(labels(&domain, NumberFormat::Count), ["0", "1", "2"]);
     }
 
     proptest! {
         #[test]
         fn any_extent_has_a_domain_that_holds_it(a in any_finite(), b in any_finite(), bars: bool) {
             let (low, high) = (a.min(b), a.max(b));
-            for format in [Format::Plain, Format::Count, Format::Share, Format::Bytes] {
+            for format in [NumberFormat::Plain, NumberFormat::Count, NumberFormat::Share, NumberFormat::Bytes] {
                 let domain = linear_domain(format, Extent { low, high }, bars);
                 let Domain::Linear { low: from, high: to } = domain else { panic!("it is linear") };
                 prop_assert!(from < to && from <= low + 1e-290 && to >= high - 1e-290, "{:?}", domain);

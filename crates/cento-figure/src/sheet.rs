@@ -1,16 +1,16 @@
-//! The page of one figure: the plot in it, its axes as places, and what stands on it so far.
+//! The state of a drawing: the plot, its axes, and what is drawn so far.
 
 use crate::canvas::{Anchor, Area, Canvas, Face, segment, text_area};
 use crate::figure::{Figure, Mark};
 use crate::ink::Ink;
-use crate::scale::Map;
-use crate::style::{Looks, Tone, dashes};
+use crate::scale::AxisMap;
+use crate::style::{ShapeStyle, Tone, dashes};
 use crate::survey::Survey;
 
-/// The width of every picture, in its own units; it scales to any other.
+/// The width of every picture, in its own units; it scales to any size.
 pub(crate) const WIDTH: f64 = 720.0;
 
-/// Nothing stands closer to the edge.
+/// The margin of the page.
 pub(crate) const EDGE: f64 = 16.0;
 
 pub(crate) struct Sheet<'a> {
@@ -19,39 +19,38 @@ pub(crate) struct Sheet<'a> {
     pub(crate) canvas: Canvas,
     pub(crate) ink: Ink,
     pub(crate) plot: Area,
-    pub(crate) x: Map,
-    pub(crate) y: Map,
-    /// Points that stand closer than this are drawn as one, so that the size of a picture does not
-    /// follow that of the data.
+    pub(crate) x: AxisMap,
+    pub(crate) y: AxisMap,
+    /// Points closer than this are drawn as one, so that the size of a picture is bounded.
     pub(crate) column: f64,
-    /// Bars that share their place with a larger one.
+    /// The number of bars hidden behind a longer one.
     pub(crate) hidden: usize,
-    /// Every so manieth category has its name written.
+    /// One in this many names of categories is written.
     pub(crate) every: usize,
-    /// Labels for which there was no room.
+    /// The number of labels for which there was no space.
     pub(crate) unlabelled: usize,
-    /// Names of points for which there was no room.
+    /// The number of names of points for which there was no space.
     pub(crate) unnamed: usize,
-    /// Error bars of points that are drawn as cells.
+    /// The number of error bars of points that are drawn as cells.
     pub(crate) bars_left_out: usize,
-    /// Marks that stand for several points: how many, where, and how large they are.
+    /// Marks that stand for several points: their number, position and size.
     pub(crate) together: Vec<(usize, f64, f64, f64)>,
-    /// Discs too small to be seen that are drawn larger than they are.
+    /// The number of discs that are enlarged to be visible.
     pub(crate) enlarged: usize,
-    /// How many fewer discs are drawn than there are, because some are drawn as one.
+    /// The number of discs that are merged into others.
     pub(crate) merged: usize,
-    /// How discs are drawn, if there are any.
+    /// The scale of discs, if there are any.
     pub(crate) discs: Option<crate::discs::Measure>,
 }
 
 impl<'a> Sheet<'a> {
-    /// A page on which nothing is drawn but what its canvas has.
+    /// Creates the state of a plot on a canvas.
     pub(crate) fn new(
         figure: &'a Figure,
         survey: &'a Survey,
         canvas: Canvas,
         plot: Area,
-        (x, y): (Map, Map),
+        (x, y): (AxisMap, AxisMap),
     ) -> Sheet<'a> {
         Sheet {
             figure,
@@ -77,16 +76,16 @@ impl<'a> Sheet<'a> {
 
 impl Sheet<'_> {
     /// A filled mark.
-    pub(crate) fn fill(series: usize) -> Looks {
-        Looks::fill(Tone::Series(series))
+    pub(crate) fn fill(series: usize) -> ShapeStyle {
+        ShapeStyle::fill(Tone::Series(series))
     }
 
     /// A line.
-    pub(crate) fn stroke(series: usize) -> Looks {
-        Looks::stroke(Tone::Series(series), 2.0).dashed(dashes(series))
+    pub(crate) fn stroke(series: usize) -> ShapeStyle {
+        ShapeStyle::stroke(Tone::Series(series), 2.0).dashed(dashes(series))
     }
 
-    /// Writes a label as [`Sheet::try_label`] does, and counts it if there was no room.
+    /// Writes a label as [`Sheet::try_label`] does, and counts it if there is no space.
     pub(crate) fn label(
         &mut self,
         face: Face,
@@ -99,8 +98,8 @@ impl Sheet<'_> {
         area
     }
 
-    /// Writes a label at the best of several places: free of other text, and over as little of the
-    /// data as can be. Says where it went.
+    /// Writes a label at the best of several positions: free of other text, and over as little data
+    /// as possible. Returns the position.
     pub(crate) fn try_label(
         &mut self,
         face: Face,
@@ -114,8 +113,7 @@ impl Sheet<'_> {
             right: WIDTH - 4.0,
             bottom: self.plot.bottom - 1.0,
         };
-        // Places are given best first: one further down the list must be freer of data to be worth
-        // it.
+        // The best positions come first. A later one must be freer of data to be chosen.
         let best = places
             .iter()
             .enumerate()
@@ -144,11 +142,11 @@ impl Sheet<'_> {
         !self.canvas.texts.iter().any(|text| text.meets(&roomy))
     }
 
-    pub(crate) fn draw(&mut self, looks: Looks, from: (f64, f64), to: (f64, f64)) {
+    pub(crate) fn draw(&mut self, looks: ShapeStyle, from: (f64, f64), to: (f64, f64)) {
         self.canvas.path(looks, segment(from, to));
     }
 
-    /// The series that are drawn in one of some ways, with their numbers.
+    /// Returns the series with one of some marks, with their numbers.
     pub(crate) fn series_of(&self, marks: &[Mark]) -> Vec<(usize, &'_ crate::figure::Series)> {
         self.figure
             .drawn()

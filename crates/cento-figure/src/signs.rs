@@ -1,23 +1,23 @@
-//! What is drawn over the data to explain it: regions, rules and notes.
+//! Annotations of the data: regions, rules and notes.
 
 use crate::canvas::{Anchor, Area, Face, marker, rectangle};
 use crate::figure::{Direction, Figure, Mark, Rule};
 use crate::sheet::Sheet;
-use crate::style::{Looks, Tone};
+use crate::style::{ShapeStyle, Tone};
 use crate::text::{clean, cut};
 
-/// The broadest label inside a picture.
+/// The maximum width of a label inside the plot.
 const BROADEST: f64 = 260.0;
 
-/// Both ends of a line.
-type Line = ((f64, f64), (f64, f64));
+/// The two ends of a line.
+type RuleLine = ((f64, f64), (f64, f64));
 
 impl Sheet<'_> {
-    /// Shades the regions; their labels come later, when the data are drawn.
+    /// Shades the regions. Their labels are written after the data are drawn.
     pub(crate) fn draw_regions(&mut self) {
         for area in self.regions().into_iter().map(|(area, _)| area) {
             self.canvas
-                .path(Looks::fill(Tone::Rule).opacity(10), rectangle(&area));
+                .path(ShapeStyle::fill(Tone::Rule).opacity(10), rectangle(&area));
         }
     }
 
@@ -56,7 +56,7 @@ impl Sheet<'_> {
 
     pub(crate) fn draw_region_labels(&mut self) {
         for (area, whole) in self.regions() {
-            let outline = Looks::stroke(Tone::Rule, 1.0).dashed("5 3");
+            let outline = ShapeStyle::stroke(Tone::Rule, 1.0).dashed("5 3");
             self.canvas.path(outline, rectangle(&area));
             let text = cut(&whole, Face::Rule.size(), (area.width() - 12.0).max(60.0));
             if text.is_empty() {
@@ -76,8 +76,8 @@ impl Sheet<'_> {
         }
     }
 
-    /// The rules that have a place, each with the ends of its line.
-    fn rules(&self) -> Vec<(Rule, Line)> {
+    /// Returns the rules that the axes can show, with the ends of their lines.
+    fn rules(&self) -> Vec<(Rule, RuleLine)> {
         let plot = self.plot;
         let with_line = |rule: &Rule| {
             let (fits, line) = match rule.direction {
@@ -102,12 +102,12 @@ impl Sheet<'_> {
         rules.filter_map(with_line).collect()
     }
 
-    /// Draws the lines of rules: over bars and clouds, and under points, which they must not hide.
+    /// Draws the lines of rules over bars and cells, and under points, which they must not hide.
     pub(crate) fn draw_rules(&mut self) {
         for (_, (from, to)) in self.rules() {
-            // Paper beneath, so that it is seen over bars of any colour.
-            self.draw(Looks::stroke(Tone::Paper, 3.5).opacity(75), from, to);
-            self.draw(Looks::stroke(Tone::Rule, 1.5).dashed("5 3"), from, to);
+            // A line of paper below it makes it visible over bars of any colour.
+            self.draw(ShapeStyle::stroke(Tone::Paper, 3.5).opacity(75), from, to);
+            self.draw(ShapeStyle::stroke(Tone::Rule, 1.5).dashed("5 3"), from, to);
             self.ink.line(from, to);
         }
     }
@@ -154,7 +154,7 @@ impl Sheet<'_> {
         {
             let (x, y) = (self.x.at(note.x), self.y.at(note.y));
             self.canvas
-                .path(Looks::stroke(Tone::Ink, 1.2), marker(0, x, y, 5.5));
+                .path(ShapeStyle::stroke(Tone::Ink, 1.2), marker(0, x, y, 5.5));
             self.ink.fill(&Area {
                 left: x - 5.0,
                 top: y - 5.0,
@@ -202,7 +202,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// Writes a text as near to a point as there is room; says whether there was.
+    /// Writes a text as close to a point as possible, and returns whether there is space.
     fn write_beside(&mut self, x: f64, y: f64, radius: f64, whole: &str) -> bool {
         let text = cut(whole, Face::Note.size(), BROADEST);
         let off = radius + 4.5;
@@ -224,7 +224,7 @@ impl Sheet<'_> {
         let Some(area) = self.try_label(Face::Note, &text, whole, &places) else {
             return false;
         };
-        // A label that had to go away from its point is tied to it.
+        // A line connects a label to its point if they are apart.
         let near = (
             x.clamp(area.left, area.right),
             y.clamp(area.top, area.bottom),
@@ -234,7 +234,7 @@ impl Sheet<'_> {
         if distance > radius + 7.5 {
             let share = radius / distance;
             let from = (x + right * share, y + down * share);
-            self.draw(Looks::stroke(Tone::Ink, 0.8), from, near);
+            self.draw(ShapeStyle::stroke(Tone::Ink, 0.8), from, near);
         }
         true
     }

@@ -1,13 +1,12 @@
-//! Colours and fonts. One style sheet serves a picture by itself and in a page, in light and in
-//! dark.
+//! Colours and fonts. One style sheet serves a picture in a file and in a page, in light and dark.
 //!
 //! Colours are written twice. Each element has its light colour as an attribute, which every
 //! program understands. The style sheet has the same colours as CSS variables with a fallback, for
-//! dark pages and for pages with colours of their own; it is inside `@supports`, which programs
-//! that know no variables skip. Without that, some of them would take `var(…)` for a colour and
-//! draw black, or nothing.
+//! dark pages and for pages with their own colours; it is inside `@supports`, which programs
+//! without variables skip. Otherwise some of them would read `var(…)` as a colour and draw black,
+//! or nothing.
 
-/// What a colour is for.
+/// The purpose of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
     /// Text, and rings around points.
@@ -15,7 +14,7 @@ pub(crate) enum Tone {
     /// Labels of axes, and the axes.
     Muted,
     Grid,
-    /// What is behind the picture; edges, halos and hatches are cut out in it.
+    /// The background, which edges, halos and hatches are drawn in.
     Paper,
     /// Thresholds and regions.
     Rule,
@@ -23,7 +22,7 @@ pub(crate) enum Tone {
     Series(usize),
 }
 
-/// Writes the style sheet and the list of light colours from one table: name, light, dark.
+/// Generates the style sheet and the list of light colours from one table: name, light, dark.
 macro_rules! tones {
     ($(($name:literal, $light:literal, $dark:literal)),* $(,)?) => {
         /// The style sheet that [`crate::Figure::svg`] carries, for pages that hold many
@@ -54,9 +53,9 @@ macro_rules! tones {
     };
 }
 
-// Series have the colours of Okabe and Ito, which people who see few colours tell apart; without
-// their yellow, which white paper swallows, and in an order whose neighbours differ in brightness
-// too.
+// Series have the colours of Okabe and Ito, which colour-blind people can distinguish; without
+// their yellow, which is invisible on white paper, and in an order whose neighbours differ in
+// brightness too.
 tones![
     ("ink", "#1c2128", "#e6edf3"),
     ("muted", "#57606a", "#9aa4af"),
@@ -108,7 +107,7 @@ impl Tone {
     }
 }
 
-/// Dashes of lines, by the number of the series: colour is never the only difference.
+/// Dashes of lines, by the number of the series, because colour alone is not accessible.
 pub(crate) const DASHES: [&str; 6] = ["", "7 3", "2 3", "10 3 2 3", "14 4", "4 2 1 2 1 2"];
 
 /// The dashes of a series; none for the first.
@@ -116,49 +115,49 @@ pub(crate) fn dashes(series: usize) -> &'static str {
     DASHES.get(series % DASHES.len()).copied().unwrap_or("")
 }
 
-/// How an outline is drawn.
+/// The style of an outline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Stroke {
     pub(crate) tone: Tone,
     pub(crate) width: f64,
     /// In hundredths.
     pub(crate) opacity: u8,
-    /// Lengths of dashes and gaps as SVG writes them, or nothing.
+    /// Lengths of dashes and gaps as in SVG, or empty.
     pub(crate) dashes: &'static str,
 }
 
-/// How a shape is drawn. It has a fill, an outline or both.
+/// The style of a shape: a fill, an outline or both.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Looks {
+pub(crate) struct ShapeStyle {
     /// With an opacity in hundredths.
     pub(crate) fill: Option<(Tone, u8)>,
     pub(crate) stroke: Option<Stroke>,
-    /// Without smooth edges, because neighbours that meet would show seams.
+    /// Without antialiasing, because adjacent shapes would show seams.
     pub(crate) crisp: bool,
 }
 
-impl Looks {
-    pub(crate) fn fill(tone: Tone) -> Looks {
-        Looks {
+impl ShapeStyle {
+    pub(crate) fn fill(tone: Tone) -> ShapeStyle {
+        ShapeStyle {
             fill: Some((tone, 100)),
-            ..Looks::default()
+            ..ShapeStyle::default()
         }
     }
 
-    pub(crate) fn stroke(tone: Tone, width: f64) -> Looks {
-        Looks {
+    pub(crate) fn stroke(tone: Tone, width: f64) -> ShapeStyle {
+        ShapeStyle {
             stroke: Some(Stroke {
                 tone,
                 width,
                 opacity: 100,
                 dashes: "",
             }),
-            ..Looks::default()
+            ..ShapeStyle::default()
         }
     }
 
-    /// The same, with a see-through fill and outline; in hundredths.
-    pub(crate) fn opacity(mut self, hundredths: u8) -> Looks {
+    /// Sets the opacity of fill and outline, in hundredths.
+    pub(crate) fn opacity(mut self, hundredths: u8) -> ShapeStyle {
         self.fill = self.fill.map(|(tone, _)| (tone, hundredths));
         self.stroke = self.stroke.map(|stroke| Stroke {
             opacity: hundredths,
@@ -167,19 +166,19 @@ impl Looks {
         self
     }
 
-    /// The same, with an outline that is dashed.
-    pub(crate) fn dashed(mut self, dashes: &'static str) -> Looks {
+    /// Makes the outline dashed.
+    pub(crate) fn dashed(mut self, dashes: &'static str) -> ShapeStyle {
         self.stroke = self.stroke.map(|stroke| Stroke { dashes, ..stroke });
         self
     }
 
-    /// The same with an outline around it.
-    pub(crate) fn outlined(mut self, tone: Tone, width: f64) -> Looks {
-        self.stroke = Looks::stroke(tone, width).stroke;
+    /// Adds an outline.
+    pub(crate) fn outlined(mut self, tone: Tone, width: f64) -> ShapeStyle {
+        self.stroke = ShapeStyle::stroke(tone, width).stroke;
         self
     }
 
-    pub(crate) fn crisp(mut self) -> Looks {
+    pub(crate) fn crisp(mut self) -> ShapeStyle {
         self.crisp = true;
         self
     }

@@ -1,11 +1,10 @@
-//! What is in the data, before anything is drawn: how far it reaches, and what of it has no place
-//! in a picture.
+//! Surveys the data before anything is drawn: their extent, and what cannot be shown.
 
 use crate::figure::{Axis, Figure, Mark, Point, Scale, Series};
 use crate::number::grouped;
 use std::collections::BTreeMap;
 
-/// From the smallest to the largest.
+/// The range from the smallest to the largest value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Extent {
     pub(crate) low: f64,
@@ -23,7 +22,7 @@ impl Extent {
         self.high = self.high.max(value);
     }
 
-    /// Something to draw an empty axis by.
+    /// The range of an axis without data.
     fn or_default(self) -> Extent {
         if self.low <= self.high {
             self
@@ -46,7 +45,7 @@ pub(crate) enum Absence {
     NoArea,
 }
 
-/// What the data are like.
+/// The extent of the data, and how many values are omitted for which reason.
 #[derive(Clone, Debug)]
 pub(crate) struct Survey {
     pub(crate) x: Extent,
@@ -86,7 +85,7 @@ impl Survey {
             series_left: figure.series.len().saturating_sub(Figure::MOST_SERIES),
         };
         if figure.drawn().any(|series| series.mark == Mark::Stacked) {
-            let value_scale = if figure.lies() {
+            let value_scale = if figure.is_horizontal() {
                 &mut survey.scale_x
             } else {
                 &mut survey.scale_y
@@ -126,7 +125,7 @@ impl Survey {
         }
     }
 
-    /// The axes hold the error bars too, as far as these have a place on them.
+    /// Extends the axes to the error bars, as far as the axes can show them.
     fn take_errors(&mut self, point: &Point) {
         let valid = |error: f64| error.is_finite() && error >= 0.0;
         self.no_error += usize::from(!valid(point.x_error)) + usize::from(!valid(point.y_error));
@@ -146,7 +145,7 @@ impl Survey {
         }
     }
 
-    /// The heights of stacks: those of their parts together.
+    /// Extends an axis to the heights of stacks, the sums of their parts.
     fn stack(&mut self, figure: &Figure) {
         let mut heights: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
         for series in figure.drawn().filter(|series| series.mark == Mark::Stacked) {
@@ -155,7 +154,7 @@ impl Survey {
                 .iter()
                 .filter(|point| self.absence(series.mark, point).is_none())
             {
-                let (place, value) = if figure.lies() {
+                let (place, value) = if figure.is_horizontal() {
                     (point.y, point.x)
                 } else {
                     (point.x, point.y)
@@ -165,7 +164,7 @@ impl Survey {
                 *sum = (*sum + value).clamp(-f64::MAX, f64::MAX);
             }
         }
-        let extent = if figure.lies() {
+        let extent = if figure.is_horizontal() {
             &mut self.x
         } else {
             &mut self.y
@@ -176,8 +175,7 @@ impl Survey {
         }
     }
 
-    /// Rules, regions, notes and what an axis covers belong in the picture too, even if there are
-    /// no data.
+    /// Extends the axes to rules, regions, notes and covered values, even if there are no data.
     fn add_the_rest(&mut self, figure: &Figure) {
         use crate::figure::Direction::{Horizontal, Vertical};
         let mut xs: Vec<f64> = figure.x.covers.clone();
@@ -212,22 +210,22 @@ impl Survey {
         self.y = self.y.or_default();
     }
 
-    /// Whether a value has a place on the x axis.
+    /// Returns whether the x axis can show a value.
     pub(crate) fn x_is_drawn(&self, value: f64) -> bool {
         absent(&self.scale_x, value, self.columns).is_none()
     }
 
-    /// Whether a line may stand at this place of the x axis; between categories as well.
+    /// Returns whether the x axis can show a line at a value; between categories as well.
     pub(crate) fn fits_x(&self, value: f64) -> bool {
         fits(&self.scale_x, value, self.columns)
     }
 
-    /// The same for the y axis.
+    /// Returns whether the y axis can show a line at a value.
     pub(crate) fn fits_y(&self, value: f64) -> bool {
         fits(&self.scale_y, value, self.rows)
     }
 
-    /// Why a point is not drawn, if it is not.
+    /// Returns why a point is not drawn, or nothing if it is drawn.
     pub(crate) fn absence(&self, mark: Mark, point: &Point) -> Option<Absence> {
         let end = if mark == Mark::Histogram {
             point.end
@@ -243,8 +241,8 @@ impl Survey {
             .or((mark == Mark::Discs && !has_area).then_some(Absence::NoArea))
     }
 
-    /// What is missing from the picture, in sentences; empty if nothing is.
-    pub(crate) fn tell(&self, figure: &Figure) -> String {
+    /// Describes what is missing from the picture; empty if nothing is.
+    pub(crate) fn describe_omissions(&self, figure: &Figure) -> String {
         let mut parts = Vec::new();
         let mut say = |count: usize, one: &str, many: &str| {
             if count > 0 {
@@ -282,8 +280,8 @@ impl Survey {
         } else {
             say(
                 self.no_category,
-                "value of no category",
-                "values of no category",
+                "value outside the categories",
+                "values outside the categories",
             );
         }
         say(self.no_width, "bin without width", "bins without width");
@@ -295,13 +293,13 @@ impl Survey {
         );
         say(
             self.series_left,
-            "series more than can be told apart",
-            "series more than can be told apart",
+            "series beyond the maximum number",
+            "series beyond the maximum number",
         );
         if parts.is_empty() {
             String::new()
         } else {
-            format!("Left out: {}.", parts.join("; "))
+            format!("Not shown: {}.", parts.join("; "))
         }
     }
 }

@@ -1,17 +1,17 @@
-//! A page as SVG, with places rounded to tenths.
+//! Writes a picture as SVG, with coordinates rounded to tenths.
 //!
-//! Every element has its colours and its font as attributes, so that any program draws it; see
+//! Every element has its colours and its font as attributes, so that any program can draw it; see
 //! `style`.
 
-use crate::canvas::{Anchor, Canvas, Path, Shape, Step, Text};
-use crate::draw::Page;
+use crate::canvas::{Anchor, Canvas, Path, PathStep, Shape, Text};
+use crate::draw::Picture;
 use crate::sheet::WIDTH;
-use crate::style::{Looks, STYLE, Tone};
+use crate::style::{STYLE, ShapeStyle, Tone};
 use crate::text::{clean, escape};
 use std::fmt::Write as _;
 
-/// The picture, with its own style sheet if it is to stand by itself.
-pub(crate) fn svg(page: &Page, styled: bool) -> String {
+/// Writes the picture, with its style sheet if it is a file of its own.
+pub(crate) fn svg(page: &Picture, styled: bool) -> String {
     let height = tenths(page.height);
     let style = if styled {
         format!("<style>{STYLE}</style>\n")
@@ -43,7 +43,7 @@ fn body(canvas: &Canvas) -> String {
     out
 }
 
-/// A place in tenths: what eyes cannot see would only make files larger, and differ between
+/// Formats a coordinate in tenths: more digits are invisible, enlarge files and differ between
 /// machines.
 pub(crate) fn tenths(place: f64) -> String {
     let tenths = (place.clamp(-1e6, 1e6) * 10.0).round() as i64;
@@ -56,8 +56,8 @@ pub(crate) fn tenths(place: f64) -> String {
     }
 }
 
-/// How a shape looks, as attributes. Nothing in them comes from strangers.
-fn attributes(looks: &Looks) -> String {
+/// Writes the style of a shape as attributes, none of which is untrusted.
+fn attributes(looks: &ShapeStyle) -> String {
     let mut classes = Vec::new();
     let mut out = String::new();
     match looks.fill {
@@ -97,13 +97,13 @@ fn steps(path: &Path) -> String {
     let mut out = String::new();
     for step in &path.0 {
         let _ = match *step {
-            Step::Move(x, y) => write!(out, "M{} {}", tenths(x), tenths(y)),
-            Step::Line(x, y) => write!(out, "L{} {}", tenths(x), tenths(y)),
-            Step::Across(x) => write!(out, "H{}", tenths(x)),
-            Step::Down(y) => write!(out, "V{}", tenths(y)),
-            Step::Close => write!(out, "z"),
-            // The ends are rounded and not the sides, so that neighbours meet.
-            Step::Rectangle(area) => {
+            PathStep::Move(x, y) => write!(out, "M{} {}", tenths(x), tenths(y)),
+            PathStep::Line(x, y) => write!(out, "L{} {}", tenths(x), tenths(y)),
+            PathStep::Across(x) => write!(out, "H{}", tenths(x)),
+            PathStep::Down(y) => write!(out, "V{}", tenths(y)),
+            PathStep::Close => write!(out, "z"),
+            // The corners are rounded, not the lengths, so that neighbours meet.
+            PathStep::Rectangle(area) => {
                 let round = |place: f64| (place * 10.0).round() / 10.0;
                 let (left, top) = (round(area.left), round(area.top));
                 let (wide, high) = (round(area.right) - left, round(area.bottom) - top);
@@ -115,7 +115,7 @@ fn steps(path: &Path) -> String {
                     tenths(top)
                 )
             }
-            Step::Disc(x, y, radius) => {
+            PathStep::Disc(x, y, radius) => {
                 let (r, d) = (tenths(radius), tenths(2.0 * radius));
                 let (left, y) = (tenths(x - radius), tenths(y));
                 write!(out, "M{left} {y}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0z")
@@ -156,8 +156,7 @@ fn element(out: &mut String, text: &Text) {
     let _ = writeln!(out, "{}</text>", escape(&text.text));
 }
 
-/// What appears when a reader points at a text that was cut: much more of it, and still not without
-/// bound.
+/// The tooltip of a text that was cut: much more of it, but bounded.
 fn tooltip(text: &str) -> String {
     const MOST: usize = 400;
     let mut bytes = 0;

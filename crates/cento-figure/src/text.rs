@@ -1,20 +1,21 @@
-//! Text from strangers: made harmless, measured, cut and wrapped.
+//! Untrusted text: cleaned, measured, cut and wrapped.
 //!
-//! Nobody knows in which font a picture will be seen. Widths are those of a wide one, so that what
-//! fits here fits everywhere.
+//! The font of a viewer is unknown. Widths are those of a wide font, so that text that fits here
+//! fits everywhere.
 
 use unicode_width::UnicodeWidthChar;
 
-/// How much of one text is looked at. A name that is longer is a mistake or an attack.
+/// The maximum number of characters of a text that are read. A longer name is a mistake or an
+/// attack.
 const LONGEST: usize = 2_000;
 
-/// How many combining marks may stand on one letter: enough for every living script, and a tower of
-/// them leaves its line.
+/// Combining marks that are kept on one letter: enough for every living script. A tower of them
+/// would cover other lines.
 const MOST_MARKS: usize = 4;
 
-/// What is left of a text when all is gone that could act rather than be read: control characters,
-/// which XML does not allow; direction overrides, by which a text shows something that it is not;
-/// invisible tags. White space of any kind and length is one space.
+/// Removes characters that act rather than being read: control characters, which XML does not
+/// allow; direction overrides, which can make a text look like another; invisible tags. White space
+/// of any kind and length becomes one space.
 pub(crate) fn clean(text: &str) -> String {
     let mut out = String::new();
     let mut marks = 0;
@@ -47,7 +48,7 @@ pub(crate) fn clean(text: &str) -> String {
     out
 }
 
-/// Text as XML, in an element or in an attribute.
+/// Escapes text for an XML element or attribute.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -63,8 +64,8 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// Widths of the letters from space to tilde, in thousandths of the size of the font: DejaVu Sans,
-/// the widest that is common.
+/// The widths of the characters from space to tilde in DejaVu Sans, the widest common font, in
+/// thousandths of the font size.
 const WIDTHS: [u16; 95] = [
     318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318,
     337, // space to /
@@ -75,7 +76,7 @@ const WIDTHS: [u16; 95] = [
     635, 635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838, // p to ~
 ];
 
-/// An upper estimate of the width of a letter, in thousandths of the size of the font.
+/// Returns an upper bound of the width of a character, in thousandths of the font size.
 fn letter_width(letter: char) -> u32 {
     let code = u32::from(letter);
     if let Some(width) = code
@@ -85,7 +86,7 @@ fn letter_width(letter: char) -> u32 {
         return u32::from(*width);
     }
     match (letter.width().unwrap_or(0), code) {
-        // Whole sentences that are one letter.
+        // Ligatures of whole sentences.
         (_, 0xFDFA..=0xFDFD) => 9_000,
         (0, _) => 0,
         (1, 0x00B2 | 0x00B3 | 0x00B9 | 0x2070..=0x209F) => 420,
@@ -95,13 +96,13 @@ fn letter_width(letter: char) -> u32 {
         (1, 0x2009 | 0x202F) => 300,
         (2, 0x1F000..) => 1_400,
         (2, _) => 1_050,
-        // Scripts that this table does not know, some of which have broad letters.
+        // Other scripts, some of which have broad letters.
         (_, 0x0900..=0x1FFF) => 1_100,
         _ => 1_000,
     }
 }
 
-/// The estimated width of a text in a font of this size.
+/// Returns the estimated width of a text in a font of this size.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
     let thousandths: u64 = text
         .chars()
@@ -110,7 +111,7 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
     thousandths as f64 * size / 1000.0
 }
 
-/// The text, or as much of its beginning as fits, with an ellipsis.
+/// Returns the text, or as much of its beginning as fits, with an ellipsis.
 pub(crate) fn cut(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.to_owned();
@@ -133,8 +134,8 @@ pub(crate) fn cut(text: &str, size: f64, room: f64) -> String {
     }
 }
 
-/// Lines that fit. Words stay whole where they can; scripts without spaces break anywhere. What
-/// does not fit in so many lines ends in an ellipsis.
+/// Wraps a text into lines. Words stay whole if they fit; scripts without spaces break anywhere.
+/// Text beyond the maximum number of lines is replaced by an ellipsis.
 pub(crate) fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut rest = text.trim();
@@ -150,7 +151,7 @@ pub(crate) fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String>
     lines
 }
 
-/// Where the first line of a text ends, in bytes: always behind at least one letter.
+/// Returns where the first line of a text ends, in bytes; it has at least one character.
 fn break_at(text: &str, size: f64, room: f64) -> usize {
     let mut used = 0.0;
     let mut good = None;
@@ -174,7 +175,7 @@ fn break_at(text: &str, size: f64, room: f64) -> usize {
     text.len()
 }
 
-/// Punctuation that must not begin a line.
+/// Returns whether a character is punctuation that must not begin a line.
 fn is_closing(letter: char) -> bool {
     "。、，．：；！？）］｝〕〉》」』】,.;:!?)]}".contains(letter)
 }

@@ -1,11 +1,11 @@
-//! What pictures promise, for any data.
+//! The guarantees of pictures, for any data.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
     reason = "what goes wrong in a test should stop it"
 )]
 
-use cento_figure::{Axis, Figure, Format, Mark, Point, Region, Rule, Scale, Series};
+use cento_figure::{Axis, Figure, Mark, NumberFormat, Point, Region, Rule, Scale, Series};
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
@@ -18,9 +18,14 @@ const MARKS: [Mark; 7] = [
     Mark::Stacked,
     Mark::Histogram,
 ];
-const FORMATS: [Format; 4] = [Format::Plain, Format::Count, Format::Share, Format::Bytes];
+const FORMATS: [NumberFormat; 4] = [
+    NumberFormat::Plain,
+    NumberFormat::Count,
+    NumberFormat::Share,
+    NumberFormat::Bytes,
+];
 
-/// All numbers in a text, as SVG separates them.
+/// Returns all numbers in a text, as SVG separates them.
 fn numbers(text: &str) -> Vec<f64> {
     text.split(|letter: char| !(letter.is_ascii_digit() || letter == '.' || letter == '-'))
         .filter(|part| !part.is_empty())
@@ -31,7 +36,7 @@ fn numbers(text: &str) -> Vec<f64> {
         .collect()
 }
 
-/// The corners of a path of ours: absolute steps, and arcs whose ends are relative.
+/// Returns the corners of a path: absolute steps, and arcs with relative ends.
 fn corners(path: &str) -> Vec<(f64, f64)> {
     let (mut x, mut y) = (0.0, 0.0);
     let mut out = Vec::new();
@@ -57,7 +62,7 @@ fn corners(path: &str) -> Vec<(f64, f64)> {
     out
 }
 
-/// Everything that must hold of every picture.
+/// Checks everything that must hold for every picture.
 fn check(figure: &Figure) -> String {
     let svg = figure.svg();
     let document = Document::parse(&svg).unwrap_or_else(|error| panic!("{error}\n{svg}"));
@@ -111,7 +116,7 @@ fn check(figure: &Figure) -> String {
     svg
 }
 
-/// What is drawn has its colours as attributes: not every program knows CSS variables, or any CSS.
+/// Checks that colours are attributes: not every program supports CSS variables, or any CSS.
 fn assert_colours_are_plain(node: &Node<'_, '_>) {
     let plain = |colour: &str| {
         colour.len() == 7
@@ -125,7 +130,7 @@ fn assert_colours_are_plain(node: &Node<'_, '_>) {
             !colours.is_empty() && colours.into_iter().all(plain),
             "{node:?}"
         );
-        // Without a fill of its own a shape would be black.
+        // A shape without a fill would be black.
         assert!(node.has_attribute("fill"), "{node:?}");
     }
     if node.tag_name().name() == "text" {
@@ -134,7 +139,7 @@ fn assert_colours_are_plain(node: &Node<'_, '_>) {
 }
 
 #[test]
-fn a_variable_in_the_style_sheet_has_a_fallback_and_only_programs_that_know_variables_see_it() {
+fn variables_in_the_style_sheet_have_fallbacks_and_are_inside_supports() {
     let style = cento_figure::STYLE;
     let variables: Vec<&str> = style.split("var(").skip(1).collect();
     assert!(variables.len() > 20);
@@ -153,11 +158,11 @@ fn a_variable_in_the_style_sheet_has_a_fallback_and_only_programs_that_know_vari
     assert_eq!(open, 0);
 }
 
-/// How long the first two lines of a PDF are. The second is not text; all behind it is.
+/// The length of the first two lines of a PDF. The second is binary; the rest is text.
 const HEAD: usize = 15;
 
-/// Everything that must hold of every PDF: objects are where the table says, and so long as they
-/// say.
+/// Checks everything that must hold for every PDF: objects have the offsets of the table and their
+/// stated lengths.
 fn check_pdf(figure: &Figure) -> String {
     let file = figure.pdf();
     assert_eq!(file, figure.pdf());
@@ -304,14 +309,14 @@ fn any_figure() -> impl Strategy<Value = Figure> {
 
 proptest! {
     #[test]
-    fn any_data_give_a_picture_that_is_well_formed_and_stays_on_its_page(figure in any_figure()) {
+    fn pictures_of_any_data_are_well_formed_and_stay_on_the_page(figure in any_figure()) {
         check(&figure);
         check_pdf(&figure);
         figure.csv();
     }
 
     #[test]
-    fn text_of_strangers_is_text_and_nothing_else(text in any_text()) {
+    fn untrusted_text_is_only_text(text in any_text()) {
         let plain = |text: &str| {
             Figure::new(text, Axis::linear(text), Axis::of_categories(text, [text]))
                 .caption(text)
@@ -331,13 +336,13 @@ proptest! {
 fn log_log() -> Figure {
     Figure::new(
         "t",
-        Axis::log10("x").format(Format::Count),
-        Axis::log10("y").format(Format::Count),
+        Axis::log10("x").format(NumberFormat::Count),
+        Axis::log10("y").format(NumberFormat::Count),
     )
 }
 
 #[test]
-fn nothing_to_show_is_said() {
+fn a_figure_without_data_says_so() {
     assert!(check(&log_log()).contains(">No data<"));
     let nothing = log_log()
         .series(Series::new(
@@ -348,7 +353,7 @@ fn nothing_to_show_is_said() {
         .rule(Rule::vertical(3.0, "r"));
     let svg = check(&nothing);
     assert!(svg.contains(">No data<"));
-    assert!(svg.contains("Left out: 1 value that is not a finite number; 1 value at or below zero, which a logarithmic axis cannot show."));
+    assert!(svg.contains("Not shown: 1 value that is not a finite number; 1 value at or below zero, which a logarithmic axis cannot show."));
     assert!(
         check(&Figure::new(
             "",
@@ -360,7 +365,7 @@ fn nothing_to_show_is_said() {
 }
 
 #[test]
-fn what_is_left_out_is_counted() {
+fn omitted_values_are_counted() {
     let points = [
         (1.0, 1.0),
         (2.0, 0.0),
@@ -373,18 +378,18 @@ fn what_is_left_out_is_counted() {
     let many = (0..20).fold(log_log(), |figure, n| {
         figure.series(Series::new(n.to_string(), Mark::Line, [(1.0, 1.0)]))
     });
-    assert!(check(&many).contains("Left out: 4 series more than can be told apart."));
+    assert!(check(&many).contains("Not shown: 4 series beyond the maximum number."));
     let rows = Axis::of_categories("", (0..70).map(|n| n.to_string()));
     let tall =
         Figure::new("", Axis::linear(""), rows).series(Series::rows("", (0..70).map(f64::from)));
     assert!(check(&tall).contains("10 values beyond the first 60 categories"));
     let twice = Figure::new("", Axis::of_categories("", ["a"]), Axis::linear(""));
     let twice = twice.series(Series::new("", Mark::Bars, [(0.0, 1.0), (0.0, 3.0)]));
-    assert!(check(&twice).contains("Bars hidden by a longer one at the same place: 1."));
+    assert!(check(&twice).contains("Bars hidden behind a longer one: 1."));
 }
 
 #[test]
-fn any_number_of_points_is_a_small_picture() {
+fn pictures_of_many_points_are_small() {
     let wave = |n: u32| {
         (
             f64::from(n),
@@ -413,11 +418,11 @@ fn any_number_of_points_is_a_small_picture() {
         check(&figure);
         check_pdf(&figure);
     }
-    // And many of many, with holes.
+    // Many series of many points, with gaps.
     for mark in MARKS {
         let mut figure = Figure::new(
             "t",
-            Axis::linear("x").format(Format::Count),
+            Axis::linear("x").format(NumberFormat::Count),
             Axis::linear("y"),
         );
         for shift in 0..16 {
@@ -443,7 +448,7 @@ fn any_number_of_points_is_a_small_picture() {
 }
 
 #[test]
-fn names_of_any_length_are_a_small_picture() {
+fn pictures_of_long_names_are_small() {
     let long = |index: usize| format!("{index}{}", "\"".repeat(100_000));
     let names: Vec<String> = (0..150).map(long).collect();
     let mut figure = Figure::new(
@@ -508,7 +513,7 @@ fn a_line_breaks_where_a_value_is_missing() {
     assert_eq!((line(1.5), line(f64::NAN)), (1, 2));
 }
 
-/// The parts of an SVG path that begin with a move, of the elements that a text is in.
+/// Returns the subpaths of the elements whose markup contains a text.
 fn pieces(svg: &str, class: &str) -> Vec<String> {
     svg.lines()
         .filter(|line| line.starts_with("<path") && line.contains(class))
@@ -519,7 +524,7 @@ fn pieces(svg: &str, class: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_line_goes_through_values_that_do_not_exist() {
+fn lines_have_gaps_at_missing_values() {
     let points = [
         (1.0, 5.0),
         (2.0, 4.0),
@@ -529,7 +534,12 @@ fn no_line_goes_through_values_that_do_not_exist() {
         (41.0, 1.0),
     ];
     let figure = |series: Series| {
-        Figure::new("", Axis::linear("").format(Format::Count), Axis::log10("")).series(series)
+        Figure::new(
+            "",
+            Axis::linear("").format(NumberFormat::Count),
+            Axis::log10(""),
+        )
+        .series(series)
     };
     let all = Series::new("", Mark::Line, points);
     let lines = |series: Series| pieces(&check(&figure(series)), "\"cf-line-1\"");
@@ -538,10 +548,10 @@ fn no_line_goes_through_values_that_do_not_exist() {
     let runs = lines(with_gaps.clone());
     assert_eq!(runs.len(), 3, "{runs:?}");
     assert_eq!(runs.iter().filter(|run| run.contains('L')).count(), 2);
-    // The value that stands alone has a mark, and nothing is said to be left out.
+    // A single value has a mark, and nothing is reported as omitted.
     let svg = check(&figure(with_gaps));
     assert_eq!(pieces(&svg, "\"cf-fill-1\"").len(), 6);
-    assert!(!svg.contains("Left out"));
+    assert!(!svg.contains("Not shown"));
 }
 
 #[test]
@@ -561,10 +571,10 @@ fn a_point_on_a_line_is_drawn_over_the_line() {
 }
 
 #[test]
-fn points_at_one_place_are_counted() {
+fn points_at_one_position_are_counted() {
     let share = || {
         Axis::linear("")
-            .format(Format::Share)
+            .format(NumberFormat::Share)
             .covering(0.0)
             .covering(1.0)
     };
@@ -579,9 +589,9 @@ fn points_at_one_place_are_counted() {
     };
     let svg = pairs(20);
     assert_eq!(pieces(&svg, "cf-line-paper").len(), 3);
-    assert!(svg.contains(">20</text>") && svg.contains("A larger dot stands for several points"));
+    assert!(svg.contains(">20</text>") && svg.contains("Larger dots stand for several points"));
     assert!(!pairs(1).contains("A larger dot"));
-    // In a cloud they are a cell, which is no sliver at the edge of the plot.
+    // In a dense series they are a cell, not a sliver at the edge of the plot.
     let share_of = |n: u32| f64::from(n) / 2_000.0;
     let cloud = (0..2_000u32).map(|n| (share_of(n * 7919 % 1_900), share_of(n * 104_729 % 1_900)));
     let mirrors = std::iter::repeat_n((1.0, 1.0), 20);
@@ -610,7 +620,7 @@ fn areas_of_discs_are_proportional_and_inner_discs_are_parts_of_them() {
         let radius = |arc: &String| numbers(arc.split('a').nth(1).unwrap())[0];
         arcs.iter().map(radius).collect()
     };
-    // The largest first, and behind them the three of the legend and the example of an inner disc.
+    // The largest first, then the three of the legend and the example of an inner disc.
     let outer = radii("cf-fill-1 cf-line-1");
     assert_eq!(outer[..3], [14.0, 7.0, 3.5]);
     assert_eq!(radii("\"cf-fill-1\"")[..2], [14.0, 3.5]);
@@ -626,15 +636,15 @@ fn areas_of_discs_are_proportional_and_inner_discs_are_parts_of_them() {
     ];
     let figure =
         Figure::new("", Axis::linear(""), Axis::linear("")).series(Series::discs("", nothing));
-    assert!(check(&figure).contains("Left out: 3 discs without area."));
+    assert!(check(&figure).contains("Not shown: 3 discs without area."));
     let sizes = [(1.0, 1.0, 1.0, 0.0), (2.0, 2.0, 1e12, 0.0)];
     let figure =
         Figure::new("", Axis::linear(""), Axis::linear("")).series(Series::discs("", sizes));
-    assert!(check(&figure).contains("Discs drawn larger than they are, to be seen at all: 1."));
+    assert!(check(&figure).contains("Discs enlarged to be visible: 1."));
 }
 
 #[test]
-fn error_bars_reach_as_far_as_they_say_and_points_have_names() {
+fn error_bars_have_their_lengths_and_points_their_names() {
     let sites = [
         (50.0, 100.0, 10.0),
         (70.0, 1_000.0, 0.0),
@@ -648,7 +658,7 @@ fn error_bars_reach_as_far_as_they_say_and_points_have_names() {
     .series(Series::with_x_errors("sites", sites).named(["a.example", "", "=c.example"]));
     let svg = check(&figure);
     assert!(svg.contains(">a.example</text>") && svg.contains(">=c.example</text>"));
-    assert!(svg.contains("Left out: 1 error bar whose length is not a number."));
+    assert!(svg.contains("Not shown: 1 error bar whose length is not a number."));
     let bars: Vec<Vec<f64>> = pieces(&svg, "stroke-opacity=\"0.6\"")
         .iter()
         .map(|bar| numbers(bar))
@@ -700,7 +710,7 @@ fn the_order_of_points_does_not_matter() {
 }
 
 #[test]
-fn a_page_brings_the_style_sheet_itself() {
+fn figures_for_a_page_have_no_style_sheet() {
     let figure = log_log().series(Series::new("s", Mark::Points, [(1.0, 1.0)]));
     assert!(!figure.svg_for_page().contains("<style"));
     let style = format!("<style>{}</style>\n", cento_figure::STYLE);
@@ -708,7 +718,7 @@ fn a_page_brings_the_style_sheet_itself() {
 }
 
 #[test]
-fn a_pdf_says_where_letters_are_missing() {
+fn a_pdf_says_that_characters_are_missing() {
     let figure = |name: &str| {
         Figure::new(
             "Pages ≥ 10⁵, θ = −0.5",
@@ -723,18 +733,18 @@ fn a_pdf_says_where_letters_are_missing() {
             .map(|byte| format!("{byte:02X}"))
             .collect::<String>()
     };
-    let note = hex("A box stands for a letter");
+    let note = hex("Boxes stand for characters");
     assert!(!check_pdf(&figure("café.example")).contains(&note));
     let file = check_pdf(&figure("新闻.example"));
     assert!(file.contains(&note) && file.contains("/F4 11 Tf 0 Ts <6F6F> Tj"));
 }
 
 #[test]
-fn pictures_look_as_they_did() {
+fn pictures_match_their_snapshots() {
     let replicas = Figure::new(
         "Replicas",
         Axis::of_categories("Replicas of a page", ["1", "2", "3–5"]),
-        Axis::linear("Share of pages").format(Format::Share),
+        Axis::linear("Share of pages").format(NumberFormat::Share),
     )
     .caption("Most pages have none but themselves.")
     .series(Series::columns("exact", [0.64, 0.18, 0.05]))
@@ -754,8 +764,8 @@ fn pictures_look_as_they_did() {
 
     let sweep = Figure::new(
         "Sweep",
-        Axis::linear("k").format(Format::Count),
-        Axis::log10("Quilts").format(Format::Count),
+        Axis::linear("k").format(NumberFormat::Count),
+        Axis::log10("Quilts").format(NumberFormat::Count),
     )
     .series(Series::new(
         "θ = 0.3",

@@ -1,25 +1,26 @@
-//! Whether a file still is what it was.
+//! Checksums of files.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The size of a file and the hash of all of it.
+/// The size and the hash of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Checksum {
-    /// Its size.
+    /// The size in bytes.
     pub bytes: u64,
-    /// BLAKE3 over all of it, in hex.
+    /// The BLAKE3 hash, in hex.
     pub blake3: String,
 }
 
 impl Checksum {
-    /// Reads all of a file.
+    /// Computes the checksum of a file.
     pub fn of(path: &Path) -> io::Result<Checksum> {
         Checksum::read(File::open(path)?)
     }
 
-    /// Reads what is left of anything.
+    /// Computes the checksum of the rest of a reader.
     pub fn read(mut input: impl Read) -> io::Result<Checksum> {
         let mut hasher = blake3::Hasher::new();
         let mut buffer = vec![0; 1 << 20];

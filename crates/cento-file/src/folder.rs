@@ -1,15 +1,15 @@
-//! Folders for temporary files.
+//! Private folders for temporary files.
 //!
 //! ```text
-//! TEMP/cento-8f3c0b1d52a9e674/    mode 0700, a name that nobody can guess
-//!   lock                          held as long as its process lives
-//!   …                             whatever its owner puts there
+//! TEMP/cento-8f3c0b1d52a9e674/    mode 0700, a name that cannot be guessed
+//!   lock                          locked while the process runs
+//!   …                             the temporary files
 //! ```
 //!
-//! A folder belongs to the process that holds its lock. Process numbers would not do: they are used
-//! again, and two containers that share a folder have the same ones. The system lets go of a lock
-//! when its process ends, however it ends; so a folder whose lock is free is nobody's, and the next
-//! process that needs such a folder removes it.
+//! A folder belongs to the process that holds its lock. Process ids would not work: they are
+//! reused, and two containers that share a folder can have the same ids. The system releases a lock
+//! when its process ends in any way. So a folder whose lock is free is abandoned, and the next
+//! process that creates a private folder removes it.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -17,15 +17,16 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::lock::{free_lock, lock};
-use crate::{live, random_name};
+use crate::{cleanup, random_name};
 
 const PREFIX: &str = "cento-";
 const LOCK: &str = "lock";
-/// How often a name is drawn: it clashes with nothing unless somebody removes what we make.
+/// How many names are tried. Random names do not collide, but another process may remove a new
+/// folder before it is locked.
 const ATTEMPTS: usize = 16;
 
-/// A folder that only this user can look into, and that is removed with all that is in it when this
-/// is dropped.
+/// A folder that only this user can read, and that is removed with its content when this is
+/// dropped.
 #[derive(Debug)]
 pub struct PrivateFolder {
     path: PathBuf,
@@ -33,8 +34,7 @@ pub struct PrivateFolder {
 }
 
 impl PrivateFolder {
-    /// Makes a folder below `temp`, which is made too if it is not there. Removes what processes
-    /// that were killed have left.
+    /// Creates a folder in `temp`, and `temp` if it does not exist. Removes abandoned folders.
     pub fn create(temp: &Path) -> io::Result<PrivateFolder> {
         fs::create_dir_all(temp)?;
         sweep(temp);
@@ -45,9 +45,9 @@ impl PrivateFolder {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             }
-            live::note(&path);
-            // Another process may take the folder for abandoned until its lock is held; then there
-            // is another one.
+            cleanup::register(&path);
+            // Until the folder is locked, another process may remove it as abandoned. Then another
+            // name is tried.
             let failed = match lock(&path.join(LOCK)) {
                 Ok(Some(held)) if is_same(&held, &path.join(LOCK)) => {
                     return Ok(PrivateFolder {
@@ -59,17 +59,17 @@ impl PrivateFolder {
                 Err(error) => Some(error).filter(|error| error.kind() != io::ErrorKind::NotFound),
             };
             let _ = fs::remove_dir_all(&path);
-            live::forget(&path);
+            cleanup::unregister(&path);
             if let Some(error) = failed {
                 return Err(error);
             }
         }
         Err(io::Error::other(
-            "no folder for temporary files can be made",
+            "cannot create a folder for temporary files",
         ))
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -77,17 +77,17 @@ impl PrivateFolder {
 
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
-        // Whatever is left of it is removed by the next process. The lock goes last.
+        // If this fails, the next process removes the folder. The lock is released last.
         let _ = fs::remove_dir_all(&self.path);
-        live::forget(&self.path);
+        cleanup::unregister(&self.path);
         drop(self.lock.take());
     }
 }
 
-/// Makes a folder that is private, or makes sure that it is one: a folder, not a link to one, that
-/// belongs to this user, that nobody else can write to, and in which there are regular files alone,
-/// so that nothing in it leads elsewhere. False if it is something else.
-pub fn private(path: &Path) -> io::Result<bool> {
+/// Creates a private folder, or checks that an existing one is private: it is not a link, belongs
+/// to this user, cannot be written to by others, and has only regular files, so that no link leads
+/// out of it. Returns false if it is not private.
+pub fn ensure_private(path: &Path) -> io::Result<bool> {
     match DirBuilder::new().mode(0o700).create(path) {
         Ok(()) => return Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -109,7 +109,7 @@ fn is_own(metadata: &fs::Metadata) -> bool {
     metadata.uid() == rustix::process::geteuid().as_raw()
 }
 
-/// Whether an open file is still the one of this name.
+/// Whether the path still names this open file.
 pub(crate) fn is_same(file: &File, path: &Path) -> bool {
     let Ok((open, named)) = file
         .metadata()
@@ -120,7 +120,7 @@ pub(crate) fn is_same(file: &File, path: &Path) -> bool {
     (open.dev(), open.ino()) == (named.dev(), named.ino())
 }
 
-/// Removes private folders of this user whose lock nobody holds. Best effort.
+/// Removes abandoned private folders of this user. Errors are ignored.
 fn sweep(temp: &Path) {
     let Ok(entries) = fs::read_dir(temp) else {
         return;
@@ -131,7 +131,7 @@ fn sweep(temp: &Path) {
             continue;
         };
         let ours = random.len() == 16 && random.bytes().all(|byte| byte.is_ascii_hexdigit());
-        // Of the entry itself, not of what a link leads to.
+        // This does not follow links.
         let own = entry
             .metadata()
             .is_ok_and(|metadata| metadata.is_dir() && is_own(&metadata));
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_private_folder_is_closed_to_others_and_goes_with_its_owner() {
+    fn a_private_folder_has_mode_0700_and_is_removed_when_it_is_dropped() {
         let temp = tempfile::tempdir().unwrap();
         let folder = PrivateFolder::create(temp.path()).unwrap();
         let other = PrivateFolder::create(temp.path()).unwrap();
@@ -165,14 +165,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_left_is_removed_and_nothing_else_is() {
+    fn only_the_folder_of_a_killed_process_is_removed() {
         let temp = tempfile::tempdir().unwrap();
         let name = |name: &str| temp.path().join(name);
         let abandoned = name("cento-0123456789abcdef");
         fs::create_dir(&abandoned).unwrap();
         fs::write(abandoned.join("lock"), "").unwrap();
         fs::write(abandoned.join("text"), "words").unwrap();
-        // Not made by us; without a lock; a link; somebody's work.
+        // Another name; without a lock; a link; another folder.
         fs::create_dir(name("cento-backup")).unwrap();
         fs::write(name("cento-backup").join("lock"), "").unwrap();
         fs::create_dir(name("cento-0123456789abcde0")).unwrap();
@@ -189,19 +189,19 @@ mod tests {
     }
 
     #[test]
-    fn a_link_or_an_open_folder_is_not_private() {
+    fn a_link_and_a_writable_folder_are_not_private() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("work");
-        assert!(private(&path).unwrap());
-        assert!(private(&path).unwrap());
+        assert!(ensure_private(&path).unwrap());
+        assert!(ensure_private(&path).unwrap());
         let link = temp.path().join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        assert!(!private(&link).unwrap());
+        assert!(!ensure_private(&link).unwrap());
         fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
-        assert!(!private(&path).unwrap());
+        assert!(!ensure_private(&path).unwrap());
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        assert!(private(&path).unwrap());
-        std::os::unix::fs::symlink("/etc/passwd", path.join("0000.aside")).unwrap();
-        assert!(!private(&path).unwrap());
+        assert!(ensure_private(&path).unwrap());
+        std::os::unix::fs::symlink("/etc/passwd", path.join("0000.partial")).unwrap();
+        assert!(!ensure_private(&path).unwrap());
     }
 }

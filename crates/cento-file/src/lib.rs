@@ -1,16 +1,15 @@
-//! Writing files so that nothing is lost and nothing is let in. Every crate that writes a file for
-//! somebody goes through here.
+//! Atomic output files, private temporary folders, lock files and checksums. All crates of cento
+//! that write files use this one.
 //!
 //! # Brief overview
 //!
-//! * An [`Output`] is a file that appears whole or not at all: it is written under a name of its
-//!   own beside its place and renamed. What is not a regular file (a device, a pipe, standard
-//!   output) is written to and never replaced.
-//! * A [`PrivateFolder`] holds temporary files: nobody else can look into it, it is removed when it
-//!   is dropped, and what a killed process leaves behind is removed by the next one.
-//! * [`lock`] takes a lock file without following links.
-//! * A [`Checksum`] tells whether a file still is what it was; a [`seal`] does so within a file of
-//!   JSON.
+//! * An [`Output`] is a file that appears when it is complete: it is written under a temporary name
+//!   and renamed. Anything that is not a regular file (a device, a pipe, standard output) is
+//!   written to and never replaced.
+//! * A [`PrivateFolder`] is for temporary files: other users cannot read it, it is removed when it
+//!   is dropped, and the folder of a killed process is removed by the next one.
+//! * [`lock`] locks a file without following links.
+//! * A [`Checksum`] detects changes of a file; [`seal`] adds a checksum to a JSON document.
 //!
 //! ```
 //! use std::io::Write;
@@ -26,33 +25,35 @@
 //! ```
 
 mod checksum;
+mod cleanup;
+mod fault;
 mod folder;
-mod live;
 mod lock;
 mod output;
 mod seal;
 
 pub use checksum::Checksum;
-pub use folder::{PrivateFolder, private};
-pub use live::clean_up;
+pub use cleanup::clean_up;
+pub use fault::{Fault, bug_hint};
+pub use folder::{PrivateFolder, ensure_private};
 pub use lock::{is_locked, lock};
 pub use output::{Output, is_standard_output, is_stream, replace};
 pub use seal::{Seal, check_seal, seal};
 
 use std::path::Path;
 
-/// What a file is by itself, whatever its name: its device and its number there. None if there is
-/// no such file.
+/// Returns the device and inode numbers of a file, which identify it under any name. `None` if the
+/// file does not exist.
 pub fn inode(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
     let metadata = path.metadata().ok()?;
     Some((metadata.dev(), metadata.ino()))
 }
 
-/// Letters that nobody can guess.
+/// Returns 16 hexadecimal digits that cannot be guessed.
 fn random_name() -> String {
     use std::hash::{BuildHasher, Hasher, RandomState};
-    // The standard library seeds this from the random numbers of the operating system.
+    // The standard library seeds this with random numbers of the operating system.
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());
     format!("{:016x}", hasher.finish())

@@ -1,4 +1,4 @@
-//! Locks: held by a living process, and by nobody else.
+//! Lock files, which the system releases when their process ends.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -7,14 +7,14 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Opens without following a link and without waiting for the other end of a pipe.
+/// Sets options to open a file without following a link or waiting for the other end of a pipe.
 pub(crate) fn not_following(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
 }
 
-/// Takes the lock at a path, and makes its file if there is none; none if another process holds it.
-/// The lock ends with the file that is returned, or with the process. A link in its place is an
-/// error: who made it may want another file to be touched.
+/// Locks a file, which is created if it does not exist. Returns `None` if another process holds the
+/// lock. The lock is released when the returned file is dropped or the process ends. A link is an
+/// error, because it could be an attempt to modify another file.
 pub fn lock(path: &Path) -> io::Result<Option<File>> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -22,7 +22,7 @@ pub fn lock(path: &Path) -> io::Result<Option<File>> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "it is not a regular file",
+            "not a regular file",
         ));
     }
     match file.try_lock() {
@@ -32,12 +32,12 @@ pub fn lock(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Whether a process holds the lock at a path. Where that cannot be found out, the answer is yes.
+/// Whether a process holds a lock. Returns true if this cannot be determined.
 pub fn is_locked(path: &Path) -> bool {
     free_lock(path).is_none()
 }
 
-/// The lock at a path, if it is there and nobody holds it.
+/// Takes a lock if its file exists and no process holds it.
 pub(crate) fn free_lock(path: &Path) -> Option<File> {
     let file = not_following(OpenOptions::new().read(true))
         .open(path)
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_is_held_by_one_and_ends_with_it() {
+    fn a_lock_has_one_owner_and_is_released_when_it_is_dropped() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
         let held = lock(&path).unwrap().unwrap();
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_follows_no_link_and_empties_no_file() {
+    fn locking_does_not_follow_links_or_truncate_files() {
         let folder = tempfile::tempdir().unwrap();
         let victim = folder.path().join("victim");
         std::fs::write(&victim, "precious").unwrap();

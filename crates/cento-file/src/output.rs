@@ -1,13 +1,13 @@
-//! A file that appears whole or not at all.
+//! Output files that appear when they are complete.
 //!
 //! ```text
-//!   report.html                          the place: what was there before stays until the end
-//!   .report.html.8f3c0b1d52a9e674.part   what is written, locked by who writes it, renamed when it is whole
+//!   report.html                          the old content stays until the new file is complete
+//!   .report.html.8f3c0b1d52a9e674.part   the new file, locked by its writer, renamed at the end
 //! ```
 //!
-//! The name aside cannot be guessed and is created exclusively, so no link of a stranger is
-//! followed and two processes that write one file do not meet. What a killed process leaves behind
-//! has no lock: who writes the same file next removes it.
+//! The temporary name cannot be guessed and is created exclusively. So no link of another user is
+//! followed, and two processes can write the same file. The temporary file of a killed process is
+//! not locked any more: the next process that writes the same file removes it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
@@ -15,27 +15,28 @@ use std::path::{Path, PathBuf};
 
 use crate::folder::is_same;
 use crate::lock::{free_lock, not_following};
-use crate::{live, random_name};
+use crate::{cleanup, random_name};
 
 const PART: &str = ".part";
 const ATTEMPTS: usize = 16;
 
-/// A file while it is written.
+/// An output file that is being written.
 #[derive(Debug)]
 pub struct Output {
-    target: Target,
+    target: OutputTarget,
     file: File,
-    /// Empty once there is nothing to remove.
-    aside: PathBuf,
+    /// The path of the temporary file; empty if there is nothing to remove.
+    partial: PathBuf,
 }
 
+/// What happens to the temporary file when it is complete.
 #[derive(Debug)]
-enum Target {
-    /// The file aside takes this name.
+enum OutputTarget {
+    /// It is renamed to this path.
     Name(PathBuf),
-    /// What is aside is copied to this when it is whole: it is no regular file.
+    /// It is copied to this path, which is not a regular file.
     Device(PathBuf),
-    /// The same for standard output.
+    /// It is copied to standard output.
     Standard,
 }
 
@@ -47,56 +48,56 @@ pub fn is_standard_output(path: &Path) -> bool {
 }
 
 /// Whether a path means something that is written to and not replaced: standard output, a device or
-/// a pipe. It has no place beside it.
+/// a pipe.
 pub fn is_stream(path: &Path) -> bool {
     let special = |metadata: fs::Metadata| !metadata.is_file() && !metadata.is_dir();
     is_standard_output(path) || path.metadata().is_ok_and(special)
 }
 
 impl Output {
-    /// Begins the file that a user named. A link is followed, and the file that it leads to is
-    /// replaced; a device, a pipe and standard output (`-`) are written to. A file that must not be
-    /// written to is not replaced either.
+    /// Creates an output at a path that the user has named. A link is followed, and its target is
+    /// replaced; a device, a pipe and standard output (`-`) are written to. A read-only file is not
+    /// replaced.
     pub fn create(path: &Path) -> io::Result<Output> {
         if is_standard_output(path) {
-            return Self::elsewhere(Target::Standard);
+            return Self::unnamed(OutputTarget::Standard);
         }
-        let place = match path.symlink_metadata() {
+        let resolved = match path.symlink_metadata() {
             Ok(metadata) if metadata.is_symlink() => match fs::canonicalize(path) {
-                Ok(place) => place,
-                // A link to nothing yet: what it leads to is made.
+                Ok(resolved) => resolved,
+                // The target of a dangling link is created.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => dangling(path)?,
                 Err(error) => return Err(error),
             },
             _ => path.to_owned(),
         };
-        match place.symlink_metadata() {
+        match resolved.symlink_metadata() {
             Ok(metadata) if metadata.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-            Ok(metadata) if !metadata.is_file() => Self::elsewhere(Target::Device(place)),
+            Ok(metadata) if !metadata.is_file() => Self::unnamed(OutputTarget::Device(resolved)),
             Ok(metadata) if metadata.permissions().readonly() => {
                 Err(io::ErrorKind::PermissionDenied.into())
             }
             Ok(metadata) => {
-                let output = Self::beside(&place)?;
-                // A file keeps its permissions, as if it had been written to.
+                let output = Self::next_to(&resolved)?;
+                // The file keeps its permissions.
                 let _ = output.file.set_permissions(metadata.permissions());
                 Ok(output)
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::beside(&place),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::next_to(&resolved),
             Err(error) => Err(error),
         }
     }
 
-    /// Begins a file in a folder of our own, where there is no reason for anything but regular
-    /// files: whatever has its name is replaced, and no link is followed.
+    /// Creates an output in a folder of cento, which has only regular files. Anything under this
+    /// name is replaced, and links are not followed.
     pub fn within(path: &Path) -> io::Result<Output> {
         if path.symlink_metadata().is_ok_and(|there| there.is_dir()) {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        Self::beside(path)
+        Self::next_to(path)
     }
 
-    fn beside(path: &Path) -> io::Result<Output> {
+    fn next_to(path: &Path) -> io::Result<Output> {
         let Some(name) = path.file_name() else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
@@ -105,91 +106,94 @@ impl Output {
             let mut part = std::ffi::OsString::from(".");
             part.push(name);
             part.push(format!(".{}{PART}", random_name()));
-            let aside = path.with_file_name(part);
-            live::note(&aside);
-            let created = create_new(&aside);
+            let partial = path.with_file_name(part);
+            cleanup::register(&partial);
+            let created = create_new(&partial);
             let file = match created {
                 Ok(file) => file,
                 Err(error) => {
-                    live::forget(&aside);
+                    cleanup::unregister(&partial);
                     match error.kind() {
                         io::ErrorKind::AlreadyExists => continue,
                         _ => return Err(error),
                     }
                 }
             };
-            // Where files cannot be locked, nobody takes this one for abandoned.
+            // On file systems without locks, no process removes the file as abandoned.
             let _ = file.try_lock();
-            if is_same(&file, &aside) {
+            if is_same(&file, &partial) {
                 return Ok(Output {
-                    target: Target::Name(path.to_owned()),
+                    target: OutputTarget::Name(path.to_owned()),
                     file,
-                    aside,
+                    partial,
                 });
             }
-            live::forget(&aside);
+            cleanup::unregister(&partial);
         }
-        Err(io::Error::other("no file can be made beside it"))
+        Err(io::Error::other(
+            "cannot create a temporary file next to it",
+        ))
     }
 
-    /// Begins a file that has no name, to be copied when it is whole.
-    fn elsewhere(target: Target) -> io::Result<Output> {
-        let aside = std::env::temp_dir().join(format!(".cento-{}{PART}", random_name()));
-        let file = create_new(&aside)?;
-        fs::remove_file(&aside)?;
+    /// Creates an unnamed temporary file, which is copied to the target when it is complete.
+    fn unnamed(target: OutputTarget) -> io::Result<Output> {
+        let partial = std::env::temp_dir().join(format!(".cento-{}{PART}", random_name()));
+        let file = create_new(&partial)?;
+        fs::remove_file(&partial)?;
         Ok(Output {
             target,
             file,
-            aside: PathBuf::new(),
+            partial: PathBuf::new(),
         })
     }
 
-    /// The name under which the file is written, by which it can be read before it is finished.
-    pub fn aside(&self) -> &Path {
-        &self.aside
+    /// The path of the temporary file, under which it can be read before it is finished.
+    pub fn partial_path(&self) -> &Path {
+        &self.partial
     }
 
-    /// Gives the file its name, or copies it to what has no name.
+    /// Renames the file, or copies it to a device or standard output.
     pub fn finish(mut self) -> io::Result<()> {
         self.file.flush()?;
         match &self.target {
-            Target::Name(path) => {
-                // If somebody has removed the file aside, another one may have its name.
-                if !is_same(&self.file, &self.aside) {
+            OutputTarget::Name(path) => {
+                // If the temporary file was removed, another file may have its name.
+                if !is_same(&self.file, &self.partial) {
                     return Err(io::ErrorKind::NotFound.into());
                 }
-                fs::rename(&self.aside, path)?;
-                live::forget(&self.aside);
-                self.aside = PathBuf::new();
+                fs::rename(&self.partial, path)?;
+                cleanup::unregister(&self.partial);
+                self.partial = PathBuf::new();
                 Ok(())
             }
-            Target::Device(path) => {
+            OutputTarget::Device(path) => {
                 let mut device = OpenOptions::new().write(true).open(path)?;
                 copy_all(&mut self.file, &mut device)
             }
-            Target::Standard => {
+            OutputTarget::Standard => {
                 let mut out = io::stdout().lock();
                 copy_all(&mut self.file, &mut out)
             }
         }
     }
 
-    /// Makes what was written last through a power cut, and then [finishes](Output::finish).
+    /// Syncs the file to disk, so that it survives a power failure, and [finishes](Output::finish)
+    /// it.
     pub fn finish_synced(self) -> io::Result<()> {
-        if matches!(self.target, Target::Name(_)) {
+        if matches!(self.target, OutputTarget::Name(_)) {
             self.file.sync_all()?;
         }
         self.finish()
     }
 
-    /// Whether what is written ends on a terminal, where people would see bytes that are no text.
+    /// Whether the output goes to a terminal, where binary data should not be shown.
     pub fn is_terminal(&self) -> bool {
-        matches!(self.target, Target::Standard) && io::stdout().is_terminal()
+        matches!(self.target, OutputTarget::Standard) && io::stdout().is_terminal()
     }
 }
 
-/// Creates a file in a folder of our own in place of whatever has its name, without following a
-/// link.
+/// Creates a file in a folder of cento. Anything under this name is replaced, and links are not
+/// followed.
 pub fn replace(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -207,13 +211,13 @@ fn create_new(path: &Path) -> io::Result<File> {
 fn copy_all(from: &mut File, to: &mut impl Write) -> io::Result<()> {
     from.seek(SeekFrom::Start(0))?;
     match io::copy(from, to).and_then(|_| to.flush()) {
-        // A reader that has heard enough is no error.
+        // A reader that has closed the pipe is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         outcome => outcome,
     }
 }
 
-/// Where a link leads to that leads to nothing.
+/// Returns the target of a dangling link.
 fn dangling(path: &Path) -> io::Result<PathBuf> {
     let target = fs::read_link(path)?;
     Ok(match path.parent() {
@@ -222,7 +226,7 @@ fn dangling(path: &Path) -> io::Result<PathBuf> {
     })
 }
 
-/// Removes what killed processes have left of the same file. Best effort.
+/// Removes temporary files of killed processes for the same output. Errors are ignored.
 fn sweep(path: &Path) {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -251,9 +255,9 @@ fn sweep(path: &Path) {
 
 impl Drop for Output {
     fn drop(&mut self) {
-        if !self.aside.as_os_str().is_empty() {
-            let _ = fs::remove_file(&self.aside);
-            live::forget(&self.aside);
+        if !self.partial.as_os_str().is_empty() {
+            let _ = fs::remove_file(&self.partial);
+            cleanup::unregister(&self.partial);
         }
     }
 }
@@ -295,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_appears_when_it_is_whole_and_an_unfinished_one_leaves_nothing() {
+    fn a_file_appears_when_it_is_finished_and_an_unfinished_one_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.txt");
         fs::write(&path, "before").unwrap();
@@ -321,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_a_user_names_stays_and_one_of_a_stranger_is_replaced() {
+    fn create_follows_a_link_and_within_replaces_it() {
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("v2"), folder.path().join("latest"));
         fs::write(&file, "before").unwrap();
@@ -339,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn two_who_write_one_file_do_not_meet() {
+    fn two_outputs_can_write_the_same_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.txt");
         let mut one = Output::create(&path).unwrap();
@@ -353,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_left_of_the_same_file_is_removed() {
+    fn the_temporary_file_of_a_killed_process_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let left = folder.path().join(".a.txt.0123456789abcdef.part");
         fs::write(&left, "half").unwrap();
@@ -367,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_and_a_protected_file_are_refused_and_permissions_stay() {
+    fn folders_and_read_only_files_are_refused_and_permissions_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         assert!(Output::create(folder.path()).is_err());
         let path = folder.path().join("a.txt");

@@ -1,13 +1,12 @@
-//! The slow oracle of `copies`: of all pages that a run keeps, which pairs resemble each other
-//! after all?
+//! The slow oracle of `copies`: finds the pairs of kept pages that resemble each other after all.
 //!
 //! ```text
 //!   cargo run --release -p cento-find --example all_pairs -- CORPUS CORPUS/findings/copies/RUN 0.8
 //! ```
 //!
-//! It holds the grams of all kept pages in memory. Pairs are found exactly, by prefix filtering:
-//! with grams sorted from rare to common, two sets that resemble each other by R share one of the
-//! first `n - R n + 1` grams of each.
+//! The grams of all kept pages are in memory. Pairs are found exactly, by prefix filtering: with
+//! grams sorted from rare to common, two sets with a resemblance of R share one of the first
+//! `n - R n + 1` grams of each.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -17,10 +16,9 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::UInt64Type;
+use cento_find::copies::{CopyPairRow, PAIRS};
 use cento_find::words::{WordHasher, resemblance};
-use cento_find::{Source, read_table};
+use cento_find::{CorpusPages, read_rows};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -30,12 +28,11 @@ fn main() {
     };
     let least: f64 = least.parse().unwrap();
     let mut removed: HashSet<u64> = HashSet::new();
-    for batch in read_table(&Path::new(findings).join("pairs.parquet")).unwrap() {
-        let batch = batch.unwrap();
-        let ids = batch.column_by_name("page_id").unwrap();
-        removed.extend(ids.as_primitive::<UInt64Type>().values());
+    let pairs = format!("{}.parquet", PAIRS.as_str());
+    for row in read_rows::<CopyPairRow>(&Path::new(findings).join(pairs)).unwrap() {
+        removed.insert(row.unwrap().page_id);
     }
-    let source = Source::open(&[Path::new(corpus)]).unwrap();
+    let source = CorpusPages::open(&[Path::new(corpus)]).unwrap();
     let mut kept: Vec<(u32, String)> = Vec::new();
     for task in 0..source.page_tasks().len() {
         source
@@ -70,12 +67,12 @@ fn main() {
         let mut rare_first = set.clone();
         rare_first.sort_unstable_by_key(|gram| (frequency[gram], *gram));
         let prefix = set.len() - (least * set.len() as f64 - 1e-9).ceil() as usize + 1;
-        let mut met: HashSet<usize> = HashSet::new();
+        let mut candidates: HashSet<usize> = HashSet::new();
         for gram in rare_first.iter().take(prefix) {
-            met.extend(index.get(gram).into_iter().flatten());
+            candidates.extend(index.get(gram).into_iter().flatten());
             index.entry(*gram).or_default().push(at);
         }
-        for of in met {
+        for of in candidates {
             let size = set.len() as f64 / sets[of].len() as f64;
             if size < least || size > 1.0 / least {
                 continue;
@@ -92,7 +89,7 @@ fn main() {
         }
     }
     println!(
-        "{} kept pages; {pairs} pairs of them resemble each other by {least} or more; {} pages are kept wrongly; by 0.05: {bins:?}",
+        "{} kept pages; {pairs} pairs of them have a resemblance of at least {least}; {} pages should have been removed; by 0.05: {bins:?}",
         kept.len(),
         pages.len()
     );

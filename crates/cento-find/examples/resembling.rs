@@ -1,13 +1,13 @@
-//! All pairs of texts that resemble each other, exactly and without sketches: what `bench/run
-//! copies` holds findings against.
+//! Finds all pairs of texts that resemble each other, exactly and without sketches. `bench/run
+//! copies` compares findings with them.
 //!
 //! ```text
 //! cargo run --release -p cento-find --example resembling -- TEXTS.jsonl 0.8 > pairs.tsv
 //! ```
 //!
-//! Two sets that resemble each other by R share a gram among the first (1 − R) of each, whatever
-//! the order of grams is, as long as it is one order. With the rare grams first few pairs meet
-//! there, and each that does is compared in full.
+//! Prefix filtering: two sets with a resemblance of R share a gram among the first share (1 − R) of
+//! each, in any fixed order of grams. With rare grams first, few pairs do, and these are compared
+//! in full.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -51,15 +51,15 @@ fn main() -> Result<(), Box<dyn Error>> {
             set.iter().map(|&gram| (pages_of(gram), gram)).collect();
         ranked.sort_unstable();
         ranked.truncate(set.len() + 1 - needed.max(1));
-        let mut met: Vec<usize> = Vec::new();
+        let mut candidates: Vec<usize> = Vec::new();
         for (_, gram) in ranked {
             let pages = first.entry(gram).or_default();
-            met.extend(pages.iter());
+            candidates.extend(pages.iter());
             pages.push(page);
         }
-        met.sort_unstable();
-        met.dedup();
-        for other in met {
+        candidates.sort_unstable();
+        candidates.dedup();
+        for other in candidates {
             let resemblance = resemblance(set, &sets[other]);
             if resemblance >= least {
                 writeln!(out, "{}\t{}\t{resemblance:.6}", urls[other], urls[page])?;

@@ -1,5 +1,5 @@
-//! Prints the rows of Parquet tables as JSON Lines, for `reference/check.py`, which has no library
-//! that reads Parquet.
+//! Prints the rows of Parquet tables as JSON Lines, for `reference/check.py`, which cannot read
+//! Parquet.
 //!
 //! ```sh
 //! cargo run -p cento-find --example rows -- crawl.cento/findings/quilts/*/patches.parquet

@@ -1,39 +1,36 @@
-//! Pages that an analysis leaves out because they are copies or near-copies of others.
+//! Excludes duplicates and near-duplicates from an analysis.
 //!
 //! ```text
-//!   pairs of copies ─ gone ─▶ gone: one bit a page
+//!   pairs of `copies` ─ removed duplicates ─▶ one bit per page
 //! ```
 //!
-//! The ids of the removed pages are streamed past the pages of the corpus, both in order, so
-//! nothing but the bitmap is held, and the bitmap is a state of the flow: it is part of the memory
-//! budget.
+//! The ids of the removed pages are merged with the pages of the corpus, both in order, so only the
+//! bitmap is in memory. It is a state of the flow and part of the memory budget.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::UInt64Type;
 use cento_flow::{Bitmap, Flow, Registry, Stage, StageError};
 use serde_json::{Value, json};
 
-use crate::copies::{CopiesParams, copies};
+use crate::copies::{self, CopiesParams, CopyPairRow, copies};
+use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::run::{Findings, Workplace};
-use crate::source::Source;
-use crate::tables::read_table;
+use crate::tables::read_rows;
 
-/// The state, and the stage that fills it.
-pub(crate) const GONE: &str = "gone";
+/// The state of removed pages, the stage that fills it, and the counter of these pages.
+pub(crate) const GONE: &str = "removed duplicates";
 
-/// Looks for copies, or finds that they were looked for before.
+/// Runs `copies`, or reads its cached results.
 pub(crate) fn removed(
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     params: &CopiesParams,
     workplace: &Workplace,
 ) -> Result<Findings> {
     if source.corpora().len() > 1 {
-        return Err(Error::Parameter(
-            "near-copies are collapsed in one corpus at a time".into(),
+        return Err(Error::Usage(
+            "near-duplicates can be collapsed in one corpus at a time only".into(),
         ));
     }
     let workplace = Workplace {
@@ -43,24 +40,24 @@ pub(crate) fn removed(
     copies(source, params, &workplace)
 }
 
-/// Adds the state of removed pages to a flow, empty if nothing is to be removed.
+/// Adds the state of removed pages to a flow. Without findings of `copies` it stays empty.
 pub(crate) fn with_gone(
     flow: Flow,
-    source: &Source,
+    source: &CorpusPages,
     copies: Option<&Findings>,
-    asked: &Value,
+    params: &Value,
 ) -> Flow {
     let bytes = u64::from(source.kept()).div_ceil(8).max(8);
-    let pairs = copies.map(|findings| json!(findings.table("pairs")));
+    let pairs = copies.map(|findings| json!(findings.table(copies::PAIRS.as_str())));
     flow.state(GONE, "bitmap", json!({ "bytes": bytes })).stage(
         Stage::map(GONE, pairs.into_iter().collect())
-            .with(json!({ "source": source.identity(), "params": asked }))
+            .with(json!({ "source": source.identity(), "params": params }))
             .writes(GONE),
     )
 }
 
-/// Registers what [`with_gone`] names.
-pub(crate) fn register(registry: &mut Registry, source: &Arc<Source>) {
+/// Registers the stage of [`with_gone`].
+pub(crate) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
     let pages = Arc::clone(source);
     registry.map(GONE, move |context| {
         let gone = context.state::<Bitmap>(GONE)?;
@@ -69,8 +66,8 @@ pub(crate) fn register(registry: &mut Registry, source: &Arc<Source>) {
         let mut next = ids.next().transpose()?;
         for task in 0..pages.page_tasks().len() {
             pages.for_each_page(task, |facts| {
-                // Both are in the order of ids, and an id that no page has would hold up all
-                // others.
+                // Both are in the order of ids. An id that no page has is skipped, or it would
+                // block all later ones.
                 while next.is_some_and(|id| id < facts.page_id) {
                     next = ids.next().transpose()?;
                 }
@@ -86,22 +83,11 @@ pub(crate) fn register(registry: &mut Registry, source: &Arc<Source>) {
     });
 }
 
-/// The ids of the pages that are removed, in order. The table has kept pages first and then those
-/// without text, which no flow over texts asks about, so it is read up to the first id that is
-/// lower than the one before it.
+/// Returns the ids of the removed pages with text, in order. The table lists pages with text first
+/// and then records without text, which no flow over texts needs, so reading stops at the first id
+/// that is lower than its predecessor.
 fn ids_of(pairs: &Path) -> Result<impl Iterator<Item = Result<u64>> + use<>> {
-    let ids = read_table(pairs)?.flat_map(|batch| {
-        let ids = batch.and_then(|batch| {
-            let column = batch.column_by_name("page_id");
-            let ids = column.and_then(|column| column.as_primitive_opt::<UInt64Type>());
-            ids.map(|ids| ids.values().to_vec())
-                .ok_or_else(|| Error::Parameter("the table of pairs has no page ids".into()))
-        });
-        match ids {
-            Ok(ids) => ids.into_iter().map(Ok).collect(),
-            Err(error) => vec![Err(error)],
-        }
-    });
+    let ids = read_rows::<CopyPairRow>(pairs)?.map(|row| Ok(row?.page_id));
     let mut last = 0;
     Ok(ids.take_while(move |id| match id {
         Ok(id) => std::mem::replace(&mut last, *id) <= *id,

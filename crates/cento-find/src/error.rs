@@ -1,33 +1,50 @@
-//! What can go wrong with an analysis, sorted by whose turn it is to act.
+//! The errors of an analysis, sorted by who has to act on them.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// An error from an analysis.
+use cento_file::{Fault, bug_hint};
+
+/// An error of an analysis.
+///
+/// [`Error::fault`] says who has to act on it, [`Error::hint`] what to do.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
-    /// The corpus.
+    /// Opening or reading a corpus failed.
     #[error(transparent)]
     Store(#[from] cento_store::Error),
-    /// The inputs of a corpus.
+    /// Reading an input of a corpus failed.
     #[error(transparent)]
     Read(#[from] cento_read::Error),
-    /// The engine.
+    /// Running a flow failed.
     #[error(transparent)]
     Flow(#[from] cento_flow::Error),
-    /// A file of labels.
+    /// Reading or writing a file of labels failed.
     #[error(transparent)]
     Labels(#[from] cento_labels::Error),
-    /// A parameter that makes no sense.
+    /// A parameter is out of range, or parameters contradict each other.
     #[error("{0}")]
-    Parameter(String),
-    /// An input that would be written over itself.
-    #[error("{0} would be written over itself")]
+    Usage(String),
+    /// The parameters are valid, but this corpus has nothing to analyse, or lacks what the analysis
+    /// reads.
+    #[error("{0}")]
+    Unsuitable(String),
+    /// A file does not contain what its writer stored in it.
+    #[error("{} is corrupted: {detail}", .path.display())]
+    Corrupted {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// An input would be overwritten by its own filtered copy.
+    #[error("{0} would overwrite itself")]
     OverItself(String),
-    /// An input that is not what it was when the corpus was made.
+    /// An input has changed since the corpus was made.
     #[error("{0} has changed since it was indexed")]
     Changed(String),
-    /// Two inputs that would be written to one file.
+    /// Two inputs would be written to one file.
     #[error("{} and {} would both be written to {}", .inputs[0], .inputs[1], .output.display())]
     OneOutput {
         /// The file.
@@ -35,81 +52,88 @@ pub enum Error {
         /// The inputs.
         inputs: [String; 2],
     },
-    /// An output that is there already.
-    #[error("{} is there already", .0.display())]
+    /// An output file exists already.
+    #[error("{} already exists", .0.display())]
     Exists(PathBuf),
-    /// More pages than can be numbered in one run.
+    /// The corpus has more pages than one analysis can number.
     #[error("{0} pages are more than one analysis can number")]
     TooManyPages(u64),
-    /// Findings that were asked for and are not there.
-    #[error("{} has no findings of {analysis}", .corpus.display())]
-    NoFindings {
-        /// The corpus.
-        corpus: PathBuf,
-        /// Which analysis.
-        analysis: String,
-    },
-    /// Findings that are not what was written.
-    #[error("{} is damaged: {detail}", .path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        detail: String,
-    },
     /// A file operation failed.
     #[error("{}: {source}", .path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
+    /// An invariant of this crate does not hold.
+    #[error("internal error: {0}")]
+    Bug(String),
 }
 
-/// The result of anything that an analysis does.
+/// The result of an operation of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// What to do about it, as one line for people.
+    /// Returns who has to act on the error.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Error::Store(error) => error.fault(),
+            Error::Read(error) => error.fault(),
+            Error::Flow(error) => flow_fault(error),
+            Error::Labels(error) => labels_fault(error),
+            Error::Usage(_) | Error::OverItself(_) | Error::OneOutput { .. } | Error::Exists(_) => {
+                Fault::Usage
+            }
+            Error::Unsuitable(_) | Error::Changed(_) | Error::TooManyPages(_) => Fault::Unsuitable,
+            Error::Corrupted { .. } => Fault::Corrupted,
+            Error::Io { source, .. } => Fault::of_io(source),
+            Error::Bug(_) => Fault::Bug,
+        }
+    }
+
+    /// Returns what to do about the error, as one line for users.
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::Store(error) => error.hint(),
             Error::Read(error) => error.hint(),
+            Error::Flow(cento_flow::Error::Stage { source, .. }) => {
+                source.downcast_ref::<Error>().and_then(Error::hint)
+            }
             Error::Flow(error) => error.hint(),
             Error::Labels(error) => error.hint(),
-            Error::Parameter(_) => Some("--help tells what values there are".to_owned()),
-            Error::OverItself(_) => Some(
-                "choose a folder with --output that holds no inputs and lies in none".to_owned(),
-            ),
-            Error::Changed(_) => Some(
-                "index it again: records are known by their numbers, and these may be others now"
+            Error::Usage(_) => Some("--help lists the valid values".to_owned()),
+            Error::Unsuitable(_) => None,
+            Error::Corrupted { .. } => Some(
+                "run the command that wrote it again: corrupted results are computed anew"
                     .to_owned(),
             ),
-            Error::OneOutput { .. } => {
-                Some("give --filter the inputs to write, one at a time".to_owned())
-            }
+            Error::OverItself(_) => Some(
+                "choose an --output folder that neither contains inputs nor lies in their folder"
+                    .to_owned(),
+            ),
+            Error::Changed(_) => Some(
+                "index it again: pages are identified by record numbers, which may have shifted"
+                    .to_owned(),
+            ),
+            Error::OneOutput { .. } => Some("filter these inputs one at a time".to_owned()),
             Error::Exists(_) => Some(
-                "choose an empty folder with --output, or replace what is there with --overwrite"
+                "choose an empty folder with --output, or replace existing files with --overwrite"
                     .to_owned(),
             ),
             Error::TooManyPages(_) => Some("index it as several corpora".to_owned()),
-            Error::NoFindings { corpus, analysis } => Some(format!(
-                "make them with `cento {analysis} {}`",
-                corpus.display()
-            )),
-            Error::Damaged { .. } => Some(
-                "give the command that made these findings again: damaged ones are computed anew"
-                    .to_owned(),
-            ),
-            Error::Io { .. } => None,
+            Error::Io { source, .. } => match Fault::of_io(source) {
+                Fault::OutOfSpace => Some("free some space and run the same command again".into()),
+                _ => None,
+            },
+            Error::Bug(_) => Some(bug_hint()),
         }
     }
 
-    pub(crate) fn damaged(path: &Path, detail: &str) -> Error {
-        Error::Damaged {
+    pub(crate) fn corrupted(path: &Path, detail: impl Into<String>) -> Error {
+        Error::Corrupted {
             path: path.to_owned(),
-            detail: detail.to_owned(),
+            detail: detail.into(),
         }
     }
 
@@ -118,5 +142,65 @@ impl Error {
             path: path.to_owned(),
             source,
         }
+    }
+}
+
+/// Returns the fault of an error of the engine. A stage that failed with an error of this crate has
+/// the fault of that error.
+fn flow_fault(error: &cento_flow::Error) -> Fault {
+    use cento_flow::Error;
+    match error {
+        Error::TooLittleMemory { .. } => Fault::Unsuitable,
+        Error::Corrupted { .. } | Error::Table { .. } => Fault::Corrupted,
+        Error::DiskFull(_) => Fault::OutOfSpace,
+        Error::InUse(_) => Fault::Environment,
+        Error::Cancelled => Fault::Interrupted,
+        Error::Io { source, .. } => Fault::of_io(source),
+        Error::Stage { source, .. } => {
+            let own = source.downcast_ref::<self::Error>();
+            own.map_or(Fault::Bug, self::Error::fault)
+        }
+        _ => Fault::Bug,
+    }
+}
+
+fn labels_fault(error: &cento_labels::Error) -> Fault {
+    use cento_labels::Error;
+    match error {
+        Error::NotLabels(_) | Error::TooNew { .. } | Error::RecipeMismatch { .. } => Fault::Usage,
+        Error::Corrupted { .. } => Fault::Corrupted,
+        Error::TooMany => Fault::Unsuitable,
+        Error::Io { source, .. } => Fault::of_io(source),
+        _ => Fault::Bug,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stage_has_the_fault_and_the_hint_of_the_error_it_failed_with() {
+        let inside = |error: Error| {
+            Error::Flow(cento_flow::Error::Stage {
+                stage: "texts".into(),
+                task: 3,
+                source: Box::new(error),
+            })
+        };
+        let corrupted = inside(Error::corrupted(
+            Path::new("pages.parquet"),
+            "it is missing",
+        ));
+        assert_eq!(corrupted.fault(), Fault::Corrupted);
+        assert!(corrupted.hint().is_some_and(|hint| hint.contains("again")));
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        assert_eq!(
+            inside(Error::io(Path::new("x"), full)).fault(),
+            Fault::OutOfSpace
+        );
+        assert_eq!(inside(Error::Bug("no page 7".into())).fault(), Fault::Bug);
+        let unsuitable = Error::Unsuitable("the corpus has no text".into());
+        assert_eq!(unsuitable.fault(), Fault::Unsuitable);
     }
 }

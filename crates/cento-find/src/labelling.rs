@@ -1,12 +1,12 @@
-//! Sets of labels: joined, taken from each other, and reviewed. All of it streams: labels are in
-//! order, and so are the tables beside them.
+//! Operations on files of labels: merge, subtract and review. Labels and the tables beside them are
+//! sorted, so everything is streamed.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use cento_file::is_stream;
-use cento_labels::{Header, Labels, LabelsWriter};
+use cento_labels::{Labels, LabelsHeader, LabelsWriter};
 use serde_json::json;
 
 use crate::error::{Error, Result};
@@ -15,31 +15,31 @@ use crate::provenance::{
     table_of,
 };
 
-/// Labels with their table, if they have one.
-struct Set {
+/// A file of labels with the tables beside it, if any.
+struct LabelFile {
     labels: Labels,
     table: Option<PathBuf>,
     originals: Option<PathBuf>,
 }
 
-/// A label, and what is beside it.
-type Entry = ([u8; 16], Option<LabelRow>);
+/// A label and its row.
+type LabelEntry = ([u8; 16], Option<LabelRow>);
 
-impl Set {
-    fn open(path: &Path) -> Result<Set> {
+impl LabelFile {
+    fn open(path: &Path) -> Result<LabelFile> {
         let labels = Labels::open(path)?;
         labels.verify()?;
-        labels.verify_beside()?;
+        labels.verify_sidecars()?;
         let existing = |path: PathBuf| path.is_file().then_some(path);
-        Ok(Set {
+        Ok(LabelFile {
             table: existing(table_of(path)),
             originals: existing(originals_of(path)),
             labels,
         })
     }
 
-    /// All labels in order.
-    fn entries(&self) -> Result<Box<dyn Iterator<Item = Result<Entry>> + '_>> {
+    /// Returns all labels in order.
+    fn entries(&self) -> Result<Box<dyn Iterator<Item = Result<LabelEntry>> + '_>> {
         let Some(table) = &self.table else {
             return Ok(Box::new(self.labels.iter().map(|hash| Ok((hash, None)))));
         };
@@ -47,10 +47,7 @@ impl Set {
         Ok(Box::new(self.labels.iter().map(
             move |hash| match rows.next().transpose()? {
                 Some(row) if row.hash == hash => Ok((hash, Some(row))),
-                _ => Err(Error::Parameter(format!(
-                    "{} belongs to other labels",
-                    table.display()
-                ))),
+                _ => Err(Error::corrupted(table, "it belongs to other labels")),
             },
         )))
     }
@@ -63,18 +60,23 @@ impl Set {
     }
 }
 
-/// Writes labels and what is beside them; everything takes its name at the end.
-struct Output<'a> {
+/// Writes labels and the tables beside them; all files are renamed at the end.
+struct LabelOutput<'a> {
     path: &'a Path,
     writer: LabelsWriter,
     table: Option<TableFile<LabelRow>>,
-    /// How many labels each original has.
+    /// The number of labels of each original.
     owned: HashMap<u32, u64>,
 }
 
-impl<'a> Output<'a> {
-    fn create(path: &'a Path, like: &Header, labels: u64, table: bool) -> Result<Output<'a>> {
-        Ok(Output {
+impl<'a> LabelOutput<'a> {
+    fn create(
+        path: &'a Path,
+        like: &LabelsHeader,
+        labels: u64,
+        table: bool,
+    ) -> Result<LabelOutput<'a>> {
+        Ok(LabelOutput {
             writer: LabelsWriter::create(path, like.recipe, labels)?,
             table: match table && !is_stream(path) {
                 true => Some(TableFile::create(&table_of(path))?),
@@ -101,7 +103,7 @@ impl<'a> Output<'a> {
         stops: &[[u8; 16]],
         made: serde_json::Value,
         originals: Vec<OriginalRow>,
-    ) -> Result<Header> {
+    ) -> Result<LabelsHeader> {
         if is_stream(self.path) {
             return Ok(self.writer.finish(stops, made)?);
         }
@@ -109,12 +111,12 @@ impl<'a> Output<'a> {
         match self.table {
             Some(table) => {
                 table.finish()?;
-                self.writer.note_beside(TABLE)?;
+                self.writer.add_sidecar(TABLE)?;
             }
             None => drop(fs::remove_file(table_of(self.path))),
         }
         if originals.is_empty() {
-            // Those of labels that had this name before.
+            // Removes the table of a previous file of this name.
             let _ = fs::remove_file(&beside);
         } else {
             let mut table = TableFile::create(&beside)?;
@@ -125,22 +127,21 @@ impl<'a> Output<'a> {
                 }
             }
             table.finish()?;
-            self.writer.note_beside(ORIGINALS)?;
+            self.writer.add_sidecar(ORIGINALS)?;
         }
         Ok(self.writer.finish(stops, made)?)
     }
 }
 
-/// Joins labels that were made alike. What is a stop in one of them is no label. A label that
-/// several have was found as often as in all of them together, and on as many sites as in the one
-/// that has most.
-pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<Header> {
+/// Merges labels with the same recipe. A stop of any file is not a label of the result. The counts
+/// of a label in several files are added; its number of sites is the maximum.
+pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<LabelsHeader> {
     let sets = inputs
         .iter()
-        .map(|path| Set::open(path))
-        .collect::<Result<Vec<Set>>>()?;
+        .map(|path| LabelFile::open(path))
+        .collect::<Result<Vec<LabelFile>>>()?;
     let Some(first) = sets.first() else {
-        return Err(Error::Parameter("there are no labels to join".to_owned()));
+        return Err(Error::Usage("there are no labels to merge".to_owned()));
     };
     let mut stops: Vec<[u8; 16]> = Vec::new();
     for set in &sets {
@@ -150,7 +151,7 @@ pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<Header> {
     }
     stops.sort_unstable();
     stops.dedup();
-    // Originals of one set are numbered after those of the set before.
+    // The originals of a file are numbered after those of the file before.
     let mut originals = Vec::new();
     let mut offsets = Vec::new();
     for set in &sets {
@@ -165,7 +166,7 @@ pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<Header> {
     }
     let all: u64 = sets.iter().map(|set| set.labels.len()).sum();
     let tables = sets.iter().all(|set| set.table.is_some());
-    let mut out = Output::create(output, first.labels.header(), all, tables)?;
+    let mut out = LabelOutput::create(output, first.labels.header(), all, tables)?;
     let mut streams = Vec::new();
     for set in &sets {
         streams.push(set.entries()?.peekable());
@@ -184,7 +185,8 @@ pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<Header> {
         };
         let mut joined: Option<LabelRow> = None;
         for (stream, offset) in streams.iter_mut().zip(&offsets) {
-            let same = |entry: &Result<Entry>| matches!(entry, Ok((found, _)) if *found == hash);
+            let same =
+                |entry: &Result<LabelEntry>| matches!(entry, Ok((found, _)) if *found == hash);
             let Some(Ok((_, row))) = stream.next_if(same) else {
                 continue;
             };
@@ -213,12 +215,12 @@ pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<Header> {
     out.finish(&stops, made, originals)
 }
 
-/// Labels without those that others have.
-pub fn subtract(from: &Path, others: &[PathBuf], output: &Path) -> Result<Header> {
-    let set = Set::open(from)?;
+/// Writes the labels of a file that are in none of the others.
+pub fn subtract(from: &Path, others: &[PathBuf], output: &Path) -> Result<LabelsHeader> {
+    let set = LabelFile::open(from)?;
     let others_open = others
         .iter()
-        .map(|path| Ok(Set::open(path)?.labels))
+        .map(|path| Ok(LabelFile::open(path)?.labels))
         .collect::<Result<Vec<Labels>>>()?;
     for other in &others_open {
         let recipe = other.header().recipe;
@@ -231,13 +233,13 @@ pub fn subtract(from: &Path, others: &[PathBuf], output: &Path) -> Result<Header
     filter(&set, output, keep, &[], made)
 }
 
-/// Labels of which some become stops: those that `accept` says yes to. Answers how many these were.
+/// Turns the labels for which `accept` returns true into stops. Returns their number.
 pub fn stop_labels(
     path: &Path,
     output: &Path,
     accept: impl Fn(&LabelRow) -> bool,
-) -> Result<(Header, u64)> {
-    let set = Set::open(path)?;
+) -> Result<(LabelsHeader, u64)> {
+    let set = LabelFile::open(path)?;
     let mut stops = Vec::new();
     for row in proposals_of(&set)? {
         let row = row?;
@@ -252,30 +254,30 @@ pub fn stop_labels(
     Ok((filter(&set, output, keep, &stops, made)?, accepted))
 }
 
-/// All labels of a file with what is known of them.
+/// Reads all labels of a file with their provenance.
 pub fn label_table(path: &Path) -> Result<impl Iterator<Item = Result<LabelRow>> + use<>> {
-    proposals_of(&Set::open(path)?)
+    proposals_of(&LabelFile::open(path)?)
 }
 
-fn proposals_of(set: &Set) -> Result<impl Iterator<Item = Result<LabelRow>> + use<>> {
+fn proposals_of(set: &LabelFile) -> Result<impl Iterator<Item = Result<LabelRow>> + use<>> {
     match &set.table {
         Some(table) => read_labels(table),
-        None => Err(Error::Parameter(format!(
-            "{} is missing, which tells what the labels say",
+        None => Err(Error::Unsuitable(format!(
+            "{} is missing, which has the texts of the labels",
             table_of(set.labels.path()).display()
         ))),
     }
 }
 
 fn filter(
-    set: &Set,
+    set: &LabelFile,
     output: &Path,
     keep: impl Fn(&[u8; 16], Option<&LabelRow>) -> bool,
     more_stops: &[[u8; 16]],
     made: serde_json::Value,
-) -> Result<Header> {
+) -> Result<LabelsHeader> {
     let header = set.labels.header();
-    let mut out = Output::create(output, header, header.labels, set.table.is_some())?;
+    let mut out = LabelOutput::create(output, header, header.labels, set.table.is_some())?;
     for entry in set.entries()? {
         let (hash, row) = entry?;
         if keep(&hash, row.as_ref()) {
@@ -315,7 +317,7 @@ mod tests {
             bytes: 1,
             count: 2,
             pages: 1,
-            sites: 1,
+            sites: Some(1),
             page_id: 0,
             page: "page".to_owned(),
             originals: vec![original],
@@ -371,7 +373,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
         #[test]
-        fn sets_of_labels_are_sets(
+        fn operations_on_labels_are_those_on_sets(
             one in proptest::collection::btree_set(0u8..30, 0..20),
             other in proptest::collection::btree_set(0u8..30, 0..20),
             stops in proptest::collection::btree_set(30u8..40, 0..3),
@@ -397,7 +399,7 @@ mod tests {
             let owned: u64 = read_originals(&originals_of(&c)).map_or(0, |rows| rows.map(|row| row.unwrap().labels).sum());
             prop_assert_eq!(owned as usize, one.difference(&other).count());
 
-            // In place, as a review is.
+            // In place, as reviews do.
             let (header, accepted) = stop_labels(&a, &a, |row| row.proposed.is_some()).unwrap();
             let odd: BTreeSet<u8> = one.iter().copied().filter(|number| number % 2 == 1).collect();
             prop_assert_eq!(accepted as usize, one.len() - odd.len());
@@ -407,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_made_otherwise_do_not_mix() {
+    fn labels_of_different_recipes_do_not_mix() {
         let folder = tempfile::tempdir().unwrap();
         let [a, b, c] = ["a", "b", "c"].map(|name| folder.path().join(format!("{name}.labels")));
         write(&a, &BTreeSet::from([1]), &BTreeSet::new());
@@ -424,7 +426,7 @@ mod tests {
                     .contains("was made with of files, not chunks")
             );
         }
-        // Without a table, nothing can be reviewed, and the error says what is missing.
+        // Without a table there is nothing to review.
         assert!(label_table(&b).is_err());
         assert!(!c.exists());
     }

@@ -1,16 +1,15 @@
-//! Giving pages back their names.
+//! Joins page names to result rows.
 //!
-//! Hot rows know pages by number alone. At the end of a flow the pages that are in a result are
-//! looked up by one pass over the pages tables, and their names are joined with the result in a
-//! shuffle of numbers:
+//! Rows of hot shuffles identify pages by number only. At the end of a flow, one pass over the
+//! pages tables looks up the pages of the result and joins their names in a shuffle of numbers:
 //!
 //! ```text
 //!   result rows ──────────▶ by page:  7 │ order 0: the name of page 7
-//!   pages table ─ names ──▶             │ order 1: a row about page 7      → reduce → rows with names
+//!   pages table ─ names ──▶             │ order 1: a row about page 7      → reduce → named rows
 //!    (only pages in `named`)            │ order 1: another row about page 7
 //! ```
 //!
-//! A row about two pages goes through two such shuffles.
+//! A row about two pages passes through two such shuffles.
 
 use std::sync::Arc;
 
@@ -18,35 +17,36 @@ use cento_flow::{Bitmap, Flow, Registry, Stage, WideGroup};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::corpus_pages::{CorpusPages, PageFacts};
 use crate::error::{Error, Result};
-use crate::source::{PageFacts, Source};
 
-/// The state that says which pages are wanted: stages that put rows into the result set their
-/// numbers in it.
+/// The state of pages whose names are needed. Stages that write result rows set the bits of their
+/// pages.
 pub const NAMED: &str = "named";
-/// The order of a name among the records of its page: the first.
+const NAMES: &str = "names";
+/// The order of the name among the records of a page: the first.
 const NAME: u64 = 0;
-/// The order of rows about a page.
+/// The order of the rows about a page.
 pub const ROW: u64 = 1;
 
-/// What people know a page by.
+/// The name of a page and the facts that result tables show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageName {
     /// Which of the corpora it is in.
     pub corpus: usize,
     /// Its id there.
     pub page_id: u64,
-    /// Its address.
+    /// Its URL.
     pub url: String,
-    /// The host of the address.
+    /// The host of the URL.
     pub host: Option<String>,
     /// The registered domain of the host.
     pub domain: Option<String>,
-    /// The address of the server.
+    /// The IP address of the server.
     pub ip: Option<String>,
     /// When it was fetched, in milliseconds.
     pub fetched_at: Option<i64>,
-    /// When it says that it was published.
+    /// When it was published, according to the page.
     pub published_at: Option<i64>,
     /// The bytes of its payload.
     pub bytes: u64,
@@ -71,15 +71,15 @@ impl From<PageFacts<'_>> for PageName {
     }
 }
 
-/// Adds the state of wanted pages to a flow.
-pub fn with_named(flow: Flow, source: &Source) -> Flow {
+/// Adds the state of pages whose names are needed to a flow.
+pub fn with_named(flow: Flow, source: &CorpusPages) -> Flow {
     let bytes = u64::from(source.all()).div_ceil(8).max(8);
     flow.state(NAMED, "bitmap", json!({ "bytes": bytes }))
 }
 
-/// The stage that puts the names of all wanted pages into some shuffles of numbers.
-pub fn stage(source: &Source, shuffles: &[&str]) -> Stage {
-    let stage = Stage::map("names", source.page_tasks())
+/// Returns the stage that writes the names of these pages to shuffles of numbers.
+pub fn stage(source: &CorpusPages, shuffles: &[&str]) -> Stage {
+    let stage = Stage::map(NAMES, source.page_tasks())
         .with(json!(shuffles))
         .reads(NAMED);
     shuffles
@@ -87,10 +87,10 @@ pub fn stage(source: &Source, shuffles: &[&str]) -> Stage {
         .fold(stage, |stage, name| stage.writes(name))
 }
 
-/// Registers what [`stage`] names.
-pub fn register(registry: &mut Registry, source: &Arc<Source>) {
+/// Registers the stage of [`stage`].
+pub fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
     let source = Arc::clone(source);
-    registry.map("names", move |context| {
+    registry.map(NAMES, move |context| {
         let shuffles: Vec<String> = context.parameters()?;
         let named = context.state::<Bitmap>(NAMED)?;
         let mut emitters = shuffles
@@ -110,10 +110,10 @@ pub fn register(registry: &mut Registry, source: &Arc<Source>) {
     });
 }
 
-/// The name at the head of a group of rows about a page.
+/// Returns the name that precedes the rows about a page.
 pub fn name_of(group: &mut WideGroup<'_, '_>) -> Result<PageName> {
     let number = group.number();
-    let unnamed = || Error::Parameter(format!("page {number} has no name"));
+    let unnamed = || Error::Bug(format!("page {number} has no name"));
     let first = group
         .next()
         .filter(|record| record.order == NAME)

@@ -1,4 +1,4 @@
-//! A number for each page: a broadcast state.
+//! A flow state with one number per page.
 
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,26 +6,29 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use cento_flow::{StageError, State};
 use serde_json::Value;
 
-/// The number of a page to which none was given.
+/// The number of a page that has not been set.
 pub const UNSET: u32 = u32::MAX;
-/// Numbers that are written or read together.
+/// The number of pages that are written or read together.
 const BATCH: usize = 1 << 14;
 
-/// A number for each page. Of two for one page the smaller stays, so that the order of tasks does
-/// not matter.
+/// One number per page. Setting keeps the smaller of the old and the new number, so the result does
+/// not depend on the order of tasks.
 pub struct Numbers {
     numbers: Vec<AtomicU32>,
 }
 
 impl Numbers {
-    /// Gives a page a number, unless it has a smaller one.
+    /// The name of this kind of state in a registry.
+    pub const KIND: &str = "numbers";
+
+    /// Sets the number of a page, unless it has a smaller one.
     pub fn set(&self, page: u32, number: u32) {
         if let Some(slot) = self.numbers.get(page as usize) {
             slot.fetch_min(number, Ordering::Relaxed);
         }
     }
 
-    /// The number of a page; [`UNSET`] if it has none.
+    /// Returns the number of a page, or [`UNSET`].
     #[inline]
     pub fn get(&self, page: u32) -> u32 {
         let slot = self.numbers.get(page as usize);
@@ -81,7 +84,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_smaller_number_stays_whoever_comes_first() {
+    fn the_smaller_number_is_kept_in_either_order() {
         let parameters = json!({ "pages": 40_000 });
         let [one, other] = [0, 1].map(|_| Numbers::create(&parameters).unwrap());
         one.set(7, 3);

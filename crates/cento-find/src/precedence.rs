@@ -1,11 +1,11 @@
 //! Which of two pages came first, and what the evidence is.
 //!
 //! The date of a page is its publication date where it states one, else the date it was fetched.
-//! Every analysis that names a source, keeps one of several copies, or says who copied whom asks
-//! this module, so that no two of them contradict each other:
+//! Every analysis that names a source, keeps one of several duplicates, or states who copied whom
+//! uses this module, so that they do not contradict each other:
 //!
-//! * [`earlier`] compares two pages by their dates alone. It answers [`Earlier::Unknown`] where a
-//!   date is missing, and then no sentence may say who copied whom.
+//! * [`earlier`] compares two pages by their dates alone. It returns [`Earlier::Unknown`] if a date
+//!   is missing, and then no sentence may state who copied whom.
 //! * [`Precedence`] is a total order for choosing a representative: dated pages by date, then
 //!   undated ones; of equal dates, a URL without tracking parameters before one with; then the
 //!   lower page number.
@@ -13,25 +13,26 @@
 //! ```
 //! use cento_find::precedence::{Dates, Earlier, earlier};
 //!
-//! let book = Dates { published: Some(-5_000_000_000_000), fetched: Some(1_700_000_000_000) }; // 1811
+//! // Published in 1811.
+//! let book = Dates { published: Some(-5_000_000_000_000), fetched: Some(1_700_000_000_000) };
 //! let scrape = Dates { published: None, fetched: Some(1_600_000_000_000) };
 //! assert_eq!(earlier(book, scrape), Earlier::First);
 //! assert_eq!(earlier(book, Dates::default()), Earlier::Unknown);
 //! ```
 
+use crate::corpus_pages::PageFacts;
 use crate::names::PageName;
-use crate::source::PageFacts;
 
 /// The dates of a page, in milliseconds since 1970; negative ones are before that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Dates {
-    /// When the page says that it was published.
+    /// When it was published, according to the page.
     pub published: Option<i64>,
     /// When it was fetched.
     pub fetched: Option<i64>,
 }
 
-/// Which of its dates a page is judged by.
+/// Which of its dates decides the precedence of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DatedBy {
     /// The publication date.
@@ -41,7 +42,7 @@ pub enum DatedBy {
 }
 
 impl DatedBy {
-    /// As tables spell it.
+    /// Returns the name in tables.
     pub fn name(self) -> &'static str {
         match self {
             DatedBy::Published => "published",
@@ -51,7 +52,7 @@ impl DatedBy {
 }
 
 impl Dates {
-    /// The date that the page is judged by: publication, else fetch.
+    /// Returns the date that decides: of publication, else of fetching.
     pub fn decisive(self) -> Option<(i64, DatedBy)> {
         let published = self.published.map(|date| (date, DatedBy::Published));
         published.or(self.fetched.map(|date| (date, DatedBy::Fetched)))
@@ -89,7 +90,7 @@ pub enum Earlier {
     Unknown,
 }
 
-/// Which of two pages is earlier by their dates.
+/// Returns which of two pages is earlier by their dates.
 pub fn earlier(first: Dates, second: Dates) -> Earlier {
     match (first.decisive(), second.decisive()) {
         (Some((one, _)), Some((other, _))) => match one.cmp(&other) {
@@ -101,8 +102,8 @@ pub fn earlier(first: Dates, second: Dates) -> Earlier {
     }
 }
 
-/// The place of a page in the order in which representatives are chosen: the smallest is kept, and
-/// named as the source.
+/// The sort key for choosing a representative of several pages: the smallest is kept, and named as
+/// the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Precedence {
     /// The decisive date, shifted to be unsigned; the largest number for a page without one.
@@ -114,7 +115,7 @@ pub struct Precedence {
 }
 
 impl Precedence {
-    /// Of a page.
+    /// Returns the precedence of a page.
     pub fn of(facts: &PageFacts<'_>) -> Precedence {
         let date = Dates::from(facts).decisive();
         Precedence {
@@ -125,7 +126,7 @@ impl Precedence {
     }
 }
 
-/// Names of query parameters that say where a visitor came from and do not change the page.
+/// Query parameters that record where a visitor came from and do not change the page.
 const TRACKING: [&str; 14] = [
     "_ga", "dclid", "fbclid", "gclid", "gclsrc", "igshid", "mc_cid", "mc_eid", "mkt_tok",
     "msclkid", "ref", "ref_src", "twclid", "yclid",

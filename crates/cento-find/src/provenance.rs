@@ -1,19 +1,17 @@
-//! Where labels come from: a table beside the file of labels, a row a label, in the same order.
+//! The tables beside a file of labels: what the labels are and where they come from.
 //!
 //! ```text
 //!   NAME.labels                      the labels
-//!   NAME.labels.parquet              text, count, sites, an example of each
-//!   NAME.labels.originals.parquet    the originals that they came from, if they came from originals
+//!   NAME.labels.parquet              one row per label, in order: text, counts, an example
+//!   NAME.labels.originals.parquet    the originals of the labels, if they were made from originals
 //! ```
 //!
-//! Labels are of use without these files: then a match tells that it is one, and not of what.
+//! Labels can be used without these tables; matches then have neither texts nor originals.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{UInt32Type, UInt64Type};
-use arrow_array::{Array, RecordBatch};
+use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use cento_file::Output;
 use cento_flow::{TableRow, table_row};
@@ -22,65 +20,66 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
 use crate::error::{Error, Result};
-use crate::tables::read_table;
+use crate::tables::read_rows;
 
-/// Rows that are encoded together, and bytes of them.
+/// The most rows, and bytes, that are encoded together.
 const BATCH: usize = 4096;
 const BATCH_BYTES: usize = 8 << 20;
 
 table_row! {
-    /// A label, and where it comes from.
+    /// A label and its provenance.
     #[derive(Debug, Clone, PartialEq)]
     pub struct LabelRow {
         /// Its hash.
         pub hash: [u8; 16],
-        /// What it says, up to 256 KiB of it; none for files, and where the corpus keeps no text.
+        /// Its text, up to 256 KiB; null for files, and if the corpus has no text.
         pub text: Option<String>,
-        /// How many bytes that is.
+        /// The bytes of its text.
         pub bytes: u64,
-        /// How many times it occurs.
+        /// The number of occurrences.
         pub count: u64,
-        /// On how many pages.
+        /// The number of pages it occurs on.
         pub pages: u64,
-        /// Of how many domains.
-        pub sites: u64,
+        /// The number of domains of these pages; null for labels of originals, for which domains are
+        /// not counted.
+        pub sites: Option<u64>,
         /// The first page that has it.
         pub page_id: u64,
-        /// The address of that page.
+        /// The URL of that page.
         pub page: String,
         /// The originals that have it, by number.
         pub originals: Vec<u32>,
-        /// Why it may be no more than an idiom, if it looks like one.
+        /// Why it is proposed as a stop, if it looks like boilerplate.
         pub proposed: Option<String>,
     }
 }
 
 table_row! {
-    /// An original that labels came from.
+    /// An original that labels were made from.
     #[derive(Debug, Clone, PartialEq)]
     pub struct OriginalRow {
         /// Its number.
         pub original: u32,
         /// The page.
         pub page_id: u64,
-        /// Its address.
+        /// Its URL.
         pub page: String,
-        /// How many distinct labels it has.
+        /// The number of its distinct labels.
         pub labels: u64,
     }
 }
 
-/// What the name of the table of labels has behind that of the labels.
+/// The suffix of the table of labels.
 pub(crate) const TABLE: &str = ".parquet";
-/// What that of the table of originals has.
+/// The suffix of the table of originals.
 pub(crate) const ORIGINALS: &str = ".originals.parquet";
 
-/// The table of labels beside a file of them.
+/// Returns the path of the table beside a file of labels.
 pub fn table_of(labels: &Path) -> PathBuf {
     with_ending(labels, TABLE)
 }
 
-/// The table of originals beside a file of labels.
+/// Returns the path of the table of originals beside a file of labels.
 pub fn originals_of(labels: &Path) -> PathBuf {
     with_ending(labels, ORIGINALS)
 }
@@ -91,86 +90,17 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The labels of a table, in order.
+/// Reads the labels of a table, in order.
 pub fn read_labels(path: &Path) -> Result<impl Iterator<Item = Result<LabelRow>> + use<>> {
-    let table = path.to_owned();
-    Ok(read_table(path)?.flat_map(move |batch| {
-        let rows = batch.and_then(|batch| label_rows(&batch).ok_or_else(|| no_table(&table)));
-        each_or_error(rows)
-    }))
+    read_rows(path)
 }
 
-/// The originals of a table, in order.
+/// Reads the originals of a table, in order.
 pub fn read_originals(path: &Path) -> Result<impl Iterator<Item = Result<OriginalRow>> + use<>> {
-    let table = path.to_owned();
-    Ok(read_table(path)?.flat_map(move |batch| {
-        let rows = batch.and_then(|batch| original_rows(&batch).ok_or_else(|| no_table(&table)));
-        each_or_error(rows)
-    }))
+    read_rows(path)
 }
 
-fn each_or_error<T>(rows: Result<Vec<T>>) -> Vec<Result<T>> {
-    match rows {
-        Ok(rows) => rows.into_iter().map(Ok).collect(),
-        Err(error) => vec![Err(error)],
-    }
-}
-
-fn no_table(path: &Path) -> Error {
-    Error::Store(cento_store::Error::Damaged {
-        path: path.to_owned(),
-        detail: "it lacks columns that a table beside labels has".to_owned(),
-    })
-}
-
-pub(crate) fn label_rows(batch: &RecordBatch) -> Option<Vec<LabelRow>> {
-    let long = |name| batch.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
-    let words = |name| batch.column_by_name(name)?.as_string_opt::<i32>();
-    let hashes = batch.column_by_name("hash")?.as_fixed_size_binary_opt()?;
-    let (texts, pages_at, proposed) = (words("text")?, words("page")?, words("proposed")?);
-    let [bytes, count, pages, sites, page_id] =
-        ["bytes", "count", "pages", "sites", "page_id"].map(long);
-    let (bytes, count, pages, sites, page_id) = (bytes?, count?, pages?, sites?, page_id?);
-    let originals = batch.column_by_name("originals")?.as_list_opt::<i32>()?;
-    let word = |column: &arrow_array::StringArray, row: usize| {
-        column.is_valid(row).then(|| column.value(row).to_owned())
-    };
-    (0..batch.num_rows())
-        .map(|row| {
-            let numbers = originals.value(row);
-            Some(LabelRow {
-                hash: hashes.value(row).try_into().ok()?,
-                text: word(texts, row),
-                bytes: bytes.value(row),
-                count: count.value(row),
-                pages: pages.value(row),
-                sites: sites.value(row),
-                page_id: page_id.value(row),
-                page: pages_at.value(row).to_owned(),
-                originals: numbers.as_primitive_opt::<UInt32Type>()?.values().to_vec(),
-                proposed: word(proposed, row),
-            })
-        })
-        .collect()
-}
-
-pub(crate) fn original_rows(batch: &RecordBatch) -> Option<Vec<OriginalRow>> {
-    let long = |name| batch.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
-    let number = batch
-        .column_by_name("original")?
-        .as_primitive_opt::<UInt32Type>()?;
-    let (page_id, labels) = (long("page_id")?, long("labels")?);
-    let page = batch.column_by_name("page")?.as_string_opt::<i32>()?;
-    let rows = (0..batch.num_rows()).map(|row| OriginalRow {
-        original: number.value(row),
-        page_id: page_id.value(row),
-        page: page.value(row).to_owned(),
-        labels: labels.value(row),
-    });
-    Some(rows.collect())
-}
-
-/// Writes a table of rows, aside; it takes its name when it is whole.
+/// Writes a table to a temporary file, which is renamed when it is complete.
 pub struct TableFile<T: TableRow> {
     path: PathBuf,
     schema: Arc<Schema>,
@@ -181,7 +111,7 @@ pub struct TableFile<T: TableRow> {
 }
 
 impl<T: TableRow> TableFile<T> {
-    /// Begins a table.
+    /// Creates a table.
     pub fn create(path: &Path) -> Result<TableFile<T>> {
         let file = Output::create(path).map_err(|error| Error::io(path, error))?;
         let schema = Arc::new(Schema::new(T::fields()));
@@ -224,7 +154,7 @@ impl<T: TableRow> TableFile<T> {
             .map_err(|error| failed(&self.path, error))
     }
 
-    /// Writes what is left, and gives the table its name.
+    /// Writes the remaining rows and renames the table.
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
         if let Some(writer) = self.writer.take() {
@@ -250,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_read_back_and_a_broken_table_leaves_nothing() {
+    fn rows_read_back_and_an_unfinished_table_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.labels.parquet");
         let row = |number: u8| LabelRow {
@@ -259,7 +189,7 @@ mod tests {
             bytes: 4,
             count: 2,
             pages: 2,
-            sites: 1,
+            sites: Some(1),
             page_id: 7,
             page: "http://a.example/".to_owned(),
             originals: vec![3; usize::from(number)],
@@ -276,7 +206,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         let rows: Vec<LabelRow> = read_labels(&path).unwrap().map(Result::unwrap).collect();
         assert_eq!(rows, (0..5).map(row).collect::<Vec<_>>());
-        // A table of another kind is an error, and no panic.
+        // A different table is an error.
         assert!(read_originals(&path).unwrap().next().unwrap().is_err());
     }
 }

@@ -1,18 +1,18 @@
-//! One run of an analysis: where it works, where its findings go, and what it was.
+//! Runs analyses and caches their findings.
 //!
 //! ```text
 //!   NAME.cento/findings/copies/3f9a1c2e8b70d415/
-//!     copies.parquet …     the tables
-//!     run.json             what was asked, of what, by which version, and how it went; written last
+//!     pairs.parquet …      the tables
+//!     run.json             parameters, corpora, version, counts and times; written last
 //! ```
 //!
-//! The name of a run is a hash of what was asked of what. So the same command finds its own
-//! findings again, and one that was interrupted resumes; a folder without `run.json` holds no
-//! findings.
+//! The folder of a run is named by a hash of the analysis, its parameters and the corpora. So the
+//! same command finds its cached results, and an interrupted one resumes; a folder without
+//! `run.json` has no findings.
 //!
-//! `run.json` has a checksum of itself in its first line and those of the tables in its report.
-//! Findings that are used again are read and compared with them first: damaged ones are computed
-//! anew by who asks the same question, and are an error for who only shows them.
+//! The first line of `run.json` has a checksum of the rest, and its report has those of the tables.
+//! They are verified before cached findings are used: an analysis computes corrupted findings anew,
+//! and a command that only shows findings fails.
 
 use std::fs;
 use std::io::Write;
@@ -20,35 +20,37 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cento_file::{Checksum, Output, Seal, check_seal, seal};
-use cento_flow::{CHECKPOINT, Flow, Progress, Registry, RunReport, Runner, TableName, TableRow};
+use cento_flow::{
+    CHECKPOINT, Flow, MemoryBudget, Progress, Registry, RunReport, Runner, TableName, TableRow,
+};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
+use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
-use crate::source::Source;
 use crate::tables::read_rows;
 
-/// The folder of findings in a corpus.
+/// The name of the folder of findings in a corpus.
 pub const FINDINGS: &str = "findings";
-/// What makes a folder the findings of a run.
+/// The file that records a run; a folder without it has no findings.
 pub const RUN: &str = "run.json";
-/// Changes when the same parameters give other findings.
-const REVISION: u32 = 4;
+/// The revision of the analyses: changed when the same parameters yield different findings.
+const REVISION: u32 = 5;
 
-/// How and where an analysis runs.
+/// The resources of an analysis: threads, memory and folders.
 #[derive(Clone)]
 pub struct Workplace {
-    /// Threads that work.
+    /// The number of threads.
     pub threads: usize,
-    /// Bytes of memory that may be used.
+    /// The memory budget, in bytes.
     pub memory: u64,
-    /// Where temporary files go; beside the findings if not said.
+    /// The folder of temporary files; the folder of the findings by default.
     pub temp: Option<PathBuf>,
-    /// Where findings go: [`FINDINGS`] in a corpus, or any other folder.
+    /// The folder of all findings: [`FINDINGS`] in a corpus, or any other folder.
     pub findings: PathBuf,
-    /// Whether to work anew where findings are already there.
+    /// Whether to ignore cached findings.
     pub again: bool,
-    /// What those who watch see, and how they stop the run.
+    /// Reports progress to observers, and lets them stop the run.
     pub progress: Arc<Progress>,
 }
 
@@ -57,46 +59,57 @@ pub struct Workplace {
 pub struct Findings {
     /// Their folder.
     pub path: PathBuf,
-    /// What they are.
+    /// The record of the run.
     pub record: RunRecord,
-    /// Whether they were there before.
+    /// Whether they were cached.
     pub known: bool,
 }
 
-/// What `run.json` says.
+/// The content of `run.json`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// The analysis.
+    /// The name of the analysis.
     pub analysis: String,
-    /// A hash of what was asked of what: the name of the run, in full.
+    /// The hash of the analysis, its parameters and the corpora, of which the folder name is a
+    /// prefix.
     pub question: String,
-    /// The revision of the analyses that answered it.
+    /// The revision of the analyses.
     pub revision: u32,
     /// Its parameters.
     pub parameters: Value,
-    /// The corpora, as they were.
+    /// The identities of the corpora.
     pub corpora: Value,
     /// The version of the program.
     pub version: String,
-    /// What the analysis counted, in its own words.
+    /// The summary of the analysis.
     pub summary: Value,
-    /// How it went: rows, bytes and seconds of each stage.
+    /// The rows, bytes and seconds of each stage.
     pub report: RunReport,
 }
 
 impl Workplace {
-    /// Runs a flow over a source, and has `summary` say what was found; or finds what an earlier
-    /// run has found.
+    /// Returns the same workplace with less memory, because the caller keeps `bytes` in use while
+    /// the flow runs. The minimum of the engine remains.
+    pub(crate) fn with_less_memory(&self, bytes: u64) -> Workplace {
+        let minimum = MemoryBudget::MINIMUM_PER_THREAD * self.threads.max(1) as u64;
+        let left = self.memory.saturating_sub(bytes);
+        Workplace {
+            memory: left.max(minimum.min(self.memory)),
+            ..self.clone()
+        }
+    }
+
+    /// Returns cached findings, or runs the flow of `plan` and stores its findings with `summary`.
     pub fn run<P: Serialize>(
         &self,
         analysis: &str,
         parameters: &P,
-        source: &Source,
+        source: &CorpusPages,
         plan: impl FnOnce() -> Result<(Registry, Flow)>,
         summary: impl FnOnce(&Path, &RunReport) -> Result<Value>,
     ) -> Result<Findings> {
-        let parameters = serde_json::to_value(parameters)
-            .map_err(|error| Error::Parameter(error.to_string()))?;
+        let parameters =
+            serde_json::to_value(parameters).map_err(|error| Error::Bug(error.to_string()))?;
         let corpora = source.identity();
         let question = question(analysis, &parameters, &corpora);
         let path = self.findings.join(analysis).join(run_name(&question));
@@ -140,28 +153,28 @@ impl Workplace {
 }
 
 impl Findings {
-    /// Reads every byte of every table and compares it with its checksum.
+    /// Verifies the checksums of all tables.
     pub fn verify(&self) -> Result<()> {
         for table in &self.record.report.tables {
             let path = self.table(&table.name);
             let found = match Checksum::of(&path) {
                 Ok(found) => found,
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                    return Err(Error::damaged(&path, "it is missing"));
+                    return Err(Error::corrupted(&path, "it is missing"));
                 }
                 Err(error) => return Err(Error::io(&path, error)),
             };
             if (found.bytes, &found.blake3) != (table.bytes, &table.blake3) {
-                return Err(Error::damaged(
+                return Err(Error::corrupted(
                     &path,
-                    "its checksum does not fit its content",
+                    "its checksum does not match its content",
                 ));
             }
         }
         Ok(())
     }
 
-    /// The rows of a table, as the struct that wrote them.
+    /// Returns the rows of a table, as the struct that wrote them.
     pub fn rows<T: TableRow>(
         &self,
         table: TableName<T>,
@@ -169,35 +182,37 @@ impl Findings {
         read_rows(&self.table(table.as_str()))
     }
 
-    /// A table of the findings.
+    /// Returns the path of a table.
     pub fn table(&self, name: &str) -> PathBuf {
         self.path.join(format!("{name}.parquet"))
     }
 
-    /// What the analysis counted.
+    /// Returns the summary of the analysis.
     pub fn summary<T: DeserializeOwned>(&self) -> Result<T> {
         T::deserialize(&self.record.summary)
-            .map_err(|error| Error::Parameter(format!("{}: {error}", self.path.display())))
+            .map_err(|error| Error::Bug(format!("{}: {error}", self.path.display())))
     }
 }
 
-/// A hash of what was asked of what. Two questions that differ in anything that the answer may
-/// depend on have different ones: in the analysis, in a parameter, or in a byte of a table of a
-/// corpus.
+/// Returns the hash of everything that findings depend on: the analysis, its parameters, and every
+/// byte of the tables of the corpora.
 fn question(analysis: &str, parameters: &Value, corpora: &Value) -> String {
-    let asked = json!([REVISION, analysis, parameters, corpora]).to_string();
-    blake3::hash(asked.as_bytes()).to_hex().to_string()
+    let question = json!([REVISION, analysis, parameters, corpora]).to_string();
+    blake3::hash(question.as_bytes()).to_hex().to_string()
 }
 
-/// The name of the folder of a run.
+/// Returns the name of the folder of a run.
 fn run_name(question: &str) -> String {
     question.chars().take(16).collect()
 }
 
-/// All findings of an analysis of a source that lie in a folder of findings, the newest first.
-/// Those of other corpora, of a corpus before it grew, and of a program that found otherwise are
-/// not among them.
-pub fn known_findings(folder: &Path, analysis: &str, source: &Source) -> Result<Vec<Findings>> {
+/// Returns the cached findings of an analysis of these pages, newest first. Findings of other
+/// corpora, of a corpus before pages were added, and of other revisions are skipped.
+pub fn known_findings(
+    folder: &Path,
+    analysis: &str,
+    source: &CorpusPages,
+) -> Result<Vec<Findings>> {
     let folder = folder.join(analysis);
     let entries = match fs::read_dir(&folder) {
         Ok(entries) => entries,
@@ -213,9 +228,9 @@ pub fn known_findings(folder: &Path, analysis: &str, source: &Source) -> Result<
         };
         let record = &findings.record;
         let name = run_name(&record.question);
-        let like =
+        let is_current =
             record.analysis == analysis && record.revision == REVISION && record.corpora == corpora;
-        if !like || path.file_name() != Some(name.as_ref()) {
+        if !is_current || path.file_name() != Some(name.as_ref()) {
             continue;
         }
         let written = fs::metadata(path.join(RUN)).and_then(|file| file.modified());
@@ -229,35 +244,37 @@ pub fn known_findings(folder: &Path, analysis: &str, source: &Source) -> Result<
     Ok(found.into_iter().map(|(_, findings)| findings).collect())
 }
 
-/// Reads every byte of all findings in a folder, and names what is damaged; and how many runs there
-/// are.
+/// Verifies all findings in a folder. Returns the number of runs, and an error for each corrupted
+/// one.
 pub fn verify_findings(folder: &Path) -> Result<(u64, Vec<Error>)> {
-    let (mut runs, mut damaged) = (0, Vec::new());
+    let (mut runs, mut corrupted) = (0, Vec::new());
     for analysis in folders_in(folder)? {
         for path in folders_in(&analysis)? {
             let file = path.join(RUN);
             let bytes = match fs::read(&file) {
                 Ok(bytes) => bytes,
-                // A run that was interrupted.
+                // An interrupted run.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(Error::io(&file, error)),
             };
             runs += 1;
-            if check_seal(&bytes) != Seal::Whole {
-                let detail = "its checksum does not fit its content, or an older cento made it";
-                damaged.push(Error::damaged(&file, detail));
+            if check_seal(&bytes) != Seal::Valid {
+                let detail = "its checksum does not match its content, or an older cento wrote it";
+                corrupted.push(Error::corrupted(&file, detail));
                 continue;
             }
             match read_findings(&path)? {
-                Some(findings) => damaged.extend(findings.verify().err()),
-                None => damaged.push(Error::damaged(&file, "another version of cento made it")),
+                Some(findings) => corrupted.extend(findings.verify().err()),
+                None => {
+                    corrupted.push(Error::corrupted(&file, "another version of cento wrote it"))
+                }
             }
         }
     }
-    Ok((runs, damaged))
+    Ok((runs, corrupted))
 }
 
-/// The folders in a folder, by name; none if it is not there.
+/// Returns the folders in a folder, by name; none if it does not exist.
 fn folders_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let failed = |error| Error::io(folder, error);
     let mut folders = Vec::new();
@@ -276,8 +293,8 @@ fn folders_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// The findings in a folder. None if there are none, if their record is damaged, or if this version
-/// cannot read it: then they are computed anew.
+/// Reads the findings in a folder. None if there are none, or if the record is corrupted or of
+/// another version: they are then computed anew.
 fn read_findings(path: &Path) -> Result<Option<Findings>> {
     let file = path.join(RUN);
     let bytes = match fs::read(&file) {
@@ -286,7 +303,7 @@ fn read_findings(path: &Path) -> Result<Option<Findings>> {
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(None),
         Err(error) => return Err(Error::io(&file, error)),
     };
-    if check_seal(&bytes) != Seal::Whole {
+    if check_seal(&bytes) != Seal::Valid {
         return Ok(None);
     }
     Ok(serde_json::from_slice(&bytes).ok().map(|record| Findings {

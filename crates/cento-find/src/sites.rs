@@ -1,7 +1,7 @@
-//! Which pages are of one domain: a number for each page, that of the first page of its domain.
+//! Numbers domains: each page gets the number of the first page of its domain.
 //!
 //! ```text
-//!   pages ─ homes ─▶ by domain ─ alike ─▶ domains (a number a page), sites (how many there are)
+//!   pages ─ page domains ─▶ by domain ─ number domains ─▶ domains, sites counted
 //! ```
 
 use std::sync::Arc;
@@ -10,26 +10,28 @@ use bytemuck::{Pod, Zeroable};
 use cento_flow::{Flow, Registry, Row, Stage, StageError};
 use serde_json::json;
 
+use crate::corpus_pages::CorpusPages;
 use crate::numbers::Numbers;
-use crate::source::Source;
 use crate::tally::Tally;
 
-/// The state of numbers.
+/// The state with the number of the first page of each page's domain.
 pub(crate) const DOMAINS: &str = "domains";
-/// The state that tells how many domains there are.
+/// The state with the number of domains.
 pub(crate) const SITES: &str = "sites counted";
-const MEETING: &str = "by domain";
+const BY_DOMAIN: &str = "by domain";
+const PAGE_DOMAINS: &str = "page domains";
+const NUMBER_DOMAINS: &str = "number domains";
 
-/// A page by the identity of its domain.
+/// A page with the hash of its domain.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct Home {
+struct PageDomain {
     hash: [u64; 2],
     page: u32,
     unused: u32,
 }
 
-impl Row for Home {
+impl Row for PageDomain {
     type Key = u128;
     type Rest = u32;
 
@@ -42,37 +44,37 @@ impl Row for Home {
     }
 }
 
-/// 128 bits of a name, as two numbers. Whoever chooses names must not be able to make two of them
-/// one.
+/// Returns a 128-bit hash of a name as two numbers. It is cryptographic, because the owner of a
+/// domain must not be able to construct collisions.
 pub(crate) fn name_hash(name: &str) -> [u64; 2] {
     let hash = blake3::hash(name.as_bytes());
     let hash = u128::from_be_bytes(hash.as_bytes().first_chunk().copied().unwrap_or_default());
     [(hash >> 64) as u64, hash as u64]
 }
 
-/// Adds the stages to a flow.
-pub(crate) fn with_domains(flow: Flow, source: &Source) -> Flow {
-    flow.shuffle(MEETING)
-        .state(DOMAINS, "numbers", json!({ "pages": source.all() }))
-        .state(SITES, "tally", json!(null))
-        .stage(Stage::map("homes", source.page_tasks()).writes(MEETING))
+/// Adds the stages that number domains.
+pub(crate) fn with_domains(flow: Flow, source: &CorpusPages) -> Flow {
+    flow.shuffle(BY_DOMAIN)
+        .state(DOMAINS, Numbers::KIND, json!({ "pages": source.all() }))
+        .state(SITES, Tally::KIND, json!(null))
+        .stage(Stage::map(PAGE_DOMAINS, source.page_tasks()).writes(BY_DOMAIN))
         .stage(
-            Stage::reduce("alike", MEETING)
+            Stage::reduce(NUMBER_DOMAINS, BY_DOMAIN)
                 .writes(DOMAINS)
                 .writes(SITES),
         )
 }
 
-/// Registers what the stages name.
-pub(crate) fn register(registry: &mut Registry, source: &Arc<Source>) {
-    registry.state::<Numbers>("numbers");
-    registry.state::<Tally>("tally");
+/// Registers the stages of [`with_domains`].
+pub(crate) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
+    registry.state::<Numbers>(Numbers::KIND);
+    registry.state::<Tally>(Tally::KIND);
     let pages = Arc::clone(source);
-    registry.map("homes", move |context| {
-        let mut meeting = context.shuffle::<Home>(MEETING)?;
+    registry.map(PAGE_DOMAINS, move |context| {
+        let mut by_domain = context.shuffle::<PageDomain>(BY_DOMAIN)?;
         pages.for_each_page(context.task()?, |facts| {
             if let Some(name) = facts.domain.or(facts.host) {
-                meeting.push(Home {
+                by_domain.push(PageDomain {
                     hash: name_hash(name),
                     page: facts.number,
                     unused: 0,
@@ -81,7 +83,7 @@ pub(crate) fn register(registry: &mut Registry, source: &Arc<Source>) {
             Ok::<_, StageError>(())
         })
     });
-    registry.reduce::<Home, _>("alike", |context, groups| {
+    registry.reduce::<PageDomain, _>(NUMBER_DOMAINS, |context, groups| {
         let numbers = context.state::<Numbers>(DOMAINS)?;
         let sites = context.state::<Tally>(SITES)?;
         let mut count = 0;
@@ -91,7 +93,7 @@ pub(crate) fn register(registry: &mut Registry, source: &Arc<Source>) {
             };
             count += 1;
             numbers.set(first.page, first.page);
-            group.for_each(|home| numbers.set(home.page, first.page));
+            group.for_each(|row| numbers.set(row.page, first.page));
         }
         sites.note(context.task_number(), 0, [count, 0, 0, 0]);
         Ok(())

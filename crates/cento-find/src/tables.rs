@@ -1,4 +1,4 @@
-//! Reading the tables of findings.
+//! Reads the tables of findings.
 
 use std::fs::File;
 use std::path::Path;
@@ -6,37 +6,25 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use cento_flow::TableRow;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::errors::ParquetError;
 
 use crate::error::{Error, Result};
 
-/// The rows of a table, a batch at a time.
+/// Reads a table in batches.
 pub fn read_table(path: &Path) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
-    let failed = |source: parquet::errors::ParquetError| {
-        Error::Store(cento_store::Error::Parquet {
-            path: path.to_owned(),
-            source,
-        })
-    };
     let file = File::open(path).map_err(|error| Error::io(path, error))?;
     let reader = ParquetRecordBatchReaderBuilder::try_new(file)
         .and_then(ParquetRecordBatchReaderBuilder::build)
-        .map_err(failed)?;
+        .map_err(|error| unreadable(path, error))?;
     let path = path.to_owned();
-    Ok(reader.map(move |batch| {
-        batch.map_err(|error| {
-            Error::Store(cento_store::Error::Parquet {
-                path: path.clone(),
-                source: error.into(),
-            })
-        })
-    }))
+    Ok(reader.map(move |batch| batch.map_err(|error| unreadable(&path, error.into()))))
 }
 
-/// The rows of a table as the struct that wrote them.
+/// Reads the rows of a table as the struct that wrote them.
 pub fn read_rows<T: TableRow>(path: &Path) -> Result<impl Iterator<Item = Result<T>> + use<T>> {
     let path = path.to_owned();
     let batches = read_table(&path)?.map(move |batch| {
-        T::read(&batch?).map_err(|error| Error::damaged(&path, &error.to_string()))
+        T::read(&batch?).map_err(|error| Error::corrupted(&path, error.to_string()))
     });
     Ok(batches.flat_map(|rows| {
         let (rows, error) = match rows {
@@ -47,57 +35,43 @@ pub fn read_rows<T: TableRow>(path: &Path) -> Result<impl Iterator<Item = Result
     }))
 }
 
-/// The names of the columns of a table, whether it has rows or not.
+/// Returns the names of the columns of a table.
 pub fn table_columns(path: &Path) -> Result<Vec<String>> {
     let file = File::open(path).map_err(|error| Error::io(path, error))?;
-    let reader = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|source| {
-        Error::Store(cento_store::Error::Parquet {
-            path: path.to_owned(),
-            source,
-        })
-    })?;
+    let reader =
+        ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| unreadable(path, error))?;
     let fields = reader.schema().fields().iter();
     Ok(fields.map(|field| field.name().clone()).collect())
 }
 
-/// How many rows each row group of a table has.
+/// Returns the number of rows of each row group of a table.
 pub(crate) fn group_rows(path: &Path) -> Result<Vec<u64>> {
     let file = File::open(path).map_err(|error| Error::io(path, error))?;
-    let reader = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|source| {
-        Error::Store(cento_store::Error::Parquet {
-            path: path.to_owned(),
-            source,
-        })
-    })?;
+    let reader =
+        ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| unreadable(path, error))?;
     let groups = reader.metadata().row_groups().iter();
     Ok(groups
         .map(|group| u64::try_from(group.num_rows()).unwrap_or(0))
         .collect())
 }
 
-/// The rows of one row group of a table, a batch at a time.
+/// Reads one row group of a table in batches.
 pub(crate) fn open_groups(
     path: &Path,
     group: usize,
 ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
-    let failed = |source: parquet::errors::ParquetError| {
-        Error::Store(cento_store::Error::Parquet {
-            path: path.to_owned(),
-            source,
-        })
-    };
     let file = File::open(path).map_err(|error| Error::io(path, error))?;
     let reader = ParquetRecordBatchReaderBuilder::try_new(file)
         .map(|reader| reader.with_row_groups(vec![group]))
         .and_then(ParquetRecordBatchReaderBuilder::build)
-        .map_err(failed)?;
+        .map_err(|error| unreadable(path, error))?;
     let path = path.to_owned();
-    Ok(reader.map(move |batch| {
-        batch.map_err(|error| {
-            Error::Store(cento_store::Error::Parquet {
-                path: path.clone(),
-                source: error.into(),
-            })
-        })
-    }))
+    Ok(reader.map(move |batch| batch.map_err(|error| unreadable(&path, error.into()))))
+}
+
+fn unreadable(path: &Path, error: ParquetError) -> Error {
+    Error::Store(cento_store::Error::Parquet {
+        path: path.to_owned(),
+        source: error,
+    })
 }

@@ -1,5 +1,5 @@
-//! What tasks have counted, as a broadcast state: exact, because each task says what it counted
-//! once and for all.
+//! A flow state with the counts of tasks. It is exact because each task stores its final counts,
+//! rather than increments.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -8,29 +8,31 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use cento_flow::{StageError, State};
 use serde_json::Value;
 
-/// What is kept under a task and a key.
+/// The counts of a task under a key.
 pub(crate) type Counts = [u64; 4];
-/// An entry as bytes: task, key, counts.
+/// The bytes of an entry: task, key, counts.
 const ENTRY: usize = 48;
 
-/// Counts by task and key. A task that is done again says the same again, and nothing is counted
-/// twice.
+/// Counts by task and key. A task that runs again replaces its counts, so nothing is counted twice.
 #[derive(Default)]
 pub(crate) struct Tally {
     entries: Mutex<BTreeMap<(u64, u64), Counts>>,
 }
 
 impl Tally {
+    /// The name of this kind of state in a registry.
+    pub(crate) const KIND: &str = "tally";
+
     fn entries(&self) -> MutexGuard<'_, BTreeMap<(u64, u64), Counts>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a task has counted under a key: all of it, not more of it.
+    /// Sets the total counts of a task under a key.
     pub(crate) fn note(&self, task: usize, key: u64, counts: Counts) {
         self.entries().insert((task as u64, key), counts);
     }
 
-    /// The counts of all tasks together, by key.
+    /// Returns the sums over all tasks, by key.
     pub(crate) fn sums(&self) -> BTreeMap<u64, Counts> {
         let mut sums: BTreeMap<u64, Counts> = BTreeMap::new();
         for (&(_, key), counts) in self.entries().iter() {
@@ -42,7 +44,7 @@ impl Tally {
         sums
     }
 
-    /// The counts under a key of the tasks before this one.
+    /// Returns the sums under a key over the tasks before this one.
     pub(crate) fn before(&self, task: usize, key: u64) -> Counts {
         let mut sum = Counts::default();
         for (&(of, found), counts) in self.entries().iter() {
@@ -61,7 +63,7 @@ impl State for Tally {
         Ok(Tally::default())
     }
 
-    /// Entries are few: what is counted is how many things occur so many times.
+    /// Entries are few, because keys are frequencies or the like.
     fn weight(_: &Value) -> u64 {
         1 << 20
     }
@@ -102,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_twice_counts_once_and_tallies_add_up() {
+    fn repeated_tasks_count_once_and_tallies_add_up() {
         let (one, other) = (Tally::default(), Tally::default());
         one.note(0, 7, [1, 2, 0, 0]);
         one.note(0, 7, [1, 2, 0, 0]);

@@ -1,9 +1,9 @@
-//! The words of a text as hashes, and their grams.
+//! Hashes of the words and grams of texts.
 
 use cento_fingerprint::{GramHasher, grams, packed_word_hash, word_hash};
 use cento_text::words::WordScanner;
 
-/// Turns texts into hashes of words and of grams, one text after the other, with the same memory.
+/// Hashes the words and grams of one text after the other, reusing its memory.
 #[derive(Default)]
 pub struct WordHasher {
     scanner: WordScanner,
@@ -11,7 +11,7 @@ pub struct WordHasher {
 }
 
 impl WordHasher {
-    /// The hashes of all words of a text, in order.
+    /// Returns the hashes of all words of a text, in order.
     pub fn words(&mut self, text: &str) -> &[u64] {
         self.words.clear();
         let words = &mut self.words;
@@ -21,8 +21,8 @@ impl WordHasher {
         &self.words
     }
 
-    /// The distinct grams of `k` words of a text, sorted. A text of fewer words is one gram, so
-    /// that it can be compared.
+    /// Collects the distinct grams of `k` words of a text, sorted. A text of fewer words is one
+    /// gram, so that short texts can be compared.
     pub fn gram_set(&mut self, text: &str, k: usize, set: &mut Vec<u64>) {
         let words = self.words(text);
         set.clear();
@@ -37,8 +37,8 @@ impl WordHasher {
     }
 }
 
-/// The distinct grams of long texts, in bounded memory: a text is scanned in as many rounds as its
-/// length asks for, and each round keeps the grams of one class.
+/// Computes the distinct grams of texts of any length in bounded memory. A long text is scanned
+/// several times, and each round keeps one class of grams.
 #[derive(Default)]
 pub struct GramRounds {
     scanner: WordScanner,
@@ -46,11 +46,11 @@ pub struct GramRounds {
 }
 
 impl GramRounds {
-    /// Grams that a round keeps, about: 16 MiB.
+    /// The approximate number of grams in a round: 16 MiB.
     const KEPT: usize = 1 << 21;
 
-    /// How many rounds a text takes. What may take several is counted first: a word and what
-    /// separates it from the next are two bytes at least, but usually six.
+    /// Returns the number of rounds of a text. The words of a long text are counted first: a word
+    /// with its separator takes at least two bytes, but six on average.
     fn rounds(&mut self, text: &str) -> u64 {
         let mut words = text.len() / 2;
         if words > GramRounds::KEPT {
@@ -60,8 +60,8 @@ impl GramRounds {
         words.div_ceil(GramRounds::KEPT).max(1) as u64
     }
 
-    /// Calls `each` with the distinct grams of a text, those of one round at a time, sorted. A text
-    /// of fewer than `k` words has none.
+    /// Calls `each` with the distinct grams of each round, sorted. A text of fewer than `k` words
+    /// has no grams.
     pub fn of<E>(
         &mut self,
         text: &str,
@@ -88,7 +88,7 @@ impl GramRounds {
     }
 }
 
-/// How many numbers two ascending lists share.
+/// Returns how many numbers two ascending lists have in common.
 pub fn shared(one: &[u64], other: &[u64]) -> usize {
     let (mut left, mut right) = (one.iter().peekable(), other.iter().peekable());
     let mut count = 0;
@@ -106,8 +106,8 @@ pub fn shared(one: &[u64], other: &[u64]) -> usize {
     count
 }
 
-/// The resemblance of two ascending lists without repeats: what they share of what either has. Two
-/// empty ones resemble each other wholly.
+/// Returns the resemblance (Jaccard index) of two ascending lists without repeats: 1 if both are
+/// empty.
 pub fn resemblance(one: &[u64], other: &[u64]) -> f64 {
     let both = shared(one, other);
     let either = one.len() + other.len() - both;

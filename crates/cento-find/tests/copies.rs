@@ -1,4 +1,4 @@
-//! `copies` against its definition.
+//! Compares `copies` with its definition.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -18,7 +18,7 @@ fn found(pages: &[Page], params: &CopiesParams) -> (Vec<Value>, CopiesSummary) {
     (pairs, summary)
 }
 
-/// The pairs, all verified pairs of near-copies, and the summary.
+/// Returns the pairs, all verified near-duplicate pairs, and the summary.
 fn all_found(pages: &[Page], params: &CopiesParams) -> (Vec<Value>, Vec<Value>, CopiesSummary) {
     let folder = tempfile::tempdir().unwrap();
     let path = corpus(folder.path(), "pages", pages);
@@ -39,8 +39,8 @@ fn page(at: usize, words: &[String]) -> Page {
     (format!("http://h{at}.example/p"), words.join(" "))
 }
 
-/// Whom each page goes for, by the numbers in their addresses.
-fn dropped(pairs: &[Value]) -> HashMap<usize, (usize, f64)> {
+/// Returns the page for which each page is removed, by the numbers in their URLs.
+fn removed_for(pairs: &[Value]) -> HashMap<usize, (usize, f64)> {
     let number = |value: &Value| -> usize {
         let url = value.as_str().unwrap();
         let digits: String = url
@@ -68,8 +68,8 @@ fn grams(page: &Page) -> Vec<u64> {
 }
 
 #[test]
-fn a_page_is_dropped_only_for_a_page_that_it_resembles() {
-    // B differs from A at its end, C from B at its beginning: A ~ B ~ C, and A is unlike C.
+fn a_page_is_removed_only_for_a_page_that_it_resembles() {
+    // B differs from A at the end, C from B at the beginning: A ~ B and B ~ C, but not A ~ C.
     let a = prose(1, 400);
     let mut b = a.clone();
     b.splice(376.., prose(2, 24));
@@ -85,13 +85,13 @@ fn a_page_is_dropped_only_for_a_page_that_it_resembles() {
         ..CopiesParams::default()
     };
     let (pairs, near, summary) = all_found(&pages, &params);
-    // Both pairs are told of, whoever stays.
+    // The table of near-duplicate pairs has both, whichever page is kept.
     assert_eq!(near.len(), 2);
-    let dropped = dropped(&pairs);
-    assert_eq!(dropped.keys().collect::<Vec<_>>(), [&1]);
-    assert_eq!(dropped[&1].0, 0);
+    let removed_for = removed_for(&pairs);
+    assert_eq!(removed_for.keys().collect::<Vec<_>>(), [&1]);
+    assert_eq!(removed_for[&1].0, 0);
     assert_eq!(summary.near, 1);
-    // The paper's own scheme closes transitively, and keeps one.
+    // The paper's scheme is transitive and keeps one page.
     let params = CopiesParams {
         scheme: CopiesScheme::Megashingle,
         ..params
@@ -113,7 +113,7 @@ fn a_page_is_dropped_only_for_a_page_that_it_resembles() {
 }
 
 #[test]
-fn bytes_text_and_revisits_are_told_apart_and_causes_named() {
+fn identical_bytes_and_identical_text_are_distinguished_and_causes_named() {
     let folder = tempfile::tempdir().unwrap();
     let text = prose(1, 60).join(" ");
     let html = |tag: &str| format!("<{tag}>{text}</{tag}>");
@@ -158,7 +158,7 @@ fn bytes_text_and_revisits_are_told_apart_and_causes_named() {
         ),
         (&json!(4), &json!(3), &json!(3))
     );
-    // The same question has the same answer, at once.
+    // The second run returns cached results.
     assert!(
         copies(&open(&[&path]), &CopiesParams::default(), &place)
             .unwrap()
@@ -167,7 +167,7 @@ fn bytes_text_and_revisits_are_told_apart_and_causes_named() {
 }
 
 #[test]
-fn what_a_page_repeats_is_true_of_the_page_whichever_it_is_removed_for() {
+fn what_a_page_repeats_does_not_depend_on_which_page_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let text = prose(1, 60).join(" ");
     let html = |tag: &str| format!("<{tag}>{text}</{tag}>");
@@ -193,8 +193,8 @@ fn what_a_page_repeats_is_true_of_the_page_whichever_it_is_removed_for() {
         let place = workplace(&folder.path().join("findings"), 1, 64 << 20);
         let findings = copies(&open(&[&path]), &params, &place).unwrap();
         let summary: CopiesSummary = findings.summary().unwrap();
-        // The third and fourth page have the bytes of the second, though they are removed for the
-        // first.
+        // The third and fourth pages have the bytes of the second, although they are removed for
+        // the first.
         assert_eq!(
             (summary.bytes, summary.text, summary.near),
             (3, 1, near),
@@ -221,7 +221,7 @@ fn record(kind: &str, headers: &str, url: &str, date: &str, block: &str) -> Stri
 }
 
 #[test]
-fn revisits_and_rejected_pages_are_counted_apart_and_a_filtered_archive_has_no_copies() {
+fn revisits_and_rejected_pages_have_their_own_counts_and_a_filtered_archive_has_no_duplicates() {
     let folder = tempfile::tempdir().unwrap();
     let http = |mime: &str, body: &str| {
         format!(
@@ -272,7 +272,7 @@ fn revisits_and_rejected_pages_are_counted_apart_and_a_filtered_archive_has_no_c
         ),
         (3, 2, 1)
     );
-    // The page that was fetched first is kept, though the other one is first in the archive.
+    // The page that was fetched first is kept, although the other is first in the archive.
     let removed: Vec<Value> = rows(&findings, "pairs")
         .iter()
         .filter(|pair| pair["rejected"].is_null())
@@ -380,7 +380,7 @@ fn hosts_with_the_same_paths_are_aliases_and_make_a_rule() {
 }
 
 #[test]
-fn policies_choose_who_stays() {
+fn policies_choose_the_kept_page() {
     let folder = tempfile::tempdir().unwrap();
     let words = prose(1, 300);
     let text = |end: usize| words[..end].join(" ");
@@ -420,7 +420,7 @@ fn policies_choose_who_stays() {
 }
 
 #[test]
-fn against_an_old_corpus_only_new_pages_that_copy_old_ones_are_found() {
+fn against_an_old_corpus_only_new_pages_that_duplicate_old_ones_are_found() {
     let folder = tempfile::tempdir().unwrap();
     let near = |seed, change: usize| {
         let mut words = prose(seed, 300);
@@ -486,9 +486,9 @@ fn against_an_old_corpus_only_new_pages_that_copy_old_ones_are_found() {
 }
 
 #[test]
-fn one_template_welds_nothing_together_and_costs_no_square() {
-    // Two thousand pages: 300 words of one template, 200 of their own; and two true copies among
-    // them.
+fn a_shared_template_merges_no_classes_and_takes_no_quadratic_time() {
+    // Two thousand pages of 300 words of one template and 200 unique words; one has a
+    // near-duplicate.
     let template = prose(0, 300);
     let mut pages: Vec<Page> = (0..2000)
         .map(|at| page(at, &[template.clone(), prose(at as u64 + 1, 200)].concat()))
@@ -498,19 +498,18 @@ fn one_template_welds_nothing_together_and_costs_no_square() {
     pages.push(page(2000, &copy));
     let (pairs, summary) = found(&pages, &CopiesParams::default());
     assert_eq!(
-        dropped(&pairs)
+        removed_for(&pairs)
             .into_iter()
             .map(|(page, (of, _))| (page, of))
             .collect::<Vec<_>>(),
         [(2000, 7)]
     );
-    // A bucket is cut where it is too large, and signatures keep all but a few pairs from being
-    // verified.
+    // Large buckets are split, and signatures reject all but a few pairs before verification.
     assert!(summary.candidates < 20_000, "{summary:?}");
 }
 
-/// A text and its versions: the last words replaced in all but the first, and some more of the
-/// first words in each.
+/// Returns a text and three versions: the last words are replaced in all versions, and some of the
+/// first words in two of them.
 fn chain_of_four() -> Vec<Vec<String>> {
     let y = prose(1, 1000);
     let mut x = y.clone();
@@ -524,9 +523,8 @@ fn chain_of_four() -> Vec<Vec<String>> {
 }
 
 #[test]
-fn pages_behind_a_removed_page_are_compared_with_each_other() {
-    // Only x resembles y; it is removed, and b, which x stood for, is kept: then c must be removed
-    // for b.
+fn pages_that_resemble_a_removed_page_are_compared_with_each_other() {
+    // Only x resembles y and is removed; b, which resembles x, is kept, so c must be removed for b.
     let pages: Vec<Page> = chain_of_four()
         .iter()
         .enumerate()
@@ -536,14 +534,17 @@ fn pages_behind_a_removed_page_are_compared_with_each_other() {
     let r = |one: usize, other: usize| resemblance(&sets[one], &sets[other]);
     assert!(r(0, 1) > 0.8 && r(0, 2) < 0.8 && r(0, 3) < 0.8 && r(2, 3) > 0.98);
     let (pairs, _) = found(&pages, &CopiesParams::default());
-    let dropped = dropped(&pairs);
-    let mut removed: Vec<(usize, usize)> =
-        dropped.iter().map(|(&page, &(of, _))| (page, of)).collect();
+    let removed_for = removed_for(&pairs);
+    let mut removed: Vec<(usize, usize)> = removed_for
+        .iter()
+        .map(|(&page, &(of, _))| (page, of))
+        .collect();
     removed.sort_unstable();
     assert_eq!(removed, [(1, 0), (3, 2)]);
 }
 
-/// Who is kept, by the definition: in order, a page is removed if a kept page resembles it.
+/// Returns the kept pages by the definition: in order, a page is removed if it resembles a kept
+/// page.
 fn greedy(sets: &[Vec<u64>], least: f64) -> Vec<usize> {
     let mut kept: Vec<usize> = Vec::new();
     for at in 0..sets.len() {
@@ -557,14 +558,14 @@ fn greedy(sets: &[Vec<u64>], least: f64) -> Vec<usize> {
     kept
 }
 
-/// Versions of a few texts, each made of an earlier one by replacing some words, in any order.
+/// Versions of two texts, each made from an earlier one by replacing some words, in any order.
 fn chains() -> impl Strategy<Value = Vec<Page>> {
     let edits = prop::collection::vec((any::<u32>(), 1usize..8, any::<u32>()), 2..60);
     edits
         .prop_flat_map(|edits| {
             let mut versions: Vec<Vec<String>> = vec![prose(0, 300), prose(1, 300)];
             for (at, (parent, changes, place)) in edits.into_iter().enumerate() {
-                // Mostly of the newest version, so that chains are long.
+                // Mostly from the newest version, so that chains are long.
                 let newest = versions.len() - 1;
                 let parent = newest.saturating_sub(parent as usize % 4);
                 let mut words = versions[parent].clone();
@@ -583,18 +584,21 @@ fn chains() -> impl Strategy<Value = Vec<Page>> {
 }
 
 #[test]
-fn a_near_copy_is_found_whatever_number_its_page_has() {
-    // An exact copy is page 1; pages 64 numbers later were once taken for it.
+fn near_duplicates_are_found_whatever_their_page_numbers() {
+    // Page 1 is an exact duplicate; a bug once took pages 64 numbers later for it.
     let mut pages: Vec<Page> = (0..70).map(|at| page(at, &prose(at as u64, 200))).collect();
     pages[1].1 = pages[0].1.clone();
     pages[65].1 = pages[64].1.replace("w64x100 ", "changed ");
     let (pairs, _) = found(&pages, &CopiesParams::default());
-    let dropped = dropped(&pairs);
-    assert_eq!((dropped[&1].0, dropped[&65].0, dropped.len()), (0, 64, 2));
+    let removed_for = removed_for(&pairs);
+    assert_eq!(
+        (removed_for[&1].0, removed_for[&65].0, removed_for.len()),
+        (0, 64, 2)
+    );
 }
 
 #[test]
-fn odd_corpora_are_no_trouble() {
+fn tiny_corpora_and_texts_are_handled() {
     for texts in [
         vec!["one"],
         vec!["one", "one"],
@@ -612,7 +616,7 @@ fn odd_corpora_are_no_trouble() {
     }
 }
 
-/// Pages made of passages, so that some resemble each other by any amount.
+/// Pages made of passages, with resemblances of any size.
 fn patchwork() -> impl Strategy<Value = Vec<Page>> {
     let passages = prop::collection::vec(0u64..12, 1..6);
     prop::collection::vec((passages, 0usize..60), 1..40).prop_map(|pages| {
@@ -632,27 +636,26 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_dropped_is_as_the_definition_has_it(pages in patchwork(), percent in 50u32..95) {
+    fn removed_pages_resemble_their_kept_pages(pages in patchwork(), percent in 50u32..95) {
         let least = f64::from(percent) / 100.0;
         let params = CopiesParams { resemblance: least, ..CopiesParams::default() };
-        let dropped = dropped(&found(&pages, &params).0);
+        let removed_for = removed_for(&found(&pages, &params).0);
         let sets: Vec<Vec<u64>> = pages.iter().map(grams).collect();
-        for (&page, &(of, told)) in &dropped {
-            prop_assert!(of < page && !dropped.contains_key(&of));
+        for (&page, &(of, reported)) in &removed_for {
+            prop_assert!(of < page && !removed_for.contains_key(&of));
             let truth = resemblance(&sets[page], &sets[of]);
             prop_assert!(truth >= least);
-            prop_assert!((truth - told).abs() < 1e-5);
+            prop_assert!((truth - reported).abs() < 1e-5);
         }
     }
 
     #[test]
     fn chains_of_any_shape_and_order_are_resolved_as_by_comparing_all_pairs(pages in chains()) {
         let least = 0.8;
-        let dropped = dropped(&found(&pages, &CopiesParams::default()).0);
+        let removed_for = removed_for(&found(&pages, &CopiesParams::default()).0);
         let sets: Vec<Vec<u64>> = pages.iter().map(grams).collect();
-        let kept: Vec<usize> = (0..pages.len()).filter(|at| !dropped.contains_key(at)).collect();
-        // Sketches miss a pair at 0.8 once in a few hundred times, and one at 0.85 practically
-        // never.
+        let kept: Vec<usize> = (0..pages.len()).filter(|at| !removed_for.contains_key(at)).collect();
+        // Sketches miss a pair at 0.8 once in a few hundred times, and one at 0.85 almost never.
         let (mut missed, mut surely) = (0, 0);
         for (at, &one) in kept.iter().enumerate() {
             for &other in &kept[..at] {
@@ -668,7 +671,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_depends_on_threads_or_memory(pages in patchwork()) {
+    fn neither_threads_nor_memory_change_a_byte(pages in patchwork()) {
         let folder = tempfile::tempdir().unwrap();
         let path = corpus(folder.path(), "pages", &pages);
         let source = open(&[&path]);
@@ -683,9 +686,9 @@ proptest! {
 }
 
 #[test]
-fn nearly_all_pairs_at_the_wanted_resemblance_are_found() {
-    // 400 pairs: a text of 300 words and one in which words are replaced until the resemblance is
-    // just above 0.8.
+fn nearly_all_pairs_at_the_threshold_are_found() {
+    // 400 pairs: a text of 300 words, and a version with replaced words whose resemblance is just
+    // above 0.8.
     let mut pages = Vec::new();
     for seed in 0..400 {
         let words = prose(seed, 300);
@@ -703,7 +706,7 @@ fn nearly_all_pairs_at_the_wanted_resemblance_are_found() {
 }
 
 #[test]
-fn corpora_that_keep_unlike_parts_of_pages_are_not_compared() {
+fn corpora_with_different_content_selections_are_not_compared() {
     let folder = tempfile::tempdir().unwrap();
     let pages = [("http://a.example/".to_owned(), prose(1, 60).join(" "))];
     let all = corpus(folder.path(), "all", &pages);
@@ -716,7 +719,7 @@ fn corpora_that_keep_unlike_parts_of_pages_are_not_compared() {
             ..Parameters::default()
         },
     );
-    let error = cento_find::Source::open(&[&all, &main]).unwrap_err();
+    let error = cento_find::CorpusPages::open(&[&all, &main]).unwrap_err();
     assert!(error.to_string().contains("content"), "{error}");
     assert!(error.hint().is_some());
 }

@@ -1,4 +1,4 @@
-//! `detect` against the definitions of the paper, and as the paper says: distributive.
+//! `detect` against the definitions of the paper.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -8,8 +8,8 @@ use std::path::Path;
 
 use cento_find::Findings;
 use cento_find::detect::{
-    DetectParams, DetectSummary, GramsParams, GramsSummary, LabelSet, detect, grams, histograms,
-    thresholds,
+    DetectParams, DetectSummary, FUZZY_TABLE, GramsParams, GramsSummary, LabelSet, detect, grams,
+    histograms, thresholds,
 };
 use cento_find::discover::{DiscoverParams, How, discover, write_labels};
 use cento_labels::{LabelsWriter, Recipe, StopList};
@@ -22,7 +22,7 @@ fn chunk(number: u8) -> String {
     format!("This is the chunk of the number {number}, and it is quite long.")
 }
 
-/// Labels and stops of these chunks, without anything beside them.
+/// Labels and a stop list of these chunks, without tables beside them.
 fn labels(path: &Path, labelled: &BTreeSet<u8>, stops: &BTreeSet<u8>) -> LabelSet {
     let recipe = Recipe::default();
     let hashes = |set: &BTreeSet<u8>| {
@@ -75,7 +75,7 @@ fn page(at: usize, chunks: &[u8]) -> (String, String) {
     )
 }
 
-/// Chunks left and matched of every page, stops aside: the definition.
+/// The definition: the chunks of every page that are not on the stop list, and the matched ones.
 fn naive(pages: &[Vec<u8>], labelled: &BTreeSet<u8>, stops: &BTreeSet<u8>) -> Vec<(u64, u64)> {
     let counted = pages.iter().map(|chunks| {
         let left: Vec<&u8> = chunks
@@ -110,7 +110,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn scores_are_what_the_paper_defines(
+    fn scores_follow_the_definitions_of_the_paper(
         pages in proptest::collection::vec(proptest::collection::vec(0u8..10, 1..8), 1..20),
         labelled in proptest::collection::btree_set(0u8..10, 0..6),
         stops in proptest::collection::btree_set(0u8..10, 0..3),
@@ -143,7 +143,7 @@ proptest! {
             }
         }
 
-        // Neighbourhoods: every prefix of every page that has a score.
+        // Neighbourhoods: every prefix of every page with a score.
         let mut places: BTreeMap<String, Vec<(u64, u64)>> = BTreeMap::new();
         for (at, &counts) in counted.iter().enumerate().filter(|(_, counts)| counts.0 > 0) {
             let (site, folder) = (at % 3, at / 3 % 2);
@@ -197,7 +197,7 @@ proptest! {
         for table in ["pages", "sites", "neighbourhoods"] {
             let of = |path: &Path, name: &str| -> Vec<String> {
                 let found = run(&[path], &set, &params, &folder.path().join(name));
-                // The number of a page is that of its record in its corpus.
+                // The id of a page depends on its record in its corpus.
                 rows(&found, table).into_iter().map(|mut row| { row["page_id"] = json!(0); row.to_string() }).collect()
             };
             let mut parts: Vec<String> = one.iter().flat_map(|path| of(path, "f1")).collect();
@@ -216,8 +216,7 @@ fn a_recursion_trap_changes_nothing() {
     let pages: Vec<(String, String)> = (0..6)
         .map(|at| page(at, &[at as u8, 7, at as u8 + 1]))
         .collect();
-    // A crawler that fell into a trap took one page again and again, under longer and longer
-    // addresses.
+    // A crawler in a loop fetched one page repeatedly, under longer and longer addresses.
     let trap = (1..40).map(|times| {
         let (_, text) = &pages[1];
         (
@@ -244,7 +243,7 @@ fn a_recursion_trap_changes_nothing() {
 }
 
 #[test]
-fn every_match_leads_to_its_original() {
+fn every_match_is_attributed_to_its_original() {
     let folder = tempfile::tempdir().unwrap();
     let text = |numbers: &[u8]| {
         numbers
@@ -262,7 +261,8 @@ fn every_match_leads_to_its_original() {
         ],
     );
     let pages = [
-        // All of the second, and the chunk that all originals have: it goes to the second as well.
+        // All of the second, and the chunk that all originals have, which is attributed to the
+        // second, too.
         ("http://thief.example/a".to_owned(), text(&[4, 5, 9, 100])),
         ("http://thief.example/b".to_owned(), text(&[101, 1, 1, 6])),
         ("http://honest.example/c".to_owned(), text(&[102, 103])),
@@ -323,7 +323,7 @@ fn every_match_leads_to_its_original() {
         (counted.pages, counted.own_pages, counted.matched),
         (3, 1, 6)
     );
-    // A crawler that has the labels says the same of each page.
+    // A crawler with the labels reports the same for each page.
     let mut detector = cento_labels::Detector::new(set.labels());
     for (url, text) in &pages[..3] {
         let verdict = detector.page(text);
@@ -333,7 +333,7 @@ fn every_match_leads_to_its_original() {
         let matched = row.map_or(0, |row| row["matched"].as_u64().unwrap());
         assert_eq!(u64::from(verdict.matched), matched, "{url}");
     }
-    // The owner's pages are there if nobody says whose they are.
+    // Without an owner, the owner's pages are searched, too.
     let all = run(
         &[&path],
         &set,
@@ -433,7 +433,7 @@ fn files_are_matched_whole() {
         &folder.path().join("a"),
     );
     let counted: DetectSummary = found.summary().unwrap();
-    // The empty file is a stop: it counts neither for its site nor against it.
+    // The empty file is on the stop list: it is ignored.
     assert_eq!(
         (
             counted.pages,
@@ -462,7 +462,7 @@ fn files_are_matched_whole() {
 }
 
 #[test]
-fn edited_chunks_are_found_apart() {
+fn edited_chunks_are_reported_separately() {
     let folder = tempfile::tempdir().unwrap();
     let words =
         |seed: usize| -> Vec<String> { (0..40).map(|at| format!("word{seed}x{at}")).collect() };
@@ -498,7 +498,7 @@ fn edited_chunks_are_found_apart() {
             &json!("http://mine.example/1")
         )
     );
-    // One word of forty was changed: the others stand in runs as they did.
+    // One word of forty was replaced.
     assert_eq!(
         (&fuzzy[0]["found"], &fuzzy[0]["words"], &fuzzy[0]["share"]),
         (&json!(39), &json!(40), &json!(0.975))
@@ -523,8 +523,52 @@ fn edited_chunks_are_found_apart() {
     );
 }
 
+/// A label of two sentences, of which the longer one was deleted: little of the label is left, but
+/// all of the chunk is from it. Issue 15, item 12.
 #[test]
-fn an_item_in_the_middle_of_a_paragraph_is_found_and_placed() {
+fn an_excerpt_of_six_words_is_found_however_long_its_label() {
+    let folder = tempfile::tempdir().unwrap();
+    let sentence = |from: usize, to: usize| -> String {
+        let words: Vec<String> = (from..to).map(|word| format!("w{word}")).collect();
+        words.join(" ") + "."
+    };
+    let label = format!("{} {}", sentence(0, 60), sentence(60, 70));
+    let set = originals(
+        folder.path(),
+        &[("http://mine.example/1".to_owned(), label)],
+    );
+    let excerpt = |words: usize| {
+        (
+            format!("http://a.example/{words}"),
+            sentence(60, 60 + words),
+        )
+    };
+    // Four of six words are fewer than four fifths.
+    let mixed = format!("{} other end.", sentence(60, 64));
+    let pages = [
+        excerpt(5),
+        excerpt(6),
+        excerpt(10),
+        ("http://a.example/mixed".to_owned(), mixed),
+    ];
+    let path = corpus(folder.path(), "pages", &pages);
+    let params = DetectParams {
+        fuzzy: Some(0.4),
+        ..DetectParams::default()
+    };
+    let found = run(&[&path], &set, &params, &folder.path().join("a"));
+    let found: Vec<(String, u32, f64)> = found
+        .rows(FUZZY_TABLE)
+        .unwrap()
+        .map(Result::unwrap)
+        .map(|row| (row.page, row.found, row.of_chunk))
+        .collect();
+    let expected = [6, 10].map(|words| (format!("http://a.example/{words}"), words, 1.0));
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn an_item_in_the_middle_of_a_paragraph_is_located() {
     let folder = tempfile::tempdir().unwrap();
     let item = "Which of the five boxing wizards can jump more quickly than the other four";
     let items = corpus(
@@ -598,22 +642,13 @@ fn an_item_in_the_middle_of_a_paragraph_is_found_and_placed() {
         "the five boxing wizards can jump more quickly"
     );
     let counted: GramsSummary = found.summary().unwrap();
-    assert_eq!(
-        counted,
-        GramsSummary {
-            items: 3,
-            short: 1,
-            common: 0,
-            found: 1,
-            listed: 1,
-            crowded: 0
-        }
-    );
+    assert_eq!((counted.items, counted.short, counted.common), (3, 1, 0));
+    assert_eq!((counted.found, counted.listed, counted.crowded), (1, 1, 0));
     assert_eq!(bytes(&found), bytes(&run(1, 40 << 20, "b")));
 }
 
 #[test]
-fn findings_are_the_same_for_any_threads_and_memory() {
+fn findings_do_not_depend_on_threads_or_memory() {
     let folder = tempfile::tempdir().unwrap();
     let text = |at: usize| {
         (0..12)

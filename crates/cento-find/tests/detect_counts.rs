@@ -1,5 +1,5 @@
-//! What `detect` counts where much is alike: each test is named for a wrong answer that was given
-//! once.
+//! The counts of `detect` on pages with much in common. Each test is a regression test for a wrong
+//! count.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -18,7 +18,7 @@ use cento_labels::{Recipe, StopList};
 use serde_json::{Value, json};
 use support::{corpus, open, rows, workplace};
 
-/// A paragraph of words that no other number has.
+/// A paragraph of words that no other paragraph has.
 fn chunk(number: usize) -> String {
     let words: Vec<String> = (0..20)
         .map(|at| format!("word{at}of{}x{at}", number * 31 + at))
@@ -59,9 +59,9 @@ fn matches(found: &Findings) -> Vec<(String, u64, f64)> {
 }
 
 #[test]
-fn a_verbatim_copy_of_any_original_is_all_of_it_however_many_share_its_opening() {
-    // 32 originals were remembered of a label once; 256 is where labels are attributed by others of
-    // their page.
+fn a_copy_is_attributed_to_its_original_however_many_share_its_opening() {
+    // An earlier version stored 32 originals of a label. A label of more than 256 originals is
+    // attributed by the other labels of its page.
     for (originals_in_all, copied) in [(80, 50), (300, 290)] {
         let folder = tempfile::tempdir().unwrap();
         let text = |number: usize| {
@@ -77,7 +77,7 @@ fn a_verbatim_copy_of_any_original_is_all_of_it_however_many_share_its_opening()
         let set = originals(folder.path(), &mine);
         let pages = [
             ("http://a.example/1".to_owned(), text(copied)),
-            // The opening alone says nothing about which of them it is from.
+            // The opening alone does not identify an original.
             (
                 "http://b.example/2".to_owned(),
                 format!("{}\n\n{}", chunk(0), chunk(999_999)),
@@ -106,7 +106,7 @@ fn a_verbatim_copy_of_any_original_is_all_of_it_however_many_share_its_opening()
         let attributed = chunks.iter().filter(|row| row["original"] == json!(copied));
         assert_eq!((chunks.len(), attributed.count()), (9, 8));
 
-        // Joining labels with nothing changes nothing.
+        // Merging labels with nothing changes nothing.
         let merged = folder.path().join("merged.labels");
         merge(&[folder.path().join("originals.labels")], &merged).unwrap();
         let again = LabelSet::open(&merged).unwrap();
@@ -123,7 +123,7 @@ fn a_verbatim_copy_of_any_original_is_all_of_it_however_many_share_its_opening()
 }
 
 #[test]
-fn questions_with_a_common_prompt_are_found_by_what_they_ask() {
+fn questions_with_a_common_prompt_are_found_by_the_rest() {
     let folder = tempfile::tempdir().unwrap();
     let prompt = "Read the following question with care and answer it with one letter and with nothing else at all please";
     let question = |number: usize| format!("{prompt} {}", chunk(number));
@@ -139,7 +139,7 @@ fn questions_with_a_common_prompt_are_found_by_what_they_ask() {
             )
         })
         .collect();
-    // The prompt alone is no question.
+    // The prompt alone is not a question.
     pages.push((
         "http://t.example/prompt".to_owned(),
         format!("{prompt} and then something else"),
@@ -170,8 +170,8 @@ fn questions_with_a_common_prompt_are_found_by_what_they_ask() {
             .trim_start_matches('q')
             .parse()
             .unwrap();
-        // 19 words of the prompt and 20 of the question: 35 runs of five words, of which 15 are the
-        // prompt's.
+        // 19 words of the prompt and 20 of the question: 35 runs of five words, 15 of them from the
+        // prompt.
         assert_eq!((&row["grams"], &row["common"]), (&json!(35), &json!(15)));
         let share = if number.is_multiple_of(2) { 1.0 } else { 0.0 };
         assert_eq!(
@@ -183,7 +183,7 @@ fn questions_with_a_common_prompt_are_found_by_what_they_ask() {
 }
 
 #[test]
-fn items_that_are_the_same_are_not_too_many() {
+fn identical_items_are_not_crowded() {
     let folder = tempfile::tempdir().unwrap();
     let items: Vec<(String, String)> = (0..80).map(|at| (format!("q{at}"), chunk(7))).collect();
     let items = corpus(folder.path(), "items", &items);
@@ -199,12 +199,12 @@ fn items_that_are_the_same_are_not_too_many() {
     let found = grams(&open(&[&path]), &open(&[&items]), &params, &place).unwrap();
     let table = rows(&found, "items");
     assert_eq!(table.len(), 80);
-    // And each of them is on as many pages as it is on.
+    // The number of pages of each item is exact.
     assert!(table.iter().all(|row| row["pages"] == json!(1500)));
 }
 
 #[test]
-fn a_place_ends_where_the_item_ends_though_its_last_words_were_there_before() {
+fn a_place_ends_at_the_end_of_the_item_though_its_last_words_occur_earlier() {
     let folder = tempfile::tempdir().unwrap();
     let item = "alpha beta gamma delta one two three alpha beta gamma delta";
     let items = corpus(folder.path(), "items", &[("q".to_owned(), item.to_owned())]);
@@ -240,7 +240,7 @@ fn a_place_ends_where_the_item_ends_though_its_last_words_were_there_before() {
 }
 
 #[test]
-fn edited_labels_with_a_common_opening_are_told_apart_by_the_rest() {
+fn edited_labels_with_a_common_opening_are_distinguished_by_the_rest() {
     let folder = tempfile::tempdir().unwrap();
     let opening = "Once upon a time in a country that is far away from here there lived a king who had no children and";
     let label = |number: usize| format!("{opening} {}", chunk(number));
@@ -278,7 +278,7 @@ fn edited_labels_with_a_common_opening_are_told_apart_by_the_rest() {
                 .to_owned()
         };
         assert_eq!(number("page"), number("origin"));
-        // 20 words of its own, and 3 of the opening that stand in a run with them.
+        // 20 words of the label, and 3 of the opening that share a run with them.
         assert_eq!(row["words"], json!(23), "{row}");
         assert_eq!(row["found"], json!(22), "{row}");
     }
@@ -289,7 +289,7 @@ fn edited_labels_with_a_common_opening_are_told_apart_by_the_rest() {
 #[test]
 fn a_long_label_is_compared_to_its_end() {
     let folder = tempfile::tempdir().unwrap();
-    // 60 KiB in one paragraph, of which the last third was edited.
+    // 60 KiB in one paragraph, of which the last third was copied with an addition.
     let words: Vec<String> = (0..8000).map(|at| format!("w{at}x")).collect();
     let set = originals(
         folder.path(),
@@ -317,8 +317,7 @@ fn a_long_label_is_compared_to_its_end() {
 
 #[test]
 fn rounding_decides_no_verdict() {
-    // Every page has the same share of labels: none is above the mean of all, be it a third or two
-    // thirds.
+    // Every page has the same share of labels, a third or two thirds: none is above the mean.
     for labelled in [1usize, 2] {
         let folder = tempfile::tempdir().unwrap();
         let mine = [(
@@ -355,8 +354,7 @@ fn rounding_decides_no_verdict() {
                 "{limit:?}"
             );
         }
-        // A threshold that is hardly more than they have is not exceeded; one that is hardly less
-        // is.
+        // A threshold just above this share is not exceeded; one just below it is.
         let given = |threshold: f64, name: &str| {
             let params = DetectParams {
                 page_threshold: Some(threshold),
@@ -373,7 +371,7 @@ fn rounding_decides_no_verdict() {
 }
 
 #[test]
-fn a_flipped_bit_beside_the_labels_is_noticed() {
+fn a_flipped_bit_in_a_table_beside_the_labels_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let mine: Vec<(String, String)> = (0..40)
         .map(|at| (format!("http://mine.example/{at}"), chunk(at)))
@@ -401,15 +399,14 @@ fn a_flipped_bit_beside_the_labels_is_noticed() {
         std::fs::write(&beside, whole).unwrap();
         LabelSet::open(&labels).unwrap();
     }
-    // Labels are of use without what is beside them.
+    // Labels can be used without the tables beside them.
     std::fs::remove_file(table_of(&labels)).unwrap();
     LabelSet::open(&labels).unwrap();
 }
 
-/// §5.2 of the paper: a blog whose posts somebody copies to other sites. One site in six has a
-/// copy.
+/// §5.2 of the paper: a blog whose posts are copied to other sites. One site in six has a copy.
 #[test]
-fn a_blog_that_is_copied_to_every_sixth_site_is_found_and_no_idiom() {
+fn a_blog_that_is_copied_to_every_sixth_site_is_not_boilerplate() {
     let folder = tempfile::tempdir().unwrap();
     let posts: Vec<String> = (0..12)
         .map(|post| {
@@ -441,7 +438,7 @@ fn a_blog_that_is_copied_to_every_sixth_site_is_found_and_no_idiom() {
     let place = workplace(&folder.path().join("d"), 2, 64 << 20);
     let found = discover(&open(&[&path]), &params, &place).unwrap();
     let counted: DiscoverSummary = found.summary().unwrap();
-    // Only the notice, which is short and on every site, looks like an idiom.
+    // Only the notice, which is short and on every site, looks like boilerplate.
     assert_eq!((counted.labels, counted.proposed), (61, 1));
     let file = folder.path().join("blind.labels");
     write_labels(&found, &params, &file).unwrap();

@@ -1,4 +1,4 @@
-//! `discover` against the definition of the paper, and as the paper says: not distributive.
+//! `discover` against the definitions of the paper.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use cento_find::Findings;
 use cento_find::discover::{
-    DiscoverParams, DiscoverSummary, How, discover, frequencies, write_labels,
+    DiscoverParams, DiscoverSummary, FrequencyRow, How, discover, frequencies, write_labels,
 };
 use cento_find::provenance::{LabelRow, read_labels, read_originals, table_of};
 use cento_labels::{Labels, Recipe, StopList};
@@ -55,7 +55,7 @@ fn with(how: How, stops: &[u8]) -> DiscoverParams {
     DiscoverParams::new(how, Recipe::default(), &StopList::parse(&list).unwrap())
 }
 
-/// Count, pages, domains and first page of every chunk: the definition.
+/// The definition: count, pages, domains and first page of every chunk.
 fn naive(pages: &[Vec<u8>]) -> BTreeMap<u8, (u64, u64, u64, usize)> {
     let mut seen: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
     for (at, chunks) in pages.iter().enumerate() {
@@ -83,7 +83,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn blind_labels_are_what_the_paper_defines(
+    fn blind_labels_follow_the_definition_of_the_paper(
         pages in proptest::collection::vec(proptest::collection::vec(0u8..14, 1..10), 1..25),
         stops in proptest::collection::vec(0u8..14, 0..3),
         threshold in 1u64..6,
@@ -106,7 +106,7 @@ proptest! {
                 bytes: chunk(number).len() as u64,
                 count,
                 pages: on,
-                sites,
+                sites: Some(sites),
                 page_id: first as u64,
                 page: rows[first].0.clone(),
                 originals: Vec::new(),
@@ -116,17 +116,20 @@ proptest! {
         expected.sort_by_key(|row| row.hash);
         prop_assert_eq!(labels_of(&found), expected);
 
-        // How many occur how often, stops and all.
+        // The frequencies include the stop list.
         let mut histogram: BTreeMap<u64, [u64; 2]> = BTreeMap::new();
         for (number, counts) in &counted {
             let entry = histogram.entry(counts.0).or_default();
             entry[0] += 1;
             entry[1] += u64::from(stops.contains(number));
         }
-        let histogram: Vec<[u64; 3]> = histogram.into_iter().map(|(count, [all, stopped])| [count, all, stopped]).collect();
+        let histogram: Vec<FrequencyRow> = histogram
+            .into_iter()
+            .map(|(count, [objects, stopped])| FrequencyRow { count, objects, stopped })
+            .collect();
         prop_assert_eq!(frequencies(&found).unwrap(), histogram);
 
-        // The most frequent ones; of those that are equally frequent, the lowest hashes.
+        // The most frequent chunks; ties go to the lowest hashes.
         let params = with(How::Top(top), &stops);
         let found = run(&[&path], &params, &folder.path().join("b"), 2, 64 << 20);
         let mut ranked: Vec<(std::cmp::Reverse<u64>, [u8; 16])> = counted
@@ -144,8 +147,8 @@ proptest! {
 
 #[test]
 fn discovery_is_not_distributive() {
-    // The example of the paper, a hundredth of its size: 10 here and 1 there, with a threshold of
-    // 10.
+    // The example of the paper, a hundredth of its size: 10 in one corpus and 1 in the other, with
+    // a threshold of 10.
     let folder = tempfile::tempdir().unwrap();
     let pages = |count: usize| -> Vec<_> { (0..count).map(|at| page(at, &[1])).collect() };
     let (one, other) = (
@@ -170,7 +173,7 @@ fn discovery_is_not_distributive() {
 #[test]
 fn pages_without_a_domain_do_not_count_as_domains() {
     let folder = tempfile::tempdir().unwrap();
-    // Two of three domains have the chunk, and two pages that are on none.
+    // Two of three domains have the chunk, and two pages without a domain.
     let pages = [
         ("http://a.example/1".to_owned(), chunk(1)),
         ("http://b.example/1".to_owned(), chunk(1)),
@@ -189,7 +192,7 @@ fn pages_without_a_domain_do_not_count_as_domains() {
 }
 
 #[test]
-fn originals_become_labels_and_every_label_knows_them() {
+fn every_label_of_originals_has_the_list_of_them() {
     let folder = tempfile::tempdir().unwrap();
     let short = "Short, but not on the list.";
     let pages = [
@@ -236,7 +239,7 @@ fn originals_become_labels_and_every_label_knows_them() {
         .collect();
     assert_eq!(labels.iter().collect::<Vec<_>>(), table);
     assert!(labels.is_stop(&Recipe::default().chunk_hash("home")));
-    // Cut otherwise than the corpus is: from the text.
+    // With other chunks than those of the corpus, the text is cut again.
     let words = Recipe {
         chunk: "words:3".parse().unwrap(),
         ..Recipe::default()
@@ -251,7 +254,7 @@ fn originals_become_labels_and_every_label_knows_them() {
 }
 
 #[test]
-fn files_are_counted_whether_their_text_is_kept_or_not() {
+fn files_are_counted_even_if_their_text_was_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let text = "The same bytes on several pages, which is what a file is.";
     let rows: Vec<_> = (0..4)
@@ -269,8 +272,7 @@ fn files_are_counted_whether_their_text_is_kept_or_not() {
         64 << 20,
     ));
     let counts: Vec<(u64, u64)> = found.iter().map(|row| (row.bytes, row.count)).collect();
-    // What a crawler found by going in circles is not counted; empty files are, though they have no
-    // text.
+    // Pages of a crawler in a loop are not counted; empty files are, though they have no text.
     assert_eq!(
         BTreeSet::from_iter(counts),
         BTreeSet::from([(text.len() as u64, 4), (0, 2)])
@@ -287,7 +289,7 @@ fn files_are_counted_whether_their_text_is_kept_or_not() {
 }
 
 #[test]
-fn findings_are_the_same_for_any_threads_and_memory() {
+fn findings_do_not_depend_on_threads_or_memory() {
     let folder = tempfile::tempdir().unwrap();
     let rows: Vec<_> = (0..400usize)
         .map(|at| {
@@ -308,7 +310,7 @@ fn findings_are_the_same_for_any_threads_and_memory() {
             1,
             1 << 30,
         );
-        // So little that what occurs once is filtered out before the shuffle.
+        // So little memory that chunks that occur once are filtered before the shuffle.
         let other = run(
             &[&path],
             &params,

@@ -1,21 +1,22 @@
-//! Mirrors, aliases and skip lists: the same in every order, and no page is lost.
+//! Mirrors, aliases and skip lists: they do not depend on the order of pages and lose no content.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cento_find::copies::{CopiesParams, Keep, copies, write_skip_list};
+use cento_find::copies::{ALL_PAIRS, CopiesParams, CopiesSummary, Keep, copies, write_skip_list};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use support::{corpus_of, open, prose, rows, workplace};
 
-/// What copies finds in pages, and the skip list that it gives.
+/// The tables of `copies` and the skip list.
 struct Found {
     pairs: Vec<Value>,
     mirrors: Vec<Value>,
     prefixes: Vec<Value>,
     list: String,
+    summary: CopiesSummary,
 }
 
 fn found(pages: &[Value], keep: Keep) -> Found {
@@ -35,6 +36,7 @@ fn found(pages: &[Value], keep: Keep) -> Found {
         mirrors: rows(&findings, "mirrors"),
         prefixes: rows(&findings, "prefixes"),
         list: String::from_utf8(list).unwrap(),
+        summary: findings.summary().unwrap(),
     }
 }
 
@@ -47,7 +49,7 @@ fn word(row: &Value, name: &str) -> String {
     row[name].as_str().unwrap().to_owned()
 }
 
-/// The addresses that a crawl fetches that obeys a list, as its first line explains it.
+/// Returns the URLs that a crawl fetches if it follows a list.
 fn crawl(list: &str, urls: &BTreeSet<String>) -> BTreeSet<String> {
     let lines: Vec<Vec<&str>> = list
         .lines()
@@ -67,8 +69,8 @@ fn crawl(list: &str, urls: &BTreeSet<String>) -> BTreeSet<String> {
     fetched.cloned().collect()
 }
 
-/// Asserts that a crawl loses no class and no page that is unlike all others. Answers how many
-/// addresses it skips.
+/// Asserts that a crawl fetches a page of every class and every page without duplicates. Returns
+/// the number of skipped URLs.
 fn assert_nothing_is_lost(pages: &[Value], found: &Found) -> usize {
     let urls: BTreeSet<String> = pages.iter().map(|page| word(page, "url")).collect();
     let fetched = crawl(&found.list, &urls);
@@ -90,7 +92,7 @@ fn assert_nothing_is_lost(pages: &[Value], found: &Found) -> usize {
     for url in urls.iter().filter(|url| !alike.contains(url)) {
         assert!(fetched.contains(url), "{url}\n{}", found.list);
     }
-    // What the last column names is fetched.
+    // URLs in the last column are fetched.
     for line in found.list.lines().filter(|line| line.starts_with("url\t")) {
         let of = line.split('\t').nth(2).unwrap();
         assert!(fetched.contains(of), "{line}\n{}", found.list);
@@ -102,15 +104,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn a_crawl_that_obeys_a_skip_list_fetches_a_page_of_every_class_and_every_page_of_its_own(
+    fn a_crawl_that_follows_a_skip_list_loses_no_content(
         pages in prop::collection::vec((0u32..4, 0u32..3, 0u32..9, 0u64..14, prop::option::weighted(0.7, 0u32..5)), 1..70),
         keep in prop::sample::select(vec![Keep::First, Keep::Earliest, Keep::Longest]),
     ) {
         let folders = ["", "pub/", "pub/mirror/"];
         let pages: Vec<Value> = pages.iter().map(|&(host, folder, at, text, day)| {
-            // Most pages of a path say the same on all hosts.
+            // Most pages with the same path have the same text on all hosts.
             let text = if text < 10 { u64::from(at) } else { text };
-            page(&format!("http://h{host}.example/{}{at}.html", folders[folder as usize]), text, day)
+            let folder = folders[folder as usize];
+            page(&format!("http://h{host}.example/{folder}{at}.html"), text, day)
         }).collect();
         let found = found(&pages, keep);
         assert_nothing_is_lost(&pages, &found);
@@ -118,8 +121,8 @@ proptest! {
 }
 
 #[test]
-fn a_chain_of_mirrors_loses_no_page() {
-    // b mirrors a, and c mirrors b, which has pages that a has not; c has some of its own.
+fn a_chain_of_mirrors_loses_no_content() {
+    // b mirrors a and has more pages; c mirrors b and has one more page.
     let mut pages = Vec::new();
     for at in 0..20u64 {
         pages.push(page(&format!("http://a.example/{at}"), at, Some(0)));
@@ -146,7 +149,7 @@ fn a_chain_of_mirrors_loses_no_page() {
 }
 
 #[test]
-fn an_address_whose_other_capture_is_unlike_all_others_is_fetched() {
+fn a_url_with_another_capture_without_duplicates_is_fetched() {
     let pages = [
         page("http://a.example/x", 1, Some(0)),
         page("http://b.example/y", 1, Some(1)),
@@ -158,11 +161,11 @@ fn an_address_whose_other_capture_is_unlike_all_others_is_fetched() {
 }
 
 #[test]
-fn aliases_and_rules_depend_neither_on_the_order_of_records_nor_on_who_is_kept() {
+fn aliases_and_rules_depend_neither_on_the_order_of_records_nor_on_the_kept_pages() {
     for day in [Some(1), None] {
         let mut pages = Vec::new();
         for at in 0..8u64 {
-            // Without dates, and with a date that tells nothing.
+            // Without dates, and with equal dates.
             pages.push(page(&format!("http://one.example/docs/{at}.html"), at, day));
             pages.push(page(&format!("http://two.example/docs/{at}.html"), at, day));
             pages.push(page(
@@ -229,7 +232,7 @@ fn aliases_and_rules_depend_neither_on_the_order_of_records_nor_on_who_is_kept()
 
 #[test]
 fn editions_of_one_book_are_not_two_names_of_one_server() {
-    // The chapters have the same paths and nearly the same words.
+    // The chapters have the same paths and nearly the same text.
     let mut pages = Vec::new();
     for chapter in 0..12u64 {
         let words = prose(chapter, 300);
@@ -270,4 +273,20 @@ fn the_earlier_host_is_named_as_the_source_and_not_skipped() {
         found.list
     );
     assert_nothing_is_lost(&pages, &found);
+}
+
+#[test]
+fn classes_on_many_hosts_are_counted() {
+    let pages = |hosts: usize| -> Vec<Value> {
+        (0..hosts)
+            .map(|host| page(&format!("http://h{host}.example/x"), 1, None))
+            .collect()
+    };
+    let all = found(&pages(ALL_PAIRS), Keep::First);
+    assert_eq!(all.summary.wide_classes, 0);
+    assert_eq!(all.mirrors.len(), ALL_PAIRS * (ALL_PAIRS - 1) / 2);
+    // Only pairs with the kept host and with one other are compared.
+    let some = found(&pages(ALL_PAIRS + 1), Keep::First);
+    assert_eq!(some.summary.wide_classes, 1);
+    assert!(some.mirrors.len() < 2 * ALL_PAIRS);
 }

@@ -57,7 +57,7 @@ impl Page {
         }
     }
 
-    /// Whether it is taken before others, and whether what it gives is foreign.
+    /// Whether it is a preferred candidate for a cover, and whether it is foreign.
     fn foreign_to(&self, other: &Page, by: ForeignBy) -> (bool, bool) {
         let domain = self.domain != other.domain;
         let ip = self.ip.is_none() || self.ip != other.ip;
@@ -82,7 +82,7 @@ fn run(
     (phrases(&open(&[&path]), params, &place).unwrap(), folder)
 }
 
-/// What the paper defines, from the text of all pages.
+/// The definitions of the paper, computed from the text of all pages.
 struct Naive {
     /// The 84 shingles of each page.
     shingles: Vec<Vec<u64>>,
@@ -90,7 +90,7 @@ struct Naive {
     sets: Vec<BTreeSet<u64>>,
     /// The pages of each phrase.
     pages: BTreeMap<u64, BTreeSet<usize>>,
-    /// The pages that it was sampled from.
+    /// The pages that each phrase was sampled from.
     sampled: BTreeMap<u64, BTreeSet<usize>>,
 }
 
@@ -134,7 +134,7 @@ impl Naive {
         counted.get(&gram).map_or(0, BTreeSet::len) >= params.min_pages as usize
     }
 
-    /// Whether a page can give a phrase: it has it, as a shingle if popularity is sampled.
+    /// Whether a page can cover a phrase: it has it, as a shingle if popularity is sampled.
     fn gives(&self, page: usize, gram: u64, params: &PhrasesParams) -> bool {
         let givers = if params.exact {
             &self.pages
@@ -237,7 +237,7 @@ fn check(pages: &[Page], params: &PhrasesParams) -> Result<(), TestCaseError> {
         })
         .collect();
     prop_assert_eq!(found, expected);
-    // Their words are words of their example, and they are in order.
+    // The words are those of the example page, and the rows are in order.
     let mut last = u64::MAX;
     for row in rows(&findings, "phrases") {
         let (phrase, url) = (
@@ -337,7 +337,7 @@ fn check(pages: &[Page], params: &PhrasesParams) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Pages of sentences from a pool, and of some words of their own.
+/// Pages of sentences from a pool and some other words.
 fn patchwork() -> impl Strategy<Value = Vec<Page>> {
     let sentences = prop::collection::vec(0u64..9, 0..5);
     let page = (
@@ -387,7 +387,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
-    fn all_tables_are_as_the_definitions_have_them(pages in patchwork(), params in params()) {
+    fn all_tables_follow_the_definitions(pages in patchwork(), params in params()) {
         check(&pages, &params)?;
     }
 }
@@ -396,7 +396,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_depends_on_threads_or_memory(pages in patchwork(), params in params(), collapsed: bool) {
+    fn findings_do_not_depend_on_threads_or_memory(pages in patchwork(), params in params(), collapsed: bool) {
         let params = PhrasesParams {
             collapse: collapsed.then_some(CopiesScheme::Resemblance),
             cover_pages: Some(2),
@@ -411,7 +411,7 @@ proptest! {
     }
 }
 
-/// Pages of one pool of sentences on some hosts of one address, among pages of their own words.
+/// Pages of sentences from one pool on several hosts of one address, among unrelated pages.
 fn spammer(hosts: usize, each: usize) -> Vec<Page> {
     let mut pages = Vec::new();
     for at in 0..hosts * each {
@@ -432,7 +432,7 @@ fn spammer(hosts: usize, each: usize) -> Vec<Page> {
 }
 
 #[test]
-fn a_spammer_of_nine_pages_a_host_shows_by_address_alone() {
+fn a_spammer_with_nine_pages_per_host_is_flagged_by_address_only() {
     let pages = spammer(8, 9);
     let flagged = |site| {
         let params = PhrasesParams {
@@ -451,8 +451,8 @@ fn a_spammer_of_nine_pages_a_host_shows_by_address_alone() {
 }
 
 #[test]
-fn near_copies_count_once_unless_they_are_left_in() {
-    // Six captures of one page, and a page of its own.
+fn near_duplicates_count_once_unless_they_are_kept() {
+    // Six captures of one page, and another page.
     let mut pages: Vec<Page> = (0..6)
         .map(|at| {
             let mut words = prose(1, 900);
@@ -483,8 +483,8 @@ fn near_copies_count_once_unless_they_are_left_in() {
 }
 
 #[test]
-fn a_phrase_on_all_pages_makes_no_square() {
-    // Six hundred pages with one long sentence in common, all of them covered.
+fn a_phrase_on_all_pages_does_not_make_quadratic_work() {
+    // Six hundred pages with a common long sentence, all of them covered.
     let common = prose(0, 60);
     let pages: Vec<Page> = (0..600)
         .map(|at| {
@@ -513,7 +513,7 @@ fn a_phrase_on_all_pages_makes_no_square() {
         .find(|stage| stage.name == "cover")
         .unwrap();
     assert!(offers.rows_in <= 600 * 84 * 8, "{}", offers.rows_in);
-    // The covers are covers all the same: what is given is all that is popular.
+    // The covers are complete.
     let mut given: BTreeMap<String, u64> = BTreeMap::new();
     for row in rows(&findings, "covers") {
         *given
@@ -528,7 +528,7 @@ fn a_phrase_on_all_pages_makes_no_square() {
             );
         }
     }
-    // The paper's sample: so many for each number of popular shingles.
+    // The paper's sample: a fixed number of pages for each number of popular shingles.
     let sampled = PhrasesParams {
         cover_pages: Some(3),
         ..params
@@ -549,7 +549,7 @@ fn a_phrase_on_all_pages_makes_no_square() {
 }
 
 #[test]
-fn odd_corpora_are_no_trouble() {
+fn empty_and_tiny_corpora_work() {
     for texts in [
         vec!["one"],
         vec!["one two three four five"; 6],
@@ -579,13 +579,13 @@ fn odd_corpora_are_no_trouble() {
             let place = workplace(&folder.path().join("findings"), 2, 64 << 20);
             let findings = phrases(&open(&[&path]), &params, &place).unwrap();
             let summary: PhrasesSummary = findings.summary().unwrap();
-            // Two words are no phrase of five, and no page is a circle.
+            // Two words are not a phrase of five, and texts are not circular.
             let popular = texts.len() >= 5 && texts[0] != "one two";
             assert_eq!(summary.phrases > 0, popular, "{texts:?}");
             assert_eq!(rows(&findings, "phrases").len() as u64, summary.phrases);
         }
     }
-    // A word as long as a page is shown in part.
+    // A word as long as a page is stored in part.
     let long = "x".repeat(100_000);
     let pages: Vec<Page> = (0..5)
         .map(|at| Page::new(at, at, None, &vec![long.clone(); 5]))
@@ -600,9 +600,9 @@ fn odd_corpora_are_no_trouble() {
 }
 
 #[test]
-fn originality_is_of_all_phrases_and_not_of_the_sampled_ones() {
-    // Every page is put together from passages of a pool: nothing is on one page alone but the
-    // seams. The samples hardly meet.
+fn originality_counts_all_phrases_and_not_only_sampled_ones() {
+    // Every page consists of passages of a pool: only the seams are on a single page. The samples
+    // hardly overlap.
     let pages: Vec<Page> = (0..60)
         .map(|at: usize| {
             let words: Vec<String> = (0..40)
@@ -630,8 +630,8 @@ fn originality_is_of_all_phrases_and_not_of_the_sampled_ones() {
 
 #[test]
 fn a_spammer_of_many_pages_does_not_crowd_out_the_donors() {
-    // Ten donors of three hundred words each, on domains of their own, and a spammer with four
-    // hundred pages of their passages.
+    // Ten donors of three hundred words each, on different domains, and a spammer with four hundred
+    // pages of their passages.
     let donor = |seed: u64| prose(seed, 300);
     let mut pages: Vec<Page> = (0..400)
         .map(|at: usize| {
@@ -669,7 +669,7 @@ fn a_spammer_of_many_pages_does_not_crowd_out_the_donors() {
                 .map(|row| row[name].as_u64().unwrap())
                 .sum::<u64>()
         };
-        // All that is in no seam is a donor's, however few candidates there may be.
+        // Everything but the seams is covered by donors, even with few candidates.
         let share = sum("foreign") as f64 / sum("popular") as f64;
         assert!(share > 0.8, "{candidates}: {share}");
         let summary: PhrasesSummary = findings.summary().unwrap();

@@ -1,4 +1,4 @@
-//! `quilts` against its definition.
+//! `quilts` against the definition of the paper.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -10,10 +10,11 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use support::{Page, bytes, corpus, corpus_of, open, prose, rows, workplace};
 
-/// Which text, from which word, how many.
+/// A passage: its text, its first word, and its number of words.
 type Passage = (usize, usize, usize);
 
-/// A quilt by the definition: page, grams, patch grams, and its sources with what each adds.
+/// A quilt by the definition: page, grams, patch grams, and its sources with the grams that each
+/// adds.
 type Quilt = (usize, u64, u64, Vec<(usize, u64)>);
 
 fn words(page: &Page) -> Vec<String> {
@@ -133,7 +134,7 @@ fn as_quilts(quilts: &[Value], patches: &[Value]) -> Vec<Quilt> {
         .collect()
 }
 
-/// Pages of passages that they have from a common stock, at addresses on a few domains.
+/// Pages of passages from a common stock, on a few domains.
 fn stitched() -> impl Strategy<Value = Vec<Page>> {
     let passage = (0usize..12, 0usize..8, 2usize..12);
     let page = (prop::collection::vec(passage, 0..6), 0usize..6);
@@ -150,7 +151,7 @@ fn stitched() -> impl Strategy<Value = Vec<Page>> {
                 words.join(" "),
             )
         };
-        // A page without words is rejected, and then is no page.
+        // A page without words would be rejected.
         pages
             .into_iter()
             .enumerate()
@@ -234,8 +235,8 @@ proptest! {
     }
 }
 
-/// The runs of a patch are the same words on both sides, and together they hold all grams that the
-/// source gives.
+/// The runs of a patch are the same words on both sides, and together they have all grams that the
+/// source adds.
 fn check_runs(pages: &[Page], params: &QuiltsParams, patch: &Value) {
     let list = |name: &str| -> Vec<usize> {
         let list = patch[name].as_array().unwrap().iter();
@@ -257,7 +258,7 @@ fn check_runs(pages: &[Page], params: &QuiltsParams, patch: &Value) {
     assert_eq!(patch["grams"], grams.len());
 }
 
-/// Without dates, what is original is what is nowhere else.
+/// Without dates, grams are original if no other page has them.
 fn check_originality(pages: &[Page], params: &QuiltsParams, quilt: &Value) {
     let sets: Vec<BTreeSet<Vec<String>>> = pages
         .iter()
@@ -280,7 +281,7 @@ fn page(url: &str, words: &[String]) -> Value {
     json!({ "url": url, "text": words.join(" ") })
 }
 
-/// A quilt of four sources, with some words of its own.
+/// A quilt of four sources with some other words.
 fn quilt_and_sources() -> Vec<Value> {
     let sources: Vec<Vec<String>> = (0..4).map(|seed| prose(seed, 60)).collect();
     let mut words = prose(99, 10);
@@ -309,7 +310,7 @@ fn found(pages: &[Value], params: &QuiltsParams) -> (Vec<Value>, Vec<Value>, Qui
 }
 
 #[test]
-fn a_quilt_is_told_with_its_sources_and_where_the_patches_are() {
+fn a_quilt_has_its_sources_and_the_positions_of_its_patches() {
     let (quilts, patches, summary) = found(&quilt_and_sources(), &QuiltsParams::default());
     assert_eq!((quilts.len(), patches.len()), (1, 4));
     assert_eq!((summary.quilts, summary.patches, summary.patchy), (1, 4, 1));
@@ -317,7 +318,7 @@ fn a_quilt_is_told_with_its_sources_and_where_the_patches_are() {
     assert_eq!(quilts[0]["foreign_share"], 1.0);
     assert_eq!(patches[0]["begins"].as_array().unwrap().len(), 1);
     assert_eq!(patches[0]["earlier"], "unknown");
-    // Too many sources are asked for.
+    // The quilt has four sources.
     let params = QuiltsParams {
         c: 5,
         ..QuiltsParams::default()
@@ -326,7 +327,7 @@ fn a_quilt_is_told_with_its_sources_and_where_the_patches_are() {
 }
 
 #[test]
-fn pages_of_ones_own_domain_are_no_sources_unless_asked_for() {
+fn pages_of_the_same_domain_are_sources_only_on_request() {
     let mut pages = quilt_and_sources();
     pages[0]["url"] = json!("http://blog.quilt.example/0");
     let none = QuiltsParams {
@@ -351,14 +352,13 @@ fn pages_of_ones_own_domain_are_no_sources_unless_asked_for() {
 }
 
 #[test]
-fn what_was_there_first_is_original() {
+fn grams_that_a_page_had_first_are_original() {
     let mut pages = quilt_and_sources();
     for (page, day) in pages.iter_mut().zip([1, 2, 3, 9, 5]) {
         page["date"] = json!(format!("2020-01-0{day}T00:00:00Z"));
     }
     let (quilts, patches, _) = found(&pages, &QuiltsParams::default());
-    // Ten words of its own make ten grams with what follows, each seam four; 26 grams are on a
-    // later page.
+    // Its ten other words begin ten grams, each seam has four; 26 grams are on a later page.
     let grams = quilts[0]["grams"].as_u64().unwrap();
     let alone = grams - 4 * 26;
     let originality = (alone + 26) as f64 / grams as f64;
@@ -370,8 +370,50 @@ fn what_was_there_first_is_original() {
     assert_eq!(earlier, ["source", "source", "source", "page"]);
 }
 
+/// A page whose patch grams are all on different sets of pages. Issue 17: its lists exceeded any
+/// budget.
 #[test]
-fn copies_count_as_pages_unless_they_are_collapsed() {
+fn a_page_with_many_different_patch_grams_stays_within_the_budget() {
+    const WORDS: usize = 6_000;
+    const SOURCES: usize = 200;
+    let source_of = |word: usize, turn: usize| (word * (2 * turn + 7) + turn * word / 31) % SOURCES;
+    let mut texts = vec![String::new(); SOURCES];
+    for word in 0..WORDS {
+        let holders: BTreeSet<usize> = (0..12).map(|turn| source_of(word, turn)).collect();
+        holders
+            .iter()
+            .for_each(|&holder| texts[holder].push_str(&format!("w{word} ")));
+    }
+    let mut pages: Vec<Page> = texts
+        .into_iter()
+        .enumerate()
+        .map(|(number, text)| (format!("http://s{number}.example/{number}"), text))
+        .collect();
+    let whole: String = (0..WORDS).map(|word| format!("w{word} ")).collect();
+    pages.push((format!("http://quilt.example/{SOURCES}"), whole));
+    let folder = tempfile::tempdir().unwrap();
+    let path = corpus(folder.path(), "pages", &pages);
+    let params = QuiltsParams {
+        k: 1,
+        theta: 1.0,
+        c: 100,
+        ..QuiltsParams::default()
+    };
+    let run = |memory: u64| {
+        let name = format!("findings-{memory}");
+        let place = workplace(&folder.path().join(name), 1, memory);
+        let findings = quilts(&open(&[&path]), &params, &place).unwrap();
+        let spilled = findings.record.report.counted("spilled pages");
+        (bytes(&findings), spilled, rows(&findings, "quilts").len())
+    };
+    let (small, large) = (run(2 << 20), run(256 << 20));
+    assert_eq!((small.1 > 0, large.1), (true, 0));
+    assert!(large.2 > 0);
+    assert!(small.0 == large.0, "the budget changes the result");
+}
+
+#[test]
+fn duplicates_count_as_pages_unless_they_are_collapsed() {
     let mut pages = quilt_and_sources();
     let copied = pages[0].clone();
     for number in 5..8 {
@@ -476,7 +518,7 @@ fn tables_have_the_same_bytes_on_any_threads_and_in_any_memory() {
 }
 
 #[test]
-fn nothing_is_found_in_nothing() {
+fn a_page_shorter_than_a_gram_has_no_grams() {
     let (quilts, patches, summary) = found(
         &[page("http://a.example/0", &prose(1, 3))],
         &QuiltsParams::default(),
@@ -549,7 +591,7 @@ fn of_pages_with_the_same_patch_the_earliest_is_named_as_its_source() {
         assert_eq!(patch["source_dated_by"], patch["page_dated_by"]);
     }
     assert_eq!((summary.earlier_sources, summary.first_quilts), (4, 0));
-    // Without dates the paper's order decides, and nothing is said about who was first.
+    // Without dates the paper's order decides, and no page is reported as earlier.
     for page in &mut pages {
         page.as_object_mut().unwrap().remove("date");
     }

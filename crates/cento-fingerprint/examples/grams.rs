@@ -1,4 +1,4 @@
-//! Prints the grams of five words that two sentences share.
+//! Prints the 5-grams that two sentences share.
 //!
 //! `cargo run -p cento-fingerprint --example grams`
 

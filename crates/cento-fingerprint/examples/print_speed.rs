@@ -1,11 +1,14 @@
-//! How fast text becomes grams, grams become sketches, and words become fingerprints, on one core;
-//! and what replaced words do to the fingerprints of segments in real text. `bench/run print` runs
-//! it beside its peers.
+//! Measures the speed of grams, sketches and fingerprints on one core, and the effect of replaced
+//! words on the fingerprints of segments in real text. `bench/run print` runs it alongside its
+//! peers.
 //!
 //! ```text
-//! cargo run --release -p cento-fingerprint --example print_speed -- texts TEXTS.jsonl FILE…    makes a text a line, of HTML and plain text
-//! cargo run --release -p cento-fingerprint --example print_speed -- speed TEXTS.jsonl          measures; a name, a tab and a number a line
+//! cargo run --release -p cento-fingerprint --example print_speed -- texts TEXTS.jsonl FILE…
+//! cargo run --release -p cento-fingerprint --example print_speed -- speed TEXTS.jsonl
 //! ```
+//!
+//! The first writes one text per line, from HTML and plain text; the second measures and prints a
+//! name, a tab and a number per line.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -21,7 +24,7 @@ use cento_text::html::{Extractor, Options};
 use cento_text::plain::plain_text;
 use cento_text::words::WordScanner;
 
-/// How often everything is run; of each group of texts, the quickest round counts.
+/// The number of repetitions; the fastest round of each group of texts counts.
 const ROUNDS: usize = 9;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -167,9 +170,8 @@ fn circle(words: &[u64]) -> Vec<u64> {
     grams
 }
 
-/// Seconds for one run over all inputs. They are timed in small groups, and of each group the
-/// quickest round counts: so other work on the machine, which slows some groups in every round,
-/// does not count.
+/// Returns the seconds for one run over all inputs. Inputs are timed in small groups, and the
+/// fastest round of each group counts, so that other load on the machine has little effect.
 fn measure<T>(inputs: &[T], mut work: impl FnMut(&T) -> u64) -> f64 {
     let groups: Vec<&[T]> = inputs.chunks(inputs.len().div_ceil(100).max(1)).collect();
     let mut best = vec![f64::INFINITY; groups.len()];
@@ -185,7 +187,7 @@ fn measure<T>(inputs: &[T], mut work: impl FnMut(&T) -> u64) -> f64 {
     best.iter().sum()
 }
 
-/// What sketches cost that apply 84 functions to each gram.
+/// The cost of sketches that apply 84 functions to each gram.
 fn independent(grams: &[u64]) -> u64 {
     let mut minima = [u64::MAX; 84];
     for &gram in grams {
@@ -198,8 +200,8 @@ fn independent(grams: &[u64]) -> u64 {
     minima.iter().fold(0, |sum, minimum| sum ^ minimum)
 }
 
-/// What share of segments keep their fingerprint when a word of theirs is replaced by one from the
-/// texts; and what share of pairs of segments match that neither are the same nor differ in one
+/// The share of segments that keep their fingerprint when one of their words is replaced by one
+/// from the texts; and the share of matches among pairs of segments that differ in more than one
 /// word.
 fn robustness(scheme: Scheme, texts: &[Vec<u64>]) -> (f64, f64) {
     let all: Vec<u64> = texts.iter().flatten().copied().collect();
@@ -232,7 +234,7 @@ fn robustness(scheme: Scheme, texts: &[Vec<u64>]) -> (f64, f64) {
             kept += u32::from(first.is_some_and(|first| first.hash == print.hash));
         }
     }
-    // A bucket of all pairs is square in its size: a sample of segments is enough.
+    // The pairs of a bucket are quadratic in its size, so a sample of segments is used.
     let mut sample: Vec<(&&[u64], &u64)> = segments.iter().collect();
     sample.sort_unstable_by_key(|(segment, _)| {
         segment

@@ -1,9 +1,8 @@
-//! How fast text becomes words, and words become grams, on one core.
+//! Measures the speed of finding words and hashing grams on one core.
 //!
 //! `cargo run --release -p cento-fingerprint --example words_speed -- FILE…`
 //!
-//! Tags are taken out of files that look like HTML, crudely: what matters here is that the text is
-//! real.
+//! Tags are removed from HTML in a simple way, which is enough to get realistic text.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -42,8 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         });
         hashes.len() as u64
     });
-    // A page at a time, as an analysis does it: the hashes of the page are still in cache when they
-    // are rolled over.
+    // One page at a time, as in an analysis: the hashes of the page are still in cache when the
+    // grams are computed.
     let pages: Vec<&str> = pages(&text);
     measure("find words, hash them, 5-grams", text.len(), || {
         let mut sum = 0u64;
@@ -69,7 +68,7 @@ fn measure(what: &str, bytes: usize, mut work: impl FnMut() -> u64) {
     println!("{:>8.0} MB/s  {what}", bytes as f64 / 1e6 / best);
 }
 
-/// Cuts the text into pages of about 16 kB.
+/// Splits the text into pages of about 16 kB.
 fn pages(text: &str) -> Vec<&str> {
     let mut pages = Vec::new();
     let mut rest = text;

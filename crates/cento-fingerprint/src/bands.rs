@@ -1,5 +1,5 @@
-//! Bands: some minima of a sketch as one number, by which candidates are found without comparing
-//! all with all.
+//! Bands: groups of minima hashed to one key, so that candidates are found without comparing all
+//! pairs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,29 +8,29 @@ use crate::gram::{SPREAD, finish, run_hash};
 use crate::parameters::{InvalidParameters, LARGEST, serialise_as_text};
 use crate::sketch::{Sketch, SketchParameters};
 
-/// How minima are taken together: so many bands of so many each. As text: `14x6`.
+/// How minima are grouped: a number of bands of equal size, written `14x6`.
 ///
 /// Two texts of resemblance `r` agree in one band of `s` minima with probability `rˢ`. Larger bands
-/// are stricter, more bands give more chances; [`probability`](Bands::probability) tells how both
-/// together come out.
+/// are stricter, more bands give more chances; [`probability`](Bands::probability) computes the
+/// combined effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bands {
-    /// How many bands.
+    /// The number of bands.
     pub count: u32,
-    /// How many minima in each.
+    /// The number of minima in each.
     pub size: u32,
 }
 
 impl Bands {
-    /// The megashingles of Fetterly et al.: six bands of 14. They call texts that agree in two of
-    /// them near-duplicates.
+    /// The megashingles of Fetterly et al.: six bands of 14. They define near-duplicates as texts
+    /// that agree in two of them.
     pub const MEGASHINGLES: Bands = Bands { count: 6, size: 14 };
 
-    /// Fourteen bands of six: texts that resemble each other by 0.8 agree in one with a probability
-    /// of 0.986.
+    /// Fourteen bands of six: texts of resemblance 0.8 agree in at least one with probability
+    /// 0.986.
     pub const CANDIDATES: Bands = Bands { count: 14, size: 6 };
 
-    /// The probability that two texts of this resemblance agree in at least so many bands.
+    /// The probability that two texts of this resemblance agree in at least `at_least` bands.
     ///
     /// ```
     /// use cento_fingerprint::Bands;
@@ -43,7 +43,7 @@ impl Bands {
             .clamp(0.0, 1.0)
             .powf(f64::from(self.size.max(1)));
         let differ = 1.0 - agree;
-        // The probability of agreeing in exactly so many, for as many as are too few.
+        // The sum of the probabilities of agreeing in fewer bands.
         let mut too_few = 0.0;
         let mut choices = 1.0;
         for bands in 0..at_least.min(self.count + 1) {
@@ -54,12 +54,12 @@ impl Bands {
         (1.0 - too_few).clamp(0.0, 1.0)
     }
 
-    /// An error unless a sketch with these parameters has the minima for them.
+    /// Returns an error unless a sketch with these parameters has enough minima.
     pub fn check(&self, parameters: SketchParameters) -> Result<(), InvalidParameters> {
         let needed = u64::from(self.count) * u64::from(self.size);
         if needed == 0 || needed > u64::from(parameters.minima) {
             return Err(InvalidParameters::new(format!(
-                "{self} bands need {needed} minima, and a sketch of {parameters} has {}",
+                "{self} bands need {needed} minima, but a sketch of {parameters} has {}",
                 parameters.minima
             )));
         }
@@ -88,7 +88,7 @@ impl FromStr for Bands {
             })
             .ok_or_else(|| {
                 InvalidParameters::new(format!(
-                    "'{text}' are no bands: they are written 14x6, for 14 bands of 6 minima"
+                    "invalid bands '{text}': expected, for example, 14x6 for 14 bands of 6 minima"
                 ))
             })
     }
@@ -97,11 +97,12 @@ impl FromStr for Bands {
 serialise_as_text!(Bands);
 
 impl Sketch {
-    /// The key of each band: texts that agree in a band have the same key, all others do not.
+    /// Returns the key of each band: texts have the same key if they agree in all minima of the
+    /// band.
     ///
-    /// Which band it is, how bands are cut and what the sketch was made with are part of the key,
-    /// so that keys of unlike bands never meet, in whatever table they are thrown together. Minima
-    /// after the last band are not used.
+    /// The index of the band, the size of bands and the parameters of the sketch are part of the
+    /// key, so that keys of different bands do not collide in a common table. Minima after the last
+    /// band are not used.
     pub fn bands(&self, bands: Bands) -> Result<impl Iterator<Item = u64>, InvalidParameters> {
         let parameters = self.parameters();
         bands.check(parameters)?;
@@ -123,16 +124,16 @@ mod tests {
     use crate::sketch::Sketcher;
 
     #[test]
-    fn two_megashingles_agree_as_often_as_fetterly_et_al_say() {
+    fn two_megashingles_agree_as_often_as_in_fetterly_et_al() {
         let near = |resemblance| Bands::MEGASHINGLES.probability(resemblance, 2);
-        // They say 5 % at 0.825; it is 5.7 %, and 5 % at 0.818.
+        // The paper says 5 % at 0.825; it is 5.7 %, and 5 % at 0.818.
         assert!(near(0.818) < 0.05 && near(0.825) < 0.06);
         assert!(near(0.77) < 0.01);
         assert!(near(0.965) > 0.95);
     }
 
     #[test]
-    fn probabilities_are_those_of_the_binomial() {
+    fn probabilities_are_binomial() {
         let bands = Bands { count: 3, size: 1 };
         for (at_least, expected) in [(0, 1.0), (1, 0.784), (2, 0.352), (3, 0.064), (4, 0.0)] {
             assert!((bands.probability(0.4, at_least) - expected).abs() < 1e-12);
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn bands_read_back_and_those_that_do_not_fit_are_refused() {
+    fn bands_round_trip_and_unsuitable_ones_are_refused() {
         for bands in [Bands::MEGASHINGLES, Bands::CANDIDATES] {
             assert_eq!(bands.to_string().parse(), Ok(bands));
             assert!(bands.check(SketchParameters::default()).is_ok());
@@ -156,13 +157,13 @@ mod tests {
                 .check(SketchParameters::default())
                 .unwrap_err()
                 .to_string(),
-            "15x6 bands need 90 minima, and a sketch of minima:k=5,m=84 has 84"
+            "15x6 bands need 90 minima, but a sketch of minima:k=5,m=84 has 84"
         );
     }
 
     #[test]
-    fn keys_of_unlike_bands_never_meet() {
-        // One gram fills every slot: only the salt tells bands apart.
+    fn keys_of_different_bands_differ() {
+        // One gram fills every slot, so that only the salt distinguishes the bands.
         let mut keys = HashSet::new();
         let mut count = 0;
         for (k, minima) in [(5, 84), (6, 84), (5, 128)] {
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn bands_agree_where_all_their_minima_do() {
+    fn bands_agree_if_all_their_minima_do() {
         let parameters = SketchParameters::default();
         let mut sketcher = Sketcher::new(parameters);
         let grams: Vec<u64> = (0..500).map(|number| finish(number + 1)).collect();

@@ -1,19 +1,19 @@
-//! DCT fingerprints: 32 bits of a segment that may survive the replacement of one of its words.
+//! DCT fingerprints: 32-bit fingerprints of segments that may survive the replacement of a word.
 //!
 //! # The seven steps of Seo & Croft
 //! 1. The segment is one of revised hash-breaking.
-//! 2. The signal is the hash of each word, of which the upper 32 bits are taken, as in the paper.
-//! 3. It is moved so that its median is 0,
+//! 2. The signal is the upper 32 bits of each word hash, as in the paper.
+//! 3. It is shifted so that its median is 0,
 //! 4. and divided by its largest absolute value.
 //! 5. The discrete cosine transform, X(k) = Σ x(n)·cos(π/N·(n + ½)·k), is taken
-//! 6. and each coefficient quantised: X(k) ÷ √(N + ½) to the nearest of eight whole numbers, −4 to
-//!    3. The root makes a step mean the same in short segments and long ones, because coefficients
-//!    of random signals grow with it; without the half, segments of three words would often fall
-//!    exactly between two numbers.
-//! 7. The fingerprint is formed of the four lowest of them, in a format of 32 bits.
+//! 6. and each coefficient quantised: X(k) ÷ √(N + ½) is rounded to an integer from −4 to +3. The
+//!    root gives a step the same meaning in short and long segments, because the coefficients of
+//!    random signals grow with it; without the half, segments of three words would often fall
+//!    exactly between two integers.
+//! 7. The fingerprint combines the four lowest of them in a 32-bit format.
 //!
 //! # The format
-//! The paper's picture of its format is lost; this is ours.
+//! The figure of the paper's format is not available; this is our own.
 //!
 //! ```text
 //! 31   28 27                               12 11  9 8   6 5   3 2   0
@@ -22,58 +22,57 @@
 //! └──────┴───────────────────────────────────┴─────┴─────┴─────┴─────┘
 //! ```
 //!
-//! - `N`: how many words, modulo 16. A word that is added or removed changes all coefficients
-//!   anyway.
-//! - anchors: 16 bits of a hash of two words: the last, and the one farthest from the median.
-//! - `Q₀`–`Q₃`: the quantised coefficients plus 4; those that a short segment does not have are 0.
+//! - `N`: the number of words modulo 16. Adding or removing a word changes all coefficients anyway.
+//! - anchors: 16 bits of a hash of two words: the last one and the one farthest from the median.
+//! - `Q₀`–`Q₃`: the quantised coefficients plus 4; 0 for those that a short segment does not have.
 //!
-//! Why anchors: segments of five words have few coefficients, and what is coarse enough to forgive
-//! a word is the same for one in two hundred segments that have nothing to do with each other. But
-//! two of the words are not forgiven in any case. The last one ends the segment: without it there
-//! is another segment. The one farthest from the median is what all others are divided by: without
-//! it there is another signal. So these can be held exactly, and cost almost none of the
-//! robustness.
+//! Why anchors: segments of five words have few coefficients, and a quantisation coarse enough to
+//! tolerate a replaced word gives the same result for one in two hundred pairs of unrelated
+//! segments. But two of the words cannot be replaced in any case. The last one ends the segment;
+//! without it the segment is a different one. The one farthest from the median determines the
+//! scale; without it the signal is a different one. Requiring these two to be equal therefore costs
+//! almost no robustness.
 //!
-//! Measured on English prose, p = 3, each replacement drawn from the words of the same texts;
-//! `bench/run print` prints the last row:
+//! Measured on English prose with p = 3; each replacement is drawn from the words of the same
+//! texts. `bench/run print` prints the last row:
 //!
-//! | format | kept under a replacement | unrelated pairs that match |
+//! | format | unchanged by a replacement | unrelated pairs that match |
 //! |---|---|---|
-//! | N and coefficients of 4 bits, as many as p | 11.2 % | 1 in 360 |
-//! | the same and the last word | 10.1 % | 1 in 9,400 |
+//! | N and p coefficients of 4 bits | 11.2 % | 1 in 360 |
+//! | the same with the last word | 10.1 % | 1 in 9,400 |
 //! | this one | 14.6 % | 1 in 37,000 |
 //!
-//! Segments are kept less often than one would think because one replacement in three is itself a
-//! breakpoint at p = 3, and one in five hits the breakpoint. `tests/robustness.rs` holds this to
-//! its numbers, and `break` to about none kept.
+//! The first number is limited because at p = 3 one replacement in three is itself a breakpoint,
+//! and one in five replaces the breakpoint. `tests/robustness.rs` asserts these numbers, and that
+//! `break` fingerprints almost never survive.
 //!
-//! A match is a hint, to be confirmed by the matches around it. The same fingerprint comes out on
-//! every machine: nothing is computed here but sums, products, quotients and square roots, which
-//! IEEE 754 defines to the last bit, as it does not define cosines.
+//! A match is a hint that must be confirmed by the matches around it. The fingerprint is the same
+//! on every machine: it is computed only from sums, products, quotients and square roots, which
+//! IEEE 754 defines exactly; it does not define cosines.
 
 use std::sync::LazyLock;
 
 use crate::gram::run_hash;
 
-/// How many coefficients a fingerprint has.
+/// The number of coefficients of a fingerprint.
 const COEFFICIENTS: usize = 4;
 
-/// How many bits each of them has.
+/// The number of bits of a coefficient.
 const BITS: u32 = 3;
 
-/// The DCT fingerprint of a segment of which these are the word hashes; see the layout at
-/// [`Scheme::Dct`](crate::Scheme::Dct). The empty segment has the fingerprint 0.
+/// Returns the DCT fingerprint of a segment from its word hashes. The empty segment has the
+/// fingerprint 0.
 ///
 /// From the most significant bit: the number of words modulo 16 (4 bits), a hash of the last word
-/// and of the one whose hash is farthest from the median (16), and the four lowest coefficients of
-/// the cosine transform from the fourth to the first, each divided by the root of the number of
-/// words and a half, rounded, kept within −4 to 3, plus 4 (3 each).
+/// and of the one farthest from the median (16), and the four lowest coefficients of the cosine
+/// transform from the fourth to the first (3 each). A coefficient is divided by the root of the
+/// number of words and a half, rounded, clamped to −4 to 3, and increased by 4.
 ///
 /// ```
 /// use cento_fingerprint::{dct_fingerprint, word_hash};
 ///
 /// let of = |text: &str| dct_fingerprint(&text.split(' ').map(word_hash).collect::<Vec<u64>>());
-/// // After the paper's own example: a word was replaced, and that goes unnoticed.
+/// // After an example in the paper: replacing a word does not change the fingerprint.
 /// assert_eq!(of("one woman comedy by person willy"), 0x617d_2b2c);
 /// assert_eq!(of("one woman act by person willy"), 0x617d_2b2c);
 /// ```
@@ -81,7 +80,7 @@ pub fn dct_fingerprint(words: &[u64]) -> u32 {
     fingerprint(words, &mut Vec::new())
 }
 
-/// The same, with a buffer that is used again.
+/// Like [`dct_fingerprint`], but reuses a buffer.
 pub(crate) fn fingerprint(words: &[u64], signal: &mut Vec<f64>) -> u32 {
     let Some(&last) = words.last() else {
         return 0;
@@ -96,7 +95,7 @@ pub(crate) fn fingerprint(words: &[u64], signal: &mut Vec<f64>) -> u32 {
             (farthest, largest) = (word, value.abs());
         }
     }
-    // All words are the same: there is no signal, and nothing to divide by.
+    // If all words are equal, the signal is zero and cannot be scaled.
     let scale = if largest > 0.0 { 1.0 / largest } else { 0.0 };
     let scale = scale / (words.len() as f64 + 0.5).sqrt();
 
@@ -121,12 +120,12 @@ pub(crate) fn fingerprint(words: &[u64], signal: &mut Vec<f64>) -> u32 {
     bits
 }
 
-/// The upper half of a word hash, which a floating-point number holds exactly.
+/// The upper half of a word hash, which is exactly representable as a floating-point number.
 fn upper(word: u64) -> f64 {
     (word >> 32) as f64
 }
 
-/// The median of the upper halves: of an even number, the middle between the two in the middle.
+/// The median of the upper halves; for an even number, the mean of the two in the middle.
 fn median(words: &[u64], buffer: &mut Vec<f64>) -> f64 {
     buffer.clear();
     buffer.extend(words.iter().map(|&word| upper(word)));
@@ -139,7 +138,7 @@ fn median(words: &[u64], buffer: &mut Vec<f64>) -> f64 {
     (left + right) / 2.0
 }
 
-/// The nearest whole number, within what the bits hold, counted from the lowest.
+/// Rounds to the nearest level, counted from the lowest.
 fn quantise(value: f64) -> u32 {
     let levels = f64::from(1 << BITS);
     (value + 0.5 + levels / 2.0)
@@ -147,8 +146,8 @@ fn quantise(value: f64) -> u32 {
         .clamp(0.0, levels - 1.0) as u32
 }
 
-/// The cosines of segments of each length up to some 50 words, coefficient after coefficient:
-/// computing them is nearly all of the work, and longer segments are rare.
+/// The cosines for segments of up to 49 words, by coefficient. Computing them is nearly all of the
+/// work, and longer segments are rare.
 static COSINES: LazyLock<Vec<Vec<f64>>> = LazyLock::new(|| {
     let of_length = |length: usize| {
         let all = (0..COEFFICIENTS)
@@ -159,22 +158,22 @@ static COSINES: LazyLock<Vec<Vec<f64>>> = LazyLock::new(|| {
     (0..50).map(of_length).collect()
 });
 
-/// What a word counts for in a coefficient: cos(π/N·(n + ½)·k).
+/// The factor of a word in a coefficient: cos(π/N·(n + ½)·k).
 fn basis(index: usize, coefficient: usize, length: usize) -> f64 {
     cosine((2 * index + 1) * coefficient, 2 * length)
 }
 
-/// cos(π · `numerator` ÷ `denominator`), to 15 digits, the same on every machine.
+/// cos(π · `numerator` ÷ `denominator`) to 15 digits, identical on every machine.
 fn cosine(numerator: usize, denominator: usize) -> f64 {
     let whole = 2 * denominator;
     let around = numerator % whole;
-    // Folded into the first half turn, then the first quarter.
+    // Reduce to the first half turn, then to the first quarter.
     let half = around.min(whole - around);
     let beyond = 2 * half > denominator;
     let quarter = if beyond { denominator - half } else { half };
     let angle = std::f64::consts::PI * (quarter as f64 / denominator as f64);
     let square = angle * angle;
-    // Taylor's series; past the quarter turn's (π/2)²⁰ ÷ 20! nothing is left to add.
+    // Taylor series; beyond (π/2)²⁰ ÷ 20! the terms are negligible.
     let mut cosine = 0.0;
     for step in (1..=10).rev() {
         let factor = f64::from((2 * step - 1) * (2 * step));
@@ -191,8 +190,7 @@ mod tests {
     use super::*;
     use crate::word_hash;
 
-    /// The seven steps as they stand in the paper, with the library's cosine and every coefficient
-    /// computed.
+    /// The seven steps of the paper, with the library's cosine and all coefficients.
     fn naive(words: &[u64]) -> u32 {
         let count = words.len();
         let hashes: Vec<f64> = words.iter().map(|word| (word >> 32) as f64).collect();
@@ -242,12 +240,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fingerprints_equal_the_seven_steps(words in prop::collection::vec(any::<u64>(), 1..70)) {
+        fn fingerprints_agree_with_the_seven_steps(words in prop::collection::vec(any::<u64>(), 1..70)) {
             prop_assert_eq!(dct_fingerprint(&words), naive(&words));
         }
 
         #[test]
-        fn cosines_are_cosines(numerator in 0usize..1_000_000, denominator in 1usize..10_000) {
+        fn cosines_agree_with_the_standard_library(numerator in 0usize..1_000_000, denominator in 1usize..10_000) {
             let expected = (std::f64::consts::PI * (numerator % (2 * denominator)) as f64 / denominator as f64).cos();
             prop_assert!((cosine(numerator, denominator) - expected).abs() < 1e-12);
         }
@@ -275,7 +273,7 @@ mod tests {
         );
     }
 
-    /// The first four bytes of the MD5 of a text of up to 55 bytes, as RFC 1321 has it.
+    /// The first four bytes of the MD5 (RFC 1321) of a text of up to 55 bytes.
     fn md5_front(text: &str) -> u32 {
         const TURNS: [[u32; 4]; 4] = [
             [7, 12, 17, 22],
@@ -312,11 +310,11 @@ mod tests {
         start[0].wrapping_add(a)
     }
 
-    /// Seo & Croft (2008), section 4.2.2: in each of their two examples a word is replaced, and the
-    /// fingerprint stays. They do not say how they hash words, and their picture of the format is
-    /// lost; with MD5 their examples come out here as they do there.
+    /// Seo & Croft (2008), section 4.2.2: in each of their two examples, replacing a word does not
+    /// change the fingerprint. The paper does not specify its word hash, and the figure of the
+    /// format is not available; with MD5 both examples behave here as in the paper.
     #[test]
-    fn the_two_examples_of_the_paper_keep_their_fingerprints_under_md5() {
+    fn the_two_examples_of_the_paper_hold_with_md5() {
         assert_eq!(md5_front("").to_le_bytes(), [0xd4, 0x1d, 0x8c, 0xd9]);
         assert_eq!(md5_front("abc").to_le_bytes(), [0x90, 0x01, 0x50, 0x98]);
         let of = |text: &str| {
@@ -330,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn strange_segments_have_fingerprints() {
+    fn degenerate_segments_have_fingerprints() {
         assert_eq!(dct_fingerprint(&[]), 0);
         for words in [
             vec![7],

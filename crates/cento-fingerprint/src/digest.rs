@@ -1,26 +1,27 @@
-//! The hash functions themselves: which one serves what, and how much of it is kept.
+//! The hash functions and their uses.
 
 use std::fmt;
 use std::str::FromStr;
 
 use sha1::{Digest, Sha1};
 
-/// The function that chunks are hashed with. Of either, the first 128 bits are kept.
+/// The hash function of chunks, truncated to 128 bits.
 ///
-/// With 2^40 distinct chunks, more than any crawl holds, the chance that any two of them collide in
-/// 128 bits is below 2^-49; so a chunk's hash stands for its text.
+/// Among 2^40 distinct chunks, more than in any crawl, the probability of any collision in 128 bits
+/// is below 2^-49; so the hash identifies the text of a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ChunkHash {
-    /// BLAKE3: the default, because it is the fastest of its kind.
+    /// BLAKE3: the default, because it is the fastest cryptographic hash.
     #[default]
     Blake3,
-    /// SHA-1, as in Ardi & Heidemann's paper: for labels that were made elsewhere. Text that was
-    /// made to collide in SHA-1 exists, so it is not the default.
+    /// SHA-1, as in Ardi & Heidemann's paper: for labels made elsewhere. Not the default, because
+    /// SHA-1 collisions can be constructed.
     Sha1,
 }
 
 impl ChunkHash {
-    /// Every hash there is, in the order in which help texts list them.
+    /// All hashes, in the order of help texts.
     pub const ALL: [ChunkHash; 2] = [ChunkHash::Blake3, ChunkHash::Sha1];
 
     /// The name in options and manifests.
@@ -59,7 +60,7 @@ impl FromStr for ChunkHash {
     }
 }
 
-/// A name that no [`ChunkHash`] has.
+/// The error for an unknown [`ChunkHash`] name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownHash {
     name: String,
@@ -69,7 +70,7 @@ impl fmt::Display for UnknownHash {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "no hash is called '{}': there are blake3 and sha1",
+            "unknown hash '{}': expected blake3 or sha1",
             self.name
         )
     }
@@ -77,14 +78,13 @@ impl fmt::Display for UnknownHash {
 
 impl std::error::Error for UnknownHash {}
 
-/// 64 bits of a word in its normal form.
+/// Hashes the normal form of a word to 64 bits.
 ///
-/// Most words are short, and how long the next one is, no processor can foresee: a function that
-/// goes one way for three letters and another for four takes longer to choose than to hash. So up
-/// to 16 bytes are two numbers, whatever the length, and these are multiplied
-/// ([`packed_word_hash`]). Longer words take XXH3 with seed 0, and so does what ends with a NUL, as
-/// no word does.
-// Not inlined, so that a closure that calls both functions is small enough to be.
+/// Most words are short, and their lengths are unpredictable, so a function that branches on the
+/// length spends more time on mispredictions than on hashing. Up to 16 bytes are therefore packed
+/// into two numbers and multiplied ([`packed_word_hash`]). Longer words use XXH3 with seed 0, and
+/// so does a string that ends with NUL, which no word does.
+// Not inlined, so that a closure that calls both functions is small enough to be inlined.
 #[inline(never)]
 pub fn word_hash(normal: &str) -> u64 {
     match pack(normal.as_bytes()) {
@@ -93,15 +93,15 @@ pub fn word_hash(normal: &str) -> u64 {
     }
 }
 
-/// The [`word_hash`] of a normal form of up to 16 bytes, given as two numbers of eight bytes each,
-/// the first byte lowest, and zeros after the last.
+/// Returns the [`word_hash`] of a normal form of up to 16 bytes, packed into two little-endian
+/// numbers and padded with zeros.
 ///
-/// A product has 128 bits, and its halves are laid over each other. One such product is as good as
-/// any function where collisions are counted, but most bits of it follow only some of the input;
-/// the second one lets all follow all.
+/// The two halves of a 128-bit product are combined by XOR. A single product already has few
+/// collisions, but most of its bits depend on only part of the input; with the second product every
+/// bit depends on every input bit.
 ///
-/// A factor of zero would leave no trace of the other: neither is, because the byte `ff`, which no
-/// text in UTF-8 has, is in both of the constants that the input is laid over.
+/// A factor of zero would erase the other. Neither factor can be zero, because both constants
+/// contain the byte `ff`, which does not occur in UTF-8.
 #[inline]
 pub fn packed_word_hash([first, second]: [u64; 2]) -> u64 {
     let product = folded(
@@ -111,17 +111,16 @@ pub fn packed_word_hash([first, second]: [u64; 2]) -> u64 {
     folded(product, 0xd5b8_cd8a_1ad1_e147)
 }
 
-/// The product of two numbers, its upper half laid over its lower.
+/// The XOR of the halves of the product of two numbers.
 #[inline]
 fn folded(one: u64, other: u64) -> u64 {
     let product = u128::from(one) * u128::from(other);
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Up to 16 bytes as two numbers, if the last of them is not zero.
+/// Packs up to 16 bytes into two numbers, unless the last byte is zero.
 ///
-/// The same bytes may be read twice and put in the same place: so there are four ways to go and not
-/// seventeen.
+/// Overlapping reads of the same bytes reduce the number of cases from seventeen to four.
 #[inline]
 fn pack(bytes: &[u8]) -> Option<[u64; 2]> {
     let length = bytes.len();
@@ -146,27 +145,26 @@ fn pack(bytes: &[u8]) -> Option<[u64; 2]> {
     Some([number, 0])
 }
 
-/// 64 bits of a link in its canonical form: XXH3 with seed 0.
+/// Hashes a canonical link to 64 bits: XXH3 with seed 0.
 #[inline]
 pub fn link_hash(key: &str) -> u64 {
     xxhash_rust::xxh3::xxh3_64(key.as_bytes())
 }
 
-/// The identity of a whole text: the first 128 bits of its BLAKE3 hash. The caller normalises
+/// Identifies a whole text: the first 128 bits of its BLAKE3 hash. The caller normalises the text
 /// first.
 pub fn text_hash(normalised: &str) -> [u8; 16] {
     ChunkHash::Blake3.hash128(normalised.as_bytes())
 }
 
-/// The SHA-1 digest of a payload in base 32, as `WARC-Payload-Digest: sha1:…` has it after the
-/// colon.
+/// The SHA-1 digest of a payload in base 32, as in `WARC-Payload-Digest: sha1:…` after the colon.
 pub fn sha1_base32(bytes: &[u8]) -> String {
     base32(&sha1(bytes))
 }
 
-/// Base 32 by RFC 4648, in capitals, without padding.
+/// Base 32 by RFC 4648, in upper case, without padding.
 ///
-/// Web archives pad no digest, because 160 bits fill 32 letters exactly.
+/// Digests in web archives have no padding, because 160 bits fill 32 letters exactly.
 pub fn base32(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
     let mut text = String::with_capacity(bytes.len().div_ceil(5) * 8);
@@ -189,7 +187,7 @@ fn sha1(bytes: &[u8]) -> [u8; 20] {
 }
 
 fn first_half<const LENGTH: usize>(digest: [u8; LENGTH]) -> [u8; 16] {
-    const { assert!(LENGTH >= 16, "a digest holds at least 128 bits") };
+    const { assert!(LENGTH >= 16, "a digest has at least 128 bits") };
     std::array::from_fn(|index| digest[index])
 }
 
@@ -206,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn chunk_hashes_are_the_published_functions_cut_to_128_bits() {
+    fn chunk_hashes_are_the_standard_functions_truncated_to_128_bits() {
         let blake3 = ChunkHash::Blake3.hash128(b"");
         assert_eq!(hexadecimal(&blake3), "af1349b9f5f9a1a6a0404dea36dcc949");
         let sha1 = ChunkHash::Sha1.hash128(b"abc");
@@ -225,7 +223,7 @@ mod tests {
         assert_eq!(link_hash("example.com/a"), 0x17aa_90de_ffb9_f02a);
     }
 
-    /// What [`pack`] does, by filling up with zeros.
+    /// The definition of [`pack`]: pads with zeros.
     fn padded(bytes: &[u8]) -> [u64; 2] {
         let mut all = [0; 16];
         all[..bytes.len()].copy_from_slice(bytes);
@@ -246,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_every_length_differ_and_so_do_those_that_end_with_nul() {
+    fn words_of_every_length_and_with_trailing_nul_differ() {
         let mut seen = HashSet::new();
         for letter in ["a", "b", "\0"] {
             for length in 1..40 {
@@ -257,8 +255,8 @@ mod tests {
         assert!(seen.insert(word_hash("")));
     }
 
-    /// Words that are as alike as words can be: numbers, short and long, and letters at either end.
-    fn alike() -> Vec<(&'static str, Vec<String>)> {
+    /// Similar words: short and long numbers, and words that differ at either end.
+    fn similar() -> Vec<(&'static str, Vec<String>)> {
         const COUNT: u32 = 100_000;
         let of = |name, make: fn(u32) -> String| (name, (0..COUNT).map(make).collect());
         vec![
@@ -292,10 +290,10 @@ mod tests {
     }
 
     #[test]
-    fn hashes_of_words_that_are_alike_collide_as_rarely_as_chance_has_it() {
-        for (name, words) in alike() {
+    fn hashes_of_similar_words_collide_no_more_often_than_by_chance() {
+        for (name, words) in similar() {
             let mut hashes: Vec<u64> = words.iter().map(|word| word_hash(word)).collect();
-            // Over 23 bits, n²/2²⁴ = 596 pairs collide by chance, with a deviation of 24.
+            // Over 23 bits, n²/2²⁴ = 596 pairs collide by chance, with a standard deviation of 24.
             for shift in [0, 13, 27, 41] {
                 let mut part: Vec<u64> = hashes
                     .iter()
@@ -317,7 +315,7 @@ mod tests {
 
     #[test]
     fn every_bit_of_a_word_flips_every_bit_of_its_hash_half_of_the_time() {
-        for (name, words) in alike() {
+        for (name, words) in similar() {
             let sample: Vec<[u64; 2]> = words
                 .iter()
                 .step_by(100)
@@ -329,7 +327,7 @@ mod tests {
                 let mut trials = 0;
                 for &[first, second] in &sample {
                     let both = u128::from(second) << 64 | u128::from(first);
-                    // Only bytes that the word has: what is beyond stays zero.
+                    // Only bytes of the word are flipped; the padding stays zero.
                     if (both >> (bit / 8 * 8)) as u8 == 0 {
                         continue;
                     }
@@ -344,7 +342,8 @@ mod tests {
                 if trials < 500 {
                     continue;
                 }
-                // Of n trials the deviation is √n/2; six of them are exceeded once in 10⁹ times.
+                // The standard deviation of n trials is √n/2; six of them are exceeded once in 10⁹
+                // times.
                 let bound = 3.0 * f64::from(trials).sqrt();
                 for (output, &count) in flipped.iter().enumerate() {
                     let off = (f64::from(count) - f64::from(trials) / 2.0).abs();
@@ -358,8 +357,8 @@ mod tests {
     }
 
     #[test]
-    fn a_payload_digest_is_written_as_web_archives_write_it() {
-        // The digest of the empty payload stands in thousands of public WARC files.
+    fn a_payload_digest_is_written_as_in_web_archives() {
+        // The digest of the empty payload occurs in thousands of public WARC files.
         assert_eq!(sha1_base32(b""), "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
     }
 
@@ -380,15 +379,12 @@ mod tests {
     }
 
     #[test]
-    fn names_of_hashes_read_back_and_others_are_refused_with_the_choice() {
+    fn hash_names_parse_and_unknown_names_are_refused_with_the_alternatives() {
         for hash in ChunkHash::ALL {
             assert_eq!(hash.to_string().parse(), Ok(hash));
         }
         assert_eq!("SHA1".parse(), Ok(ChunkHash::Sha1));
         let refused = "md5".parse::<ChunkHash>().unwrap_err().to_string();
-        assert_eq!(
-            refused,
-            "no hash is called 'md5': there are blake3 and sha1"
-        );
+        assert_eq!(refused, "unknown hash 'md5': expected blake3 or sha1");
     }
 }

@@ -1,8 +1,8 @@
-//! Estimates, and how far to trust them.
+//! Estimates with confidence intervals.
 
 use serde::{Deserialize, Serialize};
 
-/// A share that was estimated by counting: of so many trials, so many matched.
+/// A share that was estimated by counting matches among trials.
 ///
 /// ```
 /// use cento_fingerprint::Estimate;
@@ -14,23 +14,23 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// Trials that matched.
+    /// The number of matches.
     pub matches: u64,
-    /// All trials.
+    /// The number of trials.
     pub trials: u64,
 }
 
 impl Estimate {
-    /// The share, or nothing if nothing was tried.
+    /// The share; `None` without trials.
     pub fn value(&self) -> Option<f64> {
         (self.trials > 0).then(|| self.matches as f64 / self.trials as f64)
     }
 
-    /// Bounds within which the true share lies with at least this confidence, such as 0.95.
+    /// The interval that contains the true share with at least this confidence, such as 0.95.
     ///
     /// The exact interval of Clopper & Pearson: unlike value ± deviation it stays within 0 and 1,
-    /// is not empty where all trials matched, and holds what it promises however few trials there
-    /// are. Without trials it is all of 0 to 1. Confidence is taken as between 0 and 1 − 10⁻⁹.
+    /// is not empty if all trials match, and has at least the stated coverage for any number of
+    /// trials. Without trials it is 0 to 1. The confidence is clamped to 0 to 1 − 10⁻⁹.
     pub fn interval(&self, confidence: f64) -> (f64, f64) {
         let confidence = if confidence.is_nan() { 1.0 } else { confidence };
         let outside = (1.0 - confidence.clamp(0.0, 1.0 - 1e-9)) / 2.0;
@@ -50,7 +50,7 @@ impl Estimate {
     }
 }
 
-/// Where the beta distribution reaches a probability.
+/// The quantile of the beta distribution.
 fn quantile(probability: f64, a: f64, b: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..50 {
@@ -64,9 +64,9 @@ fn quantile(probability: f64, a: f64, b: f64) -> f64 {
     low
 }
 
-/// The beta distribution up to `x`: the regularised incomplete beta function.
+/// The cumulative beta distribution: the regularised incomplete beta function.
 fn cumulated(x: f64, a: f64, b: f64) -> f64 {
-    // The continued fraction converges fast below the mean; above it, that of the complement does.
+    // The continued fraction converges fast below the mean; above it, use the complement.
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - cumulated(1.0 - x, b, a);
     }
@@ -75,15 +75,15 @@ fn cumulated(x: f64, a: f64, b: f64) -> f64 {
     factor * fraction(x, a, b) / a
 }
 
-/// The continued fraction of the incomplete beta function, from the front by the method of Lentz.
+/// The continued fraction of the incomplete beta function, by Lentz's method.
 fn fraction(x: f64, a: f64, b: f64) -> f64 {
-    // Stands for zero where something is divided by it.
+    // Replaces zero in a divisor.
     const TINY: f64 = 1e-300;
     let nonzero = |value: f64| if value.abs() < TINY { TINY } else { value };
     let mut above = 1.0;
     let mut below = 1.0 / nonzero(1.0 - (a + b) * x / (a + 1.0));
     let mut result = below;
-    // About the root of the trials is enough; the bound is for trials beyond counting.
+    // About √trials steps suffice; the limit is for extreme numbers of trials.
     for step in 1..10_000 {
         let m = f64::from(step);
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
@@ -105,7 +105,7 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
 /// The logarithm of the gamma function of a positive number, by Stirling's series.
 fn log_gamma(x: f64) -> f64 {
     let (mut x, mut log) = (x, 0.0);
-    // The series wants large numbers: Γ(x) = Γ(x + 1) ÷ x.
+    // The series needs a large argument: Γ(x) = Γ(x + 1) ÷ x.
     while x < 12.0 {
         log -= x.ln();
         x += 1.0;
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_those_that_newcombe_printed() {
+    fn intervals_agree_with_newcombe() {
         // "Two-sided confidence intervals for the single proportion" (1998), table I, method 5.
         for (matches, trials, low, high) in [
             (81, 263, 0.2527, 0.3676),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn many_trials_and_strange_numbers_are_answered() {
+    fn many_trials_and_invalid_numbers_are_accepted() {
         let million = Estimate {
             matches: 300_000,
             trials: 1_000_000,
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_hold_the_truth_as_often_as_they_say() {
+    fn intervals_have_their_coverage() {
         for trials in [1u64, 2, 5, 20, 84] {
             for confidence in [0.8, 0.95, 0.99] {
                 for percent in 0..=100 {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_tried_says_nothing() {
+    fn without_trials_there_is_no_value() {
         let nothing = Estimate {
             matches: 0,
             trials: 0,

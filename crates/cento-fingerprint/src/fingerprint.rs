@@ -1,25 +1,24 @@
-//! Fingerprints of one text, with what they were made with.
+//! The fingerprints of a text.
 
 use serde::{Deserialize, Serialize};
 
-use crate::parameters::Unlike;
+use crate::parameters::IncompatibleParameters;
 use crate::scheme::Scheme;
 
-/// A number that stands for some words of a text, and where these words are.
+/// The hash of some consecutive words of a text, and their position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Fingerprint {
-    /// The number that is compared.
+    /// The hash that is compared.
     pub hash: u64,
-    /// Which word of the text is the first that it stands for; the text's first is 0.
+    /// The index of the first word.
     pub position: usize,
-    /// How many words it stands for.
+    /// The number of words.
     pub words: usize,
 }
 
-/// The fingerprints of one text and the scheme that made them.
+/// The fingerprints of a text and the scheme that selected them.
 ///
-/// Both travel together, and comparing unlike ones is an error rather than a number that means
-/// nothing:
+/// Comparing fingerprints of different schemes is an error rather than a meaningless number:
 ///
 /// ```
 /// use cento_fingerprint::{Scheme, word_hash};
@@ -30,9 +29,9 @@ pub struct Fingerprint {
 /// assert_eq!(grams.overlap(&grams)?.containment(), Some(1.0));
 /// assert_eq!(
 ///     grams.overlap(&longer).unwrap_err().to_string(),
-///     "fingerprints of kgram:k=3 cannot be compared with those of kgram:k=4"
+///     "cannot compare fingerprints of kgram:k=3 with fingerprints of kgram:k=4"
 /// );
-/// # Ok::<(), cento_fingerprint::Unlike>(())
+/// # Ok::<(), cento_fingerprint::IncompatibleParameters>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprints {
@@ -45,21 +44,24 @@ impl Fingerprints {
         Fingerprints { scheme, list }
     }
 
-    /// What they were made with.
+    /// The scheme that selected them.
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
 
-    /// All of them, in the order of their positions.
+    /// The fingerprints, in order of position.
     pub fn list(&self) -> &[Fingerprint] {
         &self.list
     }
 
-    /// How many distinct fingerprints this text has, how many the other, and how many are in both.
-    pub fn overlap(&self, other: &Fingerprints) -> Result<Overlap, Unlike> {
-        Unlike::check(&self.scheme, &other.scheme)?;
+    /// Counts the distinct fingerprints of this text, of the other, and of both.
+    pub fn overlap(
+        &self,
+        other: &Fingerprints,
+    ) -> Result<FingerprintOverlap, IncompatibleParameters> {
+        IncompatibleParameters::check(&self.scheme, &other.scheme)?;
         let (ours, theirs) = (self.distinct(), other.distinct());
-        Ok(Overlap {
+        Ok(FingerprintOverlap {
             shared: shared(&ours, &theirs),
             ours: ours.len(),
             theirs: theirs.len(),
@@ -74,7 +76,7 @@ impl Fingerprints {
     }
 }
 
-/// How many numbers two sorted lists without repeats have in common.
+/// The number of common elements of two sorted lists without repetitions.
 pub(crate) fn shared(ours: &[u64], theirs: &[u64]) -> usize {
     let (mut left, mut right, mut count) = (ours.iter().peekable(), theirs.iter().peekable(), 0);
     while let (Some(one), Some(other)) = (left.peek(), right.peek()) {
@@ -91,23 +93,23 @@ pub(crate) fn shared(ours: &[u64], theirs: &[u64]) -> usize {
     count
 }
 
-/// What two texts share, in distinct fingerprints.
+/// The overlap of two texts, in distinct fingerprints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Overlap {
-    /// Fingerprints that both have.
+pub struct FingerprintOverlap {
+    /// The number of fingerprints in both texts.
     pub shared: usize,
-    /// Fingerprints of the first text.
+    /// The number of fingerprints of the first text.
     pub ours: usize,
-    /// Fingerprints of the second text.
+    /// The number of fingerprints of the second text.
     pub theirs: usize,
 }
 
-impl Overlap {
-    /// The containment of the first text in the second, `C(A, B)` of the paper: `|F(A) ∩ F(B)| ÷
+impl FingerprintOverlap {
+    /// The containment of the first text in the second, `C(A, B)` in the paper: `|F(A) ∩ F(B)| ÷
+    /// |F(A)|`.
     /// |F(A)|`.
     ///
-    /// A text without fingerprints is contained in nothing and in everything: there is no number to
-    /// give.
+    /// `None` if the first text has no fingerprints.
     pub fn containment(&self) -> Option<f64> {
         ratio(self.shared, self.ours)
     }
@@ -117,7 +119,7 @@ impl Overlap {
         ratio(self.shared, self.theirs)
     }
 
-    /// The resemblance of both: `|F(A) ∩ F(B)| ÷ |F(A) ∪ F(B)|`.
+    /// The resemblance of the texts: `|F(A) ∩ F(B)| ÷ |F(A) ∪ F(B)|`.
     pub fn resemblance(&self) -> Option<f64> {
         ratio(self.shared, self.ours + self.theirs - self.shared)
     }
@@ -137,7 +139,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn overlaps_equal_those_of_sets(
+        fn overlaps_agree_with_sets(
             ours in prop::collection::vec(0u64..6, 0..40), theirs in prop::collection::vec(0u64..6, 0..40)
         ) {
             let scheme = Scheme::KGram { k: 2 };
@@ -156,14 +158,14 @@ mod tests {
 
     #[test]
     fn containment_is_not_symmetric() {
-        let overlap = Overlap {
+        let overlap = FingerprintOverlap {
             shared: 4,
             ours: 5,
             theirs: 40,
         };
         assert_eq!(overlap.containment(), Some(0.8));
         assert_eq!(overlap.containment_of_other(), Some(0.1));
-        let nothing = Overlap {
+        let nothing = FingerprintOverlap {
             shared: 0,
             ours: 0,
             theirs: 3,
@@ -172,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn fingerprints_survive_json_with_their_scheme() {
+    fn fingerprints_round_trip_through_json_with_their_scheme() {
         let prints = Scheme::Mod { k: 2, p: 2 }.fingerprints(&[1, 2, 3, 4, 5, 6, 7, 8, 9]);
         let json = serde_json::to_string(&prints).unwrap();
         assert!(json.starts_with("{\"scheme\":\"mod:k=2,p=2\","), "{json}");

@@ -1,4 +1,4 @@
-//! Hashes of `k` words in a row, by rolling.
+//! Rolling hashes of `k` consecutive words.
 //!
 //! The sum of a gram is a polynomial over the ring of 64-bit integers, with the word hashes `w` as
 //! coefficients:
@@ -8,19 +8,19 @@
 //! hash           = finish(sum ⊕ k·SPREAD)
 //! ```
 //!
-//! so that the next gram needs one subtraction, two multiplications and one addition, however long
-//! the grams are. The multiplier is odd, hence no information is shifted out at the top. A prime
-//! modulus such as 2⁶¹ − 1 would be the choice for coefficients that an opponent picks freely; ours
-//! are already hashes, and the wrapping ring keeps all 64 bits at half the cost. `finish` is a
+//! so that the next gram takes one subtraction, two multiplications and one addition, regardless of
+//! `k`. The multiplier is odd, hence no information is shifted out at the top. A prime modulus such
+//! as 2⁶¹ − 1 would be required if an adversary could choose the coefficients freely; ours are
+//! already hashes, and the wrapping ring keeps all 64 bits at half the cost. `finish` is a
 //! bijection, so it adds no collisions; it spreads the sum over all bits, because analyses sample
-//! grams by their low bits and partition them by their high ones. The length enters the hash: a
-//! gram of four words and one of five can never be taken for each other systematically.
+//! grams by their low bits and partition them by their high ones. The length is part of the hash,
+//! so grams of four words and of five do not collide systematically.
 
-/// The multiplier: odd, with about half its bits set, and 5 modulo 8, so that its powers run
-/// through a cycle of 2⁶².
+/// The multiplier: odd, with about half its bits set, and 5 modulo 8, so that its powers have a
+/// period of 2⁶².
 const MULTIPLIER: u64 = 0xd1b5_4a32_d192_ed05;
 
-/// What the length is spread with: 2⁶⁴ divided by the golden ratio.
+/// The factor of the length: 2⁶⁴ divided by the golden ratio.
 pub(crate) const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Mixes every bit of the sum into every bit of the hash; a bijection.
@@ -33,9 +33,9 @@ pub(crate) fn finish(mut sum: u64) -> u64 {
     sum ^ (sum >> 32)
 }
 
-/// Rolls over a stream of word hashes and gives a gram hash for every word from the `k`-th on.
+/// Computes the gram hashes of a stream of word hashes, one for every word from the `k`-th on.
 ///
-/// For words that lie in a slice, [`grams`] is simpler and needs no memory of its own.
+/// For words in a slice, [`grams`] is simpler and needs no memory.
 ///
 /// ```
 /// use cento_fingerprint::{GramHasher, grams};
@@ -49,20 +49,20 @@ pub(crate) fn finish(mut sum: u64) -> u64 {
 /// ```
 #[derive(Clone, Debug)]
 pub struct GramHasher {
-    /// The last `k` word hashes, as a ring.
+    /// A ring buffer of the last `k` word hashes.
     window: Box<[u64]>,
-    /// Where the oldest of them is.
+    /// The position of the oldest.
     oldest: usize,
-    /// How many words the window holds yet.
+    /// The number of words in the window.
     filled: usize,
     sum: u64,
-    /// What a word counts for when it leaves: the multiplier to the power `k`.
+    /// The factor of a word when it leaves: the multiplier to the power `k`.
     leaving: u64,
     salt: u64,
 }
 
 impl GramHasher {
-    /// A hasher of grams of `k` words; 0 is taken as 1.
+    /// Creates a hasher of grams of `k` words; 0 is treated as 1.
     pub fn new(k: usize) -> Self {
         let k = k.max(1);
         GramHasher {
@@ -75,7 +75,7 @@ impl GramHasher {
         }
     }
 
-    /// Takes the next word; gives the hash of the gram that ends with it, once there are `k` words.
+    /// Adds a word. Returns the hash of the gram that ends with it, once there are `k` words.
     #[inline]
     pub fn push(&mut self, word: u64) -> Option<u64> {
         let slot = self.window.get_mut(self.oldest)?;
@@ -84,7 +84,7 @@ impl GramHasher {
         if self.oldest == self.window.len() {
             self.oldest = 0;
         }
-        // The window begins with zeros, and a zero leaves no trace in the sum.
+        // The window is initially zero, and zeros do not contribute to the sum.
         self.sum = roll(self.sum, left, word, self.leaving);
         if self.filled + 1 < self.window.len() {
             self.filled += 1;
@@ -93,7 +93,7 @@ impl GramHasher {
         Some(finish(self.sum ^ self.salt))
     }
 
-    /// Forgets the words seen, as between two pages.
+    /// Clears the window, for example between two pages.
     pub fn reset(&mut self) {
         self.window.fill(0);
         self.oldest = 0;
@@ -102,9 +102,10 @@ impl GramHasher {
     }
 }
 
-/// Gives `visit` the hash of every run of `k` words and the position of its first word, in order.
+/// Calls `visit` with the hash of every run of `k` words and the position of its first word, in
+/// order.
 ///
-/// Fewer than `k` words have no gram; `k = 0` is taken as 1.
+/// A text of fewer than `k` words has no grams; `k = 0` is treated as 1.
 #[inline]
 pub fn grams(words: &[u64], k: usize, mut visit: impl FnMut(u64, usize)) {
     let k = k.max(1);
@@ -123,7 +124,7 @@ pub fn grams(words: &[u64], k: usize, mut visit: impl FnMut(u64, usize)) {
     }
 }
 
-/// The hash of all of `words` as one gram: what [`grams`] gives for a text that has no other words.
+/// Returns the hash of all of `words` as one gram, as [`grams`] computes it.
 ///
 /// ```
 /// use cento_fingerprint::{grams, run_hash};
@@ -136,18 +137,17 @@ pub fn run_hash(words: &[u64]) -> u64 {
     finish(sum ^ salt(words.len()))
 }
 
-/// Gives `visit` the hash of every run of `k` words of a text whose last word is followed by its
-/// first, in order.
+/// Calls `visit` with the hash of every run of `k` words, in order, treating the text as a circle:
+/// its last word is followed by its first.
 ///
-/// So a text of `n` words has exactly `n` grams, whatever `k` is, and one word has the gram of `k`
-/// times that word. This is how Fetterly et al. sketch texts: short ones are represented as fully
-/// as long ones. `k = 0` is taken as 1.
+/// A text of `n` words has exactly `n` grams for any `k`, and a single word has the gram of `k`
+/// copies of it. Fetterly et al. sketch texts this way, so that short texts are represented as
+/// fully as long ones. `k = 0` is treated as 1.
 #[inline]
 pub fn circular_grams(words: &[u64], k: usize, mut visit: impl FnMut(u64)) {
     let k = k.max(1);
     grams(words, k, |gram, _| visit(gram));
-    // What is left are the grams that run over the end: as many as there are words, but at most k −
-    // 1.
+    // The remaining grams wrap around the end: as many as there are words, but at most k − 1.
     let across = words.len().min(k - 1);
     let tail = words.get(words.len() - across..).unwrap_or_default();
     let mut hasher = GramHasher::new(k);
@@ -158,11 +158,11 @@ pub fn circular_grams(words: &[u64], k: usize, mut visit: impl FnMut(u64)) {
     }
 }
 
-/// One step: every word of the sum grows older by one power, the oldest leaves, a new one enters.
+/// One step: all words of the sum are multiplied, the oldest is removed, a new one is added.
 #[inline]
 fn roll(sum: u64, left: u64, entering: u64, leaving: u64) -> u64 {
-    // The products do not wait for each other, and entering − left·Mᵏ does not wait for the sum:
-    // the chain from gram to gram is one multiplication and one addition long.
+    // The two products are independent, and entering − left·Mᵏ does not depend on the sum, so the
+    // dependency chain from gram to gram is one multiplication and one addition.
     sum.wrapping_mul(MULTIPLIER)
         .wrapping_add(entering.wrapping_sub(left.wrapping_mul(leaving)))
 }
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
     use crate::word_hash;
 
-    /// The definition at the head of this file, for one gram.
+    /// The definition in the module documentation, for one gram.
     fn naive(gram: &[u64]) -> u64 {
         let mut sum = 0u64;
         for &word in gram {
@@ -262,8 +262,8 @@ mod tests {
     fn order_and_length_matter() {
         let (one, two) = (word_hash("one"), word_hash("two"));
         let mut seen = HashSet::new();
-        // Every sequence of up to ten words over a vocabulary of two, among them the Thue–Morse
-        // pairs, which are the known weakness of polynomials over powers of two.
+        // All sequences of up to ten words over a vocabulary of two, including the Thue–Morse
+        // pairs, the known weakness of polynomials modulo powers of two.
         for k in 1..=10 {
             for pattern in 0u32..1 << k {
                 let gram: Vec<u64> = (0..k)
@@ -272,14 +272,14 @@ mod tests {
                 assert!(seen.insert(naive(&gram)));
             }
         }
-        // A gram of the word whose hash is zero is no gram of fewer words.
+        // Words with hash zero still count towards the length.
         assert_ne!(naive(&[0]), naive(&[0, 0]));
     }
 
     #[test]
-    fn a_million_grams_collide_as_rarely_as_chance_has_it() {
-        // Numbered words, so the only randomness is the hash's own. Over 30 bits, n²/2³¹ = 466
-        // pairs collide by chance.
+    fn a_million_grams_collide_no_more_often_than_by_chance() {
+        // Words are numbered, so the only randomness is that of the hash. Over 30 bits, n²/2³¹ =
+        // 466 pairs collide by chance.
         let words: Vec<u64> = (0..1_000_004)
             .map(|number: u32| word_hash(&(number % 1_000).to_string()))
             .enumerate()
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn one_flipped_bit_of_a_word_flips_half_of_the_gram() {
+    fn one_flipped_bit_of_a_word_flips_half_of_the_gram_hash() {
         let words: Vec<u64> = (0..5u32).map(|word| word_hash(&word.to_string())).collect();
         let before = naive(&words);
         let mut output = [0u32; 64];
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_words_have_no_gram_and_zero_means_one() {
+    fn too_few_words_have_no_gram_and_zero_is_treated_as_one() {
         assert!(collect(&[1, 2], 3).is_empty());
         assert!(collect(&[], 1).is_empty());
         assert_eq!(collect(&[1, 2], 0), collect(&[1, 2], 1));

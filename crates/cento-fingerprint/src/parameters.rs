@@ -1,18 +1,17 @@
-//! Parameters as text, `winnow:k=5,w=10`: read, checked, and refused with advice.
+//! Parses and validates parameters such as `winnow:k=5,w=10`.
 
 use std::fmt;
 
-/// The largest value that any parameter takes. Windows and tables are as large as parameters say,
-/// so that this bounds their memory; and no text is compared by runs of more words.
+/// The largest value of any parameter. It bounds the memory of windows and tables; no text is
+/// compared by longer runs of words.
 pub(crate) const LARGEST: u32 = 65_535;
 
-/// A parameter that may have been built by hand, brought into the bounds that those read from text
-/// are in.
+/// Clamps a parameter that was not parsed from text to the valid range.
 pub(crate) fn bounded(parameter: u32) -> usize {
     parameter.clamp(1, LARGEST) as usize
 }
 
-/// A text that names no parameters that there are.
+/// The error for invalid parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidParameters {
     message: String,
@@ -32,72 +31,76 @@ impl fmt::Display for InvalidParameters {
 
 impl std::error::Error for InvalidParameters {}
 
-/// Two things that were made with unlike parameters, and therefore have nothing to say to each
-/// other.
+/// The error when comparing values that were made with different parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unlike {
+pub struct IncompatibleParameters {
     ours: String,
     theirs: String,
 }
 
-impl Unlike {
-    /// An error unless both are the same.
-    pub(crate) fn check<T: PartialEq + fmt::Display>(ours: &T, theirs: &T) -> Result<(), Unlike> {
+impl IncompatibleParameters {
+    /// Returns an error unless both are equal.
+    pub(crate) fn check<T: PartialEq + fmt::Display>(
+        ours: &T,
+        theirs: &T,
+    ) -> Result<(), IncompatibleParameters> {
         if ours == theirs {
             return Ok(());
         }
-        Err(Unlike {
+        Err(IncompatibleParameters {
             ours: ours.to_string(),
             theirs: theirs.to_string(),
         })
     }
 }
 
-impl fmt::Display for Unlike {
+impl fmt::Display for IncompatibleParameters {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "fingerprints of {} cannot be compared with those of {}",
+            "cannot compare fingerprints of {} with fingerprints of {}",
             self.ours, self.theirs
         )
     }
 }
 
-impl std::error::Error for Unlike {}
+impl std::error::Error for IncompatibleParameters {}
 
-/// A name and the parameters that were given with it.
-pub(crate) struct Given<'a> {
+/// A name with a list of parameters.
+pub(crate) struct ParameterList<'a> {
     pub(crate) name: &'a str,
     pairs: Vec<(&'a str, &'a str)>,
 }
 
-impl<'a> Given<'a> {
+impl<'a> ParameterList<'a> {
     /// Reads `NAME` or `NAME:KEY=VALUE,…`.
     pub(crate) fn read(text: &'a str) -> Result<Self, InvalidParameters> {
         let (name, list) = text.split_once(':').unwrap_or((text, ""));
         let mut pairs: Vec<(&str, &str)> = Vec::new();
         for part in list.split(',').filter(|part| !part.is_empty()) {
             let pair = part.split_once('=').ok_or_else(|| {
-                InvalidParameters::new(format!("'{part}' in '{text}' is no NAME=VALUE"))
+                InvalidParameters::new(format!(
+                    "invalid parameter '{part}' in '{text}': expected NAME=VALUE"
+                ))
             })?;
             if pairs.iter().any(|(key, _)| *key == pair.0) {
                 return Err(InvalidParameters::new(format!(
-                    "'{text}' gives {} twice",
-                    pair.0
+                    "duplicate parameter '{1}' in '{0}'",
+                    text, pair.0
                 )));
             }
             pairs.push(pair);
         }
-        Ok(Given { name, pairs })
+        Ok(ParameterList { name, pairs })
     }
 
-    /// Takes the value of a parameter, if it was given.
+    /// Removes and returns the value of a parameter, if present.
     pub(crate) fn take(&mut self, key: &str) -> Option<&'a str> {
-        let index = self.pairs.iter().position(|(given, _)| *given == key)?;
+        let index = self.pairs.iter().position(|(name, _)| *name == key)?;
         Some(self.pairs.swap_remove(index).1)
     }
 
-    /// Takes a parameter that is a number from 1 on.
+    /// Removes and returns a numeric parameter, at least 1.
     pub(crate) fn number(&mut self, key: &str, default: u32) -> Result<u32, InvalidParameters> {
         let Some(value) = self.take(key) else {
             return Ok(default);
@@ -108,26 +111,25 @@ impl<'a> Given<'a> {
             .filter(|number| (1..=LARGEST).contains(number))
             .ok_or_else(|| {
                 InvalidParameters::new(format!(
-                    "{key} of {} is a number from 1 to {LARGEST}, not '{value}'",
+                    "invalid value '{value}' for {key} of {}: expected a number from 1 to {LARGEST}",
                     self.name
                 ))
             })
     }
 
-    /// An error if a parameter is left that nobody took.
+    /// Returns an error if an unknown parameter is left.
     pub(crate) fn finish(self, known: &str) -> Result<(), InvalidParameters> {
         match self.pairs.first() {
             None => Ok(()),
             Some((key, _)) => Err(InvalidParameters::new(format!(
-                "{} has no parameter '{key}': it has {known}",
+                "unknown parameter '{key}' of {}: expected {known}",
                 self.name
             ))),
         }
     }
 }
 
-/// Makes a type whose text form is complete serialise as that text, which is what people read in
-/// manifests.
+/// Serialises a type as its text form, which is readable in manifests.
 macro_rules! serialise_as_text {
     ($type:ty) => {
         impl serde::Serialize for $type {

@@ -1,8 +1,7 @@
-//! Scaled sketches: all grams whose hash is small, one in so many.
+//! Scaled sketches: the grams with a small hash, a fixed fraction of all grams.
 //!
-//! Their size grows with the text, and so does what they can tell: a sentence in a book is found,
-//! because every gram that is in the sample of one and in the text of the other is in the sample of
-//! the other too.
+//! Their size grows with the text, and so does their resolution: a page quoted in a book can be
+//! found, because a gram that both texts have is in both samples or in neither.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,15 +11,17 @@ use serde::{Deserialize, Serialize};
 use crate::estimate::Estimate;
 use crate::fingerprint::shared;
 use crate::gram::circular_grams;
-use crate::parameters::{Given, InvalidParameters, Unlike, bounded, serialise_as_text};
+use crate::parameters::{
+    IncompatibleParameters, InvalidParameters, ParameterList, bounded, serialise_as_text,
+};
 
-/// What a scaled sketch is made of. As text: `scaled:k=5,s=100`. Both are taken as at least 1 and
-/// at most 65,535.
+/// The parameters of a scaled sketch, written `scaled:k=5,s=100`. Values are limited to 1 to
+/// 65,535.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ScaledParameters {
     /// Words in a gram.
     pub k: u32,
-    /// One gram in so many is kept.
+    /// One gram in this many is kept.
     pub scale: u32,
 }
 
@@ -48,24 +49,24 @@ impl FromStr for ScaledParameters {
     type Err = InvalidParameters;
 
     fn from_str(text: &str) -> Result<Self, InvalidParameters> {
-        let mut given = Given::read(text)?;
-        if given.name != "scaled" {
+        let mut list = ParameterList::read(text)?;
+        if list.name != "scaled" {
             return Err(InvalidParameters::new(format!(
-                "'{text}' are no parameters of a scaled sketch: they are written scaled:k=5,s=100"
+                "invalid parameters of a scaled sketch '{text}': expected, for example, scaled:k=5,s=100"
             )));
         }
-        let (k, scale) = (given.number("k", 5)?, given.number("s", 100)?);
-        given.finish("k and s")?;
+        let (k, scale) = (list.number("k", 5)?, list.number("s", 100)?);
+        list.finish("k and s")?;
         Ok(ScaledParameters { k, scale })
     }
 }
 
 serialise_as_text!(ScaledParameters);
 
-/// A sample of the grams of one text, with what it was made with.
+/// A sample of the grams of a text, with its parameters.
 ///
-/// The grams are those of a circle, as in a [`Sketch`](crate::Sketch), so that both estimate the
-/// same.
+/// The grams are circular, as in a [`Sketch`](crate::Sketch), so that both estimate the same
+/// quantity.
 ///
 /// ```
 /// use cento_fingerprint::{ScaledParameters, ScaledSketch, word_hash};
@@ -80,7 +81,7 @@ serialise_as_text!(ScaledParameters);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// What is in one kind of sketch cannot be held against the other:
+/// The two types of sketch cannot be compared:
 ///
 /// ```compile_fail
 /// # use cento_fingerprint::{ScaledSketch, Sketch};
@@ -89,29 +90,29 @@ serialise_as_text!(ScaledParameters);
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Unchecked")]
+#[serde(try_from = "UncheckedScaledSketch")]
 pub struct ScaledSketch {
     parameters: ScaledParameters,
-    /// Sorted, without repeats.
+    /// Sorted, without repetitions.
     grams: Vec<u64>,
 }
 
-/// A sketch as it was read, which may be no sketch.
+/// A deserialised sketch that has not been validated.
 #[derive(Deserialize)]
-struct Unchecked {
+struct UncheckedScaledSketch {
     parameters: ScaledParameters,
     grams: Vec<u64>,
 }
 
-impl TryFrom<Unchecked> for ScaledSketch {
+impl TryFrom<UncheckedScaledSketch> for ScaledSketch {
     type Error = InvalidParameters;
 
-    fn try_from(read: Unchecked) -> Result<Self, InvalidParameters> {
+    fn try_from(read: UncheckedScaledSketch) -> Result<Self, InvalidParameters> {
         let sorted = read.grams.is_sorted_by(|one, next| one < next);
         let largest = read.parameters.largest();
         if !sorted || read.grams.last().is_some_and(|&last| last > largest) {
             return Err(InvalidParameters::new(format!(
-                "the grams are not those of a sketch of {}",
+                "the grams are not a valid sketch of {}",
                 read.parameters
             )));
         }
@@ -123,7 +124,7 @@ impl TryFrom<Unchecked> for ScaledSketch {
 }
 
 impl ScaledSketch {
-    /// The sketch of a text of which these are the word hashes.
+    /// Computes the sketch of a text from its word hashes.
     pub fn of_words(parameters: ScaledParameters, words: &[u64]) -> Self {
         let mut grams = Vec::with_capacity(words.len() / bounded(parameters.scale));
         let largest = parameters.largest();
@@ -135,7 +136,7 @@ impl ScaledSketch {
         ScaledSketch::of_sample(parameters, grams)
     }
 
-    /// The sketch of a set of gram hashes, in any order and with any repeats.
+    /// Computes the sketch of a set of gram hashes, in any order and with any repetitions.
     pub fn of_grams(parameters: ScaledParameters, grams: &[u64]) -> Self {
         let largest = parameters.largest();
         let small = grams.iter().copied().filter(|&gram| gram <= largest);
@@ -148,33 +149,31 @@ impl ScaledSketch {
         ScaledSketch { parameters, grams }
     }
 
-    /// What it was made with.
+    /// Its parameters.
     pub fn parameters(&self) -> ScaledParameters {
         self.parameters
     }
 
-    /// The sampled grams, sorted, without repeats.
+    /// The sampled grams, sorted, without repetitions.
     pub fn grams(&self) -> &[u64] {
         &self.grams
     }
 
-    /// How much of this text the other contains: what share of its grams does the other have?
+    /// Estimates the containment: the share of this text's grams that the other text has.
     ///
-    /// Which grams are sampled depends on neither text, so that the share is unbiased however
-    /// unlike in length both are. A text of which no gram was sampled tells nothing, and its
-    /// estimate has no trials.
-    pub fn containment(&self, other: &ScaledSketch) -> Result<Estimate, Unlike> {
-        Unlike::check(&self.parameters, &other.parameters)?;
+    /// The sampling does not depend on the texts, so the estimate is unbiased for texts of any
+    /// length. If no gram of this text was sampled, the estimate has no trials.
+    pub fn containment(&self, other: &ScaledSketch) -> Result<Estimate, IncompatibleParameters> {
+        IncompatibleParameters::check(&self.parameters, &other.parameters)?;
         Ok(Estimate {
             matches: shared(&self.grams, &other.grams) as u64,
             trials: self.grams.len() as u64,
         })
     }
 
-    /// How much both texts resemble each other: what share of the grams that either has do both
-    /// have?
-    pub fn resemblance(&self, other: &ScaledSketch) -> Result<Estimate, Unlike> {
-        Unlike::check(&self.parameters, &other.parameters)?;
+    /// Estimates the resemblance: the share of the grams of either text that are in both.
+    pub fn resemblance(&self, other: &ScaledSketch) -> Result<Estimate, IncompatibleParameters> {
+        IncompatibleParameters::check(&self.parameters, &other.parameters)?;
         let shared = shared(&self.grams, &other.grams);
         Ok(Estimate {
             matches: shared as u64,
@@ -182,14 +181,14 @@ impl ScaledSketch {
         })
     }
 
-    /// About how many distinct grams the text has.
+    /// The approximate number of distinct grams of the text.
     pub fn distinct_grams(&self) -> u64 {
         self.grams.len() as u64 * bounded(self.parameters.scale) as u64
     }
 
-    /// The sketch of the same text that keeps one gram in `scale`: the very sketch that would have
-    /// been made so. It is how sketches of unlike scales become like. Nothing if `scale` is finer
-    /// than what is there.
+    /// Returns the sketch of the same text that keeps one gram in `scale`, identical to one made
+    /// with that scale. This makes sketches of different scales comparable. Returns `None` if
+    /// `scale` is finer than that of this sketch.
     pub fn coarser(&self, scale: u32) -> Option<ScaledSketch> {
         let parameters = ScaledParameters {
             scale,
@@ -227,11 +226,11 @@ mod tests {
     }
 
     #[test]
-    fn estimates_are_unbiased_and_as_near_as_they_say() {
+    fn estimates_are_unbiased_and_intervals_have_their_coverage() {
         let parameters = ScaledParameters { k: 1, scale: 20 };
-        // 100 to 10,000 grams, of which 30 % are contained in a text a hundred times as long.
+        // 100 to 10,000 grams, 30 % of them contained in a text that is longer.
         for size in [100u64, 1_000, 10_000] {
-            let (mut sum, mut told, mut covered) = (0.0, 0, 0);
+            let (mut sum, mut counted, mut covered) = (0.0, 0, 0);
             for trial in 0..400u64 {
                 let base = trial << 32;
                 let gram = |number: u64| finish(base + number + 1);
@@ -243,24 +242,24 @@ mod tests {
                 let Some(value) = estimate.value() else {
                     continue;
                 };
-                told += 1;
+                counted += 1;
                 sum += value;
                 let (low, high) = estimate.interval(0.95);
                 covered += u32::from((low..=high).contains(&0.3));
             }
-            let mean = sum / f64::from(told);
-            // Four deviations of the mean.
-            let error = 4.0 * (0.21 / (size as f64 / 20.0) / f64::from(told)).sqrt();
+            let mean = sum / f64::from(counted);
+            // Four standard deviations of the mean.
+            let error = 4.0 * (0.21 / (size as f64 / 20.0) / f64::from(counted)).sqrt();
             assert!((mean - 0.3).abs() < error, "{mean} at {size}");
             assert!(
-                f64::from(covered) / f64::from(told) > 0.93,
-                "{covered} of {told}"
+                f64::from(covered) / f64::from(counted) > 0.93,
+                "{covered} of {counted}"
             );
         }
     }
 
     #[test]
-    fn unlike_sketches_are_refused_and_damaged_ones_are_not_read() {
+    fn incompatible_and_corrupted_sketches_are_refused() {
         let words: Vec<u64> = (0..2_000).map(finish).collect();
         let sketch = ScaledSketch::of_words(ScaledParameters::default(), &words);
         let finer = ScaledSketch::of_words(ScaledParameters { k: 5, scale: 50 }, &words);

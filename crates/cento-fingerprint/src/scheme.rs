@@ -1,29 +1,29 @@
-//! The five ways of Seo & Croft to make fingerprints of a text, as one value.
+//! The five fingerprinting methods of Seo & Croft.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::fingerprint::{Fingerprint, Fingerprints};
 use crate::gram::{grams, run_hash};
-use crate::parameters::{Given, InvalidParameters, bounded, serialise_as_text};
+use crate::parameters::{InvalidParameters, ParameterList, bounded, serialise_as_text};
 use crate::segment::segments;
 use crate::{dct, winnow};
 
-/// Which parts of a text are fingerprinted, and how.
+/// A fingerprinting method and its parameters.
 ///
-/// The first three slide a window over the text and select some of its grams; the last two cut the
-/// text into segments that do not overlap. In the paper, of texts of 318 words on average, they
-/// kept so many fingerprints and found reuse so well (F₁ over six kinds of it):
+/// The first three slide a window over the text and select some of its grams; the last two split
+/// the text into disjoint segments. The paper reports the following results for texts of 318 words
+/// on average (fingerprints per text, and F₁ over six types of reuse):
 ///
-/// | scheme | fingerprints | F₁ | use it |
+/// | scheme | fingerprints | F₁ | use |
 /// |---|---|---|---|
-/// | `kgram` | 316 | 0.757 | where there is room for a fingerprint a word |
-/// | `mod` | 50 | 0.697 | to sample evenly over a corpus; leaves gaps of any length |
-/// | `winnow` | 56 | 0.719 | for near-duplicates, and where a guarantee is wanted |
-/// | `break` | 44 | 0.723 | for exact copies of passages at the least cost |
+/// | `kgram` | 316 | 0.757 | if space allows one fingerprint per word |
+/// | `mod` | 50 | 0.697 | for even sampling over a corpus; gaps may have any length |
+/// | `winnow` | 56 | 0.719 | for near-duplicates, and if a guarantee is needed |
+/// | `break` | 44 | 0.723 | for exact copies of passages at the lowest cost |
 /// | `dct` | 44 | 0.744 | for passages in which a word may have been replaced |
 ///
-/// As text it is the name, with the parameters that follow it; those left out are the paper's:
+/// Its text form is the name followed by the parameters; the defaults are the paper's:
 ///
 /// ```
 /// use cento_fingerprint::Scheme;
@@ -34,8 +34,9 @@ use crate::{dct, winnow};
 /// # Ok::<(), cento_fingerprint::InvalidParameters>(())
 /// ```
 ///
-/// Parameters that are built by hand are taken as at least 1 and at most 65,535.
+/// Parameters are limited to 1 to 65,535.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Scheme {
     /// Every run of `k` words.
     KGram {
@@ -46,13 +47,13 @@ pub enum Scheme {
     Mod {
         /// Words in a run.
         k: u32,
-        /// One run in so many is kept.
+        /// One run in this many is kept.
         p: u32,
     },
     /// The smallest hash in every window of `w` runs of `k` words: two in `w + 1`.
     ///
-    /// Texts that share `w + k − 1` words in a row share a fingerprint. The window that has several
-    /// smallest keeps the one of the window before it, else takes the rightmost.
+    /// Texts that share `w + k − 1` consecutive words share a fingerprint. If several hashes are
+    /// smallest, a window keeps the one selected by the previous window, otherwise the rightmost.
     Winnow {
         /// Words in a run.
         k: u32,
@@ -61,19 +62,19 @@ pub enum Scheme {
     },
     /// Segments that end with a word whose hash is 0 modulo `p`.
     Break {
-        /// One word in so many ends a segment.
+        /// One word in this many ends a segment.
         p: u32,
-        /// Whether segments of fewer than `p` words are kept, as in Brin's original; the paper's
-        /// revision ignores them.
+        /// Whether segments of fewer than `p` words are kept, as in Brin's original method; the
+        /// paper's revision ignores them.
         short: bool,
     },
-    /// The segments of revised hash-breaking by the low frequencies of the cosine transform of
-    /// their word hashes.
+    /// The segments of revised hash-breaking, represented by the low frequencies of the cosine
+    /// transform of their word hashes.
     ///
-    /// 32 bits, of which some survive the replacement of a word: see
+    /// A 32-bit fingerprint that may survive the replacement of a word: see
     /// [`dct_fingerprint`](crate::dct_fingerprint).
     Dct {
-        /// One word in so many ends a segment, and shorter segments are ignored.
+        /// One word in this many ends a segment, and shorter segments are ignored.
         p: u32,
     },
 }
@@ -82,7 +83,7 @@ impl Scheme {
     /// The names of all schemes, in the order of the paper.
     pub const NAMES: [&'static str; 5] = ["kgram", "mod", "winnow", "break", "dct"];
 
-    /// Every scheme with the parameters that the paper found best.
+    /// All schemes with the paper's best parameters.
     pub const PAPER: [Scheme; 5] = [
         Scheme::KGram { k: 3 },
         Scheme::Mod { k: 3, p: 6 },
@@ -102,8 +103,8 @@ impl Scheme {
         }
     }
 
-    /// Gives `visit` the fingerprints of a text of which these are the word hashes, in the order of
-    /// their positions.
+    /// Calls `visit` with the fingerprints of a text, in order of position. `words` are its word
+    /// hashes.
     #[inline]
     pub fn for_each(&self, words: &[u64], mut visit: impl FnMut(Fingerprint)) {
         let mut run = |hash, position, words| {
@@ -150,8 +151,7 @@ impl Scheme {
         }
     }
 
-    /// The fingerprints of a text of which these are the word hashes, with the scheme that made
-    /// them.
+    /// Returns the fingerprints of a text. `words` are its word hashes.
     pub fn fingerprints(&self, words: &[u64]) -> Fingerprints {
         let mut list = Vec::new();
         self.for_each(words, |fingerprint| list.push(fingerprint));
@@ -177,44 +177,44 @@ impl FromStr for Scheme {
     type Err = InvalidParameters;
 
     fn from_str(text: &str) -> Result<Self, InvalidParameters> {
-        let mut given = Given::read(text)?;
-        let (scheme, known) = match given.name {
+        let mut list = ParameterList::read(text)?;
+        let (scheme, known) = match list.name {
             "kgram" => {
-                let k = given.number("k", 3)?;
+                let k = list.number("k", 3)?;
                 (Scheme::KGram { k }, "k")
             }
             "mod" => {
-                let (k, p) = (given.number("k", 3)?, given.number("p", 6)?);
+                let (k, p) = (list.number("k", 3)?, list.number("p", 6)?);
                 (Scheme::Mod { k, p }, "k and p")
             }
             "winnow" => {
-                let (k, w) = (given.number("k", 3)?, given.number("w", 10)?);
+                let (k, w) = (list.number("k", 3)?, list.number("w", 10)?);
                 (Scheme::Winnow { k, w }, "k and w")
             }
             "break" => {
-                let p = given.number("p", 3)?;
-                let short = match given.take("short") {
+                let p = list.number("p", 3)?;
+                let short = match list.take("short") {
                     None | Some("drop") => false,
                     Some("keep") => true,
                     Some(other) => {
                         return Err(InvalidParameters::new(format!(
-                            "short of break is keep or drop, not '{other}'"
+                            "invalid value '{other}' for short of break: expected keep or drop"
                         )));
                     }
                 };
                 (Scheme::Break { p, short }, "p and short")
             }
             "dct" => {
-                let p = given.number("p", 3)?;
+                let p = list.number("p", 3)?;
                 (Scheme::Dct { p }, "p")
             }
             other => {
                 return Err(InvalidParameters::new(format!(
-                    "no scheme is called '{other}': there are kgram, mod, winnow, break and dct"
+                    "unknown scheme '{other}': expected kgram, mod, winnow, break or dct"
                 )));
             }
         };
-        given.finish(known)?;
+        list.finish(known)?;
         Ok(scheme)
     }
 }

@@ -1,14 +1,14 @@
-//! Hash-breaking: segments that end where a word's own hash says so.
+//! Hash-breaking: segments whose ends are determined by the hash of a word.
 
 use std::ops::Range;
 
-/// Gives `visit` the range of every segment of at least `least` words, in order.
+/// Calls `visit` with the range of every segment of at least `least` words, in order.
 ///
-/// A word whose hash is 0 modulo `p` ends a segment, and belongs to it; so does the last word of
-/// the text, because what stands after the last such word is text too. Whether a word ends a
-/// segment depends on that word alone: wherever a passage is copied to, it is cut at the same
-/// words. A segment has `p` words on average, but many are shorter, down to a lone `the`; these say
-/// nothing about where a text came from, and leaving them out is the revision of Seo & Croft.
+/// A word whose hash is 0 modulo `p` ends a segment and belongs to it; so does the last word of the
+/// text. Whether a word ends a segment depends only on that word, so a copied passage is split at
+/// the same words wherever it occurs. A segment has `p` words on average, but many are shorter,
+/// down to a single `the`. Such segments carry no information about the origin of a text, and
+/// ignoring them is the revision of Seo & Croft.
 ///
 /// ```text
 /// words      1  6  2  4  5  3  9  7          p = 3: 6, 3 and 9 are 0 modulo 3
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn the_picture_is_true() {
+    fn the_example_in_the_documentation_is_correct() {
         let words = [1, 6, 2, 4, 5, 3, 9, 7];
         assert_eq!(collect(&words, 3, 1), [0..2, 2..6, 6..7, 7..8]);
         assert_eq!(collect(&words, 3, 3), vec![2usize..6; 1]);
@@ -50,9 +50,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn segments_equal_their_definition(words in prop::collection::vec(0u64..20, 0..60), p in 0u64..9, least in 1usize..6) {
+        fn segments_agree_with_the_definition(words in prop::collection::vec(0u64..20, 0..60), p in 0u64..9, least in 1usize..6) {
             let p = p.max(1);
-            // Every range that no breakpoint divides, between two breakpoints or ends of the text.
+            // Every range without an inner breakpoint, between two breakpoints or ends of the text.
             let mut expected = Vec::new();
             let ends = |index: usize| words[index] % p == 0;
             for begin in 0..words.len() {
@@ -68,7 +68,7 @@ mod tests {
         }
 
         #[test]
-        fn all_segments_are_the_text(words in prop::collection::vec(any::<u64>(), 0..60), p in 1u64..9) {
+        fn segments_cover_the_text(words in prop::collection::vec(any::<u64>(), 0..60), p in 1u64..9) {
             let joined: Vec<usize> = collect(&words, p, 1).into_iter().flatten().collect();
             prop_assert_eq!(joined, (0..words.len()).collect::<Vec<_>>());
         }

@@ -1,17 +1,17 @@
-//! Sketches of a fixed number of minima, from which resemblance is estimated.
+//! MinHash sketches with a fixed number of minima, from which resemblance is estimated.
 //!
 //! Fetterly et al. apply 84 hash functions to every gram of a text and keep the smallest value of
-//! each. Two texts agree on one of these with a probability that is their resemblance, and all 84
-//! are independent. It costs 84 operations a gram.
+//! each. The probability that two texts agree in one of these equals their resemblance, and all 84
+//! are independent. This costs 84 operations per gram.
 //!
-//! This is the same for about one operation a gram, by *fast similarity sketching* (Dahlgaard,
-//! Knudsen & Thorup 2017). A sketch has `m` slots, filled in rounds. In a round, each gram falls
-//! into one slot, by a hash of gram and round, with a rank; each slot that was empty before the
-//! round takes the gram of the smallest rank. Once no slot is empty it is done. A text of more than
-//! some 400 grams is done in the first round or the second. After `m` ÷ 4 rounds, each slot has a
-//! round of its own, into which every gram falls, so that a text of one gram is done too. (The
-//! paper has `m` rounds before these; that costs texts of ten grams half as much again, and makes
-//! nothing better.)
+//! This module does the same in about one operation per gram, by *fast similarity sketching*
+//! (Dahlgaard, Knudsen & Thorup 2017). A sketch has `m` slots, which are filled in rounds. In each
+//! round, every gram falls into one slot with a rank, both determined by a hash of the gram and the
+//! round; each slot that was empty before the round takes the gram with the smallest rank. The
+//! sketch is complete when no slot is empty. A text of more than about 400 grams is complete after
+//! one or two rounds. After `m` ÷ 4 rounds, each slot gets a round into which every gram falls, so
+//! that even a text of one gram is completed. (The paper has `m` rounds before these; that makes
+//! texts of ten grams half as expensive again without improving the estimates.)
 //!
 //! ```text
 //!            slot 0      slot 1      slot 2      slot 3
@@ -20,15 +20,15 @@
 //! round 2    ·           ·           dog 1       cat 4 ◄─   done: dog, dog, cat, cat
 //! ```
 //!
-//! A slot has the gram that comes first, by round and rank, of all grams of the text. So of two
-//! texts it has the same gram if the first of the union is in both, which happens with a
-//! probability of exactly their resemblance, as with independent functions.
+//! A slot contains the gram that comes first, by round and rank, of all grams of the text. Two
+//! texts have the same gram in a slot if the first gram of their union is in both. The probability
+//! of this is exactly their resemblance, as with independent functions.
 //!
-//! # Why not something simpler
-//! One round alone, after which empty slots copy full ones (one-permutation hashing with optimal
-//! densification), is a few instructions shorter. But slots that copy the same one agree together
-//! or not at all. `tests/sketches.rs` measures, for resemblance 0.8, the variance of estimates over
-//! that of independent functions, and how often a band of 6 agrees over 0.8⁶:
+//! # Why not a simpler method
+//! A single round after which empty slots copy full ones (one-permutation hashing with optimal
+//! densification) takes a few instructions less. But slots that copy the same slot are correlated.
+//! For resemblance 0.8, `tests/sketches.rs` measures the variance of estimates relative to that of
+//! independent functions, and how often a band of 6 agrees relative to 0.8⁶:
 //!
 //! | grams in either text | copied slots | filled in rounds |
 //! |---|---|---|
@@ -37,12 +37,12 @@
 //! | 100 | 0.88, 0.98 | 0.55, 0.96 |
 //! | 600 | – | 0.87, 0.98 |
 //!
-//! Rounds do better than independent functions, because two slots of a round never have the same
-//! gram: as drawing without putting back does better than drawing with. For the same reason bands
-//! agree a little less often, and any of 14 as often.
+//! Rounds have a lower variance than independent functions because two slots of one round never
+//! have the same gram: they sample without replacement. For the same reason a single band agrees
+//! slightly less often, but at least one of 14 equally often.
 //!
-//! A slot keeps the gram itself rather than its rank: equal grams in a slot have equal ranks, and a
-//! gram can be traced back to its words, which is what popular phrases are found by.
+//! A slot stores the gram rather than its rank: equal grams have equal ranks, and a gram can be
+//! traced back to its words, which is how popular phrases are found.
 
 use std::fmt;
 use std::str::FromStr;
@@ -51,10 +51,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::estimate::Estimate;
 use crate::gram::{SPREAD, circular_grams, finish};
-use crate::parameters::{Given, InvalidParameters, Unlike, bounded, serialise_as_text};
+use crate::parameters::{
+    IncompatibleParameters, InvalidParameters, ParameterList, bounded, serialise_as_text,
+};
 
-/// What a sketch is made of. As text: `minima:k=5,m=84`. Both are taken as at least 1 and at most
-/// 65,535.
+/// The parameters of a sketch, written `minima:k=5,m=84`. Values are limited to 1 to 65,535.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SketchParameters {
     /// Words in a gram.
@@ -80,21 +81,21 @@ impl FromStr for SketchParameters {
     type Err = InvalidParameters;
 
     fn from_str(text: &str) -> Result<Self, InvalidParameters> {
-        let mut given = Given::read(text)?;
-        if given.name != "minima" {
+        let mut list = ParameterList::read(text)?;
+        if list.name != "minima" {
             return Err(InvalidParameters::new(format!(
-                "'{text}' are no parameters of a sketch: they are written minima:k=5,m=84"
+                "invalid parameters of a sketch '{text}': expected, for example, minima:k=5,m=84"
             )));
         }
-        let (k, minima) = (given.number("k", 5)?, given.number("m", 84)?);
-        given.finish("k and m")?;
+        let (k, minima) = (list.number("k", 5)?, list.number("m", 84)?);
+        list.finish("k and m")?;
         Ok(SketchParameters { k, minima })
     }
 }
 
 serialise_as_text!(SketchParameters);
 
-/// The minima of one text, with what they were made with.
+/// The minima of a text, with their parameters.
 ///
 /// ```
 /// use cento_fingerprint::{Sketcher, SketchParameters, word_hash};
@@ -109,46 +110,47 @@ serialise_as_text!(SketchParameters);
 /// let resemblance = ours.resemblance(&theirs)?;
 /// let (low, high) = resemblance.interval(0.99);
 /// assert!((low..high).contains(&(6.0 / 17.0))); // 6 grams are in both texts, 17 in either
-/// # Ok::<(), cento_fingerprint::Unlike>(())
+/// # Ok::<(), cento_fingerprint::IncompatibleParameters>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Unchecked")]
+#[serde(try_from = "UncheckedSketch")]
 pub struct Sketch {
     parameters: SketchParameters,
     minima: Box<[u64]>,
 }
 
-/// A sketch as it was read, which may be of a wrong length.
+/// A deserialised sketch that may have a wrong length.
 #[derive(Deserialize)]
-struct Unchecked {
+struct UncheckedSketch {
     parameters: SketchParameters,
     minima: Box<[u64]>,
 }
 
-impl TryFrom<Unchecked> for Sketch {
+impl TryFrom<UncheckedSketch> for Sketch {
     type Error = InvalidParameters;
 
-    fn try_from(read: Unchecked) -> Result<Self, InvalidParameters> {
+    fn try_from(read: UncheckedSketch) -> Result<Self, InvalidParameters> {
         Sketch::from_minima(read.parameters, read.minima)
     }
 }
 
 impl Sketch {
-    /// A sketch of minima that were made by a [`Sketcher`] with these parameters.
+    /// Creates a sketch from minima that a [`Sketcher`] made with these parameters.
     pub fn from_minima(
         parameters: SketchParameters,
         minima: Box<[u64]>,
     ) -> Result<Self, InvalidParameters> {
         if minima.len() != slots(parameters) {
             return Err(InvalidParameters::new(format!(
-                "a sketch of {parameters} has not {} minima",
+                "expected {} minima for a sketch of {parameters}, found {}",
+                slots(parameters),
                 minima.len()
             )));
         }
         Ok(Sketch { parameters, minima })
     }
 
-    /// What it was made with.
+    /// Its parameters.
     pub fn parameters(&self) -> SketchParameters {
         self.parameters
     }
@@ -158,25 +160,25 @@ impl Sketch {
         &self.minima
     }
 
-    /// How much both texts resemble each other: what share of the grams that either has do both
-    /// have?
-    pub fn resemblance(&self, other: &Sketch) -> Result<Estimate, Unlike> {
-        Unlike::check(&self.parameters, &other.parameters)?;
+    /// Estimates the resemblance: the share of the grams of either text that are in both.
+    pub fn resemblance(&self, other: &Sketch) -> Result<Estimate, IncompatibleParameters> {
+        IncompatibleParameters::check(&self.parameters, &other.parameters)?;
         Ok(Estimate {
             matches: self.equal_slots(other) as u64,
             trials: self.minima.len() as u64,
         })
     }
 
-    /// How much of this text the other contains: what share of its grams does the other have?
+    /// Estimates the containment: the share of this text's grams that the other text has.
     ///
-    /// The slots of the union whose gram is one of this text's are a sample of them; those that
-    /// agree are in both. The shorter this text beside the other, the fewer these slots and the
-    /// wider the interval: for a sentence in a book, use a [`ScaledSketch`](crate::ScaledSketch).
-    pub fn containment(&self, other: &Sketch) -> Result<Estimate, Unlike> {
-        Unlike::check(&self.parameters, &other.parameters)?;
+    /// The slots of the union whose gram is in this text are a sample of its grams; the slots that
+    /// agree are in both. The shorter this text is relative to the other, the fewer these slots and
+    /// the wider the interval: for a sentence in a book, use a
+    /// [`ScaledSketch`](crate::ScaledSketch).
+    pub fn containment(&self, other: &Sketch) -> Result<Estimate, IncompatibleParameters> {
+        IncompatibleParameters::check(&self.parameters, &other.parameters)?;
         let trials = self.pairs(other).filter(|&(slot, ours, theirs)| {
-            ours == theirs || self.place(ours, slot) < self.place(theirs, slot)
+            ours == theirs || self.round_and_rank(ours, slot) < self.round_and_rank(theirs, slot)
         });
         Ok(Estimate {
             matches: self.equal_slots(other) as u64,
@@ -184,13 +186,15 @@ impl Sketch {
         })
     }
 
-    /// The sketch of a text that has the grams of both: equal to what a [`Sketcher`] makes of them.
-    pub fn union(&self, other: &Sketch) -> Result<Sketch, Unlike> {
-        Unlike::check(&self.parameters, &other.parameters)?;
+    /// Returns the sketch of the union of both sets of grams, identical to the one that a
+    /// [`Sketcher`] would make.
+    pub fn union(&self, other: &Sketch) -> Result<Sketch, IncompatibleParameters> {
+        IncompatibleParameters::check(&self.parameters, &other.parameters)?;
         let minima = self
             .pairs(other)
             .map(|(slot, ours, theirs)| {
-                let first = ours == theirs || self.place(ours, slot) < self.place(theirs, slot);
+                let first = ours == theirs
+                    || self.round_and_rank(ours, slot) < self.round_and_rank(theirs, slot);
                 if first { ours } else { theirs }
             })
             .collect();
@@ -210,8 +214,8 @@ impl Sketch {
         both.filter(|(ours, theirs)| ours == theirs).count()
     }
 
-    /// In which round a gram falls into a slot, and with which rank.
-    fn place(&self, gram: u64, slot: usize) -> (usize, u64) {
+    /// The round in which a gram falls into a slot, and its rank.
+    fn round_and_rank(&self, gram: u64, slot: usize) -> (usize, u64) {
         let count = self.minima.len();
         let shared = (0..shared_rounds(count)).find_map(|round| {
             let (fallen, rank) = fall(in_round(gram, round), count);
@@ -222,20 +226,20 @@ impl Sketch {
     }
 }
 
-/// Makes sketches; keeps the buffers that this needs from one text to the next.
+/// Computes sketches; reuses its buffers across texts.
 #[derive(Clone, Debug)]
 pub struct Sketcher {
     parameters: SketchParameters,
     inverse: Inverse,
-    /// The smallest rank of each slot: [`EMPTY`] where no gram fell yet, 0 where an earlier round
-    /// has decided.
+    /// The smallest rank of each slot: [`EMPTY`] if no gram has fallen into it yet, 0 if it was
+    /// filled in an earlier round.
     ranks: Box<[u64]>,
     minima: Box<[u64]>,
-    /// The slots that filled in this round.
+    /// The slots filled in this round.
     fresh: Vec<usize>,
-    /// The grams of that text, where more rounds than one are needed.
+    /// The grams of the text, if more than one round is needed.
     grams: Vec<u64>,
-    /// Its distinct grams, where it has many.
+    /// Its distinct grams, if it has many.
     distinct: Vec<u64>,
 }
 
@@ -243,7 +247,7 @@ pub struct Sketcher {
 const EMPTY: u64 = u64::MAX;
 
 impl Sketcher {
-    /// A sketcher with empty buffers.
+    /// Creates a sketcher with empty buffers.
     pub fn new(parameters: SketchParameters) -> Self {
         let count = slots(parameters);
         Sketcher {
@@ -257,8 +261,8 @@ impl Sketcher {
         }
     }
 
-    /// The sketch of a text of which these are the word hashes: over the grams of a circle, so that
-    /// its last word is followed by its first. A text without words has none.
+    /// Computes the sketch of a text from its word hashes, over circular grams: the last word is
+    /// followed by the first. Returns `None` for a text without words.
     pub fn sketch(&mut self, words: &[u64]) -> Option<Sketch> {
         if words.is_empty() {
             return None;
@@ -268,8 +272,8 @@ impl Sketcher {
         circular_grams(words, k, |gram| lower(&mut self.ranks, gram));
         let empty = self.first_minima();
         if empty > 0 {
-            // Few texts need their grams again, and these are short: making them twice is less than
-            // keeping them all.
+            // Only short texts need their grams again; computing them twice is cheaper than storing
+            // the grams of every text.
             let mut grams = std::mem::take(&mut self.grams);
             grams.clear();
             circular_grams(words, k, |gram| grams.push(gram));
@@ -282,15 +286,15 @@ impl Sketcher {
         })
     }
 
-    /// The sketch of a set of gram hashes, in any order and with any repeats; of none there is
-    /// none.
+    /// Computes the sketch of a set of gram hashes, in any order and with any repetitions; `None`
+    /// if it is empty.
     pub fn sketch_grams(&mut self, grams: &[u64]) -> Option<Sketch> {
         let parameters = self.parameters;
         let minima = self.minima(grams)?.into();
         Some(Sketch { parameters, minima })
     }
 
-    /// The minima of a set of gram hashes, without allocating anything for them.
+    /// Computes the minima of a set of gram hashes without allocating.
     pub fn minima(&mut self, grams: &[u64]) -> Option<&[u64]> {
         if grams.is_empty() {
             return None;
@@ -306,8 +310,7 @@ impl Sketcher {
         Some(&self.minima)
     }
 
-    /// Reads the minima off the ranks of the first round and returns how many slots are still
-    /// empty.
+    /// Derives the minima from the ranks of the first round and returns the number of empty slots.
     fn first_minima(&mut self) -> usize {
         let mut empty = 0;
         let both = self.ranks.iter().zip(&mut self.minima);
@@ -322,9 +325,9 @@ impl Sketcher {
     #[cold]
     fn later_rounds(&mut self, grams: &[u64], mut empty: usize) {
         let count = self.ranks.len();
-        // So many distinct grams leave a slot empty once in a thousand texts. A text that has them
-        // and still does repeats itself, and without its repeats costs no more than other short
-        // ones.
+        // With this many distinct grams, a slot remains empty once in a thousand texts. A text that
+        // is longer and still has empty slots is repetitive, and costs no more than other short
+        // texts once repetitions are removed.
         let mut distinct = std::mem::take(&mut self.distinct);
         let mut grams = grams;
         if grams.len() > 12 * count {
@@ -345,8 +348,8 @@ impl Sketcher {
                 let (Some(smallest), Some(minimum)) = both else {
                     continue;
                 };
-                // A branch, unlike in the first round: most slots are full, and doing without one
-                // was measured to be slower.
+                // A branch, unlike in the first round: most slots are full, and the branch-free
+                // version was measured to be slower.
                 if rank < *smallest {
                     if *smallest == EMPTY {
                         self.fresh.push(slot);
@@ -380,36 +383,36 @@ impl Sketcher {
     }
 }
 
-/// Lets a gram fall in the first round.
+/// Adds a gram in the first round.
 #[inline]
 fn lower(ranks: &mut [u64], gram: u64) {
     let (slot, rank) = fall(gram, ranks.len());
-    // Written whether it is smaller or not: which it is, no processor can foresee.
+    // Always written, because a branch on whether it is smaller is unpredictable.
     if let Some(smallest) = ranks.get_mut(slot) {
         *smallest = rank.min(*smallest);
     }
 }
 
-/// How many slots a sketch has.
+/// The number of slots of a sketch.
 fn slots(parameters: SketchParameters) -> usize {
     bounded(parameters.minima)
 }
 
-/// In how many rounds a gram falls into one of all slots.
+/// The number of rounds in which a gram falls into one of all slots.
 fn shared_rounds(count: usize) -> usize {
     count.div_ceil(4)
 }
 
-/// The round in which all grams fall into this slot.
+/// The round in which every gram falls into this slot.
 fn own_round(slot: usize, count: usize) -> usize {
     shared_rounds(count) + slot
 }
 
-/// The hash of a gram in a round: in the first the gram's own, in the others its product with an
-/// odd number.
+/// The hash of a gram in a round: the gram itself in the first, its product with an odd number in
+/// the others.
 ///
-/// Grams are mixed already. What a product then lacks, that its low bits come of low bits alone,
-/// does not matter: slot and rank are taken from the top.
+/// Grams are already well mixed. The low bits of a product depend only on low bits, which does not
+/// matter because slot and rank are taken from the top.
 #[inline]
 fn in_round(gram: u64, round: usize) -> u64 {
     gram.wrapping_mul(multiplier(round))
@@ -422,7 +425,7 @@ fn multiplier(round: usize) -> u64 {
     finish(SPREAD.wrapping_mul(round as u64)) | 1
 }
 
-/// Into which of `count` slots a hash falls, and with which rank: the whole part and the fraction
+/// The slot out of `count` that a hash falls into, and its rank: the integer part and the fraction
 /// of hash · count ÷ 2⁶⁴.
 #[inline]
 fn fall(hash: u64, count: usize) -> (usize, u64) {
@@ -430,8 +433,7 @@ fn fall(hash: u64, count: usize) -> (usize, u64) {
     ((product >> 64) as usize, product as u64)
 }
 
-/// Finds the hash that fell into a slot with a rank, so that the first round need not write grams
-/// down.
+/// Recovers a hash from its slot and rank, so that the first round need not store grams.
 ///
 /// The product is hash · odd · 2ˢ. Shifted right by s, its lower 64 bits are hash · odd modulo 2⁶⁴,
 /// and an odd number has an inverse there.
@@ -445,8 +447,8 @@ impl Inverse {
     fn of(count: usize) -> Self {
         let shift = count.trailing_zeros();
         let odd = (count >> shift) as u64;
-        // Newton's iteration: each step doubles the correct bits, of which an odd number has three
-        // to begin with.
+        // Newton's iteration: each step doubles the number of correct bits, starting from three for
+        // an odd number.
         let of_odd = (0..5).fold(odd, |inverse, _| {
             inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse)))
         });

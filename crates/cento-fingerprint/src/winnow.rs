@@ -1,21 +1,21 @@
-//! Winnowing: the smallest hash of every window, by Schleimer, Wilkerson & Aiken.
+//! Winnowing (Schleimer, Wilkerson & Aiken): selects the smallest hash of every window.
 
 use crate::gram::grams;
 
-/// A hash and its position.
-type Place = (u64, usize);
+/// A gram hash and its position.
+type GramAt = (u64, usize);
 
-/// Gives `visit` the hash and the position of every gram that is selected in some window of `w`,
+/// Calls `visit` with the hash and position of every gram that is selected in some window of `w`,
 /// once each and in order.
 ///
-/// Of several smallest, a window keeps the one that the window before it selected, or takes the
-/// rightmost. (This is what its authors call robust: a text of one word repeated has one
-/// fingerprint a window, not one a word.) A text of fewer grams than a window is one window, so
-/// that short texts have a fingerprint too.
+/// If several hashes are smallest, a window keeps the one selected by the previous window,
+/// otherwise it takes the rightmost. (The authors call this robust winnowing: a repeated word has
+/// one fingerprint per window, not one per word.) A text of fewer grams than a window is one
+/// window, so that short texts have a fingerprint too.
 ///
-/// Grams are cut into blocks as long as a window, so that a window is the end of one block and the
-/// beginning of the next. The smallest of every beginning is known as the grams come, that of every
-/// end once a block is full:
+/// Grams are divided into blocks of the length of a window, so that a window consists of the end of
+/// one block and the beginning of the next. The minimum of each beginning is updated with every
+/// gram, those of all ends when a block is full:
 ///
 /// ```text
 /// blocks      5 7 2 9 │ 4 8 6 …
@@ -24,17 +24,17 @@ type Place = (u64, usize);
 /// window          ▀▀▀▀▀▀▀            min(2, 4) = 2
 /// ```
 ///
-/// So no order of hashes costs more than another, however long the window: the usual search for a
-/// new smallest where the old one leaves the window is quick on average, but texts are written by
-/// strangers.
+/// So the cost does not depend on the order of hashes or on the length of the window. The usual
+/// algorithm, which searches for a new minimum when the old one leaves the window, is fast on
+/// average, but the input is untrusted.
 #[inline]
 pub(crate) fn select(words: &[u64], k: usize, w: usize, mut visit: impl FnMut(u64, usize)) {
     // Windows never span more grams than there are.
     let w = w.min(words.len().saturating_sub(k - 1));
-    let mut block: Vec<Place> = Vec::with_capacity(w);
-    let mut ends: Vec<Place> = Vec::with_capacity(w);
-    let mut beginning: Place = (0, 0);
-    let mut selected: Option<Place> = None;
+    let mut block: Vec<GramAt> = Vec::with_capacity(w);
+    let mut ends: Vec<GramAt> = Vec::with_capacity(w);
+    let mut beginning: GramAt = (0, 0);
+    let mut selected: Option<GramAt> = None;
     grams(words, k, |gram, position| {
         if block.len() == w {
             std::mem::swap(&mut ends, &mut block);
@@ -60,9 +60,9 @@ pub(crate) fn select(words: &[u64], k: usize, w: usize, mut visit: impl FnMut(u6
     });
 }
 
-/// Makes each place the rightmost smallest from there to the end.
-fn rightmost_of_ends(block: &mut [Place]) {
-    let mut smallest: Option<Place> = None;
+/// Replaces each entry with the rightmost smallest from there to the end.
+fn rightmost_of_ends(block: &mut [GramAt]) {
+    let mut smallest: Option<GramAt> = None;
     for place in block.iter_mut().rev() {
         match smallest {
             Some(smallest) if smallest.0 <= place.0 => *place = smallest,
@@ -102,14 +102,14 @@ mod tests {
         found
     }
 
-    /// Few distinct words, so that hashes are equal within a window.
+    /// Few distinct words, so that windows contain equal hashes.
     fn repetitive() -> impl Strategy<Value = Vec<u64>> {
         prop::collection::vec(0u64..4, 0..80)
     }
 
     proptest! {
         #[test]
-        fn winnowing_equals_its_definition(
+        fn winnowing_agrees_with_the_definition(
             random in prop::collection::vec(any::<u64>(), 0..80), repeated in repetitive(), k in 1usize..6, w in 1usize..14
         ) {
             prop_assert_eq!(selected(&random, k, w), naive(&random, k, w));
@@ -137,7 +137,7 @@ mod tests {
         }
 
         #[test]
-        fn no_window_is_left_without_a_fingerprint(words in prop::collection::vec(any::<u64>(), 20..200), w in 1usize..14) {
+        fn every_window_has_a_fingerprint(words in prop::collection::vec(any::<u64>(), 20..200), w in 1usize..14) {
             let positions: Vec<usize> = selected(&words, 3, w).into_iter().map(|(_, position)| position).collect();
             for begin in 0..words.len() - 2 - w.min(words.len() - 2) {
                 prop_assert!(positions.iter().any(|position| (begin..begin + w).contains(position)));
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn two_in_a_window_and_one_are_selected_of_random_text() {
+    fn the_density_on_random_text_is_two_in_a_window_plus_one() {
         let words: Vec<u64> = (0..400_000u32)
             .map(|number| crate::word_hash(&number.to_string()))
             .collect();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_repeated_has_one_fingerprint_a_window() {
+    fn a_repeated_word_has_one_fingerprint_per_window() {
         let words = [7; 102];
         assert_eq!(selected(&words, 3, 10).len(), 10);
     }

@@ -1,4 +1,4 @@
-//! What single replaced words do to the fingerprints of segments, on English prose.
+//! The effect of single replaced words on the fingerprints of segments, in English prose.
 
 use std::collections::HashMap;
 
@@ -14,10 +14,10 @@ fn words() -> Vec<u64> {
     words
 }
 
-/// Numbers that look random and are the same in every run.
-struct Numbers(u64);
+/// A deterministic pseudorandom number generator.
+struct PseudoRandom(u64);
 
-impl Numbers {
+impl PseudoRandom {
     fn below(&mut self, bound: usize) -> usize {
         self.0 = self
             .0
@@ -27,16 +27,16 @@ impl Numbers {
     }
 }
 
-/// What share of segments still has its fingerprint, at its place, after one of its words was
+/// The share of segments that keep their fingerprint and position after one of their words was
 /// replaced by another word of the text.
 fn kept(scheme: Scheme, words: &[u64]) -> f64 {
-    let mut numbers = Numbers(1);
+    let mut numbers = PseudoRandom(1);
     let (mut kept, mut trials) = (0u32, 0u32);
     for print in scheme.fingerprints(words).list() {
         for offset in 0..print.words {
             for _ in 0..20 {
-                // The segment and some text after it, in case it does not end where it did.
-                // Whatever stands before it ends with a breakpoint and is not changed.
+                // The segment and some text after it, in case it now ends later. The text before it
+                // ends with a breakpoint and is not changed.
                 let end = (print.position + print.words + 30).min(words.len());
                 let mut changed = words[print.position..end].to_vec();
                 let replacement = words[numbers.below(words.len())];
@@ -55,7 +55,7 @@ fn kept(scheme: Scheme, words: &[u64]) -> f64 {
     f64::from(kept) / f64::from(trials)
 }
 
-/// What share of all pairs of segments match that neither are the same nor differ in one word.
+/// The share of matches among pairs of segments that differ in more than one word.
 fn false_matches(scheme: Scheme, words: &[u64]) -> f64 {
     let mut segments: HashMap<&[u64], u64> = HashMap::new();
     let prints = scheme.fingerprints(words);
@@ -87,7 +87,7 @@ fn false_matches(scheme: Scheme, words: &[u64]) -> f64 {
 }
 
 #[test]
-fn one_in_ten_dct_fingerprints_survives_the_replacement_of_a_word_and_no_hash_of_a_segment_does() {
+fn one_in_ten_dct_fingerprints_survives_a_replaced_word_and_no_segment_hash_does() {
     let words = words();
     assert!(words.len() > 1_500);
     for p in [3, 6, 12] {
@@ -105,11 +105,10 @@ fn one_in_ten_dct_fingerprints_survives_the_replacement_of_a_word_and_no_hash_of
 
 #[test]
 fn unrelated_segments_rarely_have_the_same_dct_fingerprint() {
-    // Text without meaning but with the words of English as often as they are: far more pairs than
-    // the text itself has, and from a vocabulary far smaller than that of a corpus, so that chance
-    // has it easier.
+    // Random text with the word frequencies of English. It has far more pairs than the text itself,
+    // and a vocabulary far smaller than that of a corpus, so that chance matches are more likely.
     let words = words();
-    let mut numbers = Numbers(2);
+    let mut numbers = PseudoRandom(2);
     let long: Vec<u64> = (0..120_000)
         .map(|_| words[numbers.below(words.len())])
         .collect();

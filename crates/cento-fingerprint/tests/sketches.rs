@@ -1,5 +1,5 @@
-//! Are sketches of one operation a gram as good as those of 84 independent functions? Also of short
-//! texts, and in bands?
+//! Compares the quality of sketches with that of 84 independent functions, also for short texts and
+//! bands.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,7 +9,7 @@ use cento_fingerprint::{Bands, SketchParameters, Sketcher};
 
 const SLOTS: usize = 84;
 
-/// Scatters numbers; unlike anything that the crate hashes with.
+/// A hash function unrelated to those of the crate.
 fn scatter(mut number: u64) -> u64 {
     for factor in [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb] {
         number = (number ^ (number >> 31)).wrapping_mul(factor);
@@ -19,7 +19,7 @@ fn scatter(mut number: u64) -> u64 {
 
 type Minima = Vec<u64>;
 
-/// The paper's: a function for each slot.
+/// The method of the paper: one function per slot.
 fn independent(grams: &[u64]) -> Minima {
     let slot = |slot: u64| {
         let rank = |gram: &&u64| scatter(**gram ^ scatter(slot + 1));
@@ -29,7 +29,7 @@ fn independent(grams: &[u64]) -> Minima {
 }
 
 /// One permutation with optimal densification (Shrivastava 2017): an empty slot copies the first
-/// full one that a hash of its number leads to.
+/// full one found by hashing its number.
 fn densified(grams: &[u64]) -> Minima {
     let mut slots: Vec<Option<(u64, u64)>> = vec![None; SLOTS];
     for &gram in grams {
@@ -47,20 +47,20 @@ fn densified(grams: &[u64]) -> Minima {
         .collect()
 }
 
-/// What a construction did over many pairs of texts.
+/// The quality of a method over many pairs of texts.
 #[derive(Debug)]
 struct Quality {
     mean: f64,
-    /// The variance of estimates over that of independent functions, r(1 − r) ÷ 84.
+    /// The variance of estimates relative to that of independent functions, r(1 − r) ÷ 84.
     variance: f64,
-    /// How often a band agreed over rˢ, of 6 and of 14.
+    /// How often a band of 6 and of 14 agreed, relative to rˢ.
     band_of_6: f64,
     band_of_14: f64,
-    /// How often any of 14 bands of 6 agreed.
+    /// How often at least one of 14 bands of 6 agreed.
     found: f64,
 }
 
-/// Measures a construction on texts of which `shared` grams are in both and `union` in either.
+/// Measures a method on texts with `shared` common grams and `union` grams in total.
 fn measure(
     union: u64,
     shared: u64,
@@ -128,12 +128,12 @@ fn sketches_are_as_good_as_independent_functions_for_texts_of_any_length() {
         let truth = shared as f64 / union as f64;
         let quality = measure(union, shared, TRIALS, ours());
         println!("{union:>4} grams, resemblance {truth:.2}: {quality:.3?}");
-        // Four deviations of what independent functions would do.
+        // Four standard deviations of independent functions.
         let error = 4.0 * (truth * (1.0 - truth) / SLOTS as f64 / TRIALS as f64).sqrt();
         assert!((quality.mean - truth).abs() < error, "biased: {quality:?}");
         assert!(quality.variance < 1.15, "{quality:?}");
-        // Bands never agree more often than independent ones would, beyond what is chance here, and
-        // not much less often.
+        // Bands agree no more often than independent ones, apart from chance, and not much less
+        // often.
         assert!((0.85..1.08).contains(&quality.band_of_6), "{quality:?}");
         let expected = Bands::CANDIDATES.probability(truth, 1);
         assert!(
@@ -153,14 +153,14 @@ fn megashingles_agree_as_often_as_independent_ones() {
 }
 
 #[test]
-fn copied_slots_scatter_more_than_slots_filled_in_rounds() {
+fn copied_slots_have_a_higher_variance_than_slots_filled_in_rounds() {
     for (union, shared) in [(10, 8), (20, 16), (40, 36), (100, 80)] {
         let theory = measure(union, shared, 400, independent);
         let copied = measure(union, shared, 1_500, densified);
         println!("{union:>4} grams, independent: {theory:.3?}");
         println!("{union:>4} grams, densified:   {copied:.3?}");
         assert!((0.75..1.25).contains(&theory.variance), "{theory:?}");
-        // The reason why slots are not copied.
+        // This is why slots are not copied.
         let filled = measure(union, shared, 1_500, ours());
         assert!(
             copied.variance > 1.5 * filled.variance,
@@ -170,7 +170,7 @@ fn copied_slots_scatter_more_than_slots_filled_in_rounds() {
 }
 
 #[test]
-fn intervals_hold_the_true_resemblance_and_containment_as_often_as_they_say() {
+fn intervals_cover_the_true_resemblance_and_containment() {
     let parameters = SketchParameters::default();
     let mut sketcher = Sketcher::new(parameters);
     for (alone, shared, other) in [
@@ -195,7 +195,7 @@ fn intervals_hold_the_true_resemblance_and_containment_as_often_as_they_say() {
             contained += u32::from((low..=high).contains(&containment));
         }
         println!("{alone}+{shared}+{other}: {resembling} and {contained} of {TRIALS}");
-        // 95 %, less three deviations of 600 trials.
+        // 95 %, less three standard deviations of 600 trials.
         assert!(
             resembling >= 554 && contained >= 554,
             "{resembling}, {contained}"
@@ -204,7 +204,7 @@ fn intervals_hold_the_true_resemblance_and_containment_as_often_as_they_say() {
 }
 
 #[test]
-fn a_sketch_of_a_long_text_has_as_many_grams_as_slots() {
+fn a_sketch_of_a_long_text_has_a_different_gram_in_each_slot() {
     let grams: Vec<u64> = (0..100_000).map(scatter).collect();
     let mut sketcher = Sketcher::new(SketchParameters::default());
     let minima = sketcher.minima(&grams).unwrap();

@@ -1,5 +1,4 @@
-//! Words as they are found in texts, and their hashes: whichever way a word was found, its hash is
-//! one.
+//! Words of texts and their hashes: a word has one hash, regardless of how it was found.
 
 use cento_fingerprint::{packed_word_hash, word_hash};
 use cento_text::words::{WordScanner, words};
@@ -26,10 +25,10 @@ proptest! {
 }
 
 #[test]
-fn a_word_has_one_hash_however_it_is_written_and_wherever_it_stands() {
+fn a_word_has_one_hash_in_any_spelling_and_position() {
     for word in ["fin", "strasse", "0123456789abcdef", "0123456789abcdefg"] {
         let capitals = word.to_uppercase();
-        // A soft hyphen makes it a word that is walked character by character.
+        // With a soft hyphen the word is processed character by character.
         let hyphenated = format!("{}\u{ad}{}", &word[..2], &word[2..]);
         for spaces in 0..80 {
             let before = " ".repeat(spaces);

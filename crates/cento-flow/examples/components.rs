@@ -1,9 +1,9 @@
-//! Connected components by iteration: which pages hang together, directly or through others?
+//! Connected components by iteration.
 //!
-//! Two reduces take turns, large stars and small stars (Kiveris et al., *Connected Components in
-//! MapReduce and Beyond*, 2014). Each looks at a page with its neighbours and ties them to the
-//! least of them; after a few rounds every page hangs on the least page of its component. No page
-//! needs to see its whole component, so a component can be larger than memory.
+//! Two reduces alternate, large stars and small stars (Kiveris et al., *Connected Components in
+//! MapReduce and Beyond*, 2014). Each of them reads a page with its neighbours and connects them to
+//! the smallest of them; after a few rounds every page is connected to the smallest page of its
+//! component. No task reads a whole component, so that a component can be larger than memory.
 //!
 //! ```sh
 //! cargo run -p cento-flow --example components
@@ -13,7 +13,7 @@ use bytemuck::{Pod, Zeroable};
 use cento_flow::{CHECKPOINT, Flow, Progress, Registry, Row, Runner, Shuffle, Stage, table_row};
 use serde_json::{Value, json};
 
-/// An edge as one of its ends sees it.
+/// An edge, seen from one of its ends.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Edge {
@@ -35,14 +35,14 @@ impl Row for Edge {
 }
 
 table_row! {
-    /// A page and the least page that it hangs together with.
+    /// A page and the smallest page of its component.
     struct Member {
         page: u32,
         component: u32,
     }
 }
 
-/// The functions, for any flow that needs them.
+/// Returns the functions of the flow.
 pub(crate) fn registry() -> Registry {
     let mut registry = Registry::new();
     registry.map("edges", |context| {
@@ -56,34 +56,37 @@ pub(crate) fn registry() -> Registry {
         }
         Ok(())
     });
-    // Ties the larger neighbours of a page to the least of them all.
+    // Connects the larger neighbours of a page to the smallest neighbour, or to the page itself.
     registry.reduce::<Edge, _>("large star", |context, groups| {
         let mut stars = context.shuffle::<Edge>("stars")?;
         while let Some(group) = groups.next_group()? {
             let page = group.key();
-            let (mut least, mut last) = (page, None);
+            let (mut smallest, mut last) = (page, None);
             for edge in group.filter(|edge| edge.other != page) {
-                // Neighbours come in order, so the first is the least.
-                least = least.min(edge.other);
+                // Neighbours are sorted, so that the first is the smallest.
+                smallest = smallest.min(edge.other);
                 if edge.other > page && last != Some(edge.other) {
                     stars.push(Edge {
                         page: edge.other,
-                        other: least,
+                        other: smallest,
                     })?;
-                    context.count("changes", u64::from(least != page));
+                    context.count("changes", u64::from(smallest != page));
                 }
                 last = Some(edge.other);
             }
         }
         Ok(())
     });
-    // Ties a page and its smaller neighbours to the least of them.
+    // Connects a page and its smaller neighbours to the smallest of them.
     registry.reduce::<Edge, _>("small star", |context, groups| {
         let mut edges = context.shuffle::<Edge>("edges")?;
-        let mut tie = |page: u32, least: u32| -> cento_flow::Result<()> {
-            edges.push(Edge { page, other: least })?;
+        let mut connect = |page: u32, smallest: u32| -> cento_flow::Result<()> {
             edges.push(Edge {
-                page: least,
+                page,
+                other: smallest,
+            })?;
+            edges.push(Edge {
+                page: smallest,
                 other: page,
             })
         };
@@ -92,12 +95,12 @@ pub(crate) fn registry() -> Registry {
             let Some(first) = group.next() else {
                 continue;
             };
-            let least = first.other;
-            tie(page, least)?;
-            let mut last = least;
+            let smallest = first.other;
+            connect(page, smallest)?;
+            let mut last = smallest;
             for edge in group {
                 if edge.other != last {
-                    tie(edge.other, least)?;
+                    connect(edge.other, smallest)?;
                     context.count("changes", 1);
                     last = edge.other;
                 }
@@ -109,10 +112,10 @@ pub(crate) fn registry() -> Registry {
         let mut members = context.table::<Member>("members")?;
         while let Some(mut group) = groups.next_group()? {
             let page = group.key();
-            if let Some(least) = group.next() {
+            if let Some(smallest) = group.next() {
                 members.push(Member {
                     page,
-                    component: page.min(least.other),
+                    component: page.min(smallest.other),
                 })?;
             }
         }
@@ -121,7 +124,7 @@ pub(crate) fn registry() -> Registry {
     registry
 }
 
-/// The flow: pages are numbers below 2 to the power of `bits`.
+/// Returns the flow. Pages are numbers below 2 to the power of `bits`.
 pub(crate) fn flow(tasks: Vec<Value>, bits: u32) -> Flow {
     let by_page = Shuffle {
         key_bits: Some(bits),

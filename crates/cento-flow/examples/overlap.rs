@@ -1,15 +1,14 @@
-//! Pairs of pages that share at least T chunks, by coarse counting (Shivakumar & Garcia-Molina
-//! 1998): an analysis in a page of code.
+//! Pairs of pages that share at threshold T chunks, by coarse counting (Shivakumar & Garcia-Molina
+//! 1998).
 //!
-//! All pairs of a chunk are too many to count one by one. So a first pass only raises hashed
-//! counters, in fixed memory; a second pass marks the buckets that got heavy in a bitmap; a third
-//! puts a pair into a shuffle only if its bucket is heavy, and counts exactly. A light bucket
-//! cannot hide a frequent pair, so the result is exact whatever the memory; with less of it more
-//! pairs are counted for nothing.
+//! There are too many pairs to count them one by one. So a first pass only increases hashed
+//! counters, in fixed memory. A second pass adds a pair to a shuffle only if its counter reaches T,
+//! and a third one counts these exactly. A counter is never too low, so that the result is exact
+//! for any memory; with less memory more pairs are counted in vain.
 //!
 //! ```text
-//!   pages ─ cut ─▶ by chunk ─┬─ coarse ──▶ counters            by chunk ─ pairs ─▶ by pair ─ exact ─▶ overlaps
-//!                            └─ again ───▶ by chunk (kept)        ▲ asks the counters
+//!   pages ─ cut ─▶ by chunk ─ coarse ─┬─▶ counters ─────┐ reads
+//!                                     └─▶ again ──── pairs ─▶ by pair ─ exact ─▶ overlaps
 //! ```
 //!
 //! ```sh
@@ -20,7 +19,7 @@ use bytemuck::{Pod, Zeroable};
 use cento_flow::{CHECKPOINT, Counters, Flow, Progress, Registry, Row, Runner, Stage, table_row};
 use serde_json::{Value, json};
 
-/// A chunk and a page that it is on.
+/// A chunk and a page that has it.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
 struct ChunkPage {
@@ -96,7 +95,7 @@ pub(crate) fn registry() -> Registry {
         while let Some(group) = groups.next_group()? {
             let chunk = group.key();
             let pages: Vec<u32> = group.map(|row| row.page).collect();
-            // A chunk on one page makes no pairs, and need not be seen again.
+            // A chunk on one page makes no pairs.
             if pages.len() > 1 {
                 again.extend(pages.iter().map(|&page| ChunkPage { chunk, page }))?;
             }
@@ -108,12 +107,12 @@ pub(crate) fn registry() -> Registry {
         Ok(())
     });
     registry.reduce::<ChunkPage, _>("pairs", |context, groups| {
-        let least: u64 = context.parameters()?;
+        let threshold: u64 = context.parameters()?;
         let counters = context.state::<Counters>("counters")?;
         let mut pairs = context.shuffle::<Pair>("by pair")?;
         while let Some(group) = groups.next_group()? {
             pairs_of(group.map(|row| row.page).collect(), |pair| {
-                let heavy = u64::from(counters.get(pair.key())) >= least.min(255);
+                let heavy = u64::from(counters.get(pair.key())) >= threshold.min(255);
                 context.count(
                     if heavy {
                         "pairs counted"
@@ -128,12 +127,12 @@ pub(crate) fn registry() -> Registry {
         Ok(())
     });
     registry.reduce::<Pair, _>("exact", |context, groups| {
-        let least: u64 = context.parameters()?;
+        let threshold: u64 = context.parameters()?;
         let mut overlaps = context.table::<Overlap>("overlaps")?;
         while let Some(group) = groups.next_group()? {
             let (left, right) = ((group.key() >> 32) as u32, group.key() as u32);
             let chunks = group.count() as u64;
-            if chunks >= least {
+            if chunks >= threshold {
                 overlaps.push(Overlap {
                     left,
                     right,
@@ -146,7 +145,7 @@ pub(crate) fn registry() -> Registry {
     registry
 }
 
-pub(crate) fn flow(pages: Vec<Value>, least: u64, counters: u64) -> Flow {
+pub(crate) fn flow(pages: Vec<Value>, threshold: u64, counters: u64) -> Flow {
     Flow::new("overlap")
         .shuffle("by chunk")
         .shuffle("again")
@@ -161,13 +160,13 @@ pub(crate) fn flow(pages: Vec<Value>, least: u64, counters: u64) -> Flow {
         )
         .stage(
             Stage::reduce("pairs", "again")
-                .with(json!(least))
+                .with(json!(threshold))
                 .reads("counters")
                 .writes("by pair"),
         )
         .stage(
             Stage::reduce("exact", "by pair")
-                .with(json!(least))
+                .with(json!(threshold))
                 .writes("overlaps"),
         )
 }

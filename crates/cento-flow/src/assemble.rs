@@ -1,9 +1,9 @@
-//! Writing a table: the rows of many tasks as one Parquet file.
+//! Writing the rows of many tasks to one Parquet file.
 //!
 //! ```text
-//!   task 0 ▒▒▒▒▒▒  task 1 ▒▒  task 2 ▒▒▒▒▒▒▒▒▒▒     as tasks made them: depends on partitions and memory
-//!   ├── row group ──┼── row group ──┼── row g…       cut again, every so many rows
-//!   encoded by any thread, appended in order         depends on the rows alone
+//!   task 0 ▒▒▒▒▒▒  task 1 ▒▒  task 2 ▒▒▒▒▒▒▒▒▒▒   batches depend on partitions and memory
+//!   ├── row group ──┼── row group ──┼── row g…     row groups depend on the rows alone
+//!   encoded by any thread, appended in order
 //! ```
 
 use std::collections::BTreeMap;
@@ -23,45 +23,38 @@ use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 
-use crate::chunk::Contribution;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+use crate::registry::RowSource;
 use crate::table::decode;
 use crate::threads::on_threads;
 
-/// Rows of a row group. Small enough that some of them, decoded, fit beside anything; large enough
+/// Rows of a row group. Small enough that a few decoded row groups need little memory, large enough
 /// to be read fast.
 const ROW_GROUP: usize = 1 << 17;
-/// Bytes of strings in a row group. Long URLs make shorter row groups: some of them are held at
-/// once, and a column of strings ends at 2 GiB.
+/// Bytes of strings in a row group. Long URLs make row groups with fewer rows, because several row
+/// groups are in memory at once, and a column of strings is limited to 2 GiB.
 const GROUP_BYTES: usize = 16 << 20;
 
-/// What there is to know of a table that was written.
+/// A table that was written.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub struct TableReport {
     /// Its name in the flow.
     pub name: String,
-    /// Its rows.
+    /// The number of its rows.
     pub rows: u64,
-    /// The bytes of its file.
+    /// The size of its file in bytes.
     pub bytes: u64,
-    /// BLAKE3 over all of its file, in hex.
+    /// The BLAKE3 hash of its file, in hex.
     pub blake3: String,
 }
 
-/// Where the rows of a table come from, in order.
-pub(crate) enum Rows<'a> {
-    /// From tasks of this process.
-    Tasks(&'a [Contribution]),
-    /// From buffers that someone brought.
-    Buffers(&'a [&'a [u8]]),
-}
-
-/// Gives row groups one after the other.
-struct Cutter<'a> {
+/// Cuts the rows of a table into row groups.
+struct RowGroupCutter<'a> {
     name: &'a str,
-    rows: Rows<'a>,
-    /// The task whose rows come next, and how many pieces of its output were read.
+    rows: RowSource<'a>,
+    /// The task that is read, and the number of its chunks or ranges that were read.
     next: usize,
     piece: usize,
     waiting: Vec<RecordBatch>,
@@ -71,34 +64,34 @@ struct Cutter<'a> {
     schema: Option<SchemaRef>,
 }
 
-impl Cutter<'_> {
-    /// The next batches: a piece of the output of a task. `None` after the last one.
+impl RowGroupCutter<'_> {
+    /// Loads the batches of the next chunk or range. `None` after the last one.
     fn load(&mut self) -> Result<Option<Vec<RecordBatch>>> {
         let failed = |error| Error::table(self.name.as_ref(), &error);
         loop {
             let batches = match self.rows {
-                Rows::Buffers(buffers) => match buffers.get(self.next) {
+                RowSource::Buffers(buffers) => match buffers.get(self.next) {
                     Some(buffer) if self.piece == 0 => Some(decode(buffer).map_err(failed)?),
                     Some(_) => None,
                     None => return Ok(None),
                 },
-                Rows::Tasks(tasks) => {
+                RowSource::Tasks(tasks) => {
                     let Some(task) = tasks.get(self.next) else {
                         return Ok(None);
                     };
-                    if let (Some(file), false) = (&task.file, task.held) {
-                        let extents = file.extents(self.name, 0)?;
-                        match extents.get(self.piece) {
-                            Some(extent) => {
-                                let mut bytes = vec![0; extent.bytes as usize];
-                                file.read(extent, &mut bytes)?;
+                    if let (Some(file), false) = (&task.file, task.in_memory) {
+                        let ranges = file.ranges(self.name, 0)?;
+                        match ranges.get(self.piece) {
+                            Some(range) => {
+                                let mut bytes = vec![0; range.bytes as usize];
+                                file.read(range, &mut bytes)?;
                                 Some(decode(&bytes).map_err(failed)?)
                             }
                             None => None,
                         }
                     } else {
                         let chunk = task.port.chunks.get(self.piece);
-                        let batches = chunk.map(|chunk| decode(chunk.piece(0)));
+                        let batches = chunk.map(|chunk| decode(chunk.partition(0)));
                         batches.transpose().map_err(failed)?
                     }
                 }
@@ -113,9 +106,11 @@ impl Cutter<'_> {
         }
     }
 
-    /// The next row group and its number.
+    /// Returns the next row group and its number.
     fn cut(&mut self) -> Result<Option<(u64, RecordBatch)>> {
-        while self.waiting_rows < ROW_GROUP && self.waiting_bytes < GROUP_BYTES {
+        // Load one byte more than fits: rows without strings after a full row group belong to it,
+        // whether or not they are in the same batch.
+        while self.waiting_rows < ROW_GROUP && self.waiting_bytes <= GROUP_BYTES {
             let Some(batches) = self.load()? else {
                 break;
             };
@@ -142,11 +137,12 @@ impl Cutter<'_> {
             } else {
                 rows_within(&batch, rows_left, bytes_left)
             };
-            // A row that is too long alone is a row group.
-            if now == 0 && taken.is_empty() {
+            // A row that is too long is a row group of one row, whether or not its batch ends here.
+            let too_long = now == 0 && taken.is_empty();
+            if too_long {
                 now = 1;
             }
-            full |= now < rows;
+            full |= too_long || now < rows;
             let bytes = string_bytes(&batch, now);
             if now > 0 {
                 taken.push(batch.slice(0, now));
@@ -159,7 +155,7 @@ impl Cutter<'_> {
             self.waiting_rows -= now;
             self.waiting_bytes -= bytes;
         }
-        // One array a column whatever the pieces were: where pages end must not depend on them.
+        // One array per column: where Parquet pages end must not depend on the batches.
         let group = arrow_select::concat::concat_batches(&schema, &taken)
             .map_err(|error| Error::table(self.name.as_ref(), &error))?;
         self.cut += 1;
@@ -167,7 +163,7 @@ impl Cutter<'_> {
     }
 }
 
-/// The bytes of all strings in the first rows of a batch.
+/// Returns the bytes of all strings in the first rows of a batch.
 fn string_bytes(batch: &RecordBatch, rows: usize) -> usize {
     let columns = batch.columns().iter();
     columns
@@ -180,7 +176,7 @@ fn string_bytes(batch: &RecordBatch, rows: usize) -> usize {
         .sum()
 }
 
-/// How many rows of a batch have no more strings than so many bytes.
+/// Returns how many of the first `rows` rows of a batch have strings of at most `bytes` bytes.
 fn rows_within(batch: &RecordBatch, rows: usize, bytes: usize) -> usize {
     let (mut least, mut most) = (0, rows.min(batch.num_rows()));
     while least < most {
@@ -199,20 +195,21 @@ struct Encoded {
     columns: Vec<ArrowColumnChunk>,
 }
 
-/// The file while it grows.
+/// Appends encoded row groups to the file in order.
 struct Appender {
     writer: SerializedFileWriter<BufWriter<Output>>,
     next: u64,
     early: BTreeMap<u64, Encoded>,
     rows: u64,
-    failed: Option<Error>,
+    /// Whether a thread has failed, so that others must not wait for its row group.
+    failed: bool,
 }
 
-/// Writes the table `name` to `folder`, beside its place, and gives it its name when it is whole.
+/// Writes the table `name` to `folder`. The file gets its name when it is complete.
 pub(crate) fn write_table(
     folder: &Path,
     name: &str,
-    rows: Rows<'_>,
+    rows: RowSource<'_>,
     threads: usize,
     progress: &Progress,
 ) -> Result<TableReport> {
@@ -221,7 +218,7 @@ pub(crate) fn write_table(
     let output = Output::within(&path).map_err(failed)?;
     let (mut output, count) = write_rows(output, &path, name, rows, threads, progress)?;
     output.seek(SeekFrom::Start(0)).map_err(failed)?;
-    let Checksum { bytes, blake3 } = Checksum::read(&mut output).map_err(failed)?;
+    let Checksum { bytes, blake3, .. } = Checksum::read(&mut output).map_err(failed)?;
     output.finish_synced().map_err(failed)?;
     Ok(TableReport {
         name: name.to_owned(),
@@ -235,12 +232,12 @@ fn write_rows(
     output: Output,
     path: &Path,
     name: &str,
-    rows: Rows<'_>,
+    rows: RowSource<'_>,
     threads: usize,
     progress: &Progress,
 ) -> Result<(Output, u64)> {
     let failed = |error: ParquetError| Error::parquet(path, error);
-    let mut cutter = Cutter {
+    let mut cutter = RowGroupCutter {
         name,
         rows,
         next: 0,
@@ -252,7 +249,7 @@ fn write_rows(
         schema: None,
     };
     let first = cutter.cut()?;
-    // A table without rows still has columns, for every task says which.
+    // A table without rows still has columns, because every task sends its schema.
     let schema = cutter
         .schema
         .clone()
@@ -269,7 +266,7 @@ fn write_rows(
         next: 0,
         early: BTreeMap::new(),
         rows: 0,
-        failed: None,
+        failed: false,
     });
     let appended = Condvar::new();
     let cutter = Mutex::new((cutter, first));
@@ -297,32 +294,26 @@ fn write_rows(
                 appender.append(encoded).map_err(failed)?;
             }
             appended.notify_all();
-            // Whoever is far ahead waits, so that there is a bound to what waits to be appended.
-            while appender.early.len() > 2 * threads
-                && appender.failed.is_none()
-                && progress.check().is_ok()
+            // A thread that is far ahead waits, which limits the number of row groups in memory.
+            while appender.early.len() > 2 * threads && !appender.failed && progress.check().is_ok()
             {
                 let waited = appended.wait_timeout(appender, std::time::Duration::from_millis(50));
                 appender = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
-            if appender.failed.is_some() {
+            if appender.failed {
                 return Ok(());
             }
         }
     };
-    on_threads(threads, || {
-        if let Err(error) = work() {
-            let mut appender = appender.lock().unwrap_or_else(PoisonError::into_inner);
-            appender.failed.get_or_insert(error);
-            appended.notify_all();
-        }
-    });
+    let stop = || {
+        let mut appender = appender.lock().unwrap_or_else(PoisonError::into_inner);
+        appender.failed = true;
+        appended.notify_all();
+    };
+    on_threads(threads, stop, work)?;
     let appender = appender
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    if let Some(error) = appender.failed {
-        return Err(error);
-    }
     let file = appender.writer.into_inner().map_err(failed)?;
     let output = file
         .into_inner()
@@ -357,9 +348,9 @@ fn encode(
         .collect();
     for (field, array) in pairs {
         for leaf in compute_leaves(field, array)? {
-            let mut writer = writers
-                .next()
-                .ok_or_else(|| ParquetError::General(format!("there is no column for {field}")))?;
+            let mut writer = writers.next().ok_or_else(|| {
+                ParquetError::General(format!("there is no writer for the column {field}"))
+            })?;
             writer.write(&leaf)?;
             columns.push(writer.close()?);
         }
@@ -370,8 +361,8 @@ fn encode(
     })
 }
 
-/// Numbers of 64 bits and hashes are mostly different from each other: a dictionary of them is work
-/// for nothing.
+/// Returns the writer properties of a schema. Columns of 64-bit numbers and hashes have mostly
+/// distinct values, so that a dictionary would not help.
 fn properties(schema: &Schema) -> WriterProperties {
     let mut builder = WriterProperties::builder()
         .set_writer_version(WriterVersion::PARQUET_1_0)
@@ -397,7 +388,7 @@ mod tests {
     use arrow_schema::Field;
     use std::sync::Arc;
 
-    /// Row groups of strings of these lengths, which come in batches of so many rows.
+    /// Returns the rows of each row group for strings of these lengths in batches of `batch` rows.
     fn groups(lengths: &[usize], batch: usize) -> Vec<usize> {
         let schema = Arc::new(Schema::new(vec![
             Field::new("number", DataType::UInt64, false),
@@ -417,9 +408,9 @@ mod tests {
             })
             .collect();
         let buffers: Vec<&[u8]> = blobs.iter().map(Vec::as_slice).collect();
-        let mut cutter = Cutter {
+        let mut cutter = RowGroupCutter {
             name: "test",
-            rows: Rows::Buffers(&buffers),
+            rows: RowSource::Buffers(&buffers),
             next: 0,
             piece: 0,
             waiting: Vec::new(),
@@ -436,13 +427,19 @@ mod tests {
     }
 
     #[test]
-    fn long_strings_make_short_row_groups_whatever_the_batches_are() {
-        // Rows of 1 MiB, and one that is larger than a row group.
+    fn long_strings_make_row_groups_with_fewer_rows_and_batches_do_not_matter() {
+        // Strings of 1 MiB, and one that is longer than a row group.
         let mut lengths = vec![1 << 20; 40];
         lengths[20] = GROUP_BYTES + 1;
-        let wanted = [16, 4, 1, 16, 3];
+        let expected = [16, 4, 1, 16, 3];
         for batch in [1, 7, 40] {
-            assert_eq!(groups(&lengths, batch), wanted, "{batch}");
+            assert_eq!(groups(&lengths, batch), expected, "{batch}");
+        }
+        // Empty strings after a full row group and after a row that is too long.
+        let mut lengths = vec![1 << 20; 16];
+        lengths.extend([0, 0, GROUP_BYTES + 1, 0, 0]);
+        for batch in [1, 16, 19, 21] {
+            assert_eq!(groups(&lengths, batch), [18, 1, 2], "{batch}");
         }
         let short = vec![3; ROW_GROUP + 5];
         for batch in [1000, 1 << 18] {

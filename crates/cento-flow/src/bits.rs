@@ -1,6 +1,6 @@
-//! States that are made of bits: the filter of keys seen before, bitmaps, saturating counters.
+//! States that are made of bits: a filter of repeated keys, bitmaps, saturating counters.
 //!
-//! All of them are arrays of atomic words that threads write to without waiting for each other.
+//! All of them are arrays of atomic words, which threads write without waiting for each other.
 
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -10,11 +10,10 @@ use serde_json::Value;
 use crate::error::StageError;
 use crate::state::State;
 
-/// Words that are written or read at once.
+/// Words that are read or written at once.
 const BATCH: usize = 8192;
 
-/// The number of units of `size` bytes that the parameter `bytes` asks for: no fewer, or the last
-/// numbers of a bitmap would be taken for others.
+/// Returns the number of units of `size` bytes for the parameter `bytes`, rounded up.
 fn units(parameters: &Value, size: u64) -> u64 {
     bytes_of(parameters).div_ceil(size).max(1)
 }
@@ -28,7 +27,7 @@ fn bytes_of(parameters: &Value) -> u64 {
 
 fn checked_bytes(parameters: &Value) -> Result<u64, StageError> {
     match bytes_of(parameters) {
-        0 => Err("`bytes` says how large the state is, and is missing".into()),
+        0 => Err("the parameter `bytes` is missing".into()),
         bytes => Ok(bytes),
     }
 }
@@ -51,7 +50,7 @@ fn write_words(words: &[AtomicU64], output: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads as many words as there are, and nothing may be left over.
+/// Reads exactly `words` words. More are an error.
 fn read_words(
     input: &mut dyn Read,
     words: usize,
@@ -70,18 +69,18 @@ fn read_words(
         }
     }
     if input.read(&mut [0])? != 0 {
-        return Err("the state is larger than its parameters say".into());
+        return Err("the saved state has another size".into());
     }
     Ok(())
 }
 
-/// Which word a hash belongs to, of so many.
+/// Maps a hash to one of `words` words.
 #[inline(always)]
 fn spread(hash: u64, words: usize) -> usize {
     ((u128::from(hash) * words as u128) >> 64) as usize
 }
 
-/// Mixes a key, so that keys need not be hashes themselves.
+/// Hashes a key, so that keys need not be hashes.
 #[inline(always)]
 fn mix(key: u64) -> u64 {
     let key = (key ^ (key >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -89,24 +88,23 @@ fn mix(key: u64) -> u64 {
     key ^ (key >> 32)
 }
 
-/// Tells which keys may occur more than once, in the memory that it is given: the *exact
-/// prefilter*.
+/// A filter of keys that occur more than once: the *exact prefilter*.
 ///
-/// A first pass over the input calls [`SeenFilter::note`] with every key, a second one puts only
-/// those rows into the shuffle for which [`SeenFilter::seen_again`] holds. A key that was noted
-/// twice always passes; of those noted once nearly all are dropped. What passes by mistake is a
-/// group of one, which the reduce sees and drops; so the result is the same as without the filter.
+/// A first pass over the input calls [`SeenFilter::note`] with every key. A second pass adds only
+/// those rows to the shuffle for which [`SeenFilter::seen_again`] is true. A key that was noted
+/// twice always passes; nearly all keys that were noted once are dropped. A false positive is a
+/// group of one row, which the reduce drops. So the result is the same as without the filter.
 ///
-/// Parameters: `{"bytes": n}`. With 4 bytes for each distinct key about 1 in 150 keys that occur
-/// once passes.
+/// Parameters: `{"bytes": n}`. With 4 bytes for each distinct key, about 1 in 150 keys that occur
+/// once pass.
 ///
 /// ```text
-///   key ──mix──▶ word ─┬─ once  │ 0100100000010001…   four bits of 64: set by the first that comes
-///                      └─ again │ 0000100000010001…   set by all who find theirs set already
+///   key ──mix──▶ word ─┬─ once  │ 0100100000010001…   four of 64 bits, set by the first note
+///                      └─ again │ 0000100000010001…   set by every later note
 /// ```
 #[derive(Debug)]
 pub struct SeenFilter {
-    /// Pairs of words: *once*, *again*. They share a cache line, so a key costs one miss.
+    /// Pairs of words: *once*, *again*. They share a cache line, so that a key costs one miss.
     words: Vec<AtomicU64>,
 }
 
@@ -115,7 +113,7 @@ impl SeenFilter {
     fn find(&self, key: u64) -> (Option<&[AtomicU64]>, u64) {
         let hash = mix(key);
         let pair = spread(hash, self.words.len() / 2) * 2;
-        // The multiplication above has used up the high bits; these are the low ones.
+        // The word was chosen by the high bits; these are the low ones.
         let mask = 1 << (hash & 63)
             | 1 << ((hash >> 6) & 63)
             | 1 << ((hash >> 12) & 63)
@@ -129,8 +127,8 @@ impl SeenFilter {
         let (Some([once, again]), mask) = self.find(key) else {
             return;
         };
-        // One atomic operation decides who was first, so two threads with the same key cannot both
-        // be.
+        // One atomic operation decides which thread was first, so that two threads with the same
+        // key cannot both be.
         if once.load(Ordering::Relaxed) & mask == mask
             || once.fetch_or(mask, Ordering::Relaxed) & mask == mask
         {
@@ -138,7 +136,7 @@ impl SeenFilter {
         }
     }
 
-    /// Whether the key may have been noted more than once. Never wrong if it says no.
+    /// Whether the key may have been noted more than once. False is always right.
     #[inline(always)]
     pub fn seen_again(&self, key: u64) -> bool {
         match self.find(key) {
@@ -166,7 +164,7 @@ impl State for SeenFilter {
             if at % 2 == 0 {
                 other_once = word;
             } else if let Some([once, again]) = self.words.get(at - 1..=at) {
-                // Whoever is in both was noted twice.
+                // A key that is in both was noted twice.
                 let both = once.fetch_or(other_once, Ordering::Relaxed) & other_once;
                 again.fetch_or(word | both, Ordering::Relaxed);
             }
@@ -178,20 +176,19 @@ impl State for SeenFilter {
     }
 }
 
-/// A set of small numbers: heavy buckets, pages that are patchy. Parameters: `{"bytes": n}` for
-/// numbers below 8 n.
+/// A set of small numbers. Parameters: `{"bytes": n}` for numbers below 8 n.
 #[derive(Debug)]
 pub struct Bitmap {
     words: Vec<AtomicU64>,
 }
 
 impl Bitmap {
-    /// How many numbers it can hold; larger ones are taken modulo this.
+    /// The number of different numbers; larger ones are taken modulo this.
     pub fn capacity(&self) -> u64 {
         self.words.len() as u64 * 64
     }
 
-    /// Puts a number in.
+    /// Adds a number to the set.
     #[inline(always)]
     pub fn set(&self, number: u64) {
         let number = number % self.capacity();
@@ -200,7 +197,7 @@ impl Bitmap {
         }
     }
 
-    /// Whether a number is in.
+    /// Whether a number is in the set.
     #[inline(always)]
     pub fn get(&self, number: u64) -> bool {
         let number = number % self.capacity();
@@ -233,15 +230,15 @@ impl State for Bitmap {
     }
 }
 
-/// Counters that stop at 255, for hashed counting: a bucket is never counted too low, so it tells
-/// what cannot be frequent. Parameters: `{"bytes": n}` for n counters.
+/// Hashed counters that saturate at 255. A counter is never too low, so that a low one proves that
+/// a key is rare. Parameters: `{"bytes": n}` for n counters.
 #[derive(Debug)]
 pub struct Counters {
     counts: Vec<AtomicU8>,
 }
 
 impl Counters {
-    /// Adds to the counter that a key falls on.
+    /// Adds to the counter of a key.
     #[inline(always)]
     pub fn add(&self, key: u64, amount: u8) {
         if let Some(count) = self.counts.get(spread(mix(key), self.counts.len())) {
@@ -249,7 +246,7 @@ impl Counters {
         }
     }
 
-    /// The counter that a key falls on: at least as much as was added for the key, up to 255.
+    /// Returns the counter of a key: at least the amount that was added for the key, up to 255.
     #[inline(always)]
     pub fn get(&self, key: u64) -> u8 {
         let count = self.counts.get(spread(mix(key), self.counts.len()));
@@ -314,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bitmap_tells_all_of_its_numbers_apart() {
+    fn a_bitmap_distinguishes_all_of_its_numbers() {
         for bytes in 1..100 {
             let parameters = json!({ "bytes": bytes });
             let bitmap = Bitmap::create(&parameters).unwrap();
@@ -335,7 +332,7 @@ mod tests {
             let parameters = json!({ "bytes": bytes });
             let whole = SeenFilter::create(&parameters).unwrap();
             keys.iter().for_each(|&key| whole.note(key));
-            // Two tasks that each saw a part, brought together either way.
+            // Two tasks that each saw a part, merged in either order.
             let (left, right) = keys.split_at(cut.min(keys.len()));
             let halves = [left, right].map(|part| {
                 let filter = SeenFilter::create(&parameters).unwrap();
@@ -356,7 +353,7 @@ mod tests {
         }
 
         #[test]
-        fn a_bitmap_of_n_bytes_tells_all_numbers_below_8_n_apart(bytes in 1u64..70, number in 0u64..560, other in 0u64..560) {
+        fn a_bitmap_of_n_bytes_distinguishes_all_numbers_below_8_n(bytes in 1u64..70, number in 0u64..560, other in 0u64..560) {
             let bitmap = Bitmap::create(&json!({ "bytes": bytes })).unwrap();
             prop_assert!(bitmap.capacity() >= 8 * bytes);
             let (number, other) = (number % (8 * bytes), other % (8 * bytes));
@@ -365,7 +362,7 @@ mod tests {
         }
 
         #[test]
-        fn bitmaps_and_counters_hold_what_was_put_in(numbers in prop::collection::vec(0u64..4000, 0..200)) {
+        fn bitmaps_and_counters_have_what_was_added(numbers in prop::collection::vec(0u64..4000, 0..200)) {
             let parameters = json!({ "bytes": 512 });
             let bitmap = Bitmap::create(&parameters).unwrap();
             let counters = Counters::create(&parameters).unwrap();

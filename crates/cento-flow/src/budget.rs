@@ -1,27 +1,28 @@
-//! One memory budget that everything draws on.
+//! The memory budget of a run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 
-/// A number of bytes that may be held at once, shared by all who hold any.
+/// A limit on the memory that all parts of a run use together.
 ///
 /// ```text
 ///   ├──────── half ────────┼─────── quarter ──────┼─────── quarter ──────┤
-///   finished tasks' output   output of the tasks    partitions being
-///   and states, then disk    that run, by thread    sorted, by thread
+///   output of finished       output of running      partitions being
+///   tasks, and states        tasks, per thread      sorted, per thread
 /// ```
 ///
-/// What runs has its share set apart when a stage begins, so that no thread ever waits for another;
-/// what is finished stays in memory while there is room and goes to disk when there is none.
+/// The shares of the threads are reserved when a stage starts, so that no thread ever waits for
+/// memory. The output of finished tasks stays in memory while the budget allows, and is written to
+/// disk otherwise.
 #[derive(Debug)]
 pub struct MemoryBudget {
     limit: u64,
     used: AtomicU64,
 }
 
-/// Bytes taken from a budget; given back when it is dropped.
+/// Memory taken from a budget; dropping the lease returns it.
 #[derive(Debug)]
 pub struct Lease {
     budget: Arc<MemoryBudget>,
@@ -29,11 +30,11 @@ pub struct Lease {
 }
 
 impl MemoryBudget {
-    /// The smallest budget for one thread. Below it a thread could not hold a chunk of rows and
+    /// The smallest budget for one thread. With less, a thread could not fill a chunk of rows and
     /// sort another.
     pub const MINIMUM_PER_THREAD: u64 = 1 << 20;
 
-    /// A budget of so many bytes for so many threads.
+    /// Creates a budget of `limit` bytes for a number of threads.
     pub fn new(limit: u64, threads: usize) -> Result<Arc<MemoryBudget>> {
         let needed = Self::MINIMUM_PER_THREAD * threads.max(1) as u64;
         if limit < needed {
@@ -49,17 +50,22 @@ impl MemoryBudget {
         }))
     }
 
-    /// All of it.
+    /// The size of the budget in bytes.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// What is taken now.
+    /// Bytes that are taken.
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Takes bytes if so many are left.
+    /// Bytes that can still be taken.
+    pub fn available(&self) -> u64 {
+        self.limit.saturating_sub(self.used())
+    }
+
+    /// Takes bytes if they are available.
     pub fn try_take(self: &Arc<Self>, bytes: u64) -> Option<Lease> {
         self.used
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
@@ -72,18 +78,18 @@ impl MemoryBudget {
         })
     }
 
-    /// Takes bytes for something that there is no way around, or says for what there was no room.
+    /// Takes bytes, or fails with an error that names what they are needed for.
     pub fn take(self: &Arc<Self>, bytes: u64, reason: &str) -> Result<Lease> {
         self.try_take(bytes).ok_or_else(|| Error::TooLittleMemory {
             limit: self.limit,
             needed: self.used().saturating_add(bytes),
-            reason: format!(" with {reason}"),
+            reason: format!(", including {reason}"),
         })
     }
 }
 
 impl Lease {
-    /// How much it is.
+    /// The size of the lease.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -95,18 +101,18 @@ impl Drop for Lease {
     }
 }
 
-/// How the parts of a budget are laid out for a number of threads.
+/// The shares of a budget for each thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shares {
-    /// Rows that are collected before they are ordered by partition.
+    /// Bytes of rows that are collected before they are partitioned.
     pub(crate) chunk: usize,
-    /// Chunks that a running task may hold before it writes them out.
+    /// Bytes of chunks that a running task may keep in memory before it spills them.
     pub(crate) task: u64,
-    /// What a thread may surely use to sort.
+    /// Bytes that a thread may always use for sorting.
     pub(crate) sort: u64,
 }
 
-/// A chunk stays in the second-level cache, so that ordering it by partition does.
+/// A chunk fits in the second-level cache, so that partitioning it does not leave the cache.
 const CHUNK: u64 = 1 << 20;
 
 impl Shares {
@@ -125,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_taken_comes_back() {
+    fn dropping_a_lease_returns_its_memory() {
         let budget = MemoryBudget::new(4 << 20, 1).unwrap();
         let lease = budget.try_take(3 << 20).unwrap();
         assert!(budget.try_take(2 << 20).is_none());
@@ -136,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_below_the_minimum_is_refused_with_advice() {
+    fn a_budget_below_the_minimum_is_refused_with_a_hint() {
         let error = MemoryBudget::new(1 << 20, 2).unwrap_err();
         assert!(error.to_string().contains("too small"), "{error}");
         assert!(error.hint().unwrap().contains("--memory"));

@@ -1,4 +1,4 @@
-//! What a stage function sees of the run that it is part of.
+//! The context of a stage function: its parameters, input and outputs.
 
 use std::any::Any;
 use std::cell::{RefCell, RefMut};
@@ -10,47 +10,47 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::budget::MemoryBudget;
-use crate::chunk::TaskOutput;
 use crate::error::{Error, Result};
-use crate::flow::{Flow, Input, Stage};
+use crate::flow::{Flow, Stage, StageInput};
 use crate::row::{Key, Row};
-use crate::sink::{Emitter, Keep, TaskSink};
+use crate::sink::{Emitter, Placement, TaskSink};
 use crate::sort::Partitioner;
 use crate::state::{State, States};
 use crate::table::{TableEmitter, TableName, TableRow};
+use crate::task_output::TaskOutput;
 use crate::wide::WideEmitter;
 
-/// Anything that takes the output of a task.
-pub(crate) trait Outlet: Any {
+/// An emitter of rows of any type.
+pub(crate) trait AnyEmitter: Any {
     fn flush(&mut self) -> Result<()>;
 }
 
-impl<R: Row> Outlet for Emitter<R> {
+impl<R: Row> AnyEmitter for Emitter<R> {
     fn flush(&mut self) -> Result<()> {
         Emitter::flush(self)
     }
 }
 
-impl<T: TableRow> Outlet for TableEmitter<T> {
+impl<T: TableRow> AnyEmitter for TableEmitter<T> {
     fn flush(&mut self) -> Result<()> {
         TableEmitter::flush(self)
     }
 }
 
-impl Outlet for WideEmitter {
+impl AnyEmitter for WideEmitter {
     fn flush(&mut self) -> Result<()> {
         WideEmitter::flush(self)
     }
 }
 
-/// The surroundings of one task: its parameters, what it may read, and where its output goes.
+/// What a stage function knows of its task: parameters, states, and emitters for its output.
 pub struct Context<'a> {
     flow: &'a Flow,
     stage: &'a Stage,
     task: usize,
     states: &'a States,
     sink: Rc<TaskSink>,
-    outlets: BTreeMap<&'a str, RefCell<Option<Box<dyn Outlet>>>>,
+    emitters: BTreeMap<&'a str, RefCell<Option<Box<dyn AnyEmitter>>>>,
     counters: RefCell<BTreeMap<String, u64>>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Context<'a> {
             task,
             states,
             sink,
-            outlets: stage
+            emitters: stage
                 .writes
                 .iter()
                 .map(|name| (name.as_str(), RefCell::new(None)))
@@ -77,20 +77,20 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The stage.
+    /// The stage that the task belongs to.
     pub fn stage(&self) -> &Stage {
         self.stage
     }
 
-    /// Which task it is, or which partition.
+    /// The number of the task, or of the partition.
     pub fn task_number(&self) -> usize {
         self.task
     }
 
-    /// What the task is, as the flow has it.
+    /// Deserialises the task.
     pub fn task<T: DeserializeOwned>(&self) -> Result<T> {
-        let Input::Tasks(tasks) = &self.stage.input else {
-            return Err(Error::Unsound(format!(
+        let StageInput::Tasks(tasks) = &self.stage.input else {
+            return Err(Error::InvalidFlow(format!(
                 "`{}` is a reduce and has no tasks",
                 self.stage.name
             )));
@@ -98,58 +98,58 @@ impl<'a> Context<'a> {
         self.read(tasks.get(self.task).unwrap_or(&Value::Null), "task")
     }
 
-    /// The parameters of the stage.
+    /// Deserialises the parameters of the stage.
     pub fn parameters<T: DeserializeOwned>(&self) -> Result<T> {
         self.read(&self.stage.parameters, "parameters")
     }
 
     fn read<T: DeserializeOwned>(&self, value: &Value, what: &str) -> Result<T> {
         T::deserialize(value).map_err(|error| {
-            Error::Unsound(format!("the {what} of `{}`: {error}", self.stage.name))
+            Error::InvalidFlow(format!("the {what} of `{}`: {error}", self.stage.name))
         })
     }
 
-    /// A state: one that earlier stages have built, or one that this stage builds.
+    /// Returns a state that the stage reads or writes.
     pub fn state<S: State>(&self, name: &str) -> Result<Arc<S>> {
         let mut known = self.stage.reads.iter().chain(&self.stage.writes);
         if !known.any(|known| known == name) {
-            return Err(Error::Unsound(format!(
-                "`{}` names no state `{name}`",
+            return Err(Error::InvalidFlow(format!(
+                "`{}` does not declare the state `{name}`",
                 self.stage.name
             )));
         }
         self.states.get(name)
     }
 
-    /// Where rows for a shuffle go. Several can be open at once, each of them once.
+    /// Returns the emitter for a shuffle. Several shuffles can be open at once, but each only once.
     pub fn shuffle<R: Row>(&self, name: &str) -> Result<RefMut<'_, Emitter<R>>> {
-        self.outlet(name, |sink| {
+        self.emitter(name, |sink| {
             Emitter::new(name, sink, self.partitioner::<R>(name)?)
         })
     }
 
-    /// Where rows of any length for a shuffle go.
+    /// Returns the emitter for a shuffle of records of any length.
     pub fn wide_shuffle(&self, name: &str) -> Result<RefMut<'_, WideEmitter>> {
-        self.outlet(name, |sink| {
+        self.emitter(name, |sink| {
             let partitioner = self.partitioner::<crate::wide::Fragment>(name)?;
             Ok(WideEmitter::new(Emitter::new(name, sink, partitioner)?))
         })
     }
 
-    /// Where rows for a table go.
+    /// Returns the emitter for a table.
     pub fn table<T: TableRow>(
         &self,
         table: impl Into<TableName<T>>,
     ) -> Result<RefMut<'_, TableEmitter<T>>> {
         let name = table.into().as_str();
         if !self.flow.tables.contains(name) {
-            return Err(Error::Unsound(format!("`{name}` is no table")));
+            return Err(Error::InvalidFlow(format!("there is no table `{name}`")));
         }
-        self.outlet(name, |sink| TableEmitter::new(name, sink))
+        self.emitter(name, |sink| TableEmitter::new(name, sink))
     }
 
-    /// Adds to a counter, which the report shows and which an iteration can wait for. Exact: a task
-    /// that is done again counts once.
+    /// Adds to a counter, which is in the report and can end an iteration. Counters are exact: a
+    /// task that is run again counts once.
     pub fn count(&self, name: &str, amount: u64) {
         let mut counters = self.counters.borrow_mut();
         match counters.get_mut(name) {
@@ -160,64 +160,67 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Fails if the run was told to stop. Functions that work long without putting out a row should
-    /// ask now and then.
+    /// Fails if the run was cancelled. Functions that work for long without emitting a row should
+    /// call this now and then.
     pub fn check(&self) -> Result<()> {
-        self.sink.workshop().progress.check()
+        self.sink.resources().progress.check()
     }
 
-    /// The memory budget, for functions that need much memory of their own.
+    /// The memory budget, for functions that need a lot of memory.
     pub fn budget(&self) -> &Arc<MemoryBudget> {
-        &self.sink.workshop().budget
+        &self.sink.resources().budget
     }
 
     fn partitioner<R: Row>(&self, name: &str) -> Result<Partitioner> {
         partitioner_of::<R>(self.flow, name)
     }
 
-    fn outlet<O: Outlet>(
+    fn emitter<O: AnyEmitter>(
         &self,
         name: &str,
         open: impl FnOnce(Rc<TaskSink>) -> Result<O>,
     ) -> Result<RefMut<'_, O>> {
-        let cell = self.outlets.get(name).ok_or_else(|| {
-            Error::Unsound(format!("`{}` does not write `{name}`", self.stage.name))
+        let cell = self.emitters.get(name).ok_or_else(|| {
+            Error::InvalidFlow(format!(
+                "`{}` does not declare that it writes `{name}`",
+                self.stage.name
+            ))
         })?;
-        let mut outlet = cell.try_borrow_mut().map_err(|_| {
-            Error::Unsound(format!("`{name}` is open twice in `{}`", self.stage.name))
+        let mut emitter = cell.try_borrow_mut().map_err(|_| {
+            Error::InvalidFlow(format!("`{}` opens `{name}` twice", self.stage.name))
         })?;
-        if outlet.is_none() {
-            *outlet = Some(Box::new(open(Rc::clone(&self.sink))?));
+        if emitter.is_none() {
+            *emitter = Some(Box::new(open(Rc::clone(&self.sink))?));
         }
-        let unlike = || Error::Unlike {
+        let mismatch = || Error::TypeMismatch {
             name: name.to_owned(),
             found: "rows of another type".to_owned(),
-            wanted: std::any::type_name::<O>().to_owned(),
+            expected: std::any::type_name::<O>().to_owned(),
         };
-        RefMut::filter_map(outlet, |outlet| {
-            let outlet: &mut dyn Any = outlet.as_deref_mut()?;
-            outlet.downcast_mut()
+        RefMut::filter_map(emitter, |emitter| {
+            let emitter: &mut dyn Any = emitter.as_deref_mut()?;
+            emitter.downcast_mut()
         })
-        .map_err(|_| unlike())
+        .map_err(|_| mismatch())
     }
 
-    /// Ends the task.
-    pub(crate) fn finish(self, keep: Keep) -> Result<TaskOutput> {
-        for outlet in self.outlets.into_values() {
-            if let Some(mut outlet) = outlet.into_inner() {
-                outlet.flush()?;
+    /// Flushes all emitters and finishes the task.
+    pub(crate) fn finish(self, placement: Placement) -> Result<TaskOutput> {
+        for emitter in self.emitters.into_values() {
+            if let Some(mut emitter) = emitter.into_inner() {
+                emitter.flush()?;
             }
         }
-        self.sink.finish(self.counters.into_inner(), keep)
+        self.sink.finish(self.counters.into_inner(), placement)
     }
 }
 
-/// How a shuffle distributes rows of a type.
+/// Returns the partitioner of a shuffle for rows of a type.
 pub(crate) fn partitioner_of<R: Row>(flow: &Flow, name: &str) -> Result<Partitioner> {
     let shuffle = flow
         .shuffles
         .get(name)
-        .ok_or_else(|| Error::Unsound(format!("`{name}` is no shuffle")))?;
+        .ok_or_else(|| Error::InvalidFlow(format!("there is no shuffle `{name}`")))?;
     Ok(Partitioner::new(
         shuffle.key_bits.unwrap_or(R::Key::BITS),
         shuffle.partitions,

@@ -1,66 +1,68 @@
-//! What can go wrong with a run, sorted by whose turn it is to act.
+//! Errors of flows and runs.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a stage function may fail with: anything. The engine adds which stage and which task it
-/// was.
+/// Any error of a stage function. The engine adds the stage and the task.
 pub type StageError = Box<dyn std::error::Error + Send + Sync>;
 
-/// An error from planning or running a flow.
+/// An error from checking or running a flow.
 ///
-/// [`Error::hint`] says what the user can do about it; variants without a hint are ours to mend.
+/// [`Error::hint`] says what the user can do about it.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
-    /// The flow does not fit together, or not with the registry: a name that nobody knows, a
-    /// shuffle that nobody fills.
-    #[error("the flow is not sound: {0}")]
-    Unsound(String),
-    /// A stage asked for rows, a table or a state of another kind than the one that is there.
-    #[error("`{name}` holds {found}, not {wanted}")]
-    Unlike {
+    /// The flow is inconsistent, or does not fit the registry: an unknown name, a shuffle that no
+    /// stage writes. A bug in the program that made the flow.
+    #[error("invalid flow: {0}")]
+    InvalidFlow(String),
+    /// A stage uses a shuffle, table or state with another type than other stages do. A bug in the
+    /// stage function.
+    #[error("`{name}` has {found}, not {expected}")]
+    TypeMismatch {
         /// The shuffle, table or state.
         name: String,
-        /// What is there.
+        /// The type that it has.
         found: String,
-        /// What was asked for.
-        wanted: String,
+        /// The type that the stage uses.
+        expected: String,
     },
-    /// The budget is below what the engine needs for so many threads, or states have used it up.
+    /// The memory budget is too small for the number of threads, for a state, or for a stage
+    /// function.
     #[error("a memory budget of {limit} bytes is too small: {needed} bytes are needed{reason}")]
     TooLittleMemory {
-        /// The budget.
+        /// The budget in bytes.
         limit: u64,
-        /// What would do.
+        /// The smallest sufficient budget.
         needed: u64,
-        /// What for, if it is not the engine's own minimum.
+        /// What the memory is needed for, as the end of the sentence.
         reason: String,
     },
-    /// Another process works in the same folder of temporary files, on the same flow.
-    #[error("{} is in use: another process runs the same flow", .0.display())]
-    Busy(PathBuf),
-    /// A temporary file does not hold what was written to it.
-    #[error("{} is damaged: {detail}", .path.display())]
-    Damaged {
+    /// Another process runs the same flow in the same temporary folder.
+    #[error("{} is in use: another process runs the same analysis", .0.display())]
+    InUse(PathBuf),
+    /// A temporary file is corrupted.
+    #[error("{} is corrupted: {detail}", .path.display())]
+    Corrupted {
         /// The file.
         path: PathBuf,
-        /// What does not fit.
+        /// What is wrong with it.
         detail: String,
     },
-    /// There is no room left where temporary files or tables are written.
-    #[error("no room is left in {} for temporary files and tables", .0.display())]
-    Full(PathBuf),
-    /// An iteration did not come to rest.
+    /// The disk of the temporary files or the tables is full.
+    #[error("no space left in {} for temporary files and tables", .0.display())]
+    DiskFull(PathBuf),
+    /// An iteration did not converge.
     #[error("`{counter}` is still {left} after {rounds} rounds")]
-    Restless {
-        /// The counter that should have become zero.
+    NotConverged {
+        /// The counter that should become zero.
         counter: String,
-        /// What it was in the last round.
+        /// Its value in the last round.
         left: u64,
-        /// How many rounds there were.
+        /// The number of rounds.
         rounds: u32,
     },
-    /// The user stopped the run.
+    /// The run was cancelled.
     #[error("interrupted")]
     Cancelled,
     /// A stage function failed.
@@ -68,73 +70,83 @@ pub enum Error {
     Stage {
         /// The stage.
         stage: String,
-        /// Which of its tasks, or which partition.
+        /// The number of the task or partition.
         task: usize,
-        /// What it said.
+        /// The error of the function.
         source: StageError,
     },
+    /// A thread panicked: a bug in cento.
+    #[error("internal error: {0}")]
+    Panicked(String),
     /// A file operation failed.
     #[error("{}: {source}", .path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The Parquet or Arrow library refused what we gave it.
+    /// The Parquet or Arrow library failed.
     #[error("{}: {detail}", .path.display())]
     Table {
         /// The table.
         path: PathBuf,
-        /// What the library said.
+        /// The error of the library.
         detail: String,
     },
 }
 
-/// The result of anything that the engine does.
+/// A [`Result`](std::result::Result) with the [`Error`] of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// What to do about it, as one line for people.
+    /// Returns advice for the user as one line, if there is any.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Error::TooLittleMemory { .. } => {
-                "give more with --memory, or use fewer threads with --threads".to_owned()
+                "increase --memory, or use fewer --threads".to_owned()
             }
-            Error::Busy(_) => {
+            Error::InUse(_) => {
                 "wait for the other process to end, or choose another folder with --temp".to_owned()
             }
-            Error::Damaged { .. } => {
-                "run the same command again: the task that wrote it is done again; if it happens often, check the disk"
+            Error::Corrupted { .. } => {
+                "run the same command again to repeat the affected task; if this happens often, check the disk"
                     .to_owned()
             }
-            Error::Full(_) => {
-                "make room, or choose another folder with --temp, and run the same command again: it goes on at the last finished task"
+            Error::DiskFull(_) => {
+                "free some space or choose another folder with --temp, then run the same command again to resume"
                     .to_owned()
             }
             Error::Cancelled => {
-                "what was finished is kept: run the same command again to go on".to_owned()
+                "finished work is kept: run the same command again to resume".to_owned()
+            }
+            Error::Panicked(_) => {
+                concat!(
+                    "this is a bug in cento: please report it with the command and this message at ",
+                    env!("CARGO_PKG_REPOSITORY"),
+                    "/issues"
+                )
+                .to_owned()
             }
             Error::Io { source, .. } => match source.kind() {
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                    "choose a place that you may write to with --temp".to_owned()
+                    "choose a folder that you can write to with --temp".to_owned()
                 }
                 _ => return None,
             },
-            Error::Unsound(_)
-            | Error::Unlike { .. }
-            | Error::Restless { .. }
+            Error::InvalidFlow(_)
+            | Error::TypeMismatch { .. }
+            | Error::NotConverged { .. }
             | Error::Stage { .. }
             | Error::Table { .. } => return None,
         })
     }
 
-    /// A file operation that failed; a full disk is told apart, because there the user can do
-    /// something.
+    /// Returns the error of a failed file operation. A full disk has a variant with a hint.
     pub(crate) fn io(path: &Path, source: io::Error) -> Error {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                Error::Full(path.parent().unwrap_or(path).to_owned())
+                Error::DiskFull(path.parent().unwrap_or(path).to_owned())
             }
             _ => Error::Io {
                 path: path.to_owned(),
@@ -143,14 +155,14 @@ impl Error {
         }
     }
 
-    pub(crate) fn damaged(path: &Path, detail: impl Into<String>) -> Error {
-        Error::Damaged {
+    pub(crate) fn corrupted(path: &Path, detail: impl Into<String>) -> Error {
+        Error::Corrupted {
             path: path.to_owned(),
             detail: detail.into(),
         }
     }
 
-    /// An error of the Parquet library at `path`; a full disk beneath it stays a full disk.
+    /// Returns an error of the Parquet library. A full disk below it is [`Error::DiskFull`].
     pub(crate) fn parquet(path: &Path, source: parquet::errors::ParquetError) -> Error {
         use parquet::errors::ParquetError;
         match source {
@@ -169,7 +181,7 @@ impl Error {
         }
     }
 
-    /// What a stage function failed with: the engine's own errors pass through it unchanged.
+    /// Returns the error of a stage function. Errors of the engine pass through unchanged.
     pub(crate) fn from_stage(stage: &str, task: usize, source: StageError) -> Error {
         match source.downcast::<Error>() {
             Ok(error) => *error,

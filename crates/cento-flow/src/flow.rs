@@ -1,4 +1,4 @@
-//! A flow as data: which stages there are, what they read, and what they fill.
+//! Flows as data: stages, what they read and what they write.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,19 +7,20 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 
-/// Partitions of a shuffle that nobody asked for another number of.
+/// The default number of partitions of a shuffle.
 pub const PARTITIONS: u32 = 256;
-/// The most partitions that a shuffle can have: more than this only cost.
-pub const MOST_PARTITIONS: u32 = 1 << 16;
+/// The maximum number of partitions of a shuffle: more are only slower.
+pub const MAX_PARTITIONS: u32 = 1 << 16;
 
-/// A computation: stages in the order in which they run, and what flows between them.
+/// A computation: stages in the order in which they run, and the shuffles, states and tables
+/// between them.
 ///
-/// A flow holds names and parameters and no code, so it is a JSON document: it can be stored with
-/// its results, sent to another machine and compared. The names mean something to a
-/// [`Registry`](crate::Registry).
+/// A flow has names and parameters but no code. It is a JSON document that can be stored with its
+/// results, sent to another machine and compared. A [`Registry`](crate::Registry) maps the names to
+/// functions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
-    /// What people call it.
+    /// The name of the flow.
     pub name: String,
     /// The shuffles, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -27,22 +28,23 @@ pub struct Flow {
     /// The broadcast states, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub states: BTreeMap<String, StateSpec>,
-    /// The tables that it ends in.
+    /// The names of the result tables.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tables: BTreeSet<String>,
-    /// What is done, in this order.
+    /// The steps, in the order in which they run.
     pub steps: Vec<Step>,
 }
 
 /// How rows are distributed on their way from one stage to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shuffle {
-    /// How many bits of a key carry meaning. A hash has all of them; a page number among a million
-    /// has 20, and saying so spreads pages over the partitions. A number too large is slow, one too
-    /// small is slow for the keys above it.
+    /// The number of significant bits of a key; all of them if `None`, as for a hash. Page numbers
+    /// below a million have 20, and setting this distributes pages over the partitions. Any value
+    /// gives the same results: one that is too large is slow, and so is one that is too small for
+    /// the keys above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_bits: Option<u32>,
-    /// Into how many partitions. Results do not depend on it.
+    /// The number of partitions. Results do not depend on it.
     #[serde(default = "default_partitions")]
     pub partitions: u32,
 }
@@ -60,12 +62,12 @@ impl Default for Shuffle {
     }
 }
 
-/// A broadcast state: its kind, as the registry knows it, and its parameters.
+/// The declaration of a broadcast state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StateSpec {
     /// The name under which the type is registered.
     pub kind: String,
-    /// What [`State::create`](crate::State::create) is called with.
+    /// The parameters for [`State::create`](crate::State::create).
     #[serde(default)]
     pub parameters: Value,
 }
@@ -76,19 +78,19 @@ pub struct StateSpec {
 pub enum Step {
     /// A stage that runs once.
     Stage(Stage),
-    /// Stages that run again and again, until a counter is zero after a round.
+    /// Stages that run in rounds until a counter is zero after a round.
     Repeat {
         /// The stages of one round.
         stages: Vec<Stage>,
-        /// The counter that tells how much has changed in a round.
+        /// The counter of changes in a round.
         until_zero: String,
-        /// After so many rounds it is an error if things still change.
-        most_rounds: u32,
+        /// The maximum number of rounds. It is an error if the counter is not zero after them.
+        max_rounds: u32,
     },
 }
 
 impl Step {
-    /// The stages in it.
+    /// The stages of the step.
     pub fn stages(&self) -> &[Stage] {
         match self {
             Step::Stage(stage) => std::slice::from_ref(stage),
@@ -97,49 +99,49 @@ impl Step {
     }
 }
 
-/// A function that is applied to every task, or to every partition of a shuffle.
+/// A function that is applied to every task or to every partition of a shuffle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
-    /// What people call it; unique in a flow.
+    /// The name of the stage, which is unique in the flow.
     pub name: String,
     /// The name under which its function is registered.
     pub function: String,
-    /// What the function should know.
+    /// The parameters of the function.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub parameters: Value,
-    /// What it is applied to.
-    pub input: Input,
-    /// The shuffles, tables and states that it fills.
+    /// The input of the function.
+    pub input: StageInput,
+    /// The shuffles, tables and states that the stage writes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<String>,
-    /// The states that it reads.
+    /// The states that the stage reads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<String>,
 }
 
-/// What a stage is applied to.
+/// The input of a stage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Input {
-    /// A map: once to each task. What a task is, only its function knows; a file and a range of it,
-    /// say.
+pub enum StageInput {
+    /// A map: the function is called once for each task. A task is any value that the function
+    /// understands, such as a file and a range in it.
     Tasks(Vec<Value>),
-    /// A reduce: once to each partition of this shuffle, whose rows are then gone.
+    /// A reduce: the function is called once for each partition of this shuffle, which is consumed.
     Shuffle(String),
 }
 
 impl Stage {
-    /// A stage that applies a registered map to tasks.
+    /// Creates a stage that applies a registered map to tasks.
     pub fn map(function: &str, tasks: Vec<Value>) -> Stage {
-        Stage::of(function, Input::Tasks(tasks))
+        Stage::of(function, StageInput::Tasks(tasks))
     }
 
-    /// A stage that applies a registered reduce to the groups of a shuffle.
+    /// Creates a stage that applies a registered reduce to the groups of a shuffle.
     pub fn reduce(function: &str, shuffle: &str) -> Stage {
-        Stage::of(function, Input::Shuffle(shuffle.to_owned()))
+        Stage::of(function, StageInput::Shuffle(shuffle.to_owned()))
     }
 
-    fn of(function: &str, input: Input) -> Stage {
+    fn of(function: &str, input: StageInput) -> Stage {
         Stage {
             name: function.to_owned(),
             function: function.to_owned(),
@@ -150,28 +152,29 @@ impl Stage {
         }
     }
 
-    /// Another name than that of the function: needed where a function is used twice.
+    /// Sets a name that differs from that of the function, which is needed if a flow uses the
+    /// function twice.
     #[must_use]
     pub fn named(mut self, name: &str) -> Stage {
         name.clone_into(&mut self.name);
         self
     }
 
-    /// Gives the function its parameters.
+    /// Sets the parameters of the function.
     #[must_use]
     pub fn with(mut self, parameters: Value) -> Stage {
         self.parameters = parameters;
         self
     }
 
-    /// Names a state that the stage reads.
+    /// Adds a state that the stage reads.
     #[must_use]
     pub fn reads(mut self, name: &str) -> Stage {
         self.reads.push(name.to_owned());
         self
     }
 
-    /// Names a shuffle, a table or a state that the stage fills. One stage can fill several.
+    /// Adds a shuffle, a table or a state that the stage writes. A stage can write several.
     #[must_use]
     pub fn writes(mut self, name: &str) -> Stage {
         self.writes.push(name.to_owned());
@@ -180,7 +183,7 @@ impl Stage {
 }
 
 impl Flow {
-    /// A flow without stages.
+    /// Creates a flow without stages.
     pub fn new(name: &str) -> Flow {
         Flow {
             name: name.to_owned(),
@@ -226,7 +229,7 @@ impl Flow {
         self
     }
 
-    /// Adds a table to end in.
+    /// Adds a result table.
     #[must_use]
     pub fn table(mut self, name: impl Into<&'static str>) -> Flow {
         self.tables.insert(name.into().to_owned());
@@ -240,28 +243,28 @@ impl Flow {
         self
     }
 
-    /// Adds stages that run in rounds until the counter is zero after one.
+    /// Adds stages that run in rounds until a counter is zero after a round.
     #[must_use]
-    pub fn repeat(mut self, stages: Vec<Stage>, until_zero: &str, most_rounds: u32) -> Flow {
+    pub fn repeat(mut self, stages: Vec<Stage>, until_zero: &str, max_rounds: u32) -> Flow {
         self.steps.push(Step::Repeat {
             stages,
             until_zero: until_zero.to_owned(),
-            most_rounds,
+            max_rounds,
         });
         self
     }
 
-    /// The stage of this name.
+    /// Returns the stage of this name.
     pub fn find(&self, stage: &str) -> Result<&Stage> {
         let mut stages = self.steps.iter().flat_map(Step::stages);
         stages
             .find(|candidate| candidate.name == stage)
-            .ok_or_else(|| Error::Unsound(format!("there is no stage `{stage}`")))
+            .ok_or_else(|| Error::InvalidFlow(format!("there is no stage `{stage}`")))
     }
 
-    /// Fails if the flow cannot work, whatever its functions do.
+    /// Checks that the flow is consistent.
     pub fn check(&self) -> Result<()> {
-        let unsound = |what: String| Err(Error::Unsound(what));
+        let invalid = |what: String| Err(Error::InvalidFlow(what));
         let mut names = BTreeSet::new();
         for name in self
             .shuffles
@@ -270,78 +273,83 @@ impl Flow {
             .chain(&self.tables)
         {
             if !names.insert(name) {
-                return unsound(format!("two things are called `{name}`"));
+                return invalid(format!("`{name}` is declared twice"));
             }
-            // Names become parts of file names.
-            let fine = |c: char| c.is_ascii_alphanumeric() || "-_ ".contains(c);
-            if name.is_empty() || !name.chars().all(fine) {
-                return unsound(format!(
-                    "`{name}` is no name: letters, digits, spaces and -_ make one"
+            // Names are parts of file names.
+            let valid = |c: char| c.is_ascii_alphanumeric() || "-_ ".contains(c);
+            if name.is_empty() || !name.chars().all(valid) {
+                return invalid(format!(
+                    "`{name}` is not a valid name: use letters, digits, spaces, - and _"
                 ));
             }
         }
         for (name, shuffle) in &self.shuffles {
-            if !(1..=MOST_PARTITIONS).contains(&shuffle.partitions) {
-                return unsound(format!("`{name}` has {} partitions", shuffle.partitions));
+            if !(1..=MAX_PARTITIONS).contains(&shuffle.partitions) {
+                return invalid(format!("`{name}` has {} partitions", shuffle.partitions));
             }
         }
         let mut stages = BTreeSet::new();
-        let mut filled = BTreeSet::new();
+        let mut written = BTreeSet::new();
         for step in &self.steps {
-            let looped = matches!(step, Step::Repeat { .. });
+            let repeated = matches!(step, Step::Repeat { .. });
             if step.stages().is_empty() {
-                return unsound("a round has no stages".to_owned());
+                return invalid("an iteration has no stages".to_owned());
             }
-            // In a loop a later stage may fill what an earlier one reads in the next round.
-            if looped {
-                filled.extend(step.stages().iter().flat_map(|stage| &stage.writes));
+            // In an iteration a stage may read what a later one has written in the last round.
+            if repeated {
+                written.extend(step.stages().iter().flat_map(|stage| &stage.writes));
             }
             for stage in step.stages() {
                 if !stages.insert(&stage.name) {
-                    return unsound(format!("two stages are called `{}`", stage.name));
+                    return invalid(format!("two stages have the name `{}`", stage.name));
                 }
-                self.check_stage(stage, looped, &filled)?;
-                filled.extend(&stage.writes);
+                self.check_stage(stage, repeated, &written)?;
+                written.extend(&stage.writes);
             }
         }
         Ok(())
     }
 
-    fn check_stage(&self, stage: &Stage, looped: bool, filled: &BTreeSet<&String>) -> Result<()> {
+    fn check_stage(
+        &self,
+        stage: &Stage,
+        repeated: bool,
+        written: &BTreeSet<&String>,
+    ) -> Result<()> {
         let name = &stage.name;
-        let unsound = |what: String| Err(Error::Unsound(what));
-        if let Input::Shuffle(shuffle) = &stage.input {
+        let invalid = |what: String| Err(Error::InvalidFlow(what));
+        if let StageInput::Shuffle(shuffle) = &stage.input {
             if !self.shuffles.contains_key(shuffle) {
-                return unsound(format!(
-                    "`{name}` reads the shuffle `{shuffle}`, which is not there"
+                return invalid(format!(
+                    "`{name}` reads the shuffle `{shuffle}`, which is not declared"
                 ));
             }
-            if !filled.contains(shuffle) {
-                return unsound(format!(
-                    "`{name}` reads the shuffle `{shuffle}`, which nothing before it fills"
+            if !written.contains(shuffle) {
+                return invalid(format!(
+                    "`{name}` reads the shuffle `{shuffle}`, which no earlier stage writes"
                 ));
             }
             if stage.writes.contains(shuffle) {
-                return unsound(format!(
-                    "`{name}` fills the shuffle `{shuffle}` that it reads"
+                return invalid(format!(
+                    "`{name}` writes the shuffle `{shuffle}` that it reads"
                 ));
             }
         }
         for output in &stage.writes {
             let table = self.tables.contains(output);
-            if table && looped {
-                return unsound(format!(
-                    "`{name}` fills the table `{output}` again and again"
+            if table && repeated {
+                return invalid(format!(
+                    "`{name}` writes the table `{output}` in an iteration"
                 ));
             }
             if !table && !self.shuffles.contains_key(output) && !self.states.contains_key(output) {
-                return unsound(format!("`{name}` fills `{output}`, which is not there"));
+                return invalid(format!("`{name}` writes `{output}`, which is not declared"));
             }
         }
         for state in &stage.reads {
-            if !self.states.contains_key(state) || !filled.contains(state) {
-                return unsound(format!(
-                    "`{name}` reads the state `{state}`, which nothing before it fills"
+            if !self.states.contains_key(state) || !written.contains(state) {
+                return invalid(format!(
+                    "`{name}` reads the state `{state}`, which no earlier stage writes"
                 ));
             }
         }

@@ -1,13 +1,13 @@
-//! Sorted rows as groups of one key each.
+//! Groups of sorted rows with the same key.
 
 use crate::error::{Error, Result};
 use crate::row::Row;
 use crate::stream::SortedStream;
 
-/// Groups after which a reduce asks whether it should go on.
-const PATIENCE: u64 = 1 << 12;
+/// Groups after which a reduce checks whether it was cancelled.
+const CHECK_INTERVAL: u64 = 1 << 12;
 
-/// The groups of one partition, in the order of their keys.
+/// The groups of one partition, sorted by key.
 pub struct Groups<'a, R: Row> {
     stream: SortedStream<'a, R>,
     at: usize,
@@ -17,7 +17,7 @@ pub struct Groups<'a, R: Row> {
     failed: Option<Error>,
 }
 
-/// The rows of one key, in order. It is an iterator, so that a group can be larger than memory.
+/// The sorted rows of one key. It is an iterator, so that a group can be larger than memory.
 pub struct Group<'g, 'a, R: Row> {
     groups: &'g mut Groups<'a, R>,
     key: R::Key,
@@ -35,11 +35,11 @@ impl<'a, R: Row> Groups<'a, R> {
         }
     }
 
-    /// The next group, whether or not all rows of the last one were read.
+    /// Returns the next group. Unread rows of the previous one are skipped.
     pub fn next_group(&mut self) -> Result<Option<Group<'_, 'a, R>>> {
         self.failure()?;
         self.groups += 1;
-        if self.groups.is_multiple_of(PATIENCE) {
+        if self.groups.is_multiple_of(CHECK_INTERVAL) {
             self.stream.check()?;
         }
         let key = loop {
@@ -53,12 +53,12 @@ impl<'a, R: Row> Groups<'a, R> {
         Ok(Some(Group { groups: self, key }))
     }
 
-    /// Rows that were gone through.
+    /// The number of rows that were read or skipped.
     pub(crate) fn rows(&self) -> u64 {
         self.rows + self.at as u64
     }
 
-    /// What went wrong in the middle of a group that was the last one to be asked for.
+    /// Returns the error that has ended the last group early.
     pub(crate) fn failure(&mut self) -> Result<()> {
         self.failed.take().map_or(Ok(()), Err)
     }
@@ -84,7 +84,7 @@ impl<'a, R: Row> Groups<'a, R> {
 }
 
 impl<R: Row> Group<'_, '_, R> {
-    /// What its rows have in common.
+    /// The key of the rows.
     pub fn key(&self) -> R::Key {
         self.key
     }
@@ -93,8 +93,8 @@ impl<R: Row> Group<'_, '_, R> {
 impl<R: Row> Iterator for Group<'_, '_, R> {
     type Item = R;
 
-    /// The next row. Reading from disk may fail: then the group ends, and asking for the next group
-    /// gives the error.
+    /// Returns the next row. If reading from disk fails, the group ends, and
+    /// [`Groups::next_group`] returns the error.
     #[inline(always)]
     fn next(&mut self) -> Option<R> {
         match self.groups.peek() {

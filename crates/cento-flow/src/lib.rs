@@ -2,40 +2,37 @@
 //!
 //! # Brief overview
 //!
-//! * A [`Flow`] says what is computed: stages, and the shuffles, tables and states between them. It
-//!   holds names and parameters, no code, and so it is a JSON document.
-//! * A [`Registry`] says what the names mean: maps and reduces, which are plain functions of a
-//!   [`Context`].
-//! * A [`Runner`] runs a flow on this machine, in a memory budget, on some threads, and goes on
-//!   where an earlier run was broken off. On a cluster, [`Registry::run_map`] and
-//!   [`Registry::run_reduce`] run the same functions, task by task.
+//! * A [`Flow`] describes a computation: stages, and the shuffles, tables and states between them.
+//!   It has names and parameters but no code, so that it is a JSON document.
+//! * A [`Registry`] maps the names to functions: maps and reduces that take a [`Context`].
+//! * A [`Runner`] runs a flow on this machine, within a memory budget and on several threads, and
+//!   resumes it after an interruption. On a cluster, [`Registry::run_map`] and
+//!   [`Registry::run_reduce`] run the same functions task by task.
 //!
 //! ```text
-//!    tasks            map                 shuffle                     reduce              table
-//!  ┌────────┐   ┌──────────────┐   chunks, by partition         sorted groups          ┌─────────┐
-//!  │ part 0 │ → │ rows (k, v)  │ → ▒▒│▒▒▒│▒ … in memory,     → k₁: v₁ v₁ v₂ …  rows → │ Parquet │
-//!  │ part 1 │ → │ by any thread│ → ▒│▒▒▒│▒▒   then on disk   → k₂: v₇ …              │ sorted  │
-//!  │ …      │   └──────────────┘                                 └─ may feed the next   └─────────┘
-//!  └────────┘     │ may feed several shuffles,                      shuffle
-//!                 └ tables and broadcast states
+//!   tasks            map              shuffle                  reduce              table
+//! ┌────────┐   ┌─────────────┐   chunks by partition        sorted groups       ┌─────────┐
+//! │ task 0 │ → │ rows (k, v) │ → ▒▒│▒▒▒│▒ … in memory,   →  k₁: v₁ v₁ v₂ …  →  │ Parquet │
+//! │ task 1 │ → │ any thread  │ → ▒│▒▒▒│▒▒   then on disk →  k₂: v₇ …           │ sorted  │
+//! │ …      │   └─────────────┘                              └ may write to the   └─────────┘
+//! └────────┘     └ may write to several shuffles,             next shuffle
+//!                  tables and broadcast states
 //! ```
 //!
-//! What it promises, with `run(flow, threads, memory, partitions)` for the bytes of all tables:
+//! The guarantees, where `run(flow, threads, memory, partitions)` is the bytes of all tables:
 //!
-//! * `run(f, t, m, p) = run(f, 1, ∞, 1)`: no number of threads, no budget and no number of
-//!   partitions changes a result. For this rows have a whole order ([`Row`]), and functions must
-//!   depend on their input alone.
-//! * `run(f) after kill = run(f)`: what is written is written aside and renamed; a task is done or
-//!   not done.
-//! * Anonymous memory stays below the budget plus a constant (128 MiB), whatever the input: a
-//!   partition that does not fit is cut by further bits of its keys, and one key with more rows
-//!   than fit is sorted on disk and streamed. The smallest budget is
-//!   [`MemoryBudget::MINIMUM_PER_THREAD`] for each thread.
+//! * `run(f, t, m, p) = run(f, 1, ∞, 1)`: threads, memory and partitions do not change a result.
+//!   For this, rows have a total order ([`Row`]), and functions must depend on their input alone.
+//! * `run(f) after a kill = run(f)`: files are renamed when they are complete, so that a task is
+//!   either finished or not.
+//! * Anonymous memory stays below the budget plus 128 MiB for any input. A partition that does not
+//!   fit is cut by further bits of its keys, and a single key with more rows than fit is sorted on
+//!   disk and streamed. The smallest budget is [`MemoryBudget::MINIMUM_PER_THREAD`] per thread.
 //!
 //! # Example
 //!
-//! Which words are in at least two of these documents? A map cuts documents into words, a shuffle
-//! brings equal words together, a reduce counts documents.
+//! Find the words that occur in at least two documents: a map splits documents into words, a
+//! shuffle groups equal words, and a reduce counts the documents of each word.
 //!
 //! ```
 //! use bytemuck::{Pod, Zeroable};
@@ -69,7 +66,8 @@
 //!     let (page, text): (u32, String) = context.task()?;
 //!     let mut words = context.shuffle::<WordPage>("words")?;
 //!     for word in text.split(' ') {
-//!         words.push(WordPage { word: word.len() as u64, page })?; // a poor hash, to be sure of its values
+//!         let word = word.len() as u64; // a poor hash, for the sake of the example
+//!         words.push(WordPage { word, page })?;
 //!     }
 //!     Ok(())
 //! });
@@ -78,7 +76,7 @@
 //!     let mut shared = context.table::<Shared>("shared")?;
 //!     while let Some(group) = groups.next_group()? {
 //!         let word = group.key();
-//!         let mut pages: Vec<u32> = group.map(|row| row.page).collect(); // sorted already
+//!         let mut pages: Vec<u32> = group.map(|row| row.page).collect(); // sorted
 //!         pages.dedup();
 //!         if pages.len() as u32 >= least {
 //!             shared.push(Shared { word, pages: pages.len() as u32 })?;
@@ -87,10 +85,11 @@
 //!     Ok(())
 //! });
 //!
+//! let documents = vec![json!([0, "a garment of patches"]), json!([1, "patches and a poem"])];
 //! let flow = Flow::new("shared words")
 //!     .shuffle("words")
 //!     .table("shared")
-//!     .stage(Stage::map("cut", vec![json!([0, "a garment of patches"]), json!([1, "patches and a poem"])]).writes("words"))
+//!     .stage(Stage::map("cut", documents).writes("words"))
 //!     .stage(Stage::reduce("count", "words").with(json!(2)).writes("shared"));
 //! let json = serde_json::to_string(&flow)?;
 //! assert_eq!(serde_json::from_str::<Flow>(&json)?, flow);
@@ -110,61 +109,59 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What there is beside plain stages
+//! # Further features
 //!
-//! * **Broadcast state**: a [`State`] that one stage fills and later ones read. The engine has
+//! * **Broadcast states**: a [`State`] that one stage writes and later stages read. There are
 //!   three: [`SeenFilter`], the exact prefilter for keys that occur once; [`Bitmap`]; and
 //!   [`Counters`]. `examples/overlap.rs` counts pairs with them.
-//! * **Several outputs**: a stage writes to all shuffles, tables and states that it names.
+//! * **Several outputs**: a stage can write to several shuffles, tables and states.
 //! * **Iteration**: [`Flow::repeat`] runs stages until a counter is zero. `examples/components.rs`
 //!   finds connected components.
-//! * **Rows of any length**: [`Context::wide_shuffle`] and [`WideGroups`].
-//! * **What happened**: a [`RunReport`], which prints itself as a table, and [`Progress`], which
-//!   can be watched and cancelled.
+//! * **Records of any length**: [`Context::wide_shuffle`] and [`WideGroups`].
+//! * **Reports and progress**: a [`RunReport`], which is displayed as a table, and [`Progress`],
+//!   which a display reads and which cancels a run.
 
 mod assemble;
-#[doc(hidden)]
-pub mod bench;
 mod bits;
 mod budget;
-mod chunk;
+mod cluster;
 mod context;
 mod error;
-mod files;
+mod file_limit;
 mod flow;
 mod group;
 mod merge;
 mod progress;
 mod registry;
-mod remote;
 mod report;
 mod row;
 mod run;
-mod saved;
+mod run_folder;
 mod sink;
-mod site;
 mod sort;
 mod spill;
+mod stage_work;
 mod state;
+mod state_file;
 mod stream;
 mod table;
+mod task_output;
 #[cfg(test)]
 mod testing;
 mod threads;
 mod wide;
-mod work;
 
 pub use assemble::TableReport;
 pub use bits::{Bitmap, Counters, SeenFilter};
 pub use budget::{Lease, MemoryBudget};
+pub use cluster::{Buffers, TaskLimits};
 pub use context::Context;
 pub use error::{Error, Result, StageError};
-pub use files::raise_file_limit;
-pub use flow::{Flow, Input, MOST_PARTITIONS, PARTITIONS, Shuffle, Stage, StateSpec, Step};
+pub use file_limit::raise_file_limit;
+pub use flow::{Flow, MAX_PARTITIONS, PARTITIONS, Shuffle, Stage, StageInput, StateSpec, Step};
 pub use group::{Group, Groups};
 pub use progress::Progress;
 pub use registry::Registry;
-pub use remote::{Buffers, Worker};
 pub use report::{RunReport, StageReport};
 pub use row::{Key, Row};
 pub use run::{CHECKPOINT, Runner};
@@ -173,7 +170,7 @@ pub use state::State;
 pub use table::{Cell, ColumnError, TableEmitter, TableName, TableRow};
 #[doc(hidden)]
 pub use table::{column_of, field_of};
-pub use wide::{Fragment, Record, WideEmitter, WideGroup, WideGroups};
+pub use wide::{Fragment, WideEmitter, WideGroup, WideGroups, WideRecord};
 
 #[doc(hidden)]
 pub use arrow_array::{ArrayRef, RecordBatch};

@@ -1,5 +1,4 @@
-//! Sorting what neither fits in memory nor can be cut by its key: sorted runs on disk, merged as
-//! they are read.
+//! External merge sort, for rows that neither fit in memory nor can be cut by key.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -12,37 +11,37 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Result};
 use crate::row::{Row, order};
-use crate::sink::Workshop;
+use crate::sink::RunResources;
 
-/// A block of a run has its checksum and its number of rows in front.
+/// Bytes of the header of a block: its checksum and its number of rows.
 const HEADER: usize = 16;
-/// Blocks are at least this large, as far as memory allows: smaller ones are mostly waiting for the
-/// disk.
+/// The size of a block in bytes, if memory allows. With smaller blocks most time is spent waiting
+/// for the disk.
 const BLOCK: u64 = 16 << 10;
 
-/// Sorted runs in one file that has no name.
-pub(crate) struct Runs<R> {
+/// Sorted runs in one unnamed file.
+pub(crate) struct SortedRuns<R> {
     file: File,
     path: PathBuf,
     at: u64,
-    runs: Vec<Run>,
+    runs: Vec<SortedRun>,
     block: usize,
     row: std::marker::PhantomData<R>,
 }
 
 #[derive(Clone, Copy)]
-struct Run {
+struct SortedRun {
     at: u64,
     rows: u64,
 }
 
-impl<R: Row> Runs<R> {
-    pub(crate) fn create(workshop: &Workshop) -> Result<Runs<R>> {
-        let folder = workshop.scratch_folder();
+impl<R: Row> SortedRuns<R> {
+    pub(crate) fn create(resources: &RunResources) -> Result<SortedRuns<R>> {
+        let folder = resources.scratch_folder();
         let path = folder.join("scratch");
         let file = tempfile::tempfile_in(&folder).map_err(|error| Error::io(&path, error))?;
-        let block = (workshop.shares.sort / 16).min(BLOCK) as usize / size_of::<R>();
-        Ok(Runs {
+        let block = (resources.shares.sort / 16).min(BLOCK) as usize / size_of::<R>();
+        Ok(SortedRuns {
             file,
             path,
             at: 0,
@@ -52,16 +51,16 @@ impl<R: Row> Runs<R> {
         })
     }
 
-    /// Adds rows that are sorted as a run of their own.
-    pub(crate) fn add(&mut self, rows: &[R], workshop: &Workshop) -> Result<()> {
-        let begun = self.at;
+    /// Adds sorted rows as a run.
+    pub(crate) fn add(&mut self, rows: &[R], resources: &RunResources) -> Result<()> {
+        let start = self.at;
         for block in rows.chunks(self.block) {
-            workshop.progress.check()?;
+            resources.progress.check()?;
             self.put(block)?;
         }
-        workshop.progress.add_spilled(self.at - begun);
-        self.runs.push(Run {
-            at: begun,
+        resources.progress.add_spilled(self.at - start);
+        self.runs.push(SortedRun {
+            at: start,
             rows: rows.len() as u64,
         });
         Ok(())
@@ -80,28 +79,29 @@ impl<R: Row> Runs<R> {
         Ok(())
     }
 
-    /// Merges runs into longer ones until all that are left can be read at once, then streams them.
-    pub(crate) fn merge(mut self, workshop: &Workshop) -> Result<Merger<R>> {
+    /// Merges runs into longer ones until all of them can be read at once, and returns a stream of
+    /// the merged rows.
+    pub(crate) fn merge(mut self, resources: &RunResources) -> Result<Merger<R>> {
         let block_bytes = (self.block * size_of::<R>()) as u64;
-        let ways = (workshop.shares.sort / 2 / block_bytes.max(1)).clamp(2, 512) as usize;
+        let ways = (resources.shares.sort / 2 / block_bytes.max(1)).clamp(2, 512) as usize;
         while self.runs.len() > ways {
-            let mut longer = Runs::<R>::create(workshop)?;
+            let mut longer = SortedRuns::<R>::create(resources)?;
             for some in self.runs.chunks(ways) {
-                let begun = longer.at;
-                let mut merged = Readers::open(&self, some)?;
+                let start = longer.at;
+                let mut merged = RunReaders::open(&self, some)?;
                 let mut block = Vec::with_capacity(self.block);
                 let mut rows = 0;
                 while merged.fill(&self, &mut block, self.block)? > 0 {
-                    workshop.progress.check()?;
+                    resources.progress.check()?;
                     rows += block.len() as u64;
                     longer.put(&block)?;
                 }
-                workshop.progress.add_spilled(longer.at - begun);
-                longer.runs.push(Run { at: begun, rows });
+                resources.progress.add_spilled(longer.at - start);
+                longer.runs.push(SortedRun { at: start, rows });
             }
             self = longer;
         }
-        let readers = Readers::open(&self, &self.runs)?;
+        let readers = RunReaders::open(&self, &self.runs)?;
         Ok(Merger {
             runs: self,
             readers,
@@ -110,7 +110,7 @@ impl<R: Row> Runs<R> {
 
     fn read_block(&self, at: u64, block: &mut Vec<R>) -> Result<u64> {
         let short = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::UnexpectedEof => Error::damaged(&self.path, "it is cut short"),
+            std::io::ErrorKind::UnexpectedEof => Error::corrupted(&self.path, "it is truncated"),
             _ => Error::io(&self.path, error),
         };
         let mut header = [0; HEADER];
@@ -118,7 +118,7 @@ impl<R: Row> Runs<R> {
         let (check, rows) = header.split_at(8);
         let rows = u64::from_le_bytes(rows.try_into().unwrap_or_default());
         if rows > self.block as u64 {
-            return Err(Error::damaged(&self.path, "a block of a run is too long"));
+            return Err(Error::corrupted(&self.path, "a block is too long"));
         }
         block.clear();
         block.resize(rows as usize, R::zeroed());
@@ -127,75 +127,75 @@ impl<R: Row> Runs<R> {
             .read_exact_at(bytes, at + HEADER as u64)
             .map_err(short)?;
         if xxh3_64(bytes).to_le_bytes() != check {
-            return Err(Error::damaged(
+            return Err(Error::corrupted(
                 &self.path,
-                "a block of a run has another checksum",
+                "the checksum of a block does not match",
             ));
         }
         Ok((HEADER + bytes.len()) as u64)
     }
 }
 
-/// All runs of a file, merged.
+/// Streams the merged rows of all runs of a file.
 pub(crate) struct Merger<R> {
-    runs: Runs<R>,
-    readers: Readers<R>,
+    runs: SortedRuns<R>,
+    readers: RunReaders<R>,
 }
 
 impl<R: Row> Merger<R> {
-    /// Replaces the contents of `batch` by the next rows; none if all were read.
+    /// Replaces the contents of `batch` with the next rows. It is empty after the last row.
     pub(crate) fn fill(&mut self, batch: &mut Vec<R>) -> Result<usize> {
         let rows = self.runs.block;
         self.readers.fill(&self.runs, batch, rows)
     }
 }
 
-struct Readers<R> {
-    readers: Vec<Reader<R>>,
-    heap: BinaryHeap<Head<R>>,
+struct RunReaders<R> {
+    readers: Vec<RunReader<R>>,
+    heap: BinaryHeap<HeapEntry<R>>,
 }
 
-struct Reader<R> {
+struct RunReader<R> {
     at: u64,
     left: u64,
     block: Vec<R>,
     position: usize,
 }
 
-/// The next row of a reader; the smallest one is on top of the heap.
-struct Head<R> {
+/// The next row of a reader. The order is reversed, so that the smallest row is on top.
+struct HeapEntry<R> {
     row: R,
     reader: usize,
 }
 
-impl<R: Row> Ord for Head<R> {
+impl<R: Row> Ord for HeapEntry<R> {
     fn cmp(&self, other: &Self) -> Ordering {
         order(&other.row, &self.row).then(other.reader.cmp(&self.reader))
     }
 }
 
-impl<R: Row> PartialOrd for Head<R> {
+impl<R: Row> PartialOrd for HeapEntry<R> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<R: Row> PartialEq for Head<R> {
+impl<R: Row> PartialEq for HeapEntry<R> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl<R: Row> Eq for Head<R> {}
+impl<R: Row> Eq for HeapEntry<R> {}
 
-impl<R: Row> Readers<R> {
-    fn open(file: &Runs<R>, runs: &[Run]) -> Result<Readers<R>> {
-        let mut readers = Readers {
+impl<R: Row> RunReaders<R> {
+    fn open(file: &SortedRuns<R>, runs: &[SortedRun]) -> Result<RunReaders<R>> {
+        let mut readers = RunReaders {
             readers: Vec::with_capacity(runs.len()),
             heap: BinaryHeap::with_capacity(runs.len()),
         };
         for run in runs {
-            let mut reader = Reader {
+            let mut reader = RunReader {
                 at: run.at,
                 left: run.rows,
                 block: Vec::new(),
@@ -203,14 +203,14 @@ impl<R: Row> Readers<R> {
             };
             if let Some(row) = reader.next(file)? {
                 let reader = readers.readers.len();
-                readers.heap.push(Head { row, reader });
+                readers.heap.push(HeapEntry { row, reader });
             }
             readers.readers.push(reader);
         }
         Ok(readers)
     }
 
-    fn fill(&mut self, file: &Runs<R>, batch: &mut Vec<R>, rows: usize) -> Result<usize> {
+    fn fill(&mut self, file: &SortedRuns<R>, batch: &mut Vec<R>, rows: usize) -> Result<usize> {
         batch.clear();
         while batch.len() < rows
             && let Some(mut head) = self.heap.peek_mut()
@@ -229,8 +229,8 @@ impl<R: Row> Readers<R> {
     }
 }
 
-impl<R: Row> Reader<R> {
-    fn next(&mut self, file: &Runs<R>) -> Result<Option<R>> {
+impl<R: Row> RunReader<R> {
+    fn next(&mut self, file: &SortedRuns<R>) -> Result<Option<R>> {
         if self.position == self.block.len() {
             if self.left == 0 {
                 return Ok(None);

@@ -1,11 +1,11 @@
-//! What a running flow tells those who watch it, and what they can tell it.
+//! Watching and cancelling a running flow.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::error::{Error, Result};
 
-/// Counters that workers raise and a display reads; and the switch that stops the run.
+/// Counters that workers increase and a display reads, and the switch that cancels the run.
 #[derive(Debug, Default)]
 pub struct Progress {
     stage: Mutex<String>,
@@ -16,17 +16,17 @@ pub struct Progress {
     rows: AtomicU64,
     spilled: AtomicU64,
     cancelled: AtomicBool,
-    /// One thread has failed, and the others need not go on.
+    /// Whether a thread has failed, so that the others should stop.
     aborted: AtomicBool,
 }
 
 impl Progress {
-    /// A run that has not begun.
+    /// Returns the progress of a run that has not started.
     pub fn new() -> Arc<Progress> {
         Arc::default()
     }
 
-    /// The name of the stage that runs.
+    /// The name of the running stage.
     pub fn stage(&self) -> String {
         self.stage.lock().map_or_else(
             |poisoned| poisoned.into_inner().clone(),
@@ -34,8 +34,8 @@ impl Progress {
         )
     }
 
-    /// How much of the flow is done, from 0 to 1: all of its stages taken as equal, and all tasks
-    /// of a stage.
+    /// The finished share of the flow, from 0 to 1. All steps of the flow count the same, and so do
+    /// all tasks of a stage.
     pub fn share(&self) -> f64 {
         let stage = self.finished() as f64 / self.tasks().max(1) as f64;
         let done = self.stages_done.load(Ordering::Relaxed) as f64 + stage.min(1.0);
@@ -43,43 +43,48 @@ impl Progress {
         (done / all).min(1.0)
     }
 
-    /// Tasks of that stage.
+    /// The number of tasks of the running stage.
     pub fn tasks(&self) -> u64 {
         self.tasks.load(Ordering::Relaxed)
     }
 
-    /// Tasks of it that are finished.
+    /// The number of its finished tasks.
     pub fn finished(&self) -> u64 {
         self.finished.load(Ordering::Relaxed)
     }
 
-    /// Rows that went into shuffles so far, over all stages.
+    /// Rows written to shuffles and tables so far, by all stages.
     pub fn rows(&self) -> u64 {
         self.rows.load(Ordering::Relaxed)
     }
 
-    /// Bytes that went to temporary files so far, over all stages.
+    /// Bytes written to temporary files so far, by all stages.
     pub fn spilled(&self) -> u64 {
         self.spilled.load(Ordering::Relaxed)
     }
 
-    /// Stops the run: within a second, as every loop over rows asks.
+    /// Cancels the run. It stops within about a second, because every loop over rows checks.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the run was told to stop.
+    /// Whether the run was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Whether there is no point in going on.
+    /// Whether threads should stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.is_cancelled() || self.aborted.load(Ordering::Relaxed)
     }
 
     pub(crate) fn abort(&self) {
         self.aborted.store(true, Ordering::Relaxed);
+    }
+
+    /// Allows the threads to run again after one has failed. A cancelled run stays cancelled.
+    pub(crate) fn clear_abort(&self) {
+        self.aborted.store(false, Ordering::Relaxed);
     }
 
     pub(crate) fn check(&self) -> Result<()> {
@@ -93,13 +98,13 @@ impl Progress {
         if let Ok(mut name) = self.stage.lock() {
             stage.clone_into(&mut name);
         }
-        self.aborted.store(false, Ordering::Relaxed);
+        self.clear_abort();
         self.tasks.store(tasks as u64, Ordering::Relaxed);
         self.finished.store(finished as u64, Ordering::Relaxed);
     }
 
-    /// Says which step of the flow comes next, and how many there are.
-    pub(crate) fn place(&self, done: usize, steps: usize) {
+    /// Sets the number of finished steps and of all steps of the flow.
+    pub(crate) fn set_step(&self, done: usize, steps: usize) {
         self.finished.store(0, Ordering::Relaxed);
         self.stages_done.store(done as u64, Ordering::Relaxed);
         self.stages.store(steps as u64, Ordering::Relaxed);

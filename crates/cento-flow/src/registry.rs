@@ -1,4 +1,4 @@
-//! Which functions the names in a flow stand for.
+//! The functions and states that flows name.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -8,36 +8,37 @@ use serde_json::Value;
 
 use crate::bits::{Bitmap, Counters, SeenFilter};
 use crate::budget::MemoryBudget;
-use crate::chunk::Contribution;
 use crate::context::{Context, partitioner_of};
 use crate::error::{Error, Result, StageError};
-use crate::flow::{Flow, Input, StateSpec, Step};
+use crate::flow::{Flow, StageInput, StateSpec, Step};
 use crate::group::Groups;
 use crate::row::Row;
-use crate::sink::Workshop;
-use crate::state::{AnyState, Held, State};
-use crate::stream::{Piece, SortedStream, pieces_of, rows_of};
+use crate::sink::RunResources;
+use crate::state::{AnyState, LeasedState, State};
+use crate::stream::{RowPiece, SortedStream, pieces_of, rows_of};
+use crate::task_output::Contribution;
 
 type MapFunction = Box<dyn Fn(&Context<'_>) -> std::result::Result<(), StageError> + Send + Sync>;
 
-/// Where the rows of a partition come from.
-pub(crate) enum Source<'a> {
-    /// From tasks of this process.
+/// Where the rows of a partition or a table come from.
+#[derive(Clone, Copy)]
+pub(crate) enum RowSource<'a> {
+    /// Tasks of this process.
     Tasks(&'a [Contribution]),
-    /// From buffers that someone brought.
+    /// Buffers that a cluster has moved here.
     Buffers(&'a [&'a [u8]]),
 }
 
 /// A reduce function of any row type.
 trait AnyReduce: Send + Sync {
-    /// Runs it over one partition, and says how many rows that had.
+    /// Runs the function over one partition, and returns the number of rows it has read.
     fn run(
         &self,
         context: &Context<'_>,
         flow: &Flow,
         shuffle: &str,
-        source: Source<'_>,
-        workshop: &Workshop,
+        source: RowSource<'_>,
+        resources: &RunResources,
     ) -> std::result::Result<u64, StageError>;
 }
 
@@ -56,19 +57,19 @@ where
         context: &Context<'_>,
         flow: &Flow,
         shuffle: &str,
-        source: Source<'_>,
-        workshop: &Workshop,
+        source: RowSource<'_>,
+        resources: &RunResources,
     ) -> std::result::Result<u64, StageError> {
         let partition = context.task_number();
-        let pieces: Vec<Piece<'_, R>> = match source {
-            Source::Tasks(tasks) => pieces_of(tasks, shuffle, partition)?,
-            Source::Buffers(buffers) => buffers
+        let pieces: Vec<RowPiece<'_, R>> = match source {
+            RowSource::Tasks(tasks) => pieces_of(tasks, shuffle, partition)?,
+            RowSource::Buffers(buffers) => buffers
                 .iter()
-                .map(|buffer| Ok(Piece::Memory(rows_of(shuffle, buffer)?)))
+                .map(|buffer| Ok(RowPiece::Memory(rows_of(shuffle, buffer)?)))
                 .collect::<Result<_>>()?,
         };
         let range = partitioner_of::<R>(flow, shuffle)?.within(partition as u32, 1);
-        let mut groups = Groups::new(SortedStream::new(workshop, pieces, range));
+        let mut groups = Groups::new(SortedStream::new(resources, pieces, range));
         (self.function)(context, &mut groups)?;
         groups.failure()?;
         Ok(groups.rows())
@@ -80,10 +81,10 @@ struct StateKind {
     weight: fn(&Value) -> u64,
 }
 
-/// Functions and kinds of state by name.
+/// Functions and types of states by name.
 ///
-/// A registry is made once by whoever writes analyses, and knows every function of them; flows are
-/// many, and made of names.
+/// A registry is code and is made once, with all functions of an analysis. Flows are data and refer
+/// to the functions by name.
 pub struct Registry {
     maps: BTreeMap<String, MapFunction>,
     reduces: BTreeMap<String, Box<dyn AnyReduce>>,
@@ -97,7 +98,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// A registry of the engine's own kinds of state: `seen-filter`, `bitmap` and `counters`.
+    /// Creates a registry with the states of this crate: `seen-filter`, `bitmap` and `counters`.
     pub fn new() -> Registry {
         let mut registry = Registry {
             maps: BTreeMap::new(),
@@ -110,7 +111,7 @@ impl Registry {
         registry
     }
 
-    /// Registers a map. It is called once for each task, on any thread.
+    /// Registers a map. The function is called once for each task, on any thread.
     pub fn map<F>(&mut self, name: &str, function: F) -> &mut Registry
     where
         F: Fn(&Context<'_>) -> std::result::Result<(), StageError> + Send + Sync + 'static,
@@ -119,7 +120,8 @@ impl Registry {
         self
     }
 
-    /// Registers a reduce over rows of a type. It is called once for each partition, on any thread.
+    /// Registers a reduce over rows of a type. The function is called once for each partition, on
+    /// any thread.
     pub fn reduce<R, F>(&mut self, name: &str, function: F) -> &mut Registry
     where
         R: Row,
@@ -134,7 +136,7 @@ impl Registry {
         self
     }
 
-    /// Registers a kind of state.
+    /// Registers a type of state.
     pub fn state<S: State>(&mut self, kind: &str) -> &mut Registry {
         let kind_of = StateKind {
             create: |parameters| Ok(Arc::new(S::create(parameters)?)),
@@ -144,21 +146,21 @@ impl Registry {
         self
     }
 
-    /// Fails if the flow is not sound, or names what is not registered.
+    /// Checks that the flow is consistent and that all of its functions and states are registered.
     pub fn check(&self, flow: &Flow) -> Result<()> {
         flow.check()?;
         for stage in flow.steps.iter().flat_map(Step::stages) {
             let known = match &stage.input {
-                Input::Tasks(_) => self.maps.contains_key(&stage.function),
-                Input::Shuffle(_) => self.reduces.contains_key(&stage.function),
+                StageInput::Tasks(_) => self.maps.contains_key(&stage.function),
+                StageInput::Shuffle(_) => self.reduces.contains_key(&stage.function),
             };
             if !known {
-                let kind = if matches!(stage.input, Input::Tasks(_)) {
+                let kind = if matches!(stage.input, StageInput::Tasks(_)) {
                     "map"
                 } else {
                     "reduce"
                 };
-                return Err(Error::Unsound(format!(
+                return Err(Error::InvalidFlow(format!(
                     "no {kind} `{}` is registered",
                     stage.function
                 )));
@@ -166,7 +168,7 @@ impl Registry {
         }
         for spec in flow.states.values() {
             if !self.states.contains_key(&spec.kind) {
-                return Err(Error::Unsound(format!(
+                return Err(Error::InvalidFlow(format!(
                     "no state `{}` is registered",
                     spec.kind
                 )));
@@ -175,45 +177,52 @@ impl Registry {
         Ok(())
     }
 
+    /// Bytes of memory that a state takes from the budget; 0 if its kind is not registered.
+    pub(crate) fn state_bytes(&self, spec: &StateSpec) -> u64 {
+        let kind = self.states.get(&spec.kind);
+        kind.map_or(0, |kind| (kind.weight)(&spec.parameters))
+    }
+
     pub(crate) fn create_state(
         &self,
         name: &str,
         spec: &StateSpec,
         budget: &Arc<MemoryBudget>,
-    ) -> Result<Held> {
+    ) -> Result<LeasedState> {
         let kind = self
             .states
             .get(&spec.kind)
-            .ok_or_else(|| Error::Unsound(format!("no state `{}` is registered", spec.kind)))?;
-        // Before it is made: a state that does not fit must not exist for a moment either.
-        let weight = (kind.weight)(&spec.parameters);
-        let lease = budget.take(weight, &format!("the {weight} bytes of `{name}`"))?;
+            .ok_or_else(|| Error::InvalidFlow(format!("no state `{}` is registered", spec.kind)))?;
+        // Before the state is created, so that memory never exceeds the budget.
+        let bytes = (kind.weight)(&spec.parameters);
+        let lease = budget.take(bytes, &format!("the {bytes} bytes of `{name}`"))?;
         let state = (kind.create)(&spec.parameters)
-            .map_err(|error| Error::Unsound(format!("the state `{name}`: {error}")))?;
-        Ok(Held {
+            .map_err(|error| Error::InvalidFlow(format!("the state `{name}`: {error}")))?;
+        Ok(LeasedState {
             state,
             _lease: Arc::new(lease),
         })
     }
 
-    /// Calls the function of the context's stage, and says how many rows it has read.
+    /// Calls the function of the context's stage, and returns the number of rows it has read.
     pub(crate) fn call(
         &self,
         context: &Context<'_>,
         flow: &Flow,
-        source: Source<'_>,
-        workshop: &Workshop,
+        source: RowSource<'_>,
+        resources: &RunResources,
     ) -> Result<u64> {
         let stage = context.stage();
-        let missing = || Error::Unsound(format!("no function `{}` is registered", stage.function));
+        let missing =
+            || Error::InvalidFlow(format!("no function `{}` is registered", stage.function));
         let outcome = match &stage.input {
-            Input::Tasks(_) => {
+            StageInput::Tasks(_) => {
                 let map = self.maps.get(&stage.function).ok_or_else(missing)?;
                 map(context).map(|()| 0)
             }
-            Input::Shuffle(shuffle) => {
+            StageInput::Shuffle(shuffle) => {
                 let reduce = self.reduces.get(&stage.function).ok_or_else(missing)?;
-                reduce.run(context, flow, shuffle, source, workshop)
+                reduce.run(context, flow, shuffle, source, resources)
             }
         };
         outcome.map_err(|error| Error::from_stage(&stage.name, context.task_number(), error))

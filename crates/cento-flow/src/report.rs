@@ -1,4 +1,4 @@
-//! What a run did, for `--explain` and for the record.
+//! The report of a run, for `--explain` and for `run.json`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,61 +7,63 @@ use serde::{Deserialize, Serialize};
 
 use crate::assemble::TableReport;
 
-/// What a run did: a line a stage, a line a table.
+/// The report of a run. It is displayed with a line for each stage and each table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RunReport {
-    /// The flow's name.
+    /// The name of the flow.
     pub flow: String,
-    /// The stages, in the order in which they ran; in an iteration one for each round.
+    /// The stages, in the order in which they ran, with one entry for each round of an iteration.
     pub stages: Vec<StageReport>,
     /// The tables.
     pub tables: Vec<TableReport>,
-    /// From the beginning to the end of this process' part in it.
+    /// Elapsed seconds, without those of interrupted runs.
     pub seconds: f64,
 }
 
 impl RunReport {
-    /// What all stages together counted under a name.
+    /// Returns the sum of a counter over all stages.
     pub fn counted(&self, name: &str) -> u64 {
         let stages = self.stages.iter();
         stages.filter_map(|stage| stage.counters.get(name)).sum()
     }
 
-    /// The rows of a table; none if there is no such table.
+    /// Returns the number of rows of a table; 0 if there is no such table.
     pub fn rows(&self, table: &str) -> u64 {
         let found = self.tables.iter().find(|found| found.name == table);
         found.map_or(0, |table| table.rows)
     }
 }
 
-/// What a stage did.
+/// The report of a stage.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct StageReport {
-    /// Its name.
+    /// The name of the stage.
     pub name: String,
-    /// In an iteration, which round it was, from 1.
+    /// The round of an iteration, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
-    /// How many tasks, or partitions.
+    /// The number of tasks or partitions.
     pub tasks: u64,
-    /// How many of them an earlier run had finished.
+    /// The number of tasks that an interrupted run had finished.
     pub resumed: u64,
-    /// Rows that came out of the shuffle that it reads. Without those of tasks that were resumed.
+    /// Rows that were read from the shuffle, without those of resumed tasks.
     pub rows_in: u64,
-    /// Rows that it put into shuffles and tables.
+    /// Rows that were written to shuffles and tables.
     pub rows_out: u64,
-    /// Their bytes.
+    /// The size of these rows in bytes.
     pub bytes_out: u64,
     /// Bytes that were written to temporary files.
     pub spilled: u64,
-    /// From its beginning to its end.
+    /// Elapsed seconds.
     pub seconds: f64,
-    /// What its function counted.
+    /// The counters of the stage function.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, u64>,
 }
 
-/// `1,234,567`.
+/// Formats a number: `1,234,567`.
 fn number(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
@@ -74,7 +76,7 @@ fn number(value: u64) -> String {
     text
 }
 
-/// `1.2 GB`.
+/// Formats a size: `1.2 GB`.
 fn size(bytes: u64) -> String {
     let units = ["kB", "MB", "GB", "TB"];
     let mut value = bytes as f64;
@@ -167,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_is_a_short_table() {
+    fn a_report_is_displayed_as_a_table() {
         let report = RunReport {
             flow: "count".to_owned(),
             stages: vec![StageReport {
@@ -189,13 +191,13 @@ mod tests {
             seconds: 1.25,
         };
         let text = report.to_string();
-        let wanted = "\
+        let expected = "\
 stage   tasks  rows in   rows out  bytes out  spilled  seconds
 cut      2+10        0  1,234,567    14.8 MB      0 B      1.2
 counts  table                   7      900 B
 pages: 1,000
 ";
-        assert_eq!(text, wanted);
+        assert_eq!(text, expected);
         let json = serde_json::to_string(&report).unwrap();
         assert_eq!(serde_json::from_str::<RunReport>(&json).unwrap(), report);
     }

@@ -1,4 +1,4 @@
-//! The local runner: one process, some threads, one budget.
+//! The local runner: one process, several threads, one memory budget.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,50 +6,49 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::assemble::{Rows, write_table};
+use crate::assemble::write_table;
 use crate::budget::{MemoryBudget, Shares};
-use crate::chunk::{Contribution, TaskOutput};
 use crate::error::{Error, Result};
-use crate::flow::{Flow, Input, Stage, Step};
+use crate::flow::{Flow, Stage, StageInput, Step};
 use crate::progress::Progress;
-use crate::registry::Registry;
+use crate::registry::{Registry, RowSource};
 use crate::report::{RunReport, StageReport};
-use crate::saved::{load_state, save_state};
-use crate::sink::{Workshop, persist};
-use crate::site::{Boundary, Position, Site};
+use crate::run_folder::{Boundary, Position, RunFolder};
+use crate::sink::{RunResources, write_contribution};
 use crate::spill::TaskFile;
+use crate::stage_work::StageWork;
 use crate::state::States;
-use crate::work::StageWork;
+use crate::state_file::{load_state, save_state};
+use crate::task_output::{Contribution, TaskOutput};
 
 /// Runs flows on this machine.
 ///
-/// `run(flow, threads, memory) ≡ run(flow, 1, anything)`: tables have the same bytes.
+/// `run(flow, threads, memory) ≡ run(flow, 1, ∞)`: tables have the same bytes.
 pub struct Runner<'r> {
-    /// What the names in flows stand for.
+    /// The functions and states that flows name.
     pub registry: &'r Registry,
-    /// Threads that work.
+    /// Number of worker threads.
     pub threads: usize,
-    /// Bytes of memory that may be used; at least [`MemoryBudget::MINIMUM_PER_THREAD`] for each
-    /// thread.
+    /// Memory budget in bytes; at least [`MemoryBudget::MINIMUM_PER_THREAD`] for each thread.
     pub memory: u64,
-    /// Where temporary files go. A run that is broken off leaves there what it needs to go on.
+    /// Folder for temporary files. An interrupted run leaves here what it needs to resume.
     pub temp: PathBuf,
-    /// Where tables go, as `NAME.parquet`.
+    /// Folder for the tables, which are written as `NAME.parquet`.
     pub tables: PathBuf,
-    /// What those who watch see, and how they stop the run.
+    /// Counters for a progress display, and the switch that cancels the run.
     pub progress: Arc<Progress>,
-    /// How much work may be lost when the run is broken off. Output that is in memory alone for
-    /// longer than this is written to disk as well; with zero, every task's as soon as it is
-    /// finished.
+    /// How much work may be lost when the run is interrupted. Output that has been only in memory
+    /// for longer than this is written to disk as well; with zero, the output of every task is
+    /// written as soon as the task is finished.
     pub checkpoint: Duration,
 }
 
-/// A checkpoint interval that costs nothing in short runs and little in long ones.
+/// The default checkpoint interval. It costs nothing in short runs and little in long ones.
 pub const CHECKPOINT: Duration = Duration::from_secs(60);
 
-/// What a run holds between stages.
-pub(crate) struct Holdings {
-    /// What was put out and not read yet, by shuffle or table, in the order of stages and tasks.
+/// The state of a run between two stages.
+pub(crate) struct RunState {
+    /// Output that no stage has read yet, by shuffle or table, in the order of stages and tasks.
     streams: BTreeMap<String, Vec<Contribution>>,
     states: States,
     position: Position,
@@ -58,66 +57,69 @@ pub(crate) struct Holdings {
 }
 
 impl Runner<'_> {
-    /// Runs a flow to its end; goes on where an earlier run of the same flow was broken off.
+    /// Runs a flow, and resumes it if an earlier run of the same flow was interrupted.
     ///
-    /// The same flow is one of the same JSON, whose tables go to the same place. So a flow must say
-    /// which data it is about: if files can change under their names, their checksums belong into
-    /// the parameters or the tasks.
+    /// Two flows are the same if their JSON and the folder of their tables are the same. A flow
+    /// must therefore identify its data: if the content of files can change, their checksums belong
+    /// in the parameters or the tasks.
     pub fn run(&self, flow: &Flow) -> Result<RunReport> {
-        let begun = Instant::now();
+        let started = Instant::now();
         self.registry.check(flow)?;
         let threads = self.threads.max(1);
         let budget = MemoryBudget::new(self.memory, threads)?;
         std::fs::create_dir_all(&self.tables).map_err(|error| Error::io(&self.tables, error))?;
-        let site = Site::open(&self.temp, flow, &self.tables)?;
-        let workshop = Workshop {
+        let folder = RunFolder::open(&self.temp, flow, &self.tables)?;
+        let resources = RunResources {
             shares: Shares::new(&budget, threads),
             budget,
             progress: Arc::clone(&self.progress),
-            folder: Some(site.path().to_owned()),
+            folder: Some(folder.path().to_owned()),
         };
-        match self.run_in(flow, &site, &workshop) {
+        match self.run_in(flow, &folder, &resources) {
             Ok(mut report) => {
-                site.remove()?;
-                report.seconds = begun.elapsed().as_secs_f64();
+                folder.remove()?;
+                report.seconds = started.elapsed().as_secs_f64();
                 Ok(report)
             }
             Err(error) => {
-                site.leave();
+                folder.keep_finished();
                 Err(error)
             }
         }
     }
 
-    fn run_in(&self, flow: &Flow, site: &Site, workshop: &Workshop) -> Result<RunReport> {
-        let mut holdings = self.begin(flow, site, workshop)?;
-        while let Some(step) = flow.steps.get(holdings.position.step) {
-            let Some(stage) = step.stages().get(holdings.position.stage) else {
-                return Err(Error::Unsound("a round has no stages".to_owned()));
+    fn run_in(
+        &self,
+        flow: &Flow,
+        folder: &RunFolder,
+        resources: &RunResources,
+    ) -> Result<RunReport> {
+        let mut run = self.begin(flow, folder, resources)?;
+        while let Some(step) = flow.steps.get(run.position.step) {
+            let Some(stage) = step.stages().get(run.position.stage) else {
+                return Err(Error::InvalidFlow("an iteration has no stages".to_owned()));
             };
-            self.progress
-                .place(holdings.position.step, flow.steps.len());
-            let had_files = self.run_stage(flow, stage, site, workshop, &mut holdings)?;
-            let position = &mut holdings.position;
+            self.progress.set_step(run.position.step, flow.steps.len());
+            let had_files = self.run_stage(flow, stage, folder, resources, &mut run)?;
+            let position = &mut run.position;
             position.ordinal += 1;
-            let last = holdings.report.stages.last_mut();
+            let last = run.report.stages.last_mut();
             if let (Step::Repeat { .. }, Some(last)) = (step, last) {
                 last.round = Some(position.round + 1);
             }
-            advance(position, step, holdings.report.stages.last())?;
-            self.write_finished_tables(flow, stage, &mut holdings)?;
-            let due =
-                self.checkpoint.is_zero() || holdings.last_boundary.elapsed() > self.checkpoint;
-            if holdings.position.step < flow.steps.len() && (had_files || due) {
-                self.make_boundary(site, workshop, &mut holdings)?;
+            advance(position, step, run.report.stages.last())?;
+            self.write_finished_tables(flow, stage, &mut run)?;
+            let due = self.checkpoint.is_zero() || run.last_boundary.elapsed() > self.checkpoint;
+            if run.position.step < flow.steps.len() && (had_files || due) {
+                self.make_boundary(folder, resources, &mut run)?;
             }
         }
-        Ok(holdings.report)
+        Ok(run.report)
     }
 
-    /// What an earlier run has left, or nothing.
-    fn begin(&self, flow: &Flow, site: &Site, workshop: &Workshop) -> Result<Holdings> {
-        let mut holdings = Holdings {
+    /// Restores the state that an interrupted run has left, or starts with an empty one.
+    fn begin(&self, flow: &Flow, folder: &RunFolder, resources: &RunResources) -> Result<RunState> {
+        let mut run = RunState {
             streams: BTreeMap::new(),
             states: States::default(),
             position: Position::default(),
@@ -127,17 +129,16 @@ impl Runner<'_> {
             },
             last_boundary: Instant::now(),
         };
-        let boundary = site.boundary();
+        let boundary = folder.boundary();
         if let Some(boundary) = &boundary {
-            holdings.position = boundary.position;
-            holdings.report.stages = boundary.stages.clone();
-            holdings.report.tables = boundary.tables.clone();
+            run.position = boundary.position;
+            run.report.stages = boundary.stages.clone();
+            run.report.tables = boundary.tables.clone();
             for (name, files) in &boundary.streams {
                 for file in files {
-                    let output = TaskOutput::from_file(TaskFile::open(site.path().join(file))?);
+                    let output = TaskOutput::from_file(TaskFile::open(folder.path().join(file))?);
                     let mine = output.contributions().filter(|(port, _)| port == name);
-                    holdings
-                        .streams
+                    run.streams
                         .entry(name.clone())
                         .or_default()
                         .extend(mine.map(|(_, contribution)| contribution));
@@ -147,60 +148,78 @@ impl Runner<'_> {
                 let spec = flow
                     .states
                     .get(name)
-                    .ok_or_else(|| Error::Unsound(format!("there is no state `{name}`")))?;
-                let held = self.registry.create_state(name, spec, &workshop.budget)?;
-                load_state(held.state.as_ref(), &site.path().join(file))?;
-                holdings.states.0.insert(name.clone(), held);
+                    .ok_or_else(|| Error::InvalidFlow(format!("there is no state `{name}`")))?;
+                let leased = self.registry.create_state(name, spec, &resources.budget)?;
+                load_state(leased.state.as_ref(), &folder.path().join(file))?;
+                run.states.0.insert(name.clone(), leased);
             }
         }
-        site.sweep(boundary.as_ref(), Some(holdings.position.ordinal))?;
-        Ok(holdings)
+        folder.sweep(boundary.as_ref(), run.position.ordinal)?;
+        Ok(run)
     }
 
-    /// Runs all tasks of a stage that are not finished. True if there are files that a boundary
-    /// would make superfluous or that one could go on from.
+    /// Runs the unfinished tasks of a stage. Returns whether some of its input or output is in
+    /// files: then a boundary is worth writing, to resume from it and to delete the input files.
     fn run_stage(
         &self,
         flow: &Flow,
         stage: &Stage,
-        site: &Site,
-        workshop: &Workshop,
-        holdings: &mut Holdings,
+        folder: &RunFolder,
+        resources: &RunResources,
+        run: &mut RunState,
     ) -> Result<bool> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let spilled_before = self.progress.spilled();
-        let in_states = self.ready_states(flow, stage, site, workshop, holdings)?;
-        let threads = self.threads.max(1) as u64;
-        let reserved = threads * (workshop.shares.task + workshop.shares.sort);
-        let _reserve = workshop
-            .budget
-            .take(reserved, &format!("what {threads} threads work with"))?;
-        let (input, tasks) = match &stage.input {
-            Input::Tasks(tasks) => (Vec::new(), tasks.len()),
-            Input::Shuffle(shuffle) => {
-                let partitions = flow
-                    .shuffles
-                    .get(shuffle)
-                    .map_or(0, |shuffle| shuffle.partitions);
-                (
-                    holdings.streams.remove(shuffle).unwrap_or_default(),
-                    partitions as usize,
-                )
+        let threads = self.threads.max(1);
+        let reserved = threads as u64 * (resources.shares.task + resources.shares.sort);
+        let needed = reserved.saturating_add(self.new_state_bytes(flow, stage, run));
+        self.release(stage, folder, resources, run, needed)?;
+        let in_states = self.prepare_states(flow, stage, folder, resources, run)?;
+        let _reserve = resources.budget.take(
+            reserved,
+            &format!("the working memory of {threads} threads"),
+        )?;
+        let tasks = match &stage.input {
+            StageInput::Tasks(tasks) => tasks.len(),
+            StageInput::Shuffle(name) => {
+                let shuffle = flow.shuffles.get(name);
+                shuffle.map_or(0, |shuffle| shuffle.partitions as usize)
             }
         };
-        let work = StageWork {
-            flow,
-            stage,
-            registry: self.registry,
-            site,
-            workshop,
-            ordinal: holdings.position.ordinal,
-            states: &holdings.states,
-            input: &input,
-            checkpoint: self.checkpoint,
-            in_states,
+        let work = |run: &RunState, spill: bool| {
+            let input = match &stage.input {
+                StageInput::Tasks(_) => None,
+                StageInput::Shuffle(name) => run.streams.get(name),
+            };
+            StageWork {
+                flow,
+                stage,
+                registry: self.registry,
+                folder,
+                resources,
+                ordinal: run.position.ordinal,
+                states: &run.states,
+                input: input.map(Vec::as_slice).unwrap_or_default(),
+                checkpoint: self.checkpoint,
+                in_states: &in_states,
+                spill,
+            }
+            .run(tasks, threads)
         };
-        let done = work.run(tasks, self.threads.max(1))?;
+        let done = match work(run, false) {
+            // Stage functions use the budget too. If the outputs of finished tasks left too little
+            // for one of them, the stage runs again with all outputs on disk.
+            Err(Error::TooLittleMemory { .. }) => {
+                self.progress.clear_abort();
+                self.release(stage, folder, resources, run, u64::MAX)?;
+                work(run, true)?
+            }
+            done => done?,
+        };
+        let input = match &stage.input {
+            StageInput::Tasks(_) => Vec::new(),
+            StageInput::Shuffle(name) => run.streams.remove(name).unwrap_or_default(),
+        };
         let mut report = StageReport {
             name: stage.name.clone(),
             tasks: tasks as u64,
@@ -219,66 +238,105 @@ impl Runner<'_> {
                 report.rows_out += contribution.port.rows;
                 report.bytes_out += contribution.port.bytes;
                 if contribution.port.bytes > 0 {
-                    holdings.streams.entry(name).or_default().push(contribution);
+                    run.streams.entry(name).or_default().push(contribution);
                 }
             }
         }
-        report.seconds = begun.elapsed().as_secs_f64();
-        holdings.report.stages.push(report);
+        report.seconds = started.elapsed().as_secs_f64();
+        run.report.stages.push(report);
         Ok(had_files)
     }
 
-    /// Makes the states that a stage fills, or takes them as an earlier run has left them in the
-    /// middle of this stage; then these tasks have left their marks in them.
-    fn ready_states(
+    /// Bytes of the states that a stage writes and that do not exist yet.
+    fn new_state_bytes(&self, flow: &Flow, stage: &Stage, run: &RunState) -> u64 {
+        let missing = |name: &&String| !run.states.0.contains_key(*name);
+        let names = stage.writes.iter().filter(missing);
+        let specs = names.filter_map(|name| flow.states.get(name));
+        specs.fold(0, |sum, spec| {
+            sum.saturating_add(self.registry.state_bytes(spec))
+        })
+    }
+
+    /// Frees memory until `needed` bytes of the budget are available, by moving outputs of finished
+    /// tasks to disk. The input of the stage is moved last, because it is read next. If all of them
+    /// are not enough, taking from the budget reports what is missing.
+    fn release(
+        &self,
+        stage: &Stage,
+        folder: &RunFolder,
+        resources: &RunResources,
+        run: &mut RunState,
+        needed: u64,
+    ) -> Result<()> {
+        let budget = &resources.budget;
+        let mut contributions = run.streams.values().flatten();
+        let in_memory = contributions.any(|contribution| contribution.in_memory);
+        if budget.available() >= needed || !in_memory {
+            return Ok(());
+        }
+        self.make_boundary(folder, resources, run)?;
+        let input = match &stage.input {
+            StageInput::Shuffle(name) => Some(name),
+            StageInput::Tasks(_) => None,
+        };
+        let mut streams: Vec<_> = run.streams.iter_mut().collect();
+        streams.sort_by_key(|(name, _)| Some(*name) == input);
+        for contribution in streams.into_iter().flat_map(|(_, stream)| stream) {
+            if budget.available() >= needed {
+                break;
+            }
+            contribution.drop_memory();
+        }
+        Ok(())
+    }
+
+    /// Creates the states that a stage writes, or loads them if an earlier run was interrupted in
+    /// this stage. Returns the tasks whose changes are in the loaded states.
+    fn prepare_states(
         &self,
         flow: &Flow,
         stage: &Stage,
-        site: &Site,
-        workshop: &Workshop,
-        holdings: &mut Holdings,
+        folder: &RunFolder,
+        resources: &RunResources,
+        run: &mut RunState,
     ) -> Result<BTreeSet<usize>> {
-        let ordinal = holdings.position.ordinal;
+        let ordinal = run.position.ordinal;
         let specs = |name: &String| flow.states.get(name).map(|spec| (name.clone(), spec));
         let filled: Vec<_> = stage.writes.iter().filter_map(specs).collect();
-        let mut in_states = site.tasks_in_states(ordinal);
+        let mut in_states = folder.tasks_in_states(ordinal);
         if !filled
             .iter()
-            .all(|(name, _)| site.state_file(ordinal, name).is_file())
+            .all(|(name, _)| folder.state_file(ordinal, name).is_file())
         {
             in_states.clear();
         }
         for (name, spec) in filled {
-            let states = &mut holdings.states.0;
+            let states = &mut run.states.0;
             if in_states.is_empty() {
-                if let Entry::Vacant(place) = states.entry(name) {
-                    let held = self
-                        .registry
-                        .create_state(place.key(), spec, &workshop.budget)?;
-                    place.insert(held);
+                if let Entry::Vacant(entry) = states.entry(name) {
+                    let leased =
+                        self.registry
+                            .create_state(entry.key(), spec, &resources.budget)?;
+                    entry.insert(leased);
                 }
                 continue;
             }
-            // In place of what was there before this stage, which it includes.
+            // The saved state includes what earlier stages have written.
             states.remove(&name);
-            let held = self.registry.create_state(&name, spec, &workshop.budget)?;
-            load_state(held.state.as_ref(), &site.state_file(ordinal, &name))?;
-            states.insert(name, held);
+            let leased = self.registry.create_state(&name, spec, &resources.budget)?;
+            load_state(leased.state.as_ref(), &folder.state_file(ordinal, &name))?;
+            states.insert(name, leased);
         }
         Ok(in_states)
     }
 
-    /// Writes the tables that nothing after this stage adds to.
-    fn write_finished_tables(
-        &self,
-        flow: &Flow,
-        stage: &Stage,
-        holdings: &mut Holdings,
-    ) -> Result<()> {
+    /// Writes the tables that no later stage adds rows to, and drops streams and states that no
+    /// later stage uses.
+    fn write_finished_tables(&self, flow: &Flow, stage: &Stage, run: &mut RunState) -> Result<()> {
         let later: BTreeSet<&String> = flow
             .steps
             .iter()
-            .skip(holdings.position.step)
+            .skip(run.position.step)
             .flat_map(Step::stages)
             .flat_map(|stage| &stage.writes)
             .collect();
@@ -287,58 +345,57 @@ impl Runner<'_> {
             .iter()
             .filter(|name| flow.tables.contains(*name) && !later.contains(name))
         {
-            let rows = holdings.streams.remove(name).unwrap_or_default();
+            let rows = run.streams.remove(name).unwrap_or_default();
             let table = write_table(
                 &self.tables,
                 name,
-                Rows::Tasks(&rows),
+                RowSource::Tasks(&rows),
                 self.threads.max(1),
                 &self.progress,
             )?;
-            holdings.report.tables.push(table);
+            run.report.tables.push(table);
         }
         let remaining = || {
-            let steps = flow.steps.iter().skip(holdings.position.step);
+            let steps = flow.steps.iter().skip(run.position.step);
             steps.flat_map(Step::stages)
         };
-        // What an iteration has left for a round that does not come is not needed either.
-        holdings.streams.retain(|name, _| {
+        // This includes what the last round of an iteration has written for the next one.
+        run.streams.retain(|name, _| {
             let read =
-                |stage: &Stage| matches!(&stage.input, Input::Shuffle(input) if input == name);
+                |stage: &Stage| matches!(&stage.input, StageInput::Shuffle(input) if input == name);
             flow.tables.contains(name) || remaining().any(read)
         });
-        let states = &mut holdings.states.0;
+        let states = &mut run.states.0;
         states.retain(|name, _| {
             remaining().any(|stage| stage.reads.contains(name) || stage.writes.contains(name))
         });
         Ok(())
     }
 
-    /// Puts all that is needed from here on disk, and lets go of all that was needed before.
+    /// Writes to disk everything that the remaining stages need, and deletes other files.
     fn make_boundary(
         &self,
-        site: &Site,
-        workshop: &Workshop,
-        holdings: &mut Holdings,
+        folder: &RunFolder,
+        resources: &RunResources,
+        run: &mut RunState,
     ) -> Result<()> {
         let mut boundary = Boundary {
-            position: holdings.position,
-            stages: holdings.report.stages.clone(),
-            tables: holdings.report.tables.clone(),
+            position: run.position,
+            stages: run.report.stages.clone(),
+            tables: run.report.tables.clone(),
             ..Boundary::default()
         };
-        let before = holdings.position.ordinal - 1;
+        let before = run.position.ordinal.saturating_sub(1);
         let mut number = 0;
-        for (name, contributions) in &mut holdings.streams {
+        for (name, contributions) in &mut run.streams {
             let mut files: Vec<String> = Vec::new();
             for contribution in contributions.iter_mut() {
                 if contribution.file.is_none() {
-                    // Numbers after those of all tasks, so that names do not clash.
-                    let path = site
+                    let path = folder
                         .path()
-                        .join(format!("{before:04}-held-{number:06}.rows"));
+                        .join(format!("{before:04}-kept-{number:06}.rows"));
                     number += 1;
-                    persist(name, contribution, &path, workshop)?;
+                    write_contribution(name, contribution, &path, resources)?;
                 }
                 if let Some(file) = &contribution.file {
                     let file = file.path().file_name().unwrap_or_default();
@@ -347,9 +404,9 @@ impl Runner<'_> {
             }
             boundary.streams.insert(name.clone(), files);
         }
-        for (name, held) in &holdings.states.0 {
-            let path = site.state_file(before, name);
-            save_state(held.state.as_ref(), &path)?;
+        for (name, leased) in &run.states.0 {
+            let path = folder.state_file(before, name);
+            save_state(leased.state.as_ref(), &path)?;
             let file = path
                 .file_name()
                 .unwrap_or_default()
@@ -357,18 +414,18 @@ impl Runner<'_> {
                 .into_owned();
             boundary.states.insert(name.clone(), file);
         }
-        site.note_boundary(&boundary)?;
-        holdings.last_boundary = Instant::now();
+        folder.write_boundary(&boundary)?;
+        run.last_boundary = Instant::now();
         Ok(())
     }
 }
 
-/// The stage after this one.
+/// Moves the position to the next stage.
 fn advance(position: &mut Position, step: &Step, report: Option<&StageReport>) -> Result<()> {
     let Step::Repeat {
         stages,
         until_zero,
-        most_rounds,
+        max_rounds,
     } = step
     else {
         (position.step, position.stage) = (position.step + 1, 0);
@@ -385,8 +442,8 @@ fn advance(position: &mut Position, step: &Step, report: Option<&StageReport>) -
     position.round += 1;
     if changes == 0 {
         (position.step, position.round) = (position.step + 1, 0);
-    } else if position.round >= *most_rounds {
-        return Err(Error::Restless {
+    } else if position.round >= *max_rounds {
+        return Err(Error::NotConverged {
             counter: until_zero.clone(),
             left: changes,
             rounds: position.round,

@@ -1,4 +1,4 @@
-//! Where a running task puts its rows.
+//! Collecting the output of a running task.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -7,25 +7,25 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::budget::{MemoryBudget, Shares};
-use crate::chunk::{Chunk, Contribution, Port, TaskOutput};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::row::Row;
 use crate::sort::{Partitioner, by_partition};
 use crate::spill::TaskFileWriter;
+use crate::task_output::{Contribution, Port, RowChunk, TaskOutput};
 
-/// What every task of a run works with.
+/// What all tasks of a run share: memory, progress and the folder for temporary files.
 #[derive(Clone)]
-pub(crate) struct Workshop {
+pub(crate) struct RunResources {
     pub(crate) budget: Arc<MemoryBudget>,
     pub(crate) shares: Shares,
     pub(crate) progress: Arc<Progress>,
-    /// Where temporary files go; `None` for tasks that are run from outside and keep all in memory.
+    /// Folder for temporary files; `None` for tasks of a cluster, which keep all output in memory.
     pub(crate) folder: Option<PathBuf>,
 }
 
-impl Workshop {
-    /// Bytes that are collected before a write.
+impl RunResources {
+    /// Size of a write buffer in bytes.
     pub(crate) fn write_buffer(&self) -> usize {
         self.shares.chunk.min(256 << 10)
     }
@@ -35,21 +35,23 @@ impl Workshop {
     }
 }
 
-/// What is to become of the output of a task when it is finished.
+/// Where the output of a finished task is kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keep {
-    /// In memory if there is room, else in a file.
-    IfRoom,
-    /// In a file, and in memory as well if there is room.
-    Always,
-    /// In a file that has no name.
-    Nameless,
+pub(crate) enum Placement {
+    /// In memory if the budget allows, otherwise in a file.
+    Memory,
+    /// In a file, and in memory as well if the budget allows.
+    MemoryAndFile,
+    /// In a file only.
+    File,
+    /// In an unnamed file only.
+    UnnamedFile,
 }
 
-/// Collects the chunks of one task; writes them out when the task's share of memory is used up.
+/// Collects the chunks of one task, and spills them when the task's share of memory is used up.
 pub(crate) struct TaskSink {
-    workshop: Workshop,
-    /// The file that the output goes to if it goes to a file.
+    resources: RunResources,
+    /// The file for the output, if it is written to a named file.
     path: Option<PathBuf>,
     inner: RefCell<Inner>,
 }
@@ -57,28 +59,29 @@ pub(crate) struct TaskSink {
 #[derive(Default)]
 struct Inner {
     ports: BTreeMap<String, Port>,
-    held: u64,
+    /// Bytes of the chunks in memory.
+    bytes: u64,
     writer: Option<TaskFileWriter>,
 }
 
 impl TaskSink {
-    pub(crate) fn new(workshop: &Workshop, path: Option<PathBuf>) -> Rc<TaskSink> {
+    pub(crate) fn new(resources: &RunResources, path: Option<PathBuf>) -> Rc<TaskSink> {
         Rc::new(TaskSink {
-            workshop: workshop.clone(),
+            resources: resources.clone(),
             path,
             inner: RefCell::default(),
         })
     }
 
-    pub(crate) fn workshop(&self) -> &Workshop {
-        &self.workshop
+    pub(crate) fn resources(&self) -> &RunResources {
+        &self.resources
     }
 
-    /// Makes a port known; a task that has no rows for a shuffle still has a port for it.
+    /// Adds a port. A task that has no rows for a shuffle still has a port for it.
     pub(crate) fn open(&self, name: &str, width: usize, partitions: u32) -> Result<()> {
         let mut inner = self.inner.borrow_mut();
         if let Some(port) = inner.ports.get(name) {
-            return port.check_like(name, width, partitions);
+            return port.check_shape(name, width, partitions);
         }
         let port = Port {
             width,
@@ -92,66 +95,70 @@ impl TaskSink {
         Ok(())
     }
 
-    /// Takes a chunk of so many rows and bytes.
-    pub(crate) fn add(&self, name: &str, chunk: Chunk, rows: u64, bytes: u64) -> Result<()> {
-        self.workshop.progress.check()?;
-        self.workshop.progress.add_rows(rows);
+    /// Adds a chunk to a port, and spills if the task's share of memory is used up.
+    pub(crate) fn add(&self, name: &str, chunk: RowChunk, rows: u64, bytes: u64) -> Result<()> {
+        self.resources.progress.check()?;
+        self.resources.progress.add_rows(rows);
         let inner = &mut *self.inner.borrow_mut();
         let port = inner
             .ports
             .get_mut(name)
-            .ok_or_else(|| Error::Unsound(format!("`{name}` was never opened")))?;
+            .ok_or_else(|| Error::InvalidFlow(format!("`{name}` was never opened")))?;
         port.rows += rows;
         port.bytes += bytes;
-        inner.held += chunk.weight();
+        inner.bytes += chunk.bytes();
         port.chunks.push(chunk);
-        // Every open port also has a chunk that fills up, and one of them is being ordered.
-        let shares = &self.workshop.shares;
+        // Every open port also has a chunk that is being filled, and one is being partitioned.
+        let shares = &self.resources.shares;
         let filling = shares.chunk as u64 * (inner.ports.len() as u64 + 1);
         let limit = shares.task.saturating_sub(filling).max(shares.chunk as u64);
-        let keeps_all = self.workshop.folder.is_none();
-        if inner.held > limit && !keeps_all {
+        let keeps_all = self.resources.folder.is_none();
+        if inner.bytes > limit && !keeps_all {
             self.spill(inner)?;
         }
         Ok(())
     }
 
     fn spill(&self, inner: &mut Inner) -> Result<()> {
-        let buffer = self.workshop.write_buffer();
+        let buffer = self.resources.write_buffer();
         let writer = match &mut inner.writer {
             Some(writer) => writer,
             none => none.insert(match &self.path {
                 Some(path) => TaskFileWriter::create(path.clone(), buffer)?,
-                None => TaskFileWriter::nameless(&self.workshop.scratch_folder(), buffer)?,
+                None => TaskFileWriter::unnamed(&self.resources.scratch_folder(), buffer)?,
             }),
         };
-        writer.section(by_name(&inner.ports), &self.workshop.progress)?;
+        writer.section(by_name(&inner.ports), &self.resources.progress)?;
         for port in inner.ports.values_mut() {
             port.chunks = Vec::new();
         }
-        inner.held = 0;
+        inner.bytes = 0;
         Ok(())
     }
 
-    /// Ends the task. Its output is in memory if it was never written out and there is room, else
-    /// in a file.
-    pub(crate) fn finish(&self, counters: BTreeMap<String, u64>, keep: Keep) -> Result<TaskOutput> {
+    /// Finishes the task, and returns its output. Output that was spilled once is in a file
+    /// entirely.
+    pub(crate) fn finish(
+        &self,
+        counters: BTreeMap<String, u64>,
+        placement: Placement,
+    ) -> Result<TaskOutput> {
         let inner = &mut *self.inner.borrow_mut();
-        let held = inner.writer.is_none() && keep != Keep::Nameless && self.hold(inner);
-        let outside = self.workshop.folder.is_none() && keep != Keep::Nameless;
+        let may_stay = matches!(placement, Placement::Memory | Placement::MemoryAndFile);
+        let in_memory = inner.writer.is_none() && may_stay && self.lease_memory(inner);
+        let on_cluster = self.resources.folder.is_none() && placement != Placement::UnnamedFile;
         let mut file = None;
-        if !outside && (!held || keep != Keep::IfRoom) {
-            // What is held is written and stays; what is not held goes.
-            let kept = if held {
+        if !on_cluster && (!in_memory || placement != Placement::Memory) {
+            let writer = if in_memory {
                 self.spill_copy(inner)?
             } else {
                 self.spill(inner)?;
                 inner.writer.take()
             };
-            if let Some(writer) = kept {
+            if let Some(writer) = writer {
                 let whole = match &self.path {
                     Some(_) => writer.finish(&by_name(&inner.ports), &counters)?,
-                    None => writer.finish_nameless(&by_name(&inner.ports))?,
+                    None => writer.finish_unnamed(&by_name(&inner.ports))?,
                 };
                 file = Some(Arc::new(whole));
             }
@@ -160,17 +167,17 @@ impl TaskSink {
             ports: std::mem::take(&mut inner.ports),
             counters,
             file,
-            held,
+            in_memory,
         })
     }
 
-    /// Takes what the chunks occupy from the budget, for each port its own, so that they can stay;
-    /// all of them or none.
-    fn hold(&self, inner: &mut Inner) -> bool {
+    /// Takes the memory of the chunks from the budget, with one lease for each port. Returns false,
+    /// and takes nothing, if the budget does not allow all of them.
+    fn lease_memory(&self, inner: &mut Inner) -> bool {
         let mut leases = Vec::with_capacity(inner.ports.len());
         for port in inner.ports.values() {
-            let weight = port.chunks.iter().map(Chunk::weight).sum();
-            match self.workshop.budget.try_take(weight) {
+            let bytes = port.chunks.iter().map(RowChunk::bytes).sum();
+            match self.resources.budget.try_take(bytes) {
                 Some(lease) => leases.push(lease),
                 None => return false,
             }
@@ -185,8 +192,8 @@ impl TaskSink {
         let Some(path) = &self.path else {
             return Ok(None);
         };
-        let mut writer = TaskFileWriter::create(path.clone(), self.workshop.write_buffer())?;
-        writer.section(by_name(&inner.ports), &self.workshop.progress)?;
+        let mut writer = TaskFileWriter::create(path.clone(), self.resources.write_buffer())?;
+        writer.section(by_name(&inner.ports), &self.resources.progress)?;
         Ok(Some(writer))
     }
 }
@@ -195,37 +202,36 @@ fn by_name(ports: &BTreeMap<String, Port>) -> impl Iterator<Item = (&str, &Port)
     ports.iter().map(|(name, port)| (name.as_str(), port))
 }
 
-/// Writes the output of a finished task that is in memory alone to a file as well.
-pub(crate) fn persist_output(
+/// Writes the output of a finished task to a file; it stays in memory.
+pub(crate) fn write_output(
     output: &mut TaskOutput,
     path: &Path,
-    workshop: &Workshop,
+    resources: &RunResources,
 ) -> Result<()> {
-    let mut writer = TaskFileWriter::create(path.to_owned(), workshop.write_buffer())?;
-    writer.section(by_name(&output.ports), &workshop.progress)?;
+    let mut writer = TaskFileWriter::create(path.to_owned(), resources.write_buffer())?;
+    writer.section(by_name(&output.ports), &resources.progress)?;
     let file = writer.finish(&by_name(&output.ports), &output.counters)?;
     output.file = Some(Arc::new(file));
     Ok(())
 }
 
-/// The same for what the task gave to one shuffle or table.
-pub(crate) fn persist(
+/// Writes the output of a task for one shuffle or table to a file; it stays in memory.
+pub(crate) fn write_contribution(
     name: &str,
     contribution: &mut Contribution,
     path: &Path,
-    workshop: &Workshop,
+    resources: &RunResources,
 ) -> Result<()> {
-    let mut writer = TaskFileWriter::create(path.to_owned(), workshop.write_buffer())?;
-    writer.section([(name, &contribution.port)], &workshop.progress)?;
+    let mut writer = TaskFileWriter::create(path.to_owned(), resources.write_buffer())?;
+    writer.section([(name, &contribution.port)], &resources.progress)?;
     let file = writer.finish(&[(name, &contribution.port)], &BTreeMap::new())?;
     contribution.file = Some(Arc::new(file));
     Ok(())
 }
 
-/// Takes the rows of a task for one shuffle.
+/// Writes rows of a task to one shuffle.
 ///
-/// Rows are collected until they fill a chunk, which is then ordered by partition while it is still
-/// in the cache.
+/// Rows are collected until they fill a chunk, which is partitioned while it is still in the cache.
 pub struct Emitter<R: Row> {
     name: String,
     rows: Vec<R>,
@@ -245,13 +251,13 @@ impl<R: Row> Emitter<R> {
         Ok(Emitter {
             name: name.to_owned(),
             rows: Vec::new(),
-            capacity: (sink.workshop().shares.chunk / size_of::<R>().max(1)).max(1),
+            capacity: (sink.resources().shares.chunk / size_of::<R>().max(1)).max(1),
             partitioner,
             sink,
         })
     }
 
-    /// Puts a row into the shuffle.
+    /// Adds a row to the shuffle.
     #[inline(always)]
     pub fn push(&mut self, row: R) -> Result<()> {
         self.rows.push(row);
@@ -261,7 +267,7 @@ impl<R: Row> Emitter<R> {
         Ok(())
     }
 
-    /// Puts many rows into the shuffle.
+    /// Adds rows to the shuffle.
     pub fn extend(&mut self, rows: impl IntoIterator<Item = R>) -> Result<()> {
         rows.into_iter().try_for_each(|row| self.push(row))
     }
@@ -276,6 +282,6 @@ impl<R: Row> Emitter<R> {
         let (rows, bytes) = (sorted.len() as u64, size_of_val(sorted.as_slice()) as u64);
         self.rows.clear();
         self.sink
-            .add(&self.name, Chunk::new(sorted, ends), rows, bytes)
+            .add(&self.name, RowChunk::new(sorted, ends), rows, bytes)
     }
 }

@@ -1,36 +1,34 @@
-//! Moving rows to where they belong: into partitions, and into order.
+//! Partitioning and sorting rows in memory.
 //!
 //! ```text
-//!   rows as they come        one chunk, by partition         one partition, sorted
+//!   unsorted rows            a chunk, by partition           one partition, sorted
 //!   c a d b a c … ──────────▶ a a a│b b│c c c│d …  ──gather──▶ a₁ a₂ a₂ a₃ …
-//!                  count,      ▲ a chunk fits the cache,      count, scatter by the next bits,
-//!                  scatter       so the scatter never leaves it   again until buckets are tiny
+//!                  count,      a chunk fits the cache          count, scatter by the next bits,
+//!                  scatter                                     repeat until buckets are tiny
 //! ```
 //!
-//! Keys are hashes, or numbers that the flow says how many bits they have; so the leading bits of a
-//! *place* tell buckets of about equal size, and a bucket of a few rows is put in order by
-//! insertion. Where that hope is in vain (one key with all rows), what is left is a comparison sort
-//! by the whole order.
+//! Keys are hashes, or numbers with a known number of bits. So the leading bits of the *fraction*
+//! of a key ([`Key::fraction`]) give buckets of about equal size, and a bucket of a few rows is
+//! sorted by insertion. If most rows have the same key, they are sorted by comparison.
 
 use crate::row::{Key, Row, order};
 
 /// Buckets at most this large are sorted by insertion.
 const TINY: usize = 24;
-/// The most buckets that rows are scattered to at once: as many as there are cache lines for in the
-/// first level.
+/// Bits of a digit: rows are scattered to at most 256 buckets at once, for which the first-level
+/// cache has enough lines.
 const DIGIT: u32 = 8;
-/// Rows after which a sort asks whether it should go on: some milliseconds of work.
-const PATIENCE: usize = 1 << 20;
+/// Rows after which a sort checks whether it was cancelled: a few milliseconds of work.
+const CHECK_INTERVAL: usize = 1 << 20;
 
-/// Which partition a place belongs to, for any number of partitions; partitions are ranges of
-/// places.
+/// Maps keys to partitions. A partition is a range of key fractions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Partitioner {
-    /// The first place of the range that is cut.
+    /// The first fraction of the range.
     base: u64,
-    /// Zero bits in front of every place of the range, once `base` is taken off.
+    /// The number of leading zero bits of every fraction of the range, relative to `base`.
     lead: u32,
-    /// Bits of a key that carry meaning.
+    /// The number of significant bits of a key.
     bits: u32,
     partitions: u32,
 }
@@ -49,10 +47,10 @@ impl Partitioner {
         self.partitions
     }
 
-    /// The row's place within the range, stretched to 64 bits.
+    /// The fraction of the row's key within the range, scaled to 64 bits.
     #[inline(always)]
     fn local<R: Row>(&self, row: &R) -> u64 {
-        row.key().place(self.bits).wrapping_sub(self.base) << self.lead
+        row.key().fraction(self.bits).wrapping_sub(self.base) << self.lead
     }
 
     #[inline(always)]
@@ -60,15 +58,15 @@ impl Partitioner {
         ((u128::from(self.local(row)) * u128::from(self.partitions)) >> 64) as usize
     }
 
-    /// The same range, cut into another number of partitions.
+    /// Returns the same range, cut into another number of partitions.
     pub(crate) fn cut_into(self, partitions: u32) -> Partitioner {
         Partitioner { partitions, ..self }
     }
 
-    /// The same for the places of one partition, cut into `partitions` in turn. `None` if they are
-    /// all one place.
+    /// Returns the range of one partition, cut into `partitions`. `None` if it has a single
+    /// fraction and cannot be cut.
     pub(crate) fn within(&self, partition: u32, partitions: u32) -> Option<Partitioner> {
-        // A local place is a multiple of the stretch, so the first one of a partition is found by
+        // A local fraction is a multiple of 2^lead, so the first one of a partition is found by
         // rounding up twice.
         let first = |partition: u32| {
             (u128::from(partition) << 64)
@@ -86,7 +84,7 @@ impl Partitioner {
     }
 }
 
-/// Rows of one chunk ordered by partition, and where each partition ends.
+/// Orders the rows of a chunk by partition. Returns them and the end of each partition.
 pub(crate) fn by_partition<R: Row>(rows: &[R], partitioner: &Partitioner) -> (Vec<R>, Vec<u32>) {
     let mut ends = vec![0u32; partitioner.partitions as usize];
     for row in rows {
@@ -112,12 +110,12 @@ pub(crate) fn by_partition<R: Row>(rows: &[R], partitioner: &Partitioner) -> (Ve
     (sorted, ends)
 }
 
-/// Gathers the pieces of one partition and puts them in order. `go_on` is asked now and then, and
-/// `None` is the answer if it says no.
+/// Gathers the pieces of one partition and sorts them. Returns `None` if `proceed`, which is called
+/// now and then, returns false.
 pub(crate) fn gather_sorted<R: Row>(
     pieces: &[&[R]],
     range: Option<Partitioner>,
-    go_on: &dyn Fn() -> bool,
+    proceed: &dyn Fn() -> bool,
 ) -> Option<Vec<R>> {
     let total = pieces.iter().map(|piece| piece.len()).sum::<usize>();
     let mut sorted = vec![R::zeroed(); total];
@@ -129,7 +127,7 @@ pub(crate) fn gather_sorted<R: Row>(
             left = tail;
         }
         sorted.sort_unstable_by(order);
-        return go_on().then_some(sorted);
+        return proceed().then_some(sorted);
     };
     let digit = digit_for(total);
     let shift = 64 - digit;
@@ -139,7 +137,7 @@ pub(crate) fn gather_sorted<R: Row>(
             *count += 1;
         }
     }
-    sum_up(&mut ends);
+    counts_to_starts(&mut ends);
     for row in pieces.iter().copied().flatten() {
         if let Some(next) = ends.get_mut((range.local(row) >> shift) as usize) {
             if let Some(slot) = sorted.get_mut(*next) {
@@ -151,8 +149,8 @@ pub(crate) fn gather_sorted<R: Row>(
     let mut sorter = Sorter {
         range,
         scratch: Vec::new(),
-        patience: PATIENCE,
-        go_on,
+        until_check: CHECK_INTERVAL,
+        proceed,
     };
     let mut begin = 0;
     for end in ends {
@@ -162,15 +160,15 @@ pub(crate) fn gather_sorted<R: Row>(
     Some(sorted)
 }
 
-/// Counts to beginnings.
-fn sum_up(counts: &mut [usize]) {
+/// Turns counts into start offsets.
+fn counts_to_starts(counts: &mut [usize]) {
     let mut sum = 0;
     for count in counts {
         sum += std::mem::replace(count, sum);
     }
 }
 
-/// As many bits as leave a few rows in each bucket.
+/// Returns the number of bits that leaves a few rows in each bucket.
 fn digit_for(rows: usize) -> u32 {
     (rows.max(16).ilog2() - 3).clamp(1, DIGIT)
 }
@@ -178,21 +176,21 @@ fn digit_for(rows: usize) -> u32 {
 struct Sorter<'a, R> {
     range: Partitioner,
     scratch: Vec<R>,
-    patience: usize,
-    go_on: &'a dyn Fn() -> bool,
+    until_check: usize,
+    proceed: &'a dyn Fn() -> bool,
 }
 
 impl<R: Row> Sorter<'_, R> {
-    /// Sorts rows that agree in the first `known` bits of their local places.
+    /// Sorts rows that agree in the first `known` bits of their local fractions.
     fn sort(&mut self, rows: &mut [R], known: u32) -> Option<()> {
         if rows.len() <= TINY {
             insert(rows);
             return Some(());
         }
-        self.patience = self.patience.saturating_sub(rows.len());
-        if self.patience == 0 {
-            self.patience = PATIENCE;
-            if !(self.go_on)() {
+        self.until_check = self.until_check.saturating_sub(rows.len());
+        if self.until_check == 0 {
+            self.until_check = CHECK_INTERVAL;
+            if !(self.proceed)() {
                 return None;
             }
         }
@@ -215,7 +213,7 @@ impl<R: Row> Sorter<'_, R> {
         if ends.get(only) == Some(&rows.len()) {
             return self.sort_one_bucket(rows, known + digit);
         }
-        sum_up(&mut ends);
+        counts_to_starts(&mut ends);
         if self.scratch.len() < rows.len() {
             self.scratch.resize(rows.len(), R::zeroed());
         }
@@ -239,8 +237,8 @@ impl<R: Row> Sorter<'_, R> {
         Some(())
     }
 
-    /// Rows that agree in a whole digit often agree in their whole key: one gram that is on every
-    /// page. Then further digits tell nothing.
+    /// Sorts rows that agree in a digit. Often they have the same key, such as a gram that is on
+    /// every page. Then further digits do not help.
     fn sort_one_bucket(&mut self, rows: &mut [R], known: u32) -> Option<()> {
         let first = rows.first()?.key();
         if rows.iter().all(|row| row.key() == first) {
@@ -251,7 +249,7 @@ impl<R: Row> Sorter<'_, R> {
     }
 }
 
-/// Insertion sort: for a few rows nothing is faster.
+/// Sorts a few rows by insertion, for which nothing is faster.
 #[inline(always)]
 fn insert<R: Row>(rows: &mut [R]) {
     for sorted in 1..rows.len() {
@@ -275,7 +273,7 @@ mod tests {
     use crate::testing::Pair;
     use proptest::prelude::*;
 
-    /// Keys that are spread, that crowd, and that are all alike.
+    /// Keys that are uniform, clustered, or all the same.
     fn rows() -> impl Strategy<Value = Vec<Pair>> {
         let key = prop_oneof![
             any::<u64>(),
@@ -335,22 +333,22 @@ mod tests {
         }
 
         #[test]
-        fn gathered_pieces_come_sorted(rows in rows(), cut in 0usize..600, partitions in 1u32..40) {
+        fn gathered_pieces_are_sorted(rows in rows(), cut in 0usize..600, partitions in 1u32..40) {
             let outer = Partitioner::new(64, partitions);
             for partition in 0..partitions {
                 let mine: Vec<Pair> = rows.iter().filter(|row| outer.partition(*row) == partition as usize).copied().collect();
                 let (left, right) = mine.split_at(cut.min(mine.len()));
-                let mut wanted = mine.clone();
-                wanted.sort_by(order);
+                let mut expected = mine.clone();
+                expected.sort_by(order);
                 let sorted = gather_sorted(&[left, right], outer.within(partition, 1), &|| true);
-                prop_assert_eq!(sorted, Some(wanted));
+                prop_assert_eq!(sorted, Some(expected));
             }
         }
     }
 
     #[test]
-    fn a_sort_that_is_told_to_stop_stops() {
-        let rows: Vec<Pair> = (0..PATIENCE as u64 * 2)
+    fn a_cancelled_sort_stops() {
+        let rows: Vec<Pair> = (0..CHECK_INTERVAL as u64 * 2)
             .map(|key| Pair {
                 key: key.wrapping_mul(0x9e37_79b9_7f4a_7c15),
                 rest: 0,

@@ -1,14 +1,15 @@
-//! The output of a task as a file: to spill it, and to resume after it.
+//! Task files: the output of a task on disk, to spill it and to resume after it.
 //!
 //! ```text
-//!   magic │ section 0: partition 0 of port a │ 1 of a │ … │ 0 of port b │ … │ index │ section 1 … │ tail (JSON) │ check, length, magic
+//!   magic │ section 0 │ section 1 │ … │ index 0 │ index 1 │ … │ footer (JSON) │ trailer
+//!           └ port a: partition 0, 1, … │ port b: partition 0, 1, …
 //! ```
 //!
-//! A section is what the task held when its share of memory was used up, ordered by port and
-//! partition. The index has 32 bytes for each port and partition: where the bytes are, how many,
-//! their XXH3, and a check of these three. So a partition is found with two reads, memory for a
-//! file does not grow with the number of partitions, and a flipped bit anywhere is noticed by who
-//! reads it. The file is written aside and renamed when it is whole.
+//! A section is what the task had in memory when its share was used up, ordered by port and
+//! partition. The index of a section has 32 bytes for each port and partition: the offset, the
+//! length and the XXH3 of the rows, and a checksum of these three. So a partition is found with two
+//! reads, the memory for a file does not grow with the number of partitions, and the reader detects
+//! every flipped bit. The file is written under another name and renamed when it is complete.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -20,21 +21,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::chunk::Port;
 use crate::error::{Error, Result};
-use crate::files::kept_open;
+use crate::file_limit::max_open_files;
 use crate::progress::Progress;
+use crate::task_output::Port;
 
 const MAGIC: [u8; 8] = *b"centofl1";
 const ENTRY: usize = 32;
 const TRAILER: usize = 24;
-/// The ending of files that are not whole yet.
-pub(crate) const ASIDE: &str = "aside";
-/// Files that are open now, in this process.
+/// The extension of files that are being written.
+pub(crate) const PARTIAL: &str = "partial";
+/// Number of task files that this process keeps open.
 static OPEN: AtomicUsize = AtomicUsize::new(0);
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Tail {
+struct Footer {
     ports: BTreeMap<String, PortShape>,
     /// Where the index of each section begins.
     sections: Vec<u64>,
@@ -47,34 +48,34 @@ pub(crate) struct PortShape {
     pub(crate) partitions: u32,
     pub(crate) rows: u64,
     pub(crate) bytes: u64,
-    /// How many ports' partitions are before its own in an index.
+    /// Where its partitions begin in an index: the number of partitions of the ports before it.
     first: u64,
 }
 
-/// A file while it is written.
+/// Writes a task file.
 pub(crate) struct TaskFileWriter {
     file: BufWriter<File>,
     path: PathBuf,
     at: u64,
-    sections: Vec<Section>,
+    sections: Vec<SectionIndex>,
 }
 
-/// The index of one section, until the file is closed. It is kept by port, because a later section
-/// may have ports that an earlier one has not.
-struct Section {
+/// The index of one section, by port, because a later section may have more ports. It is written
+/// when the file is closed.
+struct SectionIndex {
     entries: BTreeMap<String, Vec<[u64; 3]>>,
 }
 
 impl TaskFileWriter {
-    /// Opens a file beside `path`; [`TaskFileWriter::finish`] gives it its name.
+    /// Creates a file next to `path`; [`TaskFileWriter::finish`] renames it to `path`.
     pub(crate) fn create(path: PathBuf, buffer: usize) -> Result<TaskFileWriter> {
-        let aside = path.with_extension(ASIDE);
-        let file = File::create(&aside).map_err(|error| Error::io(&aside, error))?;
+        let partial = path.with_extension(PARTIAL);
+        let file = File::create(&partial).map_err(|error| Error::io(&partial, error))?;
         Self::start(file, path, buffer)
     }
 
-    /// Writes to a file that has no name, so that nothing stays behind whatever happens.
-    pub(crate) fn nameless(folder: &Path, buffer: usize) -> Result<TaskFileWriter> {
+    /// Creates an unnamed file, which the system removes even if the process is killed.
+    pub(crate) fn unnamed(folder: &Path, buffer: usize) -> Result<TaskFileWriter> {
         let file = tempfile::tempfile_in(folder)
             .map_err(|error| Error::io(&folder.join("scratch"), error))?;
         Self::start(file, folder.join("scratch"), buffer)
@@ -104,7 +105,7 @@ impl TaskFileWriter {
         ports: impl IntoIterator<Item = (&'p str, &'p Port)>,
         progress: &Progress,
     ) -> Result<()> {
-        let begun = self.at;
+        let start = self.at;
         let mut entries = BTreeMap::new();
         for (name, port) in ports
             .into_iter()
@@ -115,26 +116,26 @@ impl TaskFileWriter {
                 let offset = self.at;
                 let mut hash = Xxh3::new();
                 for chunk in &port.chunks {
-                    let piece = chunk.piece(partition);
-                    hash.update(piece);
-                    self.put(piece)?;
+                    let rows = chunk.partition(partition);
+                    hash.update(rows);
+                    self.put(rows)?;
                 }
                 index.push([offset, self.at - offset, hash.digest()]);
                 progress.check()?;
             }
             entries.insert(name.to_owned(), index);
         }
-        self.sections.push(Section { entries });
-        progress.add_spilled(self.at - begun);
+        self.sections.push(SectionIndex { entries });
+        progress.add_spilled(self.at - start);
         Ok(())
     }
 
-    /// Writes the indexes and the tail.
+    /// Writes the indexes and the footer, and closes the file.
     fn close<'p>(
         mut self,
         ports: &(impl IntoIterator<Item = (&'p str, &'p Port)> + Clone),
         counters: &BTreeMap<String, u64>,
-    ) -> Result<(File, PathBuf, Tail)> {
+    ) -> Result<(File, PathBuf, Footer)> {
         let mut shapes = BTreeMap::new();
         let mut first = 0;
         for (name, port) in ports.clone() {
@@ -160,13 +161,13 @@ impl TaskFileWriter {
                 }
             }
         }
-        let tail = Tail {
+        let footer = Footer {
             ports: shapes,
             sections: offsets,
             counters: counters.clone(),
         };
-        let json = serde_json::to_vec(&tail)
-            .map_err(|error| Error::damaged(&self.path, error.to_string()))?;
+        let json = serde_json::to_vec(&footer)
+            .map_err(|error| Error::corrupted(&self.path, error.to_string()))?;
         self.put(&json)?;
         self.put(&xxh3_64(&json).to_le_bytes())?;
         self.put(&(json.len() as u64).to_le_bytes())?;
@@ -176,29 +177,29 @@ impl TaskFileWriter {
             .file
             .into_inner()
             .map_err(|error| Error::io(&path, error.into_error()))?;
-        Ok((file, path, tail))
+        Ok((file, path, footer))
     }
 
-    /// Closes the file and gives it its name.
+    /// Closes the file and renames it.
     pub(crate) fn finish<'p>(
         self,
         ports: &(impl IntoIterator<Item = (&'p str, &'p Port)> + Clone),
         counters: &BTreeMap<String, u64>,
     ) -> Result<TaskFile> {
-        let (file, path, tail) = self.close(ports, counters)?;
+        let (file, path, footer) = self.close(ports, counters)?;
         drop(file);
-        let aside = path.with_extension(ASIDE);
-        fs::rename(&aside, &path).map_err(|error| Error::io(&path, error))?;
-        TaskFile::with_tail(path, None, tail)
+        let partial = path.with_extension(PARTIAL);
+        fs::rename(&partial, &path).map_err(|error| Error::io(&path, error))?;
+        TaskFile::with_footer(path, None, footer)
     }
 
-    /// Closes a file that has no name.
-    pub(crate) fn finish_nameless<'p>(
+    /// Closes an unnamed file.
+    pub(crate) fn finish_unnamed<'p>(
         self,
         ports: &(impl IntoIterator<Item = (&'p str, &'p Port)> + Clone),
     ) -> Result<TaskFile> {
-        let (file, path, tail) = self.close(ports, &BTreeMap::new())?;
-        TaskFile::with_tail(path, Some(file), tail)
+        let (file, path, footer) = self.close(ports, &BTreeMap::new())?;
+        TaskFile::with_footer(path, Some(file), footer)
     }
 }
 
@@ -214,64 +215,64 @@ fn entry_bytes(entry: [u64; 3], partition: usize) -> [u8; ENTRY] {
     bytes
 }
 
-/// A whole file.
+/// A complete task file.
 pub(crate) struct TaskFile {
     path: PathBuf,
-    tail: Tail,
+    footer: Footer,
     file: Option<File>,
-    /// Whether the file has no name, and so cannot be opened again.
-    nameless: bool,
+    /// Whether the file has no name, so that it cannot be opened again.
+    unnamed: bool,
 }
 
-/// Where one partition of one section is.
+/// The range of bytes in a task file that has one partition of one section.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Extent {
+pub(crate) struct FileRange {
     pub(crate) offset: u64,
     pub(crate) bytes: u64,
     check: u64,
 }
 
 impl TaskFile {
-    fn with_tail(path: PathBuf, file: Option<File>, tail: Tail) -> Result<TaskFile> {
-        let nameless = file.is_some();
-        let mut whole = TaskFile {
+    fn with_footer(path: PathBuf, file: Option<File>, footer: Footer) -> Result<TaskFile> {
+        let unnamed = file.is_some();
+        let mut opened = TaskFile {
             path,
-            tail,
+            footer,
             file,
-            nameless,
+            unnamed,
         };
-        if whole.file.is_none() && OPEN.load(Ordering::Relaxed) < kept_open() {
-            // Where the system has no more files to give, it is opened for each read.
-            whole.file = whole.open_anew().ok();
+        if opened.file.is_none() && OPEN.load(Ordering::Relaxed) < max_open_files() {
+            // If the system refuses, the file is opened for each read.
+            opened.file = opened.reopen().ok();
         }
-        if whole.file.is_some() {
+        if opened.file.is_some() {
             OPEN.fetch_add(1, Ordering::Relaxed);
         }
-        Ok(whole)
+        Ok(opened)
     }
 
-    fn open_anew(&self) -> Result<File> {
+    fn reopen(&self) -> Result<File> {
         File::open(&self.path).map_err(|error| Error::io(&self.path, error))
     }
 
-    /// Opens a file that an earlier run has left. What is not whole is damaged, and removed, so
-    /// that its task is done again.
+    /// Opens a file of an interrupted run. A corrupted file is removed, so that its task is run
+    /// again.
     pub(crate) fn open(path: PathBuf) -> Result<TaskFile> {
-        let tail = Self::read_tail(&path).inspect_err(|error| {
-            if matches!(error, Error::Damaged { .. }) {
+        let footer = Self::read_footer(&path).inspect_err(|error| {
+            if matches!(error, Error::Corrupted { .. }) {
                 let _ = fs::remove_file(&path);
             }
         })?;
-        Self::with_tail(path, None, tail)
+        Self::with_footer(path, None, footer)
     }
 
-    fn read_tail(path: &Path) -> Result<Tail> {
+    fn read_footer(path: &Path) -> Result<Footer> {
         let file = File::open(path).map_err(|error| Error::io(path, error))?;
         let length = file
             .metadata()
             .map_err(|error| Error::io(path, error))?
             .len();
-        let short = || Error::damaged(path, "it is cut short");
+        let short = || Error::corrupted(path, "it is truncated");
         let mut trailer = [0; TRAILER];
         let trailer_at = length.checked_sub(TRAILER as u64).ok_or_else(short)?;
         file.read_exact_at(&mut trailer, trailer_at)
@@ -286,9 +287,12 @@ impl TaskFile {
         file.read_exact_at(&mut json, trailer_at - size)
             .map_err(|error| Error::io(path, error))?;
         if xxh3_64(&json).to_le_bytes() != check {
-            return Err(Error::damaged(path, "its tail has another checksum"));
+            return Err(Error::corrupted(
+                path,
+                "the checksum of its footer does not match",
+            ));
         }
-        serde_json::from_slice(&json).map_err(|error| Error::damaged(path, error.to_string()))
+        serde_json::from_slice(&json).map_err(|error| Error::corrupted(path, error.to_string()))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -296,20 +300,20 @@ impl TaskFile {
     }
 
     pub(crate) fn counters(&self) -> &BTreeMap<String, u64> {
-        &self.tail.counters
+        &self.footer.counters
     }
 
     pub(crate) fn ports(&self) -> &BTreeMap<String, PortShape> {
-        &self.tail.ports
+        &self.footer.ports
     }
 
-    /// Where the bytes of a partition are, section by section; empty ones are left out.
-    pub(crate) fn extents(&self, port: &str, partition: usize) -> Result<Vec<Extent>> {
-        let Some(shape) = self.tail.ports.get(port) else {
+    /// The ranges of a partition, one for each section in which it is not empty.
+    pub(crate) fn ranges(&self, port: &str, partition: usize) -> Result<Vec<FileRange>> {
+        let Some(shape) = self.footer.ports.get(port) else {
             return Ok(Vec::new());
         };
-        let mut extents = Vec::with_capacity(self.tail.sections.len());
-        for &section in &self.tail.sections {
+        let mut ranges = Vec::with_capacity(self.footer.sections.len());
+        for &section in &self.footer.sections {
             let at = section + (shape.first + partition as u64) * ENTRY as u64;
             let mut bytes = [0; ENTRY];
             self.read_at(&mut bytes, at)?;
@@ -318,38 +322,38 @@ impl TaskFile {
                 *number = u64::from_le_bytes(slot.try_into().unwrap_or_default());
             }
             if bytes != entry_bytes(numbers, partition) {
-                return Err(self.damaged(&format!(
-                    "the index of partition {partition} of `{port}` has another checksum"
+                return Err(self.corrupted(&format!(
+                    "the checksum of the index of partition {partition} of `{port}` does not match"
                 )));
             }
             let [offset, bytes, check] = numbers;
             if bytes > 0 {
-                extents.push(Extent {
+                ranges.push(FileRange {
                     offset,
                     bytes,
                     check,
                 });
             }
         }
-        Ok(extents)
+        Ok(ranges)
     }
 
-    /// Reads an extent as a whole and compares its checksum.
-    pub(crate) fn read(&self, extent: &Extent, bytes: &mut [u8]) -> Result<()> {
-        self.read_at(bytes, extent.offset)?;
-        self.verify(extent, xxh3_64(bytes))
+    /// Reads a range into memory and verifies its checksum.
+    pub(crate) fn read(&self, range: &FileRange, bytes: &mut [u8]) -> Result<()> {
+        self.read_at(bytes, range.offset)?;
+        self.verify(range, xxh3_64(bytes))
     }
 
-    /// Reads an extent piece by piece.
+    /// Calls `each` with the rows of a range, a buffer at a time, and verifies the checksum.
     pub(crate) fn read_pieces<T: bytemuck::Pod>(
         &self,
-        extent: &Extent,
+        range: &FileRange,
         buffer: &mut [T],
         mut each: impl FnMut(&[T]) -> Result<()>,
     ) -> Result<()> {
         let mut hash = Xxh3::new();
-        let mut at = extent.offset;
-        let end = extent.offset + extent.bytes;
+        let mut at = range.offset;
+        let end = range.offset + range.bytes;
         while at < end {
             let bytes: &mut [u8] = bytemuck::cast_slice_mut(buffer);
             let size = (end - at).min(bytes.len() as u64) as usize;
@@ -359,37 +363,36 @@ impl TaskFile {
             at += size as u64;
             each(buffer.get(..size / size_of::<T>()).unwrap_or_default())?;
         }
-        self.verify(extent, hash.digest())
+        self.verify(range, hash.digest())
     }
 
-    fn verify(&self, extent: &Extent, found: u64) -> Result<()> {
-        if found != extent.check {
-            return Err(self.damaged(&format!(
-                "the {} bytes at {} have another checksum",
-                extent.bytes, extent.offset
+    fn verify(&self, range: &FileRange, found: u64) -> Result<()> {
+        if found != range.check {
+            return Err(self.corrupted(&format!(
+                "the checksum of {} bytes at offset {} does not match",
+                range.bytes, range.offset
             )));
         }
         Ok(())
     }
 
-    /// A damaged file is removed at once: then the next run does its task again and no more than
-    /// that.
-    fn damaged(&self, detail: &str) -> Error {
-        if !self.nameless {
+    /// Removes the corrupted file, so that the next run repeats its task and nothing else.
+    fn corrupted(&self, detail: &str) -> Error {
+        if !self.unnamed {
             let _ = fs::remove_file(&self.path);
         }
-        Error::damaged(&self.path, detail)
+        Error::corrupted(&self.path, detail)
     }
 
     fn read_at(&self, bytes: &mut [u8], at: u64) -> Result<()> {
         let failed = |error| Error::io(&self.path, error);
         let outcome = match &self.file {
             Some(file) => file.read_exact_at(bytes, at),
-            None => self.open_anew()?.read_exact_at(bytes, at),
+            None => self.reopen()?.read_exact_at(bytes, at),
         };
         match outcome {
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
-                Err(self.damaged("it is cut short"))
+                Err(self.corrupted("it is truncated"))
             }
             outcome => outcome.map_err(failed),
         }

@@ -1,4 +1,4 @@
-//! Broadcast state: what one pass builds and the next one reads.
+//! Broadcast states: data structures that one stage writes and later stages read.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -10,25 +10,24 @@ use serde_json::Value;
 use crate::budget::Lease;
 use crate::error::{Error, Result, StageError};
 
-/// Something that all tasks of a stage build together and that later stages read: a filter, a
-/// bitmap, a table of counters.
+/// A data structure that all tasks of a stage write and that later stages read: a filter, a bitmap,
+/// a table of counters.
 ///
-/// One value is shared by all threads, so that a large one exists once; on a cluster each task has
-/// its own, and they are brought together by [`State::absorb`]. For results that depend on the
-/// input alone, two things must hold:
+/// All threads share one value, so that a large one exists once. On a cluster each task has its
+/// own, and [`State::absorb`] merges them. Results depend on the input alone only if:
 ///
-/// * `a.absorb(b)` is as good as `b.absorb(a)`: the order of tasks does not matter;
-/// * noting something twice does no harm to *results*, for a task that was broken off is done
-///   again. A filter that lets through a little more keeps to this; a sum that is reported does not
-///   (use [`Context::count`](crate::Context::count)).
+/// * `a.absorb(b)` is equivalent to `b.absorb(a)`: the order of tasks does not matter;
+/// * applying a change twice does not change *results*, because an interrupted task is run again. A
+///   filter that passes a few more keys satisfies this; a sum that is reported does not (use
+///   [`Context::count`](crate::Context::count)).
 pub trait State: Any + Send + Sync + Sized {
-    /// A state in which nothing is noted, from the parameters that the flow gives.
+    /// Creates an empty state from the parameters in the flow.
     fn create(parameters: &Value) -> std::result::Result<Self, StageError>;
-    /// Bytes of memory that a state with these parameters will take.
+    /// Returns the size of a state with these parameters in bytes of memory.
     fn weight(parameters: &Value) -> u64;
-    /// Adds what another state of the same parameters has noted.
+    /// Merges another state of the same parameters, as [`State::write`] has written it.
     fn absorb(&self, other: &mut dyn Read) -> std::result::Result<(), StageError>;
-    /// Writes down what is noted, for [`State::absorb`].
+    /// Serialises the state for [`State::absorb`].
     fn write(&self, output: &mut dyn Write) -> std::io::Result<()>;
 }
 
@@ -53,30 +52,30 @@ impl<S: State> AnyState for S {
     }
 }
 
-/// A state in use, with the memory that it takes.
+/// A state together with the lease of its memory.
 #[derive(Clone)]
-pub(crate) struct Held {
+pub(crate) struct LeasedState {
     pub(crate) state: Arc<dyn AnyState>,
     pub(crate) _lease: Arc<Lease>,
 }
 
-/// The states that exist at some moment of a run, by name.
+/// The states of a run, by name.
 #[derive(Default, Clone)]
-pub(crate) struct States(pub(crate) BTreeMap<String, Held>);
+pub(crate) struct States(pub(crate) BTreeMap<String, LeasedState>);
 
 impl States {
     pub(crate) fn get<S: State>(&self, name: &str) -> Result<Arc<S>> {
-        let held = self
+        let leased = self
             .0
             .get(name)
-            .ok_or_else(|| Error::Unsound(format!("the state `{name}` is not there")))?;
-        Arc::clone(&held.state)
+            .ok_or_else(|| Error::InvalidFlow(format!("there is no state `{name}`")))?;
+        Arc::clone(&leased.state)
             .as_any()
             .downcast()
-            .map_err(|_| Error::Unlike {
+            .map_err(|_| Error::TypeMismatch {
                 name: name.to_owned(),
-                found: "another kind of state".to_owned(),
-                wanted: std::any::type_name::<S>().to_owned(),
+                found: "a state of another type".to_owned(),
+                expected: std::any::type_name::<S>().to_owned(),
             })
     }
 }

@@ -1,63 +1,63 @@
-//! The rows of one partition in order, however many there are.
+//! The sorted rows of one partition of any size.
 //!
 //! ```text
-//!   fits in memory?   ──yes─▶ gather and sort                                   ─┐
-//!        │no                                                                     │
-//!   do its keys differ? ─yes─▶ cut into ranges of keys on disk, each as above ◀──┼─▶ batches of sorted rows ─▶ groups
-//!        │no                                                                     │
-//!   one key has it all ──────▶ sorted runs on disk, merged as they are read     ─┘
+//!   fits in memory? ─────yes─▶ gather and sort ───────────────────────────────┐
+//!        │no                                                                  ├─▶ batches
+//!   do its keys differ? ─yes─▶ cut into ranges of keys on disk, each as above ┤
+//!        │no                                                                  │
+//!   one key has most rows ───▶ sorted runs on disk, merged while reading ─────┘
 //! ```
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::budget::{Lease, Shares};
-use crate::chunk::Contribution;
 use crate::error::{Error, Result};
-use crate::merge::{Merger, Runs};
+use crate::merge::{Merger, SortedRuns};
 use crate::row::{Row, order};
-use crate::sink::{Emitter, Keep, TaskSink, Workshop};
+use crate::sink::{Emitter, Placement, RunResources, TaskSink};
 use crate::sort::{Partitioner, gather_sorted};
-use crate::spill::{Extent, TaskFile};
+use crate::spill::{FileRange, TaskFile};
+use crate::task_output::Contribution;
 
-/// More than this is not sorted at once, though it may fit: a sort that cannot be interrupted
-/// within a second would be too long.
+/// The maximum number of bytes that are sorted at once, even if more fit in memory: a larger sort
+/// could not be cancelled within a second.
 const LARGEST_SORT: u64 = 512 << 20;
-/// The name of the port that a partition is cut through.
+/// The name of the port for a partition that is cut into ranges.
 const CUT: &str = "cut";
 
-/// Some rows of a partition, in no order.
-pub(crate) enum Piece<'a, R: Row> {
+/// Some rows of a partition, in no particular order.
+pub(crate) enum RowPiece<'a, R: Row> {
     Memory(Cow<'a, [R]>),
-    File(Arc<TaskFile>, Extent),
+    File(Arc<TaskFile>, FileRange),
 }
 
-/// The rows of a range of keys, to be sorted.
-struct Part<'a, R: Row> {
-    pieces: Vec<Piece<'a, R>>,
-    /// How the range can be cut; `None` if all rows have one place.
+/// The unsorted rows of a range of keys.
+struct KeyRange<'a, R: Row> {
+    pieces: Vec<RowPiece<'a, R>>,
+    /// How the range can be cut; `None` if it cannot be cut further.
     range: Option<Partitioner>,
-    /// Whether cutting has been tried and most rows stayed together.
+    /// Whether the range was cut out of another and still has most of its rows.
     crowded: bool,
 }
 
-impl<R: Row> Part<'_, R> {
-    /// Bytes of its rows in memory and in files.
+impl<R: Row> KeyRange<'_, R> {
+    /// Returns the bytes of the rows in memory and in files.
     fn bytes(&self) -> (u64, u64) {
         self.pieces
             .iter()
             .fold((0, 0), |(memory, files), piece| match piece {
-                Piece::Memory(rows) => (memory + size_of_val(rows.as_ref()) as u64, files),
-                Piece::File(_, extent) => (memory, files + extent.bytes),
+                RowPiece::Memory(rows) => (memory + size_of_val(rows.as_ref()) as u64, files),
+                RowPiece::File(_, range) => (memory, files + range.bytes),
             })
     }
 }
 
-/// Gives the rows of a partition in order, batch by batch.
+/// Sorts the rows of a partition, and returns them in batches.
 pub(crate) struct SortedStream<'a, R: Row> {
-    workshop: &'a Workshop,
-    /// What is still to be sorted; the last one is next.
-    parts: Vec<Part<'a, R>>,
+    resources: &'a RunResources,
+    /// The ranges that are not sorted yet, in descending order.
+    ranges: Vec<KeyRange<'a, R>>,
     merger: Option<Merger<R>>,
     batch: Vec<R>,
     lease: Option<Lease>,
@@ -65,13 +65,13 @@ pub(crate) struct SortedStream<'a, R: Row> {
 
 impl<'a, R: Row> SortedStream<'a, R> {
     pub(crate) fn new(
-        workshop: &'a Workshop,
-        pieces: Vec<Piece<'a, R>>,
+        resources: &'a RunResources,
+        pieces: Vec<RowPiece<'a, R>>,
         range: Option<Partitioner>,
     ) -> SortedStream<'a, R> {
         SortedStream {
-            workshop,
-            parts: vec![Part {
+            resources,
+            ranges: vec![KeyRange {
                 pieces,
                 range,
                 crowded: false,
@@ -82,19 +82,19 @@ impl<'a, R: Row> SortedStream<'a, R> {
         }
     }
 
-    /// The rows that [`SortedStream::advance`] has made ready.
+    /// The current batch, as loaded by [`SortedStream::advance`].
     #[inline(always)]
     pub(crate) fn batch(&self) -> &[R] {
         &self.batch
     }
 
     pub(crate) fn check(&self) -> Result<()> {
-        self.workshop.progress.check()
+        self.resources.progress.check()
     }
 
-    /// Makes the next batch ready; false if there are no more rows.
+    /// Loads the next batch. Returns false if there are no more rows.
     pub(crate) fn advance(&mut self) -> Result<bool> {
-        self.workshop.progress.check()?;
+        self.resources.progress.check()?;
         loop {
             if let Some(merger) = &mut self.merger {
                 if merger.fill(&mut self.batch)? > 0 {
@@ -104,112 +104,114 @@ impl<'a, R: Row> SortedStream<'a, R> {
             }
             self.batch = Vec::new();
             self.lease = None;
-            let Some(part) = self.parts.pop() else {
+            let Some(key_range) = self.ranges.pop() else {
                 return Ok(false);
             };
-            let (memory, files) = part.bytes();
+            let (memory, files) = key_range.bytes();
             let bytes = memory + files;
             if bytes == 0 {
                 continue;
             }
-            // What is on disk is loaded and then scattered; what is in memory is scattered from
-            // where it is.
+            // Rows in files are loaded and then scattered to a second buffer; rows in memory are
+            // scattered directly.
             let needed = bytes + files;
-            if bytes <= LARGEST_SORT && self.make_room(needed) {
-                self.batch = self.sort(part)?;
+            if bytes <= LARGEST_SORT && self.lease_memory(needed) {
+                self.batch = self.sort(key_range)?;
                 return Ok(true);
             }
-            match part.range {
-                Some(range) if !part.crowded => self.cut(&part, range, bytes)?,
-                _ => self.merger = Some(self.merge(&part)?),
+            match key_range.range {
+                Some(range) if !key_range.crowded => self.cut(&key_range, range, bytes)?,
+                _ => self.merger = Some(self.merge(&key_range)?),
             }
         }
     }
 
-    fn make_room(&mut self, bytes: u64) -> bool {
-        if bytes <= self.workshop.shares.sort {
+    fn lease_memory(&mut self, bytes: u64) -> bool {
+        if bytes <= self.resources.shares.sort {
             return true;
         }
         self.lease = self
-            .workshop
+            .resources
             .budget
-            .try_take(bytes - self.workshop.shares.sort);
+            .try_take(bytes - self.resources.shares.sort);
         self.lease.is_some()
     }
 
-    fn sort(&self, part: Part<'a, R>) -> Result<Vec<R>> {
-        let mut loaded: Vec<Cow<'a, [R]>> = Vec::with_capacity(part.pieces.len());
-        for piece in part.pieces {
+    fn sort(&self, key_range: KeyRange<'a, R>) -> Result<Vec<R>> {
+        let mut loaded: Vec<Cow<'a, [R]>> = Vec::with_capacity(key_range.pieces.len());
+        for piece in key_range.pieces {
             match piece {
-                Piece::Memory(rows) => loaded.push(rows),
-                Piece::File(file, extent) => {
-                    let mut rows = vec![R::zeroed(); extent.bytes as usize / size_of::<R>()];
-                    file.read(&extent, bytemuck::cast_slice_mut(&mut rows))?;
+                RowPiece::Memory(rows) => loaded.push(rows),
+                RowPiece::File(file, range) => {
+                    let mut rows = vec![R::zeroed(); range.bytes as usize / size_of::<R>()];
+                    file.read(&range, bytemuck::cast_slice_mut(&mut rows))?;
                     loaded.push(rows.into());
                 }
             }
         }
         let pieces: Vec<&[R]> = loaded.iter().map(AsRef::as_ref).collect();
-        let progress = &self.workshop.progress;
-        gather_sorted(&pieces, part.range, &|| !progress.is_stopped()).ok_or(Error::Cancelled)
+        let progress = &self.resources.progress;
+        gather_sorted(&pieces, key_range.range, &|| !progress.is_stopped()).ok_or(Error::Cancelled)
     }
 
-    /// Calls `each` with all rows of a part, a buffer at a time.
+    /// Calls `each` with all rows of a range, a buffer at a time.
     fn read(
         &self,
-        part: &Part<'a, R>,
+        key_range: &KeyRange<'a, R>,
         buffer: &mut [R],
         each: &mut dyn FnMut(&[R]) -> Result<()>,
     ) -> Result<()> {
-        for piece in &part.pieces {
+        for piece in &key_range.pieces {
             match piece {
-                Piece::Memory(rows) => rows.chunks(buffer.len().max(1)).try_for_each(&mut *each)?,
-                Piece::File(file, extent) => file.read_pieces(extent, buffer, &mut *each)?,
+                RowPiece::Memory(rows) => {
+                    rows.chunks(buffer.len().max(1)).try_for_each(&mut *each)?
+                }
+                RowPiece::File(file, range) => file.read_pieces(range, buffer, &mut *each)?,
             }
         }
         Ok(())
     }
 
-    /// A quarter of the share to sort, as a buffer.
+    /// Returns a buffer of a quarter of the share for sorting, at most 1 MiB.
     fn buffer(&self) -> Vec<R> {
-        let bytes = (self.workshop.shares.sort / 4).min(1 << 20) as usize;
+        let bytes = (self.resources.shares.sort / 4).min(1 << 20) as usize;
         vec![R::zeroed(); (bytes / size_of::<R>()).max(1)]
     }
 
-    /// Writes the rows of a range to disk again, ordered by smaller ranges.
-    fn cut(&mut self, part: &Part<'a, R>, range: Partitioner, bytes: u64) -> Result<()> {
-        let shares = self.workshop.shares;
-        let ranges = (bytes * 4 / shares.sort.max(1)).clamp(2, 256) as u32;
-        let range = range.cut_into(ranges);
-        let workshop = Workshop {
+    /// Cuts a range into smaller ranges, which are written to disk.
+    fn cut(&mut self, key_range: &KeyRange<'a, R>, range: Partitioner, bytes: u64) -> Result<()> {
+        let shares = self.resources.shares;
+        let count = (bytes * 4 / shares.sort.max(1)).clamp(2, 256) as u32;
+        let range = range.cut_into(count);
+        let resources = RunResources {
             shares: Shares {
                 chunk: (shares.sort / 16) as usize,
                 task: shares.sort / 2,
                 sort: shares.sort,
             },
-            folder: Some(self.workshop.scratch_folder()),
-            ..self.workshop.clone()
+            folder: Some(self.resources.scratch_folder()),
+            ..self.resources.clone()
         };
-        let sink = TaskSink::new(&workshop, None);
+        let sink = TaskSink::new(&resources, None);
         let mut emitter = Emitter::new(CUT, sink.clone(), range)?;
         let mut buffer = self.buffer();
         let mut rows = 0;
-        self.read(part, &mut buffer, &mut |some| {
+        self.read(key_range, &mut buffer, &mut |some| {
             rows += some.len() as u64;
             emitter.extend(some.iter().copied())
         })?;
         emitter.flush()?;
-        let output = sink.finish(Default::default(), Keep::Nameless)?;
+        let output = sink.finish(Default::default(), Placement::UnnamedFile)?;
         let file = output
             .file
-            .ok_or_else(|| Error::Unsound("a cut partition has no file".to_owned()))?;
-        for partition in (0..ranges).rev() {
-            let extents = file.extents(CUT, partition as usize)?;
-            let bytes: u64 = extents.iter().map(|extent| extent.bytes).sum();
-            self.parts.push(Part {
-                pieces: extents
+            .ok_or_else(|| Error::InvalidFlow("a partition that was cut has no file".to_owned()))?;
+        for partition in (0..count).rev() {
+            let ranges = file.ranges(CUT, partition as usize)?;
+            let bytes: u64 = ranges.iter().map(|range| range.bytes).sum();
+            self.ranges.push(KeyRange {
+                pieces: ranges
                     .into_iter()
-                    .map(|extent| Piece::File(Arc::clone(&file), extent))
+                    .map(|range| RowPiece::File(Arc::clone(&file), range))
                     .collect(),
                 range: range.within(partition, 1),
                 crowded: bytes / size_of::<R>() as u64 > rows / 2,
@@ -218,20 +220,21 @@ impl<'a, R: Row> SortedStream<'a, R> {
         Ok(())
     }
 
-    fn merge(&self, part: &Part<'a, R>) -> Result<Merger<R>> {
-        let mut runs = Runs::create(self.workshop)?;
-        let capacity = (self.workshop.shares.sort / 2) as usize / size_of::<R>();
+    /// Writes the rows of a range to disk as sorted runs, and merges them.
+    fn merge(&self, key_range: &KeyRange<'a, R>) -> Result<Merger<R>> {
+        let mut runs = SortedRuns::create(self.resources)?;
+        let capacity = (self.resources.shares.sort / 2) as usize / size_of::<R>();
         let mut run: Vec<R> = Vec::with_capacity(capacity.max(1));
         let mut buffer = self.buffer();
-        let workshop = self.workshop;
-        self.read(part, &mut buffer, &mut |mut some| {
+        let resources = self.resources;
+        self.read(key_range, &mut buffer, &mut |mut some| {
             while !some.is_empty() {
                 let (now, later) = some.split_at(some.len().min(run.capacity() - run.len()));
                 run.extend_from_slice(now);
                 some = later;
                 if run.len() == run.capacity() {
                     run.sort_unstable_by(order);
-                    runs.add(&run, workshop)?;
+                    runs.add(&run, resources)?;
                     run.clear();
                 }
             }
@@ -239,46 +242,46 @@ impl<'a, R: Row> SortedStream<'a, R> {
         })?;
         if !run.is_empty() {
             run.sort_unstable_by(order);
-            runs.add(&run, workshop)?;
+            runs.add(&run, resources)?;
         }
         drop((run, buffer));
-        runs.merge(workshop)
+        runs.merge(resources)
     }
 }
 
-/// The pieces of one partition of a shuffle, from the outputs of all tasks that fed it.
+/// Returns the pieces of one partition of a shuffle from the outputs of all tasks.
 pub(crate) fn pieces_of<'a, R: Row>(
     contributions: &'a [Contribution],
     shuffle: &str,
     partition: usize,
-) -> Result<Vec<Piece<'a, R>>> {
+) -> Result<Vec<RowPiece<'a, R>>> {
     let mut pieces = Vec::new();
     for contribution in contributions {
         let port = &contribution.port;
-        port.check_like(shuffle, size_of::<R>(), port.partitions)?;
-        if let (Some(file), false) = (&contribution.file, contribution.held) {
-            for extent in file.extents(shuffle, partition)? {
-                pieces.push(Piece::File(Arc::clone(file), extent));
+        port.check_shape(shuffle, size_of::<R>(), port.partitions)?;
+        if let (Some(file), false) = (&contribution.file, contribution.in_memory) {
+            for range in file.ranges(shuffle, partition)? {
+                pieces.push(RowPiece::File(Arc::clone(file), range));
             }
             continue;
         }
         for chunk in &port.chunks {
-            let bytes = chunk.piece(partition);
+            let bytes = chunk.partition(partition);
             if !bytes.is_empty() {
-                pieces.push(Piece::Memory(rows_of(shuffle, bytes)?));
+                pieces.push(RowPiece::Memory(rows_of(shuffle, bytes)?));
             }
         }
     }
     Ok(pieces)
 }
 
-/// Bytes as rows: where they are, if they lie as rows must lie, else as a copy.
+/// Returns bytes as rows, without a copy if they are aligned.
 pub(crate) fn rows_of<'a, R: Row>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, [R]>> {
     if !bytes.len().is_multiple_of(size_of::<R>()) {
-        return Err(Error::Unlike {
+        return Err(Error::TypeMismatch {
             name: name.to_owned(),
             found: format!("{} bytes", bytes.len()),
-            wanted: format!("rows of {} bytes", size_of::<R>()),
+            expected: format!("rows of {} bytes", size_of::<R>()),
         });
     }
     Ok(match bytemuck::try_cast_slice(bytes) {

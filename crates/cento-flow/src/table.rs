@@ -1,4 +1,4 @@
-//! Result tables: rows of typed columns, from many tasks, in one Parquet file.
+//! Result tables: structs as rows of typed columns.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -19,20 +19,20 @@ use arrow_array::{
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
-use crate::chunk::Chunk;
 use crate::error::{Error, Result};
 use crate::sink::TaskSink;
+use crate::task_output::RowChunk;
 
-/// A row of a result table; [`table_row!`](crate::table_row) makes one of a struct.
+/// A row of a result table; [`table_row!`](crate::table_row) implements it for a struct.
 pub trait TableRow: Sized + 'static {
-    /// The columns while they grow.
+    /// The builders of the columns.
     type Columns;
 
-    /// Names and types of the columns.
+    /// Returns the names and types of the columns.
     fn fields() -> Vec<Field>;
-    /// Columns without rows.
+    /// Returns builders without rows.
     fn columns() -> Self::Columns;
-    /// Adds this row to the columns, and says how many bytes it has.
+    /// Appends the row to the columns, and returns its size in bytes.
     fn append(self, columns: &mut Self::Columns) -> usize;
     /// Finishes the columns.
     fn finish(columns: &mut Self::Columns) -> Vec<ArrayRef>;
@@ -45,7 +45,7 @@ pub trait TableRow: Sized + 'static {
 /// written.
 ///
 /// ```
-/// # cento_flow::table_row! { /** A row. */ pub struct GramCount { /** The gram. */ pub gram: u64 } }
+/// # cento_flow::table_row! { pub struct GramCount { pub gram: u64 } }
 /// use cento_flow::TableName;
 /// const GRAMS: TableName<GramCount> = TableName::new("grams");
 /// assert_eq!(GRAMS.as_str(), "grams");
@@ -104,20 +104,20 @@ pub struct ColumnError {
     problem: &'static str,
 }
 
-/// A value that can stand in a column.
+/// A value of a column.
 pub trait Cell: Sized {
-    /// The column while it grows.
+    /// The builder of the column.
     type Builder;
 
-    /// The type of the column.
+    /// Returns the type of the column.
     fn data_type() -> DataType;
-    /// Whether the value may be missing.
+    /// Whether the value may be null.
     const NULLABLE: bool = false;
-    /// A column without rows.
+    /// Returns a builder without rows.
     fn builder() -> Self::Builder;
-    /// Adds the value to a column, and says how many bytes it has.
+    /// Appends the value to a column, and returns its size in bytes.
     fn append(self, column: &mut Self::Builder) -> usize;
-    /// Adds that there is no value.
+    /// Appends null to a column.
     fn append_null(column: &mut Self::Builder);
     /// Finishes the column.
     fn finish(column: &mut Self::Builder) -> ArrayRef;
@@ -232,7 +232,7 @@ impl Cell for String {
     }
 }
 
-/// A hash of 128 bits, as the corpus stores them.
+/// A 128-bit hash, as a corpus stores them.
 impl Cell for [u8; 16] {
     type Builder = FixedSizeBinaryBuilder;
 
@@ -245,7 +245,7 @@ impl Cell for [u8; 16] {
     }
 
     fn append(self, column: &mut FixedSizeBinaryBuilder) -> usize {
-        // It fails for values of another length, and there are none.
+        // This fails only for values of another length.
         if column.append_value(self).is_err() {
             column.append_null();
         }
@@ -267,7 +267,7 @@ impl Cell for [u8; 16] {
     }
 }
 
-/// Numbers that belong to one row, such as places in a text.
+/// A list of numbers, such as positions in a text.
 impl Cell for Vec<u32> {
     type Builder = ListBuilder<PrimitiveBuilder<UInt32Type>>;
 
@@ -339,8 +339,7 @@ impl<C: Cell> Cell for Option<C> {
     }
 }
 
-/// Declares a struct that is a row of a result table: a column a field, of the field's name and
-/// type.
+/// Declares a struct that is a row of a result table, with a column for each field.
 ///
 /// ```
 /// cento_flow::table_row! {
@@ -409,13 +408,13 @@ macro_rules! table_row {
     };
 }
 
-/// The column of a type.
+/// Returns the declaration of a column.
 #[doc(hidden)]
 pub fn field_of<C: Cell>(name: &str) -> Field {
     Field::new(name, C::data_type(), C::NULLABLE)
 }
 
-/// The column of this name and type.
+/// Returns the column of this name and type.
 #[doc(hidden)]
 pub fn column_of<'a, C: Cell>(
     batch: &'a RecordBatch,
@@ -438,7 +437,7 @@ pub fn column_of<'a, C: Cell>(
     column.ok_or_else(|| problem("has another type"))
 }
 
-/// Takes the rows of a task for one table.
+/// Writes rows of a task to one table.
 pub struct TableEmitter<T: TableRow> {
     name: String,
     schema: SchemaRef,
@@ -446,8 +445,8 @@ pub struct TableEmitter<T: TableRow> {
     rows: u64,
     bytes: usize,
     capacity: usize,
-    /// Whether the columns are known to whoever writes the table, be it without rows.
-    told: bool,
+    /// Whether a batch was written. Even a task without rows writes one, for its schema.
+    has_batch: bool,
     sink: Rc<TaskSink>,
 }
 
@@ -460,15 +459,14 @@ impl<T: TableRow> TableEmitter<T> {
             columns: T::columns(),
             rows: 0,
             bytes: 0,
-            capacity: sink.workshop().shares.chunk / 2,
-            told: false,
+            capacity: sink.resources().shares.chunk / 2,
+            has_batch: false,
             sink,
         })
     }
 
-    /// Puts a row into the table. Rows stay in the order of tasks, or of partitions, and within one
-    /// in the order of pushing; so a reduce that pushes as it goes makes a table in the order of
-    /// its keys.
+    /// Adds a row to the table. Rows are in the order of tasks or partitions, and within one of
+    /// them in the order of pushing. So the table of a reduce is sorted by key.
     #[inline(always)]
     pub fn push(&mut self, row: T) -> Result<()> {
         self.bytes += row.append(&mut self.columns);
@@ -481,10 +479,10 @@ impl<T: TableRow> TableEmitter<T> {
 
     #[cold]
     pub(crate) fn flush(&mut self) -> Result<()> {
-        if self.rows == 0 && self.told {
+        if self.rows == 0 && self.has_batch {
             return Ok(());
         }
-        self.told = true;
+        self.has_batch = true;
         let columns = T::finish(&mut self.columns);
         let encode = || -> std::result::Result<Vec<u8>, ArrowError> {
             let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
@@ -496,11 +494,11 @@ impl<T: TableRow> TableEmitter<T> {
         let blob = encode().map_err(|error| Error::table(self.name.as_ref(), &error))?;
         let (rows, bytes) = (self.rows, blob.len() as u64);
         (self.rows, self.bytes) = (0, 0);
-        self.sink.add(&self.name, Chunk::blob(blob), rows, bytes)
+        self.sink.add(&self.name, RowChunk::blob(blob), rows, bytes)
     }
 }
 
-/// The batches that [`TableEmitter`]s have encoded one after the other.
+/// Decodes batches that a [`TableEmitter`] has encoded one after the other.
 pub(crate) fn decode(blob: &[u8]) -> std::result::Result<Vec<RecordBatch>, ArrowError> {
     let mut cursor = std::io::Cursor::new(blob);
     let mut batches = Vec::new();

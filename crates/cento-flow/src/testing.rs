@@ -1,10 +1,10 @@
-//! Rows that tests shuffle.
+//! Rows for unit tests.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::row::Row;
 
-/// Twelve bytes: a key and a number.
+/// A row of twelve bytes: a key and a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C, packed(4))]
 pub(crate) struct Pair {

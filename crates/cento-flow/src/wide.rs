@@ -1,8 +1,7 @@
-//! Rows of any length: the general path beside the fast one.
+//! Records of any length.
 //!
-//! A record (key, order, value) travels as fragments, which are fixed-width rows like all others.
-//! So everything that the engine does with rows it does with records too: spilling, splitting,
-//! groups larger than memory, runs that resume.
+//! A record (key, order, value) is split into fragments, which are rows of a fixed width. So
+//! everything that works for rows works for records: spilling, groups larger than memory, resuming.
 //!
 //! ```text
 //!   key "example.org", order 7, value "…94 bytes…"
@@ -10,9 +9,9 @@
 //!     └─ Fragment { key: blake3(key), order: 7, digest: blake3(key, value), 1, bytes 80..105 }
 //! ```
 //!
-//! Sorted, the fragments of a record stand together: they agree in all but their number, and
-//! records that agree in everything are copies of each other. The hashes are cryptographic, because
-//! whoever writes the pages must not be able to make two records that mix.
+//! Sorting brings the fragments of a record together: they differ only in their number, and records
+//! that agree in everything are copies of each other. The hashes are cryptographic, so that the
+//! authors of pages cannot construct two records whose fragments mix.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -21,10 +20,10 @@ use crate::group::{Group, Groups};
 use crate::row::Row;
 use crate::sink::Emitter;
 
-/// What a fragment holds of a record.
+/// Bytes of a record in one fragment.
 const PAYLOAD: usize = 72;
 
-/// A piece of a record.
+/// A fragment of a record.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct Fragment {
@@ -32,9 +31,9 @@ pub struct Fragment {
     digest: [u64; 2],
     order: u64,
     number: u32,
-    /// Bytes of the key, in front of the value.
+    /// Length of the key, which precedes the value.
     key_length: u32,
-    /// Bytes of key and value together.
+    /// Length of key and value together.
     length: u32,
     unused: u32,
     payload: [u8; PAYLOAD],
@@ -70,7 +69,7 @@ fn digest(parts: &[&[u8]]) -> [u64; 2] {
     [(hash >> 64) as u64, hash as u64]
 }
 
-/// Takes records of any length for one shuffle.
+/// Writes records of any length to one shuffle.
 pub struct WideEmitter {
     fragments: Emitter<Fragment>,
 }
@@ -80,21 +79,21 @@ impl WideEmitter {
         WideEmitter { fragments }
     }
 
-    /// Puts a record into the shuffle. Within a group records come by `order`, and those of one
-    /// order in an order that follows from their bytes.
+    /// Adds a record to the shuffle. A group is sorted by `order`, and records of the same order
+    /// are sorted by a hash of their bytes.
     pub fn push(&mut self, key: &[u8], order: u64, value: &[u8]) -> Result<()> {
         self.cut(digest(&[key]), key, order, value)
     }
 
-    /// Puts a record into a shuffle of numbers
-    /// ([`Flow::shuffle_of_numbers`](crate::Flow::shuffle_of_numbers)): groups come in the order of
-    /// these, and not of hashes. A shuffle takes records of one sort, numbered or not.
+    /// Adds a record to a shuffle of numbers
+    /// ([`Flow::shuffle_of_numbers`](crate::Flow::shuffle_of_numbers)), whose groups are sorted by
+    /// number instead of by hash. All records of a shuffle must be numbered, or none.
     pub fn push_numbered(&mut self, number: u64, order: u64, value: &[u8]) -> Result<()> {
         self.cut([0, number], &[], order, value)
     }
 
     fn cut(&mut self, group: [u64; 2], key: &[u8], order: u64, value: &[u8]) -> Result<()> {
-        let too_long = || Error::Unsound("a record is longer than 4 GiB".to_owned());
+        let too_long = || Error::InvalidFlow("a record is longer than 4 GiB".to_owned());
         let length = u32::try_from(key.len() + value.len()).map_err(|_| too_long())?;
         let mut fragment = Fragment {
             key: group,
@@ -137,16 +136,16 @@ impl WideEmitter {
 
 /// A record of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
-    /// What it was pushed with to be grouped by.
+pub struct WideRecord {
+    /// The key by which it is grouped; empty if it is numbered.
     pub key: Vec<u8>,
-    /// What it was pushed with to be ordered by.
+    /// The order within its group.
     pub order: u64,
-    /// The rest of it.
+    /// The value.
     pub value: Vec<u8>,
 }
 
-/// The groups of one partition of a wide shuffle, in the order of the hashes of their keys.
+/// The groups of one partition of a shuffle of records, sorted by the hash of the key or by number.
 pub struct WideGroups<'g, 'a> {
     groups: &'g mut Groups<'a, Fragment>,
 }
@@ -154,18 +153,18 @@ pub struct WideGroups<'g, 'a> {
 /// The records of one key.
 pub struct WideGroup<'g, 'a> {
     group: Group<'g, 'a, Fragment>,
-    /// The record last put together, and how many more copies of it there are.
-    copies: Option<(Record, usize)>,
+    /// The last record, and the number of its copies that were not returned yet.
+    copies: Option<(WideRecord, usize)>,
     ahead: Option<Fragment>,
 }
 
 impl<'g, 'a> WideGroups<'g, 'a> {
-    /// Looks at the groups of a shuffle of fragments as groups of records.
+    /// Wraps the groups of fragments of a shuffle.
     pub fn new(groups: &'g mut Groups<'a, Fragment>) -> WideGroups<'g, 'a> {
         WideGroups { groups }
     }
 
-    /// The next group.
+    /// Returns the next group.
     pub fn next_group(&mut self) -> Result<Option<WideGroup<'_, 'a>>> {
         Ok(self.groups.next_group()?.map(|group| WideGroup {
             group,
@@ -176,18 +175,18 @@ impl<'g, 'a> WideGroups<'g, 'a> {
 }
 
 impl WideGroup<'_, '_> {
-    /// What its records were numbered with.
+    /// The number of its records, as passed to [`WideEmitter::push_numbered`].
     pub fn number(&self) -> u64 {
         self.group.key() as u64
     }
 }
 
 impl Iterator for WideGroup<'_, '_> {
-    type Item = Record;
+    type Item = WideRecord;
 
-    /// The next record. As with all groups, an error ends the group, and asking for the next group
-    /// gives it.
-    fn next(&mut self) -> Option<Record> {
+    /// Returns the next record. If reading from disk fails, the group ends, and
+    /// [`WideGroups::next_group`] returns the error.
+    fn next(&mut self) -> Option<WideRecord> {
         if let Some((record, copies)) = &mut self.copies {
             if *copies > 1 {
                 *copies -= 1;
@@ -220,7 +219,7 @@ impl Iterator for WideGroup<'_, '_> {
             }
         }
         let value = bytes.split_off((first.key_length as usize).min(bytes.len()));
-        let record = Record {
+        let record = WideRecord {
             key: bytes,
             order: first.order,
             value,

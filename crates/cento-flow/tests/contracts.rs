@@ -1,5 +1,4 @@
-//! What the engine promises, against the naive answer: the same tables for any threads, memory and
-//! partitions.
+//! Threads, memory and partitions do not change a table, compared with a naive implementation.
 
 mod support;
 
@@ -8,7 +7,7 @@ use std::time::Duration;
 use cento_flow::{Flow, Shuffle, Stage};
 use proptest::prelude::*;
 use serde_json::json;
-use support::{Machine, Making, flow, left, oracle, read_summaries, registry, table_bytes};
+use support::{Machine, RandomRows, flow, left, oracle, read_summaries, registry, table_bytes};
 
 fn shuffle(partitions: u32, small: bool) -> Shuffle {
     Shuffle {
@@ -17,7 +16,7 @@ fn shuffle(partitions: u32, small: bool) -> Shuffle {
     }
 }
 
-fn making() -> impl Strategy<Value = Making> {
+fn making() -> impl Strategy<Value = RandomRows> {
     (
         any::<u64>(),
         prop_oneof![Just(0u64), Just(1), 2u64..3000],
@@ -25,7 +24,7 @@ fn making() -> impl Strategy<Value = Making> {
         0u64..=10,
         any::<bool>(),
     )
-        .prop_map(|(seed, rows, keys, hot, small)| Making {
+        .prop_map(|(seed, rows, keys, hot, small)| RandomRows {
             seed,
             rows,
             keys,
@@ -35,16 +34,16 @@ fn making() -> impl Strategy<Value = Making> {
 }
 
 fn cases(plain: u32) -> ProptestConfig {
-    // `./check --full` asks for ten times as many by PROPTEST_CASES, of which the default is 256.
-    let asked = ProptestConfig::default().cases;
-    ProptestConfig::with_cases(plain * asked / 256)
+    // `./check --full` sets PROPTEST_CASES to ten times the default, which is 256.
+    let requested = ProptestConfig::default().cases;
+    ProptestConfig::with_cases(plain * requested / 256)
 }
 
 proptest! {
     #![proptest_config(cases(24))]
 
     #[test]
-    fn any_machine_gives_the_naive_answer(
+    fn any_machine_gives_the_result_of_the_oracle(
         tasks in prop::collection::vec(making(), 0..6),
         partitions in prop_oneof![Just(1u32), 2u32..40, Just(256u32)],
         small: bool,
@@ -64,10 +63,10 @@ proptest! {
     }
 }
 
-/// Tasks that the smallest budget is far too small for: three megabytes of rows for one of one.
-fn large(hot: u64) -> Vec<Making> {
+/// Tasks with three megabytes of rows, for which the smallest budget of one megabyte is too small.
+fn large(hot: u64) -> Vec<RandomRows> {
     (0..5)
-        .map(|seed| Making {
+        .map(|seed| RandomRows {
             seed,
             rows: 50_000,
             keys: 60_000,
@@ -140,8 +139,8 @@ fn the_order_of_tasks_does_not_matter() {
 }
 
 #[test]
-fn no_tasks_and_no_rows_make_a_table_without_rows() {
-    let nothing = Making {
+fn without_tasks_or_rows_the_table_is_empty() {
+    let nothing = RandomRows {
         seed: 1,
         rows: 0,
         keys: 1,
@@ -161,8 +160,8 @@ fn no_tasks_and_no_rows_make_a_table_without_rows() {
     }
 }
 
-/// The flow with a filter of what was seen before in front.
-fn filtered(tasks: &[Making], bytes: u64) -> Flow {
+/// The flow with a prefilter of repeated keys.
+fn filtered(tasks: &[RandomRows], bytes: u64) -> Flow {
     let tasks: Vec<_> = tasks.iter().map(|making| json!(making)).collect();
     Flow::new("filtered summaries")
         .shuffle("pairs")
@@ -181,7 +180,7 @@ proptest! {
     #![proptest_config(cases(16))]
 
     #[test]
-    fn a_prefilter_changes_nothing_but_the_work(
+    fn a_prefilter_does_not_change_the_result(
         tasks in prop::collection::vec(making(), 0..5),
         bytes in prop_oneof![Just(1u64), 16u64..40_000],
         threads in prop_oneof![Just(1usize), Just(2), Just(7)],
@@ -193,15 +192,15 @@ proptest! {
             machine.checkpoint = Duration::ZERO;
         }
         machine.run(folder.path(), &registry(), &filtered(&tasks, bytes)).unwrap();
-        let mut wanted = oracle(&tasks);
-        wanted.retain(|&(_, rows, _, _)| rows >= 2);
-        prop_assert_eq!(read_summaries(folder.path()), wanted);
+        let mut expected = oracle(&tasks);
+        expected.retain(|&(_, rows, _, _)| rows >= 2);
+        prop_assert_eq!(read_summaries(folder.path()), expected);
     }
 }
 
 #[test]
-fn a_prefilter_keeps_most_lonely_rows_out_of_the_shuffle() {
-    let lonely = [Making {
+fn a_prefilter_drops_most_keys_that_occur_once() {
+    let unique = [RandomRows {
         seed: 5,
         rows: 100_000,
         keys: u64::MAX,
@@ -210,7 +209,7 @@ fn a_prefilter_keeps_most_lonely_rows_out_of_the_shuffle() {
     }];
     let folder = tempfile::tempdir().unwrap();
     let report = Machine::large()
-        .run(folder.path(), &registry(), &filtered(&lonely, 1 << 20))
+        .run(folder.path(), &registry(), &filtered(&unique, 1 << 20))
         .unwrap();
     let shuffled = report.stages[1].rows_out;
     assert!((9_000..12_000).contains(&shuffled), "{report}");
@@ -218,8 +217,8 @@ fn a_prefilter_keeps_most_lonely_rows_out_of_the_shuffle() {
 
 #[test]
 fn a_group_can_be_larger_than_memory() {
-    let tasks: Vec<Making> = (0..40)
-        .map(|seed| Making {
+    let tasks: Vec<RandomRows> = (0..40)
+        .map(|seed| RandomRows {
             seed,
             rows: 50_000,
             keys: 1,
@@ -235,7 +234,7 @@ fn a_group_can_be_larger_than_memory() {
             &flow(&tasks, Shuffle::default()),
         )
         .unwrap();
-    // 24 MB of one key in a budget of one.
+    // 24 MB of one key with a budget of 1 MB.
     assert_eq!(read_summaries(folder.path()), oracle(&tasks));
     assert!(report.stages[1].spilled > 20_000_000, "{report}");
 }

@@ -1,4 +1,4 @@
-//! Flows as data: what is sound, what is not, and how it is said.
+//! Checking flows, and errors of stage functions.
 
 #![expect(
     clippy::unwrap_used,
@@ -9,15 +9,15 @@ mod support;
 
 use cento_flow::{Flow, Shuffle, Stage};
 use serde_json::json;
-use support::{Machine, Making, flow, registry};
+use support::{Machine, RandomRows, flow, registry};
 
 fn refused(flow: &Flow) -> String {
     registry().check(flow).unwrap_err().to_string()
 }
 
-fn sound() -> Flow {
+fn valid() -> Flow {
     flow(
-        &[Making {
+        &[RandomRows {
             seed: 1,
             rows: 10,
             keys: 5,
@@ -30,7 +30,7 @@ fn sound() -> Flow {
 
 #[test]
 fn a_flow_is_a_json_document() {
-    let flow = sound().repeat(
+    let flow = valid().repeat(
         vec![
             Stage::reduce("summarise", "pairs")
                 .named("again")
@@ -45,13 +45,13 @@ fn a_flow_is_a_json_document() {
 }
 
 #[test]
-fn a_flow_that_cannot_work_is_refused_before_it_runs() {
-    assert!(registry().check(&sound()).is_ok());
-    let with = |stage: Stage| refused(&sound().stage(stage));
+fn an_invalid_flow_is_refused_before_it_runs() {
+    assert!(registry().check(&valid()).is_ok());
+    let with = |stage: Stage| refused(&valid().stage(stage));
     let cases = [
         (
-            with(Stage::map("nobody", vec![]).writes("pairs")),
-            "no map `nobody` is registered",
+            with(Stage::map("unknown", vec![]).writes("pairs")),
+            "no map `unknown` is registered",
         ),
         (
             with(Stage::map("summarise", vec![]).named("x")),
@@ -59,15 +59,15 @@ fn a_flow_that_cannot_work_is_refused_before_it_runs() {
         ),
         (
             with(Stage::map("make", vec![])),
-            "two stages are called `make`",
+            "two stages have the name `make`",
         ),
         (
             with(Stage::map("make", vec![]).named("x").writes("y")),
-            "`x` fills `y`, which is not there",
+            "`x` writes `y`, which is not declared",
         ),
         (
             with(Stage::reduce("summarise", "y").named("x")),
-            "`x` reads the shuffle `y`, which is not there",
+            "`x` reads the shuffle `y`, which is not declared",
         ),
         (
             with(Stage::map("make", vec![]).named("x").reads("seen")),
@@ -79,23 +79,23 @@ fn a_flow_that_cannot_work_is_refused_before_it_runs() {
                     .named("x")
                     .writes("pairs"),
             ),
-            "`x` fills the shuffle `pairs` that it reads",
+            "`x` writes the shuffle `pairs` that it reads",
         ),
         (
-            refused(&sound().shuffle("summaries")),
-            "two things are called `summaries`",
+            refused(&valid().shuffle("summaries")),
+            "`summaries` is declared twice",
         ),
         (
-            refused(&sound().shuffle("../pairs")),
-            "`../pairs` is no name",
+            refused(&valid().shuffle("../pairs")),
+            "`../pairs` is not a valid name",
         ),
         (
-            refused(&sound().state("s", "abacus", json!({}))),
+            refused(&valid().state("s", "abacus", json!({}))),
             "no state `abacus` is registered",
         ),
         (
-            refused(&sound().repeat(vec![], "left", 3)),
-            "a round has no stages",
+            refused(&valid().repeat(vec![], "left", 3)),
+            "an iteration has no stages",
         ),
         (
             refused(
@@ -103,7 +103,7 @@ fn a_flow_that_cannot_work_is_refused_before_it_runs() {
                     .shuffle("pairs")
                     .stage(Stage::reduce("summarise", "pairs")),
             ),
-            "which nothing before it fills",
+            "which no earlier stage writes",
         ),
         (
             refused(&flow(
@@ -116,8 +116,8 @@ fn a_flow_that_cannot_work_is_refused_before_it_runs() {
             "`pairs` has 0 partitions",
         ),
     ];
-    for (error, wanted) in cases {
-        assert!(error.contains(wanted), "{error}");
+    for (error, expected) in cases {
+        assert!(error.contains(expected), "{error}");
     }
 }
 
@@ -126,10 +126,10 @@ fn a_function_that_fails_names_its_stage_and_task() {
     let folder = tempfile::tempdir().unwrap();
     let mut registry = registry();
     registry.map("make", |context| match context.task_number() {
-        3 => Err("the well is dry".into()),
+        3 => Err("no input".into()),
         _ => Ok(()),
     });
-    let making = Making {
+    let making = RandomRows {
         seed: 1,
         rows: 0,
         keys: 1,
@@ -143,11 +143,11 @@ fn a_function_that_fails_names_its_stage_and_task() {
             &flow(&[making; 5], Shuffle::default()),
         )
         .unwrap_err();
-    assert_eq!(error.to_string(), "make, task 3: the well is dry");
+    assert_eq!(error.to_string(), "make, task 3: no input");
 }
 
 #[test]
-fn rows_of_another_type_are_noticed() {
+fn rows_of_another_type_are_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let mut registry = registry();
     registry.reduce::<cento_flow::Fragment, _>("summarise", |_, groups| {
@@ -155,23 +155,23 @@ fn rows_of_another_type_are_noticed() {
         Ok(())
     });
     let error = Machine::large()
-        .run(folder.path(), &registry, &sound())
+        .run(folder.path(), &registry, &valid())
         .unwrap_err();
     assert!(
-        error.to_string().contains("`pairs` holds rows of 12 bytes"),
+        error.to_string().contains("`pairs` has rows of 12 bytes"),
         "{error}"
     );
 }
 
 #[test]
-fn an_iteration_that_does_not_come_to_rest_is_an_error() {
+fn an_iteration_that_does_not_converge_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let mut registry = registry();
     registry.map("turn", |context| {
         context.count("left", 5);
         Ok(())
     });
-    let flow = Flow::new("restless").repeat(vec![Stage::map("turn", vec![json!(1)])], "left", 3);
+    let flow = Flow::new("endless").repeat(vec![Stage::map("turn", vec![json!(1)])], "left", 3);
     let error = Machine::large()
         .run(folder.path(), &registry, &flow)
         .unwrap_err();

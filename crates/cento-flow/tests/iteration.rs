@@ -1,4 +1,4 @@
-//! Connected components, the worked example of an iteration, against a union of sets.
+//! Connected components, the example of an iteration, compared with union-find.
 
 #![expect(
     clippy::unwrap_used,
@@ -7,7 +7,7 @@
 #![allow(
     dead_code,
     clippy::allow_attributes,
-    reason = "the example has a `main` that nobody calls here"
+    reason = "the `main` of the example is not called here"
 )]
 
 #[path = "../examples/components.rs"]
@@ -70,7 +70,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
-    fn components_are_those_of_a_union_of_sets(
+    fn components_are_those_of_union_find(
         edges in prop::collection::vec((0u32..60, 0u32..60), 0..60),
         threads in prop_oneof![Just(1usize), Just(2), Just(7)],
     ) {
@@ -79,7 +79,7 @@ proptest! {
 }
 
 #[test]
-fn a_long_chain_comes_to_rest_in_few_rounds() {
+fn a_long_chain_converges_in_few_rounds() {
     let chain: Vec<(u32, u32)> = (0..255).map(|page| (page, page + 1)).collect();
     assert!(
         run(&chain, 2)

@@ -1,4 +1,4 @@
-//! Runs that are broken off, and files that rot.
+//! Interrupted runs and corrupted files.
 
 #![expect(
     clippy::unwrap_used,
@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use cento_flow::{Error, Flow, Progress, Registry, Shuffle};
-use support::{Machine, Making, Pair, flow, left, oracle, read_summaries, registry};
+use support::{Machine, Pair, RandomRows, flow, left, oracle, read_summaries, registry};
 
-fn tasks() -> Vec<Making> {
+fn tasks() -> Vec<RandomRows> {
     (0..8)
-        .map(|seed| Making {
+        .map(|seed| RandomRows {
             seed,
             rows: 20_000,
             keys: 9_000,
@@ -28,7 +28,7 @@ fn tasks() -> Vec<Making> {
         .collect()
 }
 
-/// A machine that writes down every task at once.
+/// A machine that writes the output of every task to disk.
 fn careful() -> Machine {
     Machine {
         threads: 1,
@@ -37,30 +37,30 @@ fn careful() -> Machine {
     }
 }
 
-/// The usual functions, but `make` fails when it is called for the `n`th time, and calls are
-/// counted.
+/// The usual functions, but the call of `make` with the number `at` fails. Also returns the number
+/// of calls.
 fn failing(at: usize) -> (Registry, Arc<AtomicUsize>) {
     let calls = Arc::new(AtomicUsize::new(0));
     let mut registry = registry();
     let counted = Arc::clone(&calls);
     registry.map("make", move |context| {
         if counted.fetch_add(1, Ordering::Relaxed) == at {
-            return Err("broken off".into());
+            return Err("interrupted".into());
         }
         let mut pairs = context.shuffle::<Pair>("pairs")?;
-        Ok(pairs.extend(context.task::<Making>()?.pairs())?)
+        Ok(pairs.extend(context.task::<RandomRows>()?.pairs())?)
     });
     (registry, calls)
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let site = fs::read_dir(folder.join("temp"))
+    let run_folder = fs::read_dir(folder.join("temp"))
         .unwrap()
         .next()
         .unwrap()
         .unwrap()
         .path();
-    let mut files: Vec<PathBuf> = fs::read_dir(site)
+    let mut files: Vec<PathBuf> = fs::read_dir(run_folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();
@@ -80,13 +80,13 @@ fn summaries() -> Flow {
 }
 
 #[test]
-fn a_run_goes_on_at_the_last_finished_task() {
+fn a_run_resumes_after_the_last_finished_task() {
     let folder = tempfile::tempdir().unwrap();
     let (broken, calls) = failing(5);
     let error = careful()
         .run(folder.path(), &broken, &summaries())
         .unwrap_err();
-    assert_eq!(error.to_string(), "make, task 5: broken off");
+    assert_eq!(error.to_string(), "make, task 5: interrupted");
     assert_eq!(
         (files(folder.path()).len(), calls.load(Ordering::Relaxed)),
         (5, 6)
@@ -102,16 +102,15 @@ fn a_run_goes_on_at_the_last_finished_task() {
 }
 
 #[test]
-fn a_run_goes_on_in_the_middle_of_a_reduce() {
+fn a_run_resumes_within_a_reduce() {
     let folder = tempfile::tempdir().unwrap();
     let mut broken = registry();
     broken.reduce::<Pair, _>("summarise", |context, _| match context.task_number() {
-        6 => Err("broken off".into()),
+        6 => Err("interrupted".into()),
         _ => Ok(()),
     });
     assert!(careful().run(folder.path(), &broken, &summaries()).is_err());
-    // The map is over and stays over; of the reduce, the partitions before the one that failed were
-    // finished, be it with nothing.
+    // The map and the first six partitions of the reduce are not run again.
     let report = careful()
         .run(folder.path(), &registry(), &summaries())
         .unwrap();
@@ -121,7 +120,7 @@ fn a_run_goes_on_in_the_middle_of_a_reduce() {
 }
 
 #[test]
-fn another_flow_does_not_find_the_files_of_this_one() {
+fn another_flow_does_not_resume_from_the_files_of_this_one() {
     let folder = tempfile::tempdir().unwrap();
     let (broken, _) = failing(5);
     assert!(careful().run(folder.path(), &broken, &summaries()).is_err());
@@ -129,28 +128,28 @@ fn another_flow_does_not_find_the_files_of_this_one() {
     let report = careful().run(folder.path(), &registry(), &fewer).unwrap();
     assert_eq!(report.stages[0].resumed, 0);
     assert_eq!(read_summaries(folder.path()), oracle(&tasks()[..3]));
-    // The tables are there now, so what the interrupted flow left for the same tables is swept: it
-    // differs in memory, say.
+    // The tables are complete, so that the files of the interrupted flow for the same tables are
+    // removed.
     assert!(left(folder.path()).is_empty());
 }
 
 #[test]
-fn every_flipped_bit_is_noticed_and_its_task_done_again() {
+fn a_flipped_bit_is_detected_and_the_task_is_run_again() {
     for at in [0, 1, 2, 3, 5, 8, 13] {
         let folder = tempfile::tempdir().unwrap();
         let (broken, _) = failing(5);
         assert!(careful().run(folder.path(), &broken, &summaries()).is_err());
         let file = &files(folder.path())[2];
         let mut bytes = fs::read(file).unwrap();
-        // From the end towards the beginning: trailer, tail, index, rows.
+        // From the end to the beginning: trailer, footer, index, rows.
         let position = bytes.len() - 1 - (bytes.len() - 9) * at / 13;
         bytes[position] ^= 4;
         fs::write(file, bytes).unwrap();
         match careful().run(folder.path(), &registry(), &summaries()) {
-            // The tail is read first, and without it the task is not finished.
+            // The footer is read first; without it the task is not finished.
             Ok(report) => assert_eq!(report.stages[0].resumed, 4),
             Err(error) => {
-                assert!(matches!(error, Error::Damaged { .. }), "{error}");
+                assert!(matches!(error, Error::Corrupted { .. }), "{error}");
                 assert!(error.hint().unwrap().contains("run the same command again"));
                 careful()
                     .run(folder.path(), &registry(), &summaries())
@@ -163,7 +162,7 @@ fn every_flipped_bit_is_noticed_and_its_task_done_again() {
 }
 
 #[test]
-fn a_file_that_is_cut_short_is_not_there() {
+fn the_task_of_a_truncated_file_is_run_again() {
     let folder = tempfile::tempdir().unwrap();
     let (broken, _) = failing(5);
     assert!(careful().run(folder.path(), &broken, &summaries()).is_err());
@@ -179,7 +178,7 @@ fn a_file_that_is_cut_short_is_not_there() {
 }
 
 #[test]
-fn a_cancelled_run_ends_soon() {
+fn a_cancelled_run_stops_within_a_second() {
     let folder = tempfile::tempdir().unwrap();
     let progress = Progress::new();
     let stopper = Arc::clone(&progress);
@@ -187,7 +186,7 @@ fn a_cancelled_run_ends_soon() {
     registry.map("make", |context| {
         let mut pairs = context.shuffle::<Pair>("pairs")?;
         loop {
-            // Without an end, unless someone ends it.
+            // This never ends unless the run is cancelled.
             pairs.push(Pair { key: 1, value: 1 })?;
         }
     });
@@ -210,14 +209,14 @@ fn a_cancelled_run_ends_soon() {
 }
 
 #[test]
-fn two_processes_do_not_work_on_one_flow() {
+fn two_processes_cannot_run_the_same_flow() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().to_owned();
     let mut registry = registry();
     registry.map("make", move |_| {
         let second = Machine::large().run(&place, &support::registry(), &summaries());
         match second {
-            Err(Error::Busy(_)) => Err("busy".into()),
+            Err(Error::InUse(_)) => Err("busy".into()),
             _ => Ok(()),
         }
     });

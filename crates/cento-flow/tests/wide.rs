@@ -1,4 +1,4 @@
-//! Records of any length, against the naive answer.
+//! Records of any length, compared with a naive implementation.
 
 mod support;
 
@@ -12,7 +12,7 @@ use support::{Machine, read_table};
 type Record = (String, u64, String);
 
 table_row! {
-    /// A group, its records joined.
+    /// The records of a group as one string.
     struct Joined {
         key: String,
         records: String,
@@ -55,8 +55,7 @@ fn registry() -> Registry {
 }
 
 fn record() -> impl Strategy<Value = Record> {
-    // Values around the length of a fragment and of several; few keys, so that groups and copies
-    // occur.
+    // Values of about one fragment and of several; few keys, so that there are groups and copies.
     (
         "[a-c]{0,2}|[a-z]{60,90}",
         0u64..3,
@@ -68,7 +67,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn records_come_back_whole_in_their_groups_and_orders(
+    fn records_are_complete_and_sorted_in_their_groups(
         tasks in prop::collection::vec(prop::collection::vec(record(), 0..40), 0..4),
         partitions in 1u32..20,
         threads in prop_oneof![Just(1usize), Just(2), Just(7)],
@@ -80,9 +79,9 @@ proptest! {
             .stage(Stage::map("records", tasks.iter().map(|records| json!(records)).collect()).writes("records"))
             .stage(Stage::reduce("join", "records").writes("joined"));
         Machine::smallest(threads).run(folder.path(), &registry(), &flow).unwrap();
-        let mut wanted: BTreeMap<String, Vec<(u64, String)>> = BTreeMap::new();
+        let mut expected: BTreeMap<String, Vec<(u64, String)>> = BTreeMap::new();
         for (key, order, value) in tasks.into_iter().flatten() {
-            wanted.entry(key).or_default().push((order, value));
+            expected.entry(key).or_default().push((order, value));
         }
         let mut found: BTreeMap<String, Vec<(u64, String)>> = BTreeMap::new();
         for batch in read_table(folder.path(), "joined") {
@@ -95,7 +94,7 @@ proptest! {
                 prop_assert!(found.insert(key.to_owned(), parts).is_none());
             }
         }
-        wanted.values_mut().chain(found.values_mut()).for_each(|records| records.sort());
-        prop_assert_eq!(found, wanted);
+        expected.values_mut().chain(found.values_mut()).for_each(|records| records.sort());
+        prop_assert_eq!(found, expected);
     }
 }

@@ -1,12 +1,12 @@
-//! How fast a page becomes a verdict, and how fast labels open.
+//! Measures the detector and the opening of label files.
 //!
 //! ```text
-//!   detect_speed make LABELS COUNT [TEXTS]   labels of COUNT made-up hashes, and of every tenth page of TEXTS
-//!   detect_speed run LABELS TEXTS            text to verdict, beside SHA-1 over the same chunks; best of five
-//!   detect_speed open LABELS                 seconds to open, seconds for a million questions, memory
+//!   detect_speed make LABELS COUNT [TEXTS]   writes COUNT labels, random and of every tenth page
+//!   detect_speed run LABELS TEXTS            detector and SHA-1 over the same chunks; best of five
+//!   detect_speed open LABELS                 time to open, time of a million lookups, memory
 //! ```
 //!
-//! Pages in TEXTS are separated by a NUL. One thread.
+//! Pages in TEXTS are separated by NUL. It runs on one thread.
 
 #![expect(
     clippy::unwrap_used,
@@ -37,7 +37,7 @@ fn main() {
     }
 }
 
-/// Numbers that look random and are the same in every run.
+/// Returns a pseudo-random number that is the same in every run.
 fn mixed(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -45,8 +45,8 @@ fn mixed(number: u64) -> u64 {
     mixed ^ mixed >> 31
 }
 
-/// The hash of a number: in order of the numbers, and spread evenly.
-fn made_up(number: u64, count: u64) -> [u8; 16] {
+/// Returns the hash of a number. Hashes are in the order of the numbers and evenly distributed.
+fn random_hash(number: u64, count: u64) -> [u8; 16] {
     let step = u64::MAX / count.max(1);
     let high = number * step + mixed(number) % step.max(1);
     (u128::from(high) << 64 | u128::from(mixed(high))).to_be_bytes()
@@ -55,18 +55,18 @@ fn made_up(number: u64, count: u64) -> [u8; 16] {
 fn make(path: &Path, count: u64, texts: &str) {
     let recipe = Recipe::default();
     let mut real = Vec::new();
-    let mut room = String::new();
+    let mut buffer = String::new();
     for page in texts.split('\0').step_by(10) {
-        recipe.cut(page, &mut room, |_, hash| real.push(hash));
+        recipe.cut(page, &mut buffer, |_, hash| real.push(hash));
     }
     real.sort_unstable();
     real.dedup();
     let rest = count.saturating_sub(real.len() as u64);
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut writer = LabelsWriter::create(path, recipe, count).unwrap();
     let mut real = real.into_iter().peekable();
     for number in 0..rest {
-        let hash = made_up(number, rest);
+        let hash = random_hash(number, rest);
         while let Some(before) = real.next_if(|real| *real < hash) {
             writer.push(before).unwrap();
         }
@@ -80,7 +80,7 @@ fn make(path: &Path, count: u64, texts: &str) {
         "{} labels in {} bytes, made in {:.1} s, at most {} MiB of memory",
         header.labels,
         bytes,
-        begun.elapsed().as_secs_f64(),
+        started.elapsed().as_secs_f64(),
         status("VmHWM") >> 10
     );
 }
@@ -92,25 +92,25 @@ fn run(path: &Path, texts: &str) {
     let mut detector = Detector::new(&labels);
     let (mut best, mut matched, mut chunks) = (f64::MAX, 0, 0);
     for _ in 0..ROUNDS {
-        let begun = Instant::now();
+        let started = Instant::now();
         (matched, chunks) = (0u64, 0u64);
         for page in &pages {
             let verdict = black_box(detector.page(page));
             matched += u64::from(verdict.matched);
             chunks += u64::from(verdict.chunks);
         }
-        best = best.min(begun.elapsed().as_secs_f64());
+        best = best.min(started.elapsed().as_secs_f64());
     }
     let recipe = labels.header().recipe;
     let mut hashed = f64::MAX;
     for _ in 0..ROUNDS {
-        let begun = Instant::now();
+        let started = Instant::now();
         for page in &pages {
             cento_text::chunk::chunks(page, recipe.chunk, |range| {
                 black_box(Sha1::digest(&page.as_bytes()[range]));
             });
         }
-        hashed = hashed.min(begun.elapsed().as_secs_f64());
+        hashed = hashed.min(started.elapsed().as_secs_f64());
     }
     let megabytes = texts.len() as f64 / 1e6;
     println!(
@@ -124,39 +124,39 @@ fn run(path: &Path, texts: &str) {
 
 fn open(path: &Path) {
     let before = status("VmRSS");
-    let begun = Instant::now();
+    let started = Instant::now();
     let labels = Labels::open(path).unwrap();
-    let opened = begun.elapsed().as_secs_f64();
+    let opened = started.elapsed().as_secs_f64();
     let at_once = status("VmRSS") - before;
-    let begun = Instant::now();
+    let started = Instant::now();
     let count = labels.len();
     let found = (0..1_000_000u64)
         .filter(|&number| {
-            // Half of the questions are about labels, spread over all of them.
+            // Half of the lookups are of labels.
             let at = mixed(number) % count.max(1);
             let hash = labels.get(at).unwrap();
             let hash = if number % 2 == 0 {
                 hash
             } else {
-                made_up(number, 3)
+                random_hash(number, 3)
             };
             labels.find(&hash).is_some()
         })
         .count();
-    let asked = begun.elapsed().as_secs_f64();
-    let begun = Instant::now();
+    let searched = started.elapsed().as_secs_f64();
+    let started = Instant::now();
     labels.verify().unwrap();
     println!(
-        "{count} labels: opened in {:.1} ms with {at_once} KiB; a million questions in {asked:.2} s, {found} found; all of it read in {:.2} s; \
+        "{count} labels: opened in {:.1} ms with {at_once} KiB; a million lookups in {searched:.2} s, {found} found; verified in {:.2} s; \
          at most {} MiB resident, {} MiB of them anonymous",
         opened * 1e3,
-        begun.elapsed().as_secs_f64(),
+        started.elapsed().as_secs_f64(),
         status("VmHWM") >> 10,
         status("RssAnon") >> 10
     );
 }
 
-/// A line of what the system says of this process, in KiB.
+/// Returns a value of `/proc/self/status` in KiB.
 fn status(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with(name));

@@ -1,76 +1,80 @@
-//! From the text of a page to a verdict: what a crawler asks of every page that it fetches.
+//! Finding labels in the text of a page.
 
 use std::ops::Range;
 
 use crate::file::Labels;
 
-/// What was found on one page.
+/// The counts of one page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Verdict {
-    /// All chunks of the page; one that is there twice counts twice.
+    /// The number of chunks of the page. A chunk that occurs twice counts twice.
     pub chunks: u32,
-    /// Those that are stops.
+    /// The number of stop chunks.
     pub stopped: u32,
-    /// Those that are labels.
+    /// The number of chunks that are labels.
     pub matched: u32,
 }
 
 impl Verdict {
-    /// The share of the page's chunks that are labels, stops aside: `contains` of the paper. A page
-    /// with no chunks left has none.
+    /// The share of the chunks that are labels, without stop chunks: `contains` in the paper.
+    /// `None` if the page has only stop chunks.
     pub fn contains(&self) -> Option<f64> {
         let left = self.chunks.saturating_sub(self.stopped);
         (left > 0).then(|| f64::from(self.matched) / f64::from(left))
     }
 }
 
-/// A chunk that counts.
+/// A chunk that is a label.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// Where it is in the text, in bytes.
+#[non_exhaustive]
+pub struct LabelMatch {
+    /// The range of the chunk in the text, in bytes.
     pub range: Range<usize>,
-    /// Which label it is.
+    /// The number of the label.
     pub label: u64,
 }
 
-/// Judges one page after the other.
+/// Finds labels in pages.
 pub struct Detector<'a> {
     labels: &'a Labels,
     stops: bool,
-    room: String,
+    buffer: String,
     cut: Vec<(Range<usize>, [u8; 16])>,
 }
 
 impl<'a> Detector<'a> {
-    /// A detector of these labels, which leaves their stops aside.
+    /// Creates a detector that ignores the stop chunks of the label file.
     pub fn new(labels: &'a Labels) -> Detector<'a> {
         Detector {
             labels,
             stops: true,
-            room: String::new(),
+            buffer: String::new(),
             cut: Vec::new(),
         }
     }
 
-    /// The same, but stops count as any other chunk.
+    /// Makes stop chunks count like other chunks.
     #[must_use]
     pub fn without_stops(mut self) -> Detector<'a> {
         self.stops = false;
         self
     }
 
-    /// Judges a page.
+    /// Returns the verdict on a page.
     pub fn page(&mut self, text: &str) -> Verdict {
         self.page_with(text, |_| {})
     }
 
-    /// Judges a page, and calls `each` with every chunk that is a label.
-    pub fn page_with(&mut self, text: &str, mut each: impl FnMut(Found)) -> Verdict {
-        // First all hashes, then all questions: those that wait for memory wait together.
+    /// Returns the verdict on a page, and calls `each` with every chunk that is a label.
+    pub fn page_with(&mut self, text: &str, mut each: impl FnMut(LabelMatch)) -> Verdict {
+        // All hashes first, then all lookups, so that the processor overlaps their cache misses.
         self.cut.clear();
         let cut = &mut self.cut;
         let recipe = self.labels.header().recipe;
-        recipe.cut(text, &mut self.room, |range, hash| cut.push((range, hash)));
+        recipe.cut(text, &mut self.buffer, |range, hash| {
+            cut.push((range, hash))
+        });
         let mut verdict = Verdict::default();
         for (range, hash) in &self.cut {
             verdict.chunks += 1;
@@ -78,7 +82,7 @@ impl<'a> Detector<'a> {
                 verdict.stopped += 1;
             } else if let Some(label) = self.labels.find(hash) {
                 verdict.matched += 1;
-                each(Found {
+                each(LabelMatch {
                     range: range.clone(),
                     label,
                 });

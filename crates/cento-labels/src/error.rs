@@ -1,83 +1,83 @@
-//! What can go wrong with a file of labels, sorted by whose turn it is to act.
+//! Errors of label files.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// An error from reading or writing labels.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
-    /// The file does not begin as one of labels does.
-    #[error("{} is no file of labels", .0.display())]
+    /// The file is not a label file.
+    #[error("{} is not a label file", .0.display())]
     NotLabels(PathBuf),
-    /// The file was written by a newer program.
-    #[error("{} has format version {found}; this program reads up to {newest}", .path.display())]
+    /// The file was written by a newer version of cento.
+    #[error("{} has format version {found}; this version of cento reads up to {newest}", .path.display())]
     TooNew {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// Its format version.
         found: u32,
-        /// The newest version that is read.
+        /// The newest supported format version.
         newest: u32,
     },
-    /// The file does not hold what it says it holds.
-    #[error("{} is damaged: {detail}", .path.display())]
-    Damaged {
+    /// The file is corrupted.
+    #[error("{} is corrupted: {detail}", .path.display())]
+    Corrupted {
         /// The file.
         path: PathBuf,
-        /// What does not fit.
+        /// What is wrong with it.
         detail: String,
     },
-    /// Labels that were made differently are to be used together, or with a corpus that was made
-    /// differently.
-    #[error("{} was made with {name} {found}, not {wanted}", .path.display())]
-    Unlike {
+    /// Labels cannot be used with labels or a corpus of another recipe.
+    #[error("{} was made with {name} {found}, not {expected}", .path.display())]
+    RecipeMismatch {
         /// The file.
         path: PathBuf,
-        /// What differs.
+        /// The parameter that differs.
         name: &'static str,
-        /// What the file has.
+        /// Its value in the file.
         found: String,
-        /// What it is to be used with.
-        wanted: String,
+        /// The value that it should have.
+        expected: String,
     },
-    /// Hashes did not come in order: a mistake of the program.
-    #[error("labels must be written in order")]
-    Disorder,
-    /// More labels than one file can number.
-    #[error("more than 4294967295 labels do not fit in one file")]
+    /// Labels were written out of order: a bug in the caller.
+    #[error("labels must be written in ascending order")]
+    NotSorted,
+    /// There are more labels than fit in one file.
+    #[error("a label file has at most 4294967295 labels")]
     TooMany,
     /// A file operation failed.
     #[error("{}: {source}", .path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
-/// The result of anything that touches labels.
+/// A [`Result`](std::result::Result) with the [`Error`] of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// What to do about it, as one line for people.
+    /// Returns advice for the user as one line, if there is any.
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::NotLabels(_) => {
                 Some("make one with `cento discover CORPUS -o NAME.labels`".to_owned())
             }
             Error::TooNew { .. } => Some("install a newer cento to read it".to_owned()),
-            Error::Damaged { .. } => {
-                Some("restore it from a copy, or discover the labels again".to_owned())
+            Error::Corrupted { .. } => {
+                Some("restore it from a backup, or run `cento discover` again".to_owned())
             }
-            Error::Unlike { name, found, .. } => Some(format!(
-                "use {name} {found} on both sides: index again, or discover the labels again"
+            Error::RecipeMismatch { name, found, .. } => Some(format!(
+                "use {name} {found} for both: index the corpus again, or run `cento discover` again"
             )),
             Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Some("make labels with `cento discover CORPUS -o NAME.labels`".to_owned())
             }
-            Error::TooMany => Some("use several files of labels".to_owned()),
-            Error::Disorder | Error::Io { .. } => None,
+            Error::TooMany => Some("use several label files".to_owned()),
+            Error::NotSorted | Error::Io { .. } => None,
         }
     }
 
@@ -88,8 +88,8 @@ impl Error {
         }
     }
 
-    pub(crate) fn damaged(path: &Path, detail: impl Into<String>) -> Error {
-        Error::Damaged {
+    pub(crate) fn corrupted(path: &Path, detail: impl Into<String>) -> Error {
+        Error::Corrupted {
             path: path.to_owned(),
             detail: detail.into(),
         }

@@ -1,4 +1,4 @@
-//! A file of labels, open.
+//! Opening and searching label files.
 
 use std::path::{Path, PathBuf};
 
@@ -6,30 +6,31 @@ use cento_file::Checksum;
 
 use crate::error::{Error, Result};
 use crate::filter::{bucket, key, may_contain};
-use crate::header::{Header, Section};
-use crate::map::Map;
-use crate::write::with_ending;
+use crate::header::{FileSection, LabelsHeader};
+use crate::mapped_file::MappedFile;
+use crate::write::with_suffix;
 
-/// Labels, in memory as far as they are looked at.
+/// An open label file, of which only the parts that are used are in memory.
 ///
-/// Opening reads the header alone. That the rest is what was written, [`Labels::verify`] finds out;
-/// bytes that are not give wrong answers, and never anything worse.
+/// Opening checks only the header, and [`Labels::verify`] checks the rest. Lookups in a corrupted
+/// file give wrong answers but are memory-safe.
 pub struct Labels {
     path: PathBuf,
-    header: Header,
-    map: Map,
-    /// Where the stops begin that share their first bits: made when opened, for stops are few.
+    header: LabelsHeader,
+    map: MappedFile,
+    /// The start of the stop chunks with the same first bits. Computed when the file is opened,
+    /// because there are few.
     stop_begins: Vec<u32>,
     stop_bits: u32,
 }
 
 impl Labels {
-    /// Opens a file of labels.
+    /// Opens a label file.
     pub fn open(path: &Path) -> Result<Labels> {
-        let map = Map::open(path)?;
+        let map = MappedFile::open(path)?;
         let mut labels = Labels {
             path: path.to_owned(),
-            header: Header::decode(map.bytes(), path)?,
+            header: LabelsHeader::decode(map.bytes(), path)?,
             map,
             stop_begins: Vec::new(),
             stop_bits: 0,
@@ -48,67 +49,67 @@ impl Labels {
         Ok(labels)
     }
 
-    /// Reads every byte and compares it with the checksums; checks that hashes are in order.
+    /// Verifies all checksums, and that the hashes are sorted.
     pub fn verify(&self) -> Result<()> {
-        let damaged = |detail: &str| Err(Error::damaged(&self.path, detail));
+        let corrupted = |detail: &str| Err(Error::corrupted(&self.path, detail));
         for (name, section) in [
-            ("its labels", &self.header.hashes),
-            ("its stops", &self.header.stop_hashes),
-            ("its index", &self.header.index),
-            ("its filter", &self.header.filter),
+            ("the labels", &self.header.hashes),
+            ("the stops", &self.header.stop_hashes),
+            ("the index", &self.header.index),
+            ("the filter", &self.header.filter),
         ] {
             let hash = blake3::hash(self.section(section));
             if hash.to_hex().as_str() != section.blake3 {
-                return damaged(&format!("{name} are not what was written"));
+                return corrupted(&format!("the checksum of {name} does not match"));
             }
         }
         for section in [&self.header.hashes, &self.header.stop_hashes] {
             if !hashes(self.section(section)).is_sorted_by(|one, other| one < other) {
-                return damaged("its hashes are not in order");
+                return corrupted("its hashes are not sorted");
             }
         }
         Ok(())
     }
 
-    /// Reads every byte of the files beside the labels that are there, and compares it with what is
-    /// known of them. A file that is missing is no damage: labels are of use without it.
-    pub fn verify_beside(&self) -> Result<()> {
-        for beside in &self.header.beside {
-            let path = with_ending(&self.path, &beside.ending);
+    /// Verifies the checksums of the sidecar files. A missing one is not an error, because labels
+    /// can be used without it.
+    pub fn verify_sidecars(&self) -> Result<()> {
+        for sidecar in &self.header.sidecars {
+            let path = with_suffix(&self.path, &sidecar.ending);
             if !path.is_file() {
                 continue;
             }
             let found = Checksum::of(&path).map_err(|error| Error::io(&path, error))?;
-            if (found.bytes, &found.blake3) != (beside.bytes, &beside.blake3) {
+            if (found.bytes, &found.blake3) != (sidecar.bytes, &sidecar.blake3) {
                 let labels = self.path.display();
-                let detail = format!("it is not what was written with {labels}");
-                return Err(Error::damaged(&path, detail));
+                let detail = format!("its checksum in {labels} does not match");
+                return Err(Error::corrupted(&path, detail));
             }
         }
         Ok(())
     }
 
-    /// Where the file is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it says about itself.
-    pub fn header(&self) -> &Header {
+    /// The header of the file.
+    pub fn header(&self) -> &LabelsHeader {
         &self.header
     }
 
-    /// How many labels there are.
+    /// The number of labels.
     pub fn len(&self) -> u64 {
         self.header.labels
     }
 
-    /// Whether there is none.
+    /// Whether there are no labels.
     pub fn is_empty(&self) -> bool {
         self.header.labels == 0
     }
 
-    /// Which label this hash is: its number in the order of hashes.
+    /// Returns the number of the label with this hash, in the order of hashes.
     #[inline]
     pub fn find(&self, hash: &[u8; 16]) -> Option<u64> {
         let filter = self.section(&self.header.filter);
@@ -125,7 +126,7 @@ impl Labels {
         search(near, hash).map(|at| (begin + at) as u64)
     }
 
-    /// Whether this hash is a stop: it counts neither for nor against a page.
+    /// Whether this is the hash of a stop chunk.
     #[inline]
     pub fn is_stop(&self, hash: &[u8; 16]) -> bool {
         let bucket = bucket(hash, self.stop_bits) as usize;
@@ -141,26 +142,25 @@ impl Labels {
         near.is_some_and(|near| near.contains(hash))
     }
 
-    /// The label of a number.
+    /// Returns the label with a number.
     pub fn get(&self, number: u64) -> Option<[u8; 16]> {
         let all = hashes(self.section(&self.header.hashes));
         all.get(usize::try_from(number).ok()?).copied()
     }
 
-    /// All labels, in order.
+    /// All labels, sorted.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = [u8; 16]> + '_ {
         hashes(self.section(&self.header.hashes)).iter().copied()
     }
 
-    /// All stops, in order.
+    /// The hashes of all stop chunks, sorted.
     pub fn stops(&self) -> &[[u8; 16]] {
         hashes(self.section(&self.header.stop_hashes))
     }
 
-    /// Opening has found every section in the file; a file that became shorter since has empty
-    /// ones.
+    /// Returns the bytes of a section. Opening has checked that it is in the file.
     #[inline]
-    fn section(&self, section: &Section) -> &[u8] {
+    fn section(&self, section: &FileSection) -> &[u8] {
         let begin = section.offset as usize;
         let end = begin.saturating_add(section.length as usize);
         self.map.bytes().get(begin..end).unwrap_or_default()
@@ -182,8 +182,8 @@ fn hashes(bytes: &[u8]) -> &[[u8; 16]] {
     bytes.as_chunks().0
 }
 
-/// Where a hash is among sorted ones that share their first bits. They are few, so they are gone
-/// through; those that were made to lie together are not few, and are searched.
+/// Finds a hash among sorted hashes with the same first bits. There are usually few, and a linear
+/// search is fastest. Many of them, made by an attacker, are searched by bisection.
 #[inline]
 fn search(near: &[[u8; 16]], hash: &[u8; 16]) -> Option<usize> {
     const FEW: usize = 64;
@@ -222,7 +222,7 @@ mod tests {
             numbers in proptest::collection::btree_set(0u64..400, 0..300),
             close in proptest::collection::btree_set(any::<u8>(), 0..50),
         ) {
-            // Hashes that lie close to each other, as no function spreads them, are found as well.
+            // Hashes that are not evenly distributed are found as well.
             let mut all: Vec<[u8; 16]> = numbers.iter().map(|&number| hash(number)).collect();
             all.extend(close.iter().map(|&byte| { let mut hash = [0x33; 16]; hash[15] = byte; hash }));
             all.sort_unstable();
@@ -231,8 +231,8 @@ mod tests {
             labels.verify().unwrap();
             prop_assert_eq!(labels.iter().collect::<Vec<_>>(), all.clone());
             for number in 0..400 {
-                let wanted = all.binary_search(&hash(number)).ok();
-                prop_assert_eq!(labels.find(&hash(number)), wanted.map(|at| at as u64));
+                let expected = all.binary_search(&hash(number)).ok();
+                prop_assert_eq!(labels.find(&hash(number)), expected.map(|at| at as u64));
             }
             for (at, hash) in all.iter().enumerate() {
                 prop_assert_eq!(labels.find(hash), Some(at as u64));
@@ -249,14 +249,14 @@ mod tests {
         }
 
         #[test]
-        fn any_change_of_any_byte_is_noticed_and_none_panics(at in 0usize..10_000, byte in 1u8..) {
+        fn a_change_of_any_byte_is_detected_and_does_not_panic(at in 0usize..10_000, byte in 1u8..) {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("a.labels");
             let mut all: Vec<[u8; 16]> = (0..60).map(hash).collect();
             all.sort_unstable();
             drop(file_of(&path, &all, &[hash(100)]));
             let mut bytes = fs::read(&path).unwrap();
-            // What fills up the header is read by nobody.
+            // The padding of the header is not read.
             let used = 48 + u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
             let at = at % bytes.len();
             prop_assume!(at < used || at >= 8192);
@@ -272,7 +272,7 @@ mod tests {
         }
 
         #[test]
-        fn a_file_that_was_cut_off_is_refused(length in 0usize..9000) {
+        fn a_truncated_file_is_refused(length in 0usize..9000) {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("a.labels");
             drop(file_of(&path, &[hash(1)], &[hash(2), hash(3)]));
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_strangers_are_refused() {
+    fn invalid_headers_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.labels");
         drop(file_of(&path, &[hash(1)], &[]));
@@ -299,31 +299,31 @@ mod tests {
             fs::write(&path, bytes).unwrap();
             assert!(Labels::open(&path).is_err());
         }
-        // A header with a right checksum that claims more than there is.
-        let mut header = Header::decode(&good, &path).unwrap();
+        // A header with a valid checksum and counts that exceed the file.
+        let mut header = LabelsHeader::decode(&good, &path).unwrap();
         header.labels = u64::MAX / 8;
         header.hashes.length = u64::MAX - 4;
         let mut bytes = header.encode();
         bytes.extend(&good[8192..]);
         fs::write(&path, bytes).unwrap();
-        assert!(matches!(Labels::open(&path), Err(Error::Damaged { .. })));
+        assert!(matches!(Labels::open(&path), Err(Error::Corrupted { .. })));
     }
 
     #[test]
-    fn what_is_not_finished_leaves_nothing_and_the_old_file_stays() {
+    fn an_unfinished_file_is_removed_and_the_old_one_stays() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.labels");
         drop(file_of(&path, &[hash(1)], &[]));
         let mut writer = LabelsWriter::create(&path, Recipe::default(), 2).unwrap();
         writer.push([9; 16]).unwrap();
-        assert!(matches!(writer.push([1; 16]), Err(Error::Disorder)));
+        assert!(matches!(writer.push([1; 16]), Err(Error::NotSorted)));
         drop(writer);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert_eq!(Labels::open(&path).unwrap().get(0), Some(hash(1)));
     }
 
     #[test]
-    fn stops_are_found_and_notes_are_kept_unless_they_are_endless() {
+    fn stops_are_found_and_notes_are_kept_unless_they_are_too_long() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.labels");
         let labels = file_of(&path, &[hash(1)], &[hash(5), hash(4), hash(5)]);

@@ -1,28 +1,27 @@
-//! The filter in front of the labels: is this hash possibly one of them?
+//! A binary fuse filter of all labels, in shards.
 //!
 //! ```text
-//!   shard 0, 1, 2, …: descriptor (20 bytes), length (4), offset (8) │ fingerprints of shard 0 │ of shard 1 │ …
+//!   for each shard: descriptor (20 bytes), length (4), offset (8) │ fingerprints of all shards
 //! ```
 //!
-//! A binary fuse filter is made of all of its keys at once, in 26 bytes a key. So the labels are
-//! cut by their first bits into shards of half a million or so, and each has a filter of its own:
-//! making one takes some megabytes, however many labels there are, and stays in the cache.
+//! Building a binary fuse filter needs all keys at once and 26 bytes per key. So the labels are
+//! split by their first bits into shards of about half a million, each with a separate filter.
+//! Building one takes a few megabytes for any number of labels.
 
 use xorf::{BinaryFuse8, BinaryFuse8Ref, DmaSerializable, Filter as _, FilterRef};
 
-/// Labels of a shard, about.
+/// The approximate number of labels of a shard.
 const SHARD: u64 = 1 << 19;
 const ENTRY: usize = 32;
 const DESCRIPTOR: usize = BinaryFuse8::DESCRIPTOR_LEN;
 
-/// How many shards so many labels are cut into, as a power of two.
+/// Returns the binary logarithm of the number of shards for a number of labels.
 pub(crate) fn shard_bits(labels: u64) -> u32 {
     let shards = labels.div_ceil(SHARD).max(1);
     shards.next_power_of_two().trailing_zeros().min(20)
 }
 
-/// What the filter knows of a hash: its first half. Two labels that agree in it are one to the
-/// filter.
+/// Returns the key of a hash in the filter: its first half.
 #[inline]
 pub(crate) fn key(hash: &[u8; 16]) -> u64 {
     let half = hash.first_chunk().copied().unwrap_or_default();
@@ -34,13 +33,13 @@ fn shard_of(key: u64, bits: u32) -> usize {
     key.checked_shr(64 - bits).unwrap_or(0) as usize
 }
 
-/// The first bits of a hash.
+/// Returns the first bits of a hash.
 #[inline]
 pub(crate) fn bucket(hash: &[u8; 16], bits: u32) -> u64 {
     shard_of(key(hash), bits) as u64
 }
 
-/// Makes the filter of labels that come in order.
+/// Builds the filter from sorted labels.
 pub(crate) struct FilterWriter {
     bits: u32,
     shard: usize,
@@ -70,7 +69,7 @@ impl FilterWriter {
         }
     }
 
-    /// The filter, as it is written.
+    /// Returns the bytes of the filter.
     pub(crate) fn finish(mut self) -> Vec<u8> {
         while self.shard < 1 << self.bits {
             self.close();
@@ -81,7 +80,7 @@ impl FilterWriter {
 
     fn close(&mut self) {
         let mut entry = [0; ENTRY];
-        // A shard without a filter lets everything through: slower, and not wrong.
+        // A shard without a filter passes all keys, which is slower but not wrong.
         if let Ok(filter) = BinaryFuse8::try_from(self.keys.as_slice()) {
             let begin = (ENTRY << self.bits) + self.fingerprints.len();
             let prints = filter.dma_fingerprints();
@@ -100,7 +99,7 @@ impl FilterWriter {
     }
 }
 
-/// Asks a filter where it lies. Whatever the bytes are, the answer is yes or no.
+/// Whether the filter may contain a key. Any bytes are a valid filter.
 #[inline]
 pub(crate) fn may_contain(filter: &[u8], bits: u32, key: u64) -> bool {
     let at = shard_of(key, bits) * ENTRY;
@@ -110,8 +109,7 @@ pub(crate) fn may_contain(filter: &[u8], bits: u32, key: u64) -> bool {
     }
 }
 
-/// The descriptor and the fingerprints of a shard, if they are such that every question finds its
-/// place in them.
+/// Returns the descriptor and the fingerprints of a shard, if all lookups are within their bounds.
 #[inline]
 fn shard(filter: &[u8], at: usize) -> Option<(&[u8], &[u8])> {
     let entry: &[u8; ENTRY] = filter.get(at..)?.first_chunk()?;
@@ -153,7 +151,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_in_is_found_however_it_is_sharded(numbers in proptest::collection::btree_set(0u64..5000, 0..400), bits in 0u32..6) {
+        fn all_labels_are_found_with_any_number_of_shards(numbers in proptest::collection::btree_set(0u64..5000, 0..400), bits in 0u32..6) {
             let mut hashes: Vec<[u8; 16]> = numbers.iter().map(|&number| hash(number)).collect();
             hashes.sort_unstable();
             let filter = filter_of(&hashes, bits);
@@ -163,12 +161,12 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_answer_any_question(filter in proptest::collection::vec(any::<u8>(), 0..200), bits in 0u32..21, key: u64) {
+        fn lookups_in_any_bytes_do_not_panic(filter in proptest::collection::vec(any::<u8>(), 0..200), bits in 0u32..21, key: u64) {
             may_contain(&filter, bits, key);
         }
 
         #[test]
-        fn a_changed_byte_does_no_harm(at in 0usize..4000, byte: u8) {
+        fn lookups_in_a_changed_filter_do_not_panic(at in 0usize..4000, byte: u8) {
             let mut hashes: Vec<[u8; 16]> = (0..1000).map(hash).collect();
             hashes.sort_unstable();
             let mut filter = filter_of(&hashes, 2);
@@ -182,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_that_agree_in_their_first_half_are_one_to_the_filter() {
+    fn labels_with_the_same_first_half_are_one_key() {
         let mut twins = [hash(1), hash(1)];
         twins[1][15] ^= 1;
         twins.sort_unstable();
@@ -191,15 +189,15 @@ mod tests {
     }
 
     #[test]
-    fn one_in_256_is_mistaken_and_a_label_takes_nine_bits() {
+    fn one_in_256_is_a_false_positive_and_a_label_takes_nine_bits() {
         let mut hashes: Vec<[u8; 16]> = (0..200_000).map(hash).collect();
         hashes.sort_unstable();
         let filter = filter_of(&hashes, 1);
         let bits = filter.len() as f64 * 8.0 / 200_000.0;
         assert!(bits < 9.8, "{bits}");
         let others = 200_000..600_000;
-        let mistaken = others.filter(|&number| may_contain(&filter, 1, key(&hash(number))));
-        let share = mistaken.count() as f64 / 400_000.0;
+        let false_positives = others.filter(|&number| may_contain(&filter, 1, key(&hash(number))));
+        let share = false_positives.count() as f64 / 400_000.0;
         assert!((0.003..0.005).contains(&share), "{share}");
     }
 }

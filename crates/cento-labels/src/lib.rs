@@ -1,31 +1,31 @@
-//! Labels: what is looked for, as one file that opens at once, and the detector that asks it (Ardi
-//! & Heidemann 2014 §3.3, §3.6).
+//! Label files, and the detector that finds labels in pages (Ardi & Heidemann 2014 §3.3, §3.6). A
+//! label is the hash of a chunk of text or of a file.
 //!
 //! # Brief overview
 //!
-//! * A [`Recipe`] says what a label is the hash of: a chunk, cut, normalised and hashed in some
-//!   way, or a whole file.
-//! * [`LabelsWriter`] makes a file of sorted hashes; [`Labels`] is such a file, mapped into memory.
-//!   Opening takes the same time for a hundred labels and for a hundred million, and several
-//!   processes share one copy.
-//! * [`StopList`] is what counts neither for nor against a page: the idioms that everybody uses.
-//!   Its hashes travel in the same file.
-//! * A [`Detector`] turns the text of a page into a [`Verdict`]: how many chunks, how many stopped,
-//!   which labels.
+//! * [`Labels`] is a label file, mapped into memory: opening it takes the same time for a hundred
+//!   labels as for a hundred million, and several processes share one copy. [`LabelsWriter`] writes
+//!   it.
+//! * A [`Detector`] turns the text of a page into a [`Verdict`]: the number of chunks, of stop
+//!   chunks and of labels.
+//! * A [`Recipe`] defines what a label is the hash of: how text is cut into chunks, normalised and
+//!   hashed.
+//!
+//! A [`StopList`] has boilerplate chunks that are ignored on every page. Its hashes are in the
+//! label file.
 //!
 //! ```text
-//!   0        48                 8192
-//!   ┌────────┬──────────────────┬──────────────────────┬───────┬───────┬─────────────────────────────┐
-//!   │ magic… │ header, in JSON  │ hashes, 16 bytes each│ stops │ index │ filter: shards, then 9 bits │
-//!   └────────┴──────────────────┴──────────────────────┴───────┴───────┴─────────────────────────────┘
+//!   0        48              8192
+//!   ┌────────┬───────────────┬───────────────────────┬───────┬───────┬────────────────────────┐
+//!   │ magic… │ header (JSON) │ hashes, 16 bytes each │ stops │ index │ filter, 9 bits a label │
+//!   └────────┴───────────────┴───────────────────────┴───────┴───────┴────────────────────────┘
 //! ```
 //!
-//! Most chunks of most pages are no labels, so the first question goes to the filter: three bytes
-//! of memory answer it, and one no in 256 is mistaken for a yes. Only then the sorted hashes are
-//! looked at: the index tells where those begin that share their first bits, which are sixteen or
-//! so.
+//! Most chunks are not labels, so that a lookup starts with the filter: it reads three bytes, and
+//! has a false positive rate of 1 in 256. Then it searches the sorted hashes. The index has the
+//! start of the hashes with the same first bits, of which there are about sixteen.
 //!
-//! This crate knows nothing of corpora and tables, so that it can be built into a crawler.
+//! This crate does not depend on corpora or tables, so that it can be built into a crawler.
 //!
 //! # Example
 //!
@@ -33,7 +33,8 @@
 //! use cento_labels::{Detector, Labels, LabelsWriter, Recipe};
 //!
 //! let recipe = Recipe::default();
-//! let mut hashes = vec![recipe.chunk_hash("A garment stitched from patches."), recipe.chunk_hash("A poem of other poets' lines.")];
+//! let chunks = ["A garment stitched from patches.", "A poem of other poets' lines."];
+//! let mut hashes = chunks.map(|chunk| recipe.chunk_hash(chunk));
 //! hashes.sort();
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("mine.labels");
@@ -44,7 +45,8 @@
 //! writer.finish(&[], serde_json::Value::Null)?;
 //!
 //! let labels = Labels::open(&path)?;
-//! let verdict = Detector::new(&labels).page("My own words.\n\nA  GARMENT stitched\nfrom patches.");
+//! let text = "My own words.\n\nA  GARMENT stitched\nfrom patches.";
+//! let verdict = Detector::new(&labels).page(text);
 //! assert_eq!((verdict.chunks, verdict.matched), (2, 1));
 //! assert_eq!(verdict.contains(), Some(0.5));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -55,15 +57,15 @@ mod error;
 mod file;
 mod filter;
 mod header;
-mod map;
+mod mapped_file;
 mod recipe;
 mod stops;
 mod write;
 
-pub use detector::{Detector, Found, Verdict};
+pub use detector::{Detector, LabelMatch, Verdict};
 pub use error::{Error, Result};
 pub use file::Labels;
-pub use header::{Beside, FORMAT_NEWEST, FORMAT_OLDEST, Header, Section};
+pub use header::{FORMAT_NEWEST, FORMAT_OLDEST, FileSection, LabelsHeader, Sidecar};
 pub use recipe::{LabelKind, Recipe};
 pub use stops::{StopError, StopList};
 pub use write::LabelsWriter;

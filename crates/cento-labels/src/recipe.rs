@@ -1,4 +1,4 @@
-//! What a label is the hash of.
+//! Recipes: what a label is the hash of.
 
 use std::fmt::{self, Display};
 use std::path::Path;
@@ -8,22 +8,23 @@ use cento_fingerprint::ChunkHash;
 use cento_text::chunk::{ChunkKind, chunks};
 use cento_text::content::Selection;
 use cento_text::normal::{Normalisation, normalise};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use cento_text::stored::{as_text, chunk_kind};
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// What is labelled.
+/// The kind of objects that are labelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LabelKind {
     /// Chunks of text.
     #[default]
     Chunks,
-    /// Whole files: the payloads of pages.
+    /// Files, which are the payloads of pages.
     Files,
 }
 
 impl LabelKind {
-    /// All kinds, in the order in which help texts list them.
+    /// All kinds, in the order of help texts.
     pub const ALL: [LabelKind; 2] = [LabelKind::Chunks, LabelKind::Files];
 
     /// The name in options and headers.
@@ -48,27 +49,28 @@ impl FromStr for LabelKind {
         let mut kinds = LabelKind::ALL.into_iter();
         kinds
             .find(|kind| kind.name() == name)
-            .ok_or_else(|| format!("`{name}` cannot be labelled: there are chunks and files"))
+            .ok_or_else(|| format!("`{name}` is not a kind of label: use chunks or files"))
     }
 }
 
-/// What a label is the hash of. Labels of one recipe are never compared with objects of another.
+/// Defines what a label is the hash of. Labels can only be compared with objects of the same
+/// recipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipe {
-    /// What is labelled.
+    /// The kind of objects.
     #[serde(with = "as_text")]
     pub of: LabelKind,
-    /// Which text of a page is kept.
+    /// The part of the text of a page that is used.
     #[serde(with = "as_text")]
     pub content: Selection,
-    /// What a chunk is.
-    #[serde(with = "stored_chunk")]
+    /// How text is cut into chunks.
+    #[serde(with = "chunk_kind")]
     pub chunk: ChunkKind,
-    /// What is evened out before a chunk is hashed.
+    /// How a chunk is normalised before it is hashed.
     #[serde(with = "as_text")]
     pub normalisation: Normalisation,
-    /// What it is hashed with. Files have the digest that web archives have: SHA-1, of which 128
-    /// bits are kept.
+    /// The hash function. Files are hashed with SHA-1, truncated to 128 bits, because web archives
+    /// have this digest.
     #[serde(with = "as_text")]
     pub hash: ChunkHash,
 }
@@ -86,7 +88,7 @@ impl Default for Recipe {
 }
 
 impl Recipe {
-    /// The recipe of whole files: there is one.
+    /// Returns the recipe of files. There is only one.
     pub fn files() -> Recipe {
         Recipe {
             of: LabelKind::Files,
@@ -95,36 +97,36 @@ impl Recipe {
         }
     }
 
-    /// The hash of one chunk that was cut already.
+    /// Returns the hash of a chunk.
     pub fn chunk_hash(&self, chunk: &str) -> [u8; 16] {
         let mut normalised = String::new();
         normalise(chunk, self.normalisation, &mut normalised);
         self.hash.hash128(normalised.as_bytes())
     }
 
-    /// The hash of a file.
+    /// Returns the hash of a file.
     pub fn file_hash(payload: &[u8]) -> [u8; 16] {
         ChunkHash::Sha1.hash128(payload)
     }
 
-    /// Calls `each` with every chunk of a text, its range and its hash. `room` is memory that is
-    /// used again.
+    /// Cuts a text into chunks, and calls `each` with the range and the hash of every chunk.
+    /// `buffer` is reused memory.
     pub fn cut(
         &self,
         text: &str,
-        room: &mut String,
+        buffer: &mut String,
         mut each: impl FnMut(std::ops::Range<usize>, [u8; 16]),
     ) {
         chunks(text, self.chunk, |range| {
             let chunk = text.get(range.clone()).unwrap_or_default();
-            normalise(chunk, self.normalisation, room);
-            if !room.is_empty() {
-                each(range, self.hash.hash128(room.as_bytes()));
+            normalise(chunk, self.normalisation, buffer);
+            if !buffer.is_empty() {
+                each(range, self.hash.hash128(buffer.as_bytes()));
             }
         });
     }
 
-    /// Names and values as people read them.
+    /// Returns the names and values of the parameters, for display.
     pub fn list(&self) -> Vec<(&'static str, String)> {
         let mut list = vec![("of", self.of.to_string())];
         if self.of == LabelKind::Chunks {
@@ -138,64 +140,23 @@ impl Recipe {
         list
     }
 
-    /// Fails at the first difference to what labels are to be used with. `path` is whose recipe
-    /// this is.
-    pub fn check_like(&self, wanted: &Recipe, path: &Path) -> Result<()> {
-        let unlike = self
+    /// Fails if the recipe differs from `expected`, with an error that names the first difference.
+    /// `path` is the file that the recipe belongs to.
+    pub fn check_like(&self, expected: &Recipe, path: &Path) -> Result<()> {
+        let difference = self
             .list()
             .into_iter()
-            .zip(wanted.list())
-            .find(|(found, wanted)| found != wanted);
-        match unlike {
+            .zip(expected.list())
+            .find(|(found, expected)| found != expected);
+        match difference {
             None => Ok(()),
-            Some(((name, found), (_, wanted))) => Err(Error::Unlike {
+            Some(((name, found), (_, expected))) => Err(Error::RecipeMismatch {
                 path: path.to_owned(),
                 name,
                 found,
-                wanted,
+                expected,
             }),
         }
-    }
-}
-
-/// Values that are written as the words the command line uses for them.
-mod as_text {
-    use super::*;
-
-    pub(super) fn serialize<T: Display, S: Serializer>(
-        value: &T,
-        serializer: S,
-    ) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(value)
-    }
-
-    pub(super) fn deserialize<'de, T, D>(deserializer: D) -> std::result::Result<T, D::Error>
-    where
-        T: FromStr<Err: Display>,
-        D: Deserializer<'de>,
-    {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-/// A kind of chunk under its stored name: one that was cut in another way under the same name is
-/// another kind.
-mod stored_chunk {
-    use super::*;
-
-    pub(super) fn serialize<S: Serializer>(
-        kind: &ChunkKind,
-        serializer: S,
-    ) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(&kind.stored_name())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> std::result::Result<ChunkKind, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        ChunkKind::of_stored_name(&name).map_err(serde::de::Error::custom)
     }
 }
 
@@ -216,7 +177,7 @@ mod tests {
             error.unwrap_err().to_string(),
             "a.labels was made with chunk lines:2, not paragraph"
         );
-        // Of files, nobody asks how text is cut.
+        // The kind of chunk does not matter for files.
         let files = Recipe {
             chunk: ChunkKind::Document,
             ..Recipe::files()

@@ -1,14 +1,14 @@
-//! Stop chunks and stop files: what everybody uses, and what tells nothing about a page (Ardi &
-//! Heidemann 2014 §3.4.2).
+//! Stop chunks and stop files: boilerplate that is ignored on every page (Ardi & Heidemann 2014
+//! §3.4.2).
 
 use std::fmt;
 
 use crate::recipe::{LabelKind, Recipe};
 
-/// The list that comes with cento.
+/// The built-in list.
 const BUILT_IN: &str = include_str!("stops.txt");
 
-/// Idioms that count neither for nor against a page, as text that people can read and edit.
+/// A list of boilerplate chunks and files that are ignored, as text that users can edit.
 ///
 /// ```text
 /// version 1
@@ -19,20 +19,22 @@ const BUILT_IN: &str = include_str!("stops.txt");
 /// User-agent: *\nDisallow: /\n
 /// ```
 ///
-/// One chunk a line, or one whole file with its line ends written as `\n`. `\t`, `\r`, `\\` and
-/// `\#` stand for themselves.
+/// Each line is a chunk, or a whole file with its line breaks written as `\n`. The other escapes
+/// are `\t`, `\r`, `\\`, `\#`, `\[`, `\v` for a line that begins with `version`, and `\0` for the
+/// empty file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StopList {
-    /// Which version of the list it is; 0 if it does not say.
+    /// The version of the list; 0 if it has none.
     pub version: u32,
     chunks: Vec<String>,
     files: Vec<String>,
 }
 
-/// A line of a stop list that cannot be read.
+/// An invalid line of a stop list.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StopError {
-    /// Which line, from 1.
+    /// The line number, from 1.
     pub line: usize,
     /// What is wrong with it.
     pub detail: String,
@@ -47,18 +49,18 @@ impl fmt::Display for StopError {
 impl std::error::Error for StopError {}
 
 impl StopList {
-    /// The list that comes with cento, as text.
+    /// The built-in list, as text.
     pub fn built_in_text() -> &'static str {
         BUILT_IN
     }
 
-    /// The list that comes with cento.
+    /// The built-in list.
     pub fn built_in() -> StopList {
-        // A test reads it; whoever builds this with a broken list has none.
+        // A test checks that the list is valid.
         StopList::parse(BUILT_IN).unwrap_or_default()
     }
 
-    /// Reads a list.
+    /// Parses a list.
     pub fn parse(text: &str) -> Result<StopList, StopError> {
         let mut list = StopList::default();
         let mut section = LabelKind::Chunks;
@@ -75,7 +77,8 @@ impl StopList {
                 && list.is_empty()
             {
                 let version = version.trim().parse();
-                list.version = version.map_err(|_| failed("a version is a number".to_owned()))?;
+                list.version =
+                    version.map_err(|_| failed("the version must be a number".to_owned()))?;
                 continue;
             }
             if let Some(name) = line
@@ -94,12 +97,12 @@ impl StopList {
         Ok(list)
     }
 
-    /// Whether nothing is on it.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.chunks.is_empty() && self.files.is_empty()
     }
 
-    /// What is on it of a kind.
+    /// The entries of a kind.
     pub fn texts(&self, kind: LabelKind) -> &[String] {
         match kind {
             LabelKind::Chunks => &self.chunks,
@@ -107,13 +110,13 @@ impl StopList {
         }
     }
 
-    /// Adds what is on another list.
+    /// Adds the entries of another list.
     pub fn extend(&mut self, other: StopList) {
         self.chunks.extend(other.chunks);
         self.files.extend(other.files);
     }
 
-    /// The hashes of what is on it, as a recipe makes them, sorted.
+    /// Returns the sorted hashes of the entries for a recipe.
     pub fn hashes(&self, recipe: &Recipe) -> Vec<[u8; 16]> {
         let texts = self.texts(recipe.of).iter();
         let mut hashes: Vec<[u8; 16]> = match recipe.of {
@@ -127,7 +130,7 @@ impl StopList {
         hashes
     }
 
-    /// A text as a line of a list.
+    /// Formats a text as a line of a list.
     pub fn line(text: &str) -> String {
         let mut line = text
             .replace('\\', "\\\\")
@@ -153,11 +156,11 @@ fn unescaped(line: &str) -> Result<String, String> {
             Some('n') => text.push('\n'),
             Some('r') => text.push('\r'),
             Some('t') => text.push('\t'),
-            // The empty file has no letter to be written with.
+            // The empty file.
             Some('0') => {}
             Some(other @ ('\\' | '#' | '[' | 'v')) => text.push(other),
-            Some(other) => return Err(format!("`\\{other}` means nothing")),
-            None => return Err("it ends with a single \\".to_owned()),
+            Some(other) => return Err(format!("`\\{other}` is not an escape")),
+            None => return Err("it ends with a single backslash".to_owned()),
         }
     }
     Ok(text)
@@ -170,10 +173,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_built_in_list_reads_and_says_nothing_twice() {
+    fn the_built_in_list_is_valid_and_has_no_duplicates() {
         let list = StopList::parse(BUILT_IN).unwrap();
         assert_eq!(list.version, 1);
-        // The paper's had 226.
+        // The list of the paper has 226.
         assert!(list.texts(LabelKind::Chunks).len() >= 226);
         for recipe in [Recipe::default(), Recipe::files()] {
             let mut seen = std::collections::BTreeMap::new();
@@ -183,7 +186,7 @@ mod tests {
                     LabelKind::Files => Recipe::file_hash(text.as_bytes()),
                 };
                 if let Some(other) = seen.insert(hash, text) {
-                    panic!("{text:?} is there again as {other:?}");
+                    panic!("{text:?} is a duplicate of {other:?}");
                 }
             }
         }
@@ -202,9 +205,9 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_line_is_named() {
+    fn an_invalid_line_is_an_error_with_its_number() {
         let error = StopList::parse("[chunks]\nfine\nbro\\ken").unwrap_err();
-        assert_eq!(error.to_string(), "line 3: `\\k` means nothing");
+        assert_eq!(error.to_string(), "line 3: `\\k` is not an escape");
         let error = StopList::parse("version one").unwrap_err();
         assert_eq!(error.to_string(), "line 1: a version is a number");
         let error = StopList::parse("[pages]").unwrap_err();
@@ -214,14 +217,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_a_list_or_an_error(text: String) {
+        fn parsing_any_text_does_not_panic(text: String) {
             if let Ok(list) = StopList::parse(&text) {
                 list.hashes(&Recipe::default());
             }
         }
 
         #[test]
-        fn a_written_line_reads_back(text in "[#\\[v\\\\]?([a-z #\\\\\\[\\]]|\n|\t|version 1){1,12}") {
+        fn a_formatted_line_is_parsed_back(text in "[#\\[v\\\\]?([a-z #\\\\\\[\\]]|\n|\t|version 1){1,12}") {
             prop_assume!(text.trim() == text && !text.is_empty());
             let list = StopList::parse(&StopList::line(&text)).unwrap();
             prop_assert_eq!(list.texts(LabelKind::Chunks), &[text]);

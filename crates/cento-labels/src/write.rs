@@ -1,4 +1,4 @@
-//! Writing labels: in order, aside, and renamed when they are whole.
+//! Writing label files.
 
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::filter::{FilterWriter, bucket, shard_bits};
-use crate::header::{Beside, Header, MOST_INDEX_BITS, ROOM, Section};
+use crate::header::{FileSection, HEADER_BYTES, LabelsHeader, MAX_INDEX_BITS, Sidecar};
 use crate::recipe::Recipe;
 
-/// Writes a file of labels. It takes its name when [`finish`](LabelsWriter::finish) has written all
-/// of it; until then, what was there before stays.
+/// Writes a label file. An existing file is replaced when [`finish`](LabelsWriter::finish) is
+/// called.
 pub struct LabelsWriter {
     path: PathBuf,
     file: BufWriter<Output>,
@@ -22,17 +22,17 @@ pub struct LabelsWriter {
     labels: u64,
     last: Option<[u8; 16]>,
     filter: FilterWriter,
-    index: Index,
-    beside: Vec<Beside>,
+    index: HashIndex,
+    sidecars: Vec<Sidecar>,
 }
 
 impl LabelsWriter {
-    /// Begins a file for about so many labels.
+    /// Creates a file for approximately this number of labels.
     pub fn create(path: &Path, recipe: Recipe, labels: u64) -> Result<LabelsWriter> {
         let failed = |error| Error::io(path, error);
         let file = Output::create(path).map_err(failed)?;
         let mut file = BufWriter::with_capacity(1 << 20, file);
-        file.write_all(&[0; ROOM]).map_err(failed)?;
+        file.write_all(&[0; HEADER_BYTES]).map_err(failed)?;
         let shard_bits = shard_bits(labels);
         Ok(LabelsWriter {
             path: path.to_owned(),
@@ -43,16 +43,16 @@ impl LabelsWriter {
             labels: 0,
             last: None,
             filter: FilterWriter::new(shard_bits),
-            index: Index::new(labels),
-            beside: Vec::new(),
+            index: HashIndex::new(labels),
+            sidecars: Vec::new(),
         })
     }
 
-    /// Adds a label. They must come in order; a label that comes twice is one.
+    /// Adds a label. Labels must be sorted; duplicates are ignored.
     pub fn push(&mut self, hash: [u8; 16]) -> Result<()> {
         match self.last {
             Some(last) if last == hash => return Ok(()),
-            Some(last) if last > hash => return Err(Error::Disorder),
+            Some(last) if last > hash => return Err(Error::NotSorted),
             _ => {}
         }
         self.last = Some(hash);
@@ -65,12 +65,12 @@ impl LabelsWriter {
         written.map_err(|error| Error::io(&self.path, error))
     }
 
-    /// Notes a file beside the labels, which must be whole: its name is that of the labels with an
-    /// ending behind it.
-    pub fn note_beside(&mut self, ending: &str) -> Result<()> {
-        let path = with_ending(&self.path, ending);
+    /// Adds the checksum of a sidecar file, which must be complete. Its name is that of the label
+    /// file with a suffix.
+    pub fn add_sidecar(&mut self, ending: &str) -> Result<()> {
+        let path = with_suffix(&self.path, ending);
         let found = Checksum::of(&path).map_err(|error| Error::io(&path, error))?;
-        self.beside.push(Beside {
+        self.sidecars.push(Sidecar {
             ending: ending.to_owned(),
             bytes: found.bytes,
             blake3: found.blake3,
@@ -78,13 +78,14 @@ impl LabelsWriter {
         Ok(())
     }
 
-    /// Writes the stops, the filter and the header, and gives the file its name.
-    pub fn finish(mut self, stops: &[[u8; 16]], made: Value) -> Result<Header> {
+    /// Writes the stop chunks, the index, the filter and the header, and renames the file. `made`
+    /// is a note on how the labels were made.
+    pub fn finish(mut self, stops: &[[u8; 16]], made: Value) -> Result<LabelsHeader> {
         let mut stops = stops.to_vec();
         stops.sort_unstable();
         stops.dedup();
         let filter = std::mem::replace(&mut self.filter, FilterWriter::new(0)).finish();
-        let mut index = std::mem::replace(&mut self.index, Index::new(0));
+        let mut index = std::mem::replace(&mut self.index, HashIndex::new(0));
         index.reach(1 << index.bits, self.labels)?;
         let index_bytes: Vec<u8> = index
             .begins
@@ -92,17 +93,17 @@ impl LabelsWriter {
             .flat_map(|at| at.to_le_bytes())
             .collect();
         let stop_bytes: Vec<u8> = stops.iter().flatten().copied().collect();
-        let mut end = ROOM as u64;
+        let mut end = HEADER_BYTES as u64;
         let mut section = |length: u64, hash: blake3::Hash| {
             let offset = end;
             end += length;
-            Section {
+            FileSection {
                 offset,
                 length,
                 blake3: hash.to_hex().to_string(),
             }
         };
-        let header = Header {
+        let header = LabelsHeader {
             recipe: self.recipe,
             labels: self.labels,
             stops: stops.len() as u64,
@@ -112,7 +113,7 @@ impl LabelsWriter {
             stop_hashes: section(stop_bytes.len() as u64, blake3::hash(&stop_bytes)),
             index: section(index_bytes.len() as u64, blake3::hash(&index_bytes)),
             filter: section(filter.len() as u64, blake3::hash(&filter)),
-            beside: std::mem::take(&mut self.beside),
+            sidecars: std::mem::take(&mut self.sidecars),
             made,
         };
         let file = &mut self.file;
@@ -137,31 +138,31 @@ impl LabelsWriter {
     }
 }
 
-/// The name of a file beside labels.
-pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
+/// Returns the path of a sidecar file.
+pub(crate) fn with_suffix(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
 }
 
-/// Where the labels begin that share their first bits.
-struct Index {
+/// The first label for each value of the first bits of a hash.
+struct HashIndex {
     bits: u32,
     begins: Vec<u32>,
 }
 
-impl Index {
-    /// An index for so many labels: one entry for every 16 of them, about, which lie in four lines
-    /// of a cache.
-    fn new(labels: u64) -> Index {
-        let bits = (labels / 16).max(1).ilog2().min(MOST_INDEX_BITS);
-        Index {
+impl HashIndex {
+    /// Creates an index for a number of labels, with one entry for about 16 of them, which are in
+    /// four cache lines.
+    fn new(labels: u64) -> HashIndex {
+        let bits = (labels / 16).max(1).ilog2().min(MAX_INDEX_BITS);
+        HashIndex {
             bits,
             begins: Vec::new(),
         }
     }
 
-    /// Says that all values up to this one begin here, unless they began before.
+    /// Sets the first label for all values up to this one that have none yet.
     fn reach(&mut self, value: u64, labels: u64) -> Result<()> {
         let begin = u32::try_from(labels).map_err(|_| Error::TooMany)?;
         while self.begins.len() as u64 <= value {

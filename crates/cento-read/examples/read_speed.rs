@@ -1,11 +1,12 @@
-//! How fast records are read, and read and decoded.
+//! Measures how fast records are read and decoded.
 //!
 //! ```text
-//! cargo run --release -p cento-read --example read_speed -- [--list] [--threads N] [--helpers N] FILE…
+//! cargo run --release -p cento-read --example read_speed -- \
+//!     [--list] [--threads N] [--helpers N] FILE…
 //! ```
-//! `--list` prints what every record became instead. `--threads` reads as many files at a time,
-//! `--helpers` sets as many threads to inflate ahead of each of them; without either, all is done
-//! on one core.
+//! `--list` prints the result for every record instead. `--threads` is the number of files to read
+//! at a time, `--helpers` the number of threads that decompress ahead of each of them. Without
+//! either, one core does everything.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -14,7 +15,7 @@ use std::time::Instant;
 
 use cento_read::{Content, Input, Item, Settings, Start, decode, resolve};
 
-/// What was read.
+/// Totals of what was read.
 #[derive(Default)]
 struct Sum {
     stored: u64,
@@ -23,7 +24,7 @@ struct Sum {
     counts: BTreeMap<String, u64>,
 }
 
-/// What is to be done with each record.
+/// What to do with each record.
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
     Read,
@@ -57,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         return Ok(());
     }
-    // Three rounds each: the first one also pays for what is not in memory yet.
+    // Three rounds each: in the first one, the files may not be in memory yet.
     for mode in [[Mode::Read; 3], [Mode::Decode; 3]].concat() {
         let begin = Instant::now();
         let next = AtomicUsize::new(0);
@@ -140,7 +141,7 @@ fn read(
     Ok(())
 }
 
-/// What a record became, more about it, and how many bytes of markup or text it has.
+/// The result of decoding a record, details, and the number of bytes of markup or text.
 fn decoded(record: cento_read::Record, settings: &Settings) -> (String, String, u64) {
     match decode(record, settings) {
         Err(skipped) => (format!("skipped {}", skipped.cause), skipped.detail, 0),

@@ -1,35 +1,36 @@
-//! What can be wrong with a record.
+//! Causes of damage to records.
 
 use std::fmt;
 
-/// Why a record, or a stretch of an input, could not be read. Counted, never fatal.
+/// Why a record or part of an input could not be read. Causes are counted and never fatal.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Cause {
-    /// Compressed bytes that do not inflate, or whose checksum differs.
+    /// gzip data that are corrupted or have a wrong checksum.
     BadGzip,
-    /// Bytes packed in another way that do not unpack, or whose checksum differs.
+    /// Data in another compression format that are corrupted or have a wrong checksum.
     BadPacking,
     /// The input ends within the record.
     Truncated,
-    /// No header where one should begin, or one without what every header must have.
+    /// A missing header, or a header without a mandatory field.
     BadHeader,
-    /// A header that exceeds the limit on its bytes or on its lines.
+    /// A header that exceeds the limit on bytes or lines.
     HeaderTooLong,
-    /// A length that the bytes after it belie.
+    /// A length that does not match the data.
     BadLength,
-    /// A line that is no JSON object.
+    /// A line that is not a JSON object.
     BadJson,
-    /// A JSON object or a row without a text.
+    /// A JSON object or a row without text.
     MissingField,
     /// A line that exceeds the limit.
     LineTooLong,
     /// A JSON object that exceeds the limit on nesting.
     TooDeep,
-    /// Compressed bytes that unpack to more times their size than the limit allows.
+    /// Compressed data that exceed the limit on the compression ratio.
     UnpacksTooLarge,
-    /// A part of a table that does not decode.
+    /// A part of a table that cannot be decoded.
     BadTable,
-    /// A file within an archive of files that cannot be read, or whose checksum differs.
+    /// A file within an archive that cannot be read or has a wrong checksum.
     BadEntry,
 }
 
@@ -51,7 +52,7 @@ impl Cause {
         Cause::BadEntry,
     ];
 
-    /// A short name that stays the same across versions.
+    /// A short name that is stable across versions.
     pub fn name(self) -> &'static str {
         match self {
             Cause::BadGzip => "bad-gzip",
@@ -70,21 +71,21 @@ impl Cause {
         }
     }
 
-    /// A sentence for people.
+    /// A description for users.
     pub fn sentence(self) -> &'static str {
         match self {
-            Cause::BadGzip | Cause::BadPacking => "the compressed data are damaged",
+            Cause::BadGzip | Cause::BadPacking => "the compressed data are corrupted",
             Cause::Truncated => "the input ends within a record",
-            Cause::BadHeader => "the header of a record is damaged",
+            Cause::BadHeader => "the header of a record is corrupted",
             Cause::HeaderTooLong => "the header of a record exceeds the limit",
             Cause::BadLength => "the length of a record is wrong",
             Cause::BadJson => "a line is not a JSON object",
             Cause::MissingField => "an object or a row has no text",
             Cause::LineTooLong => "a line exceeds the limit",
             Cause::TooDeep => "an object is nested deeper than the limit",
-            Cause::UnpacksTooLarge => "the compressed data unpack to more than the limit allows",
-            Cause::BadTable => "a part of the table is damaged",
-            Cause::BadEntry => "a file within the archive of files cannot be read",
+            Cause::UnpacksTooLarge => "the compressed data expand beyond the limit",
+            Cause::BadTable => "a part of the table is corrupted",
+            Cause::BadEntry => "a file within the archive cannot be read",
         }
     }
 }

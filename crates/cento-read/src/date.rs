@@ -1,15 +1,17 @@
-//! Dates that are written as numbers.
+//! Dates written as numbers.
 
 use std::borrow::Cow;
 
-/// A date as a table holds it: whatever it is, unless it is a number, which is told apart by its
-/// size.
+use jiff::Timestamp;
+
+/// Converts a date from a table. A number is converted by its number of digits; any other text is
+/// returned unchanged.
 ///
-/// | digits | read as |
+/// | digits | meaning |
 /// |---|---|
 /// | `2019` | a year |
 /// | `20190503` | a day |
-/// | `20190503142530` | a second, as archives write it |
+/// | `20190503142530` | a second, as written in archives |
 /// | `1556893530` and longer | seconds, milli-, micro- or nanoseconds since 1970 |
 pub(crate) fn from_text(text: &str) -> Cow<'_, str> {
     let whole = text.split_once('.').map_or(text, |(whole, _)| whole);
@@ -47,21 +49,10 @@ fn from_digits(digits: &str) -> Option<String> {
     }
 }
 
-/// The second after the beginning of 1970, in the Gregorian calendar.
+/// Formats seconds since 1970 in UTC.
 fn from_seconds(seconds: u64) -> Option<String> {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Years that begin in March have their leap day last, so that each month begins at a fixed day
-    // of its year.
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let (day, month) = (day - (153 * month + 2) / 5 + 1, (month + 2) % 12 + 1);
-    let year = era * 400 + year + u64::from(month <= 2);
-    let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
-    (year < 10_000)
-        .then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"))
+    let timestamp = Timestamp::from_second(i64::try_from(seconds).ok()?).ok()?;
+    Some(timestamp.to_string())
 }
 
 #[cfg(test)]
@@ -69,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_become_dates_by_their_size() {
+    fn numbers_become_dates_by_their_number_of_digits() {
         for (number, date) in [
             ("2019", "2019"),
             ("20190503", "2019-05-03"),
@@ -82,13 +73,14 @@ mod tests {
             ("951782400", "2000-02-29T00:00:00Z"),
             ("951868800", "2000-03-01T00:00:00Z"),
             ("4107542400", "2100-03-01T00:00:00Z"),
+            ("99999999999", "5138-11-16T09:46:39Z"),
         ] {
             assert_eq!(from_text(number), date);
         }
     }
 
     #[test]
-    fn whatever_is_no_such_number_stays_as_it_is() {
+    fn other_texts_are_returned_unchanged() {
         for text in [
             "",
             ".",

@@ -1,22 +1,24 @@
-//! What stops reading, and what the user can do about it.
+//! Errors that stop reading, with a hint for the user.
 
 use std::io;
 
-use crate::remote::{Failure, lasting};
-use crate::{Format, RemoteTrouble, Role};
+use cento_file::Fault;
 
-/// What stops reading an input, or keeps it from being found. A damaged record is no error but a
-/// [`Skipped`](crate::Skipped).
+use crate::remote::{TransferFailure, transfer_failure};
+use crate::{Format, RemoteErrorKind, Role};
+
+/// Why an input cannot be found or read. A damaged record is not an error but a
+/// [`Skipped`](crate::Skipped) item.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A path names nothing.
-    #[error("{name}: there is no such file or folder")]
+    /// A path does not exist.
+    #[error("{name}: no such file or folder")]
     NotFound {
         /// The path, as typed.
         name: String,
     },
-    /// A path may not be read.
+    /// The user may not read a path.
     #[error("{name}: permission denied")]
     Permission {
         /// The path.
@@ -28,52 +30,60 @@ pub enum Error {
         /// The pattern, as typed.
         pattern: String,
     },
-    /// A pattern cannot be understood.
-    #[error("{pattern}: not a pattern: {problem}")]
+    /// A pattern is invalid.
+    #[error("{pattern}: invalid pattern: {problem}")]
     BadPattern {
         /// The pattern, as typed.
         pattern: String,
         /// What is wrong with it.
         problem: String,
     },
-    /// A list names another list that names the first.
+    /// A list names itself, directly or through other lists.
     #[error("@{name}: the list contains itself")]
     ListLoop {
         /// The list.
         name: String,
     },
-    /// Nothing was named at all.
-    #[error("no input was given")]
+    /// A list of inputs is too long, not text, or names too many other lists.
+    #[error("@{name}: {problem}")]
+    BadList {
+        /// The list.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// No input was specified.
+    #[error("no input was specified")]
     NoInput,
-    /// A folder, or all inputs together, hold nothing that can be read.
+    /// A folder, or all inputs together, contain nothing that can be read.
     #[error("{name}: {problem}")]
     NothingToRead {
         /// The folder, or the first input.
         name: String,
-        /// What was there instead.
+        /// What was found instead.
         problem: String,
     },
-    /// An input is in a format that is known but not read.
-    #[error("{name}: {kind} is not a format that cento reads")]
+    /// An input is in a known format that is not supported.
+    #[error("{name}: {kind} is not supported")]
     Unsupported {
         /// The input.
         name: String,
-        /// The format that it is in.
+        /// The format of the input.
         kind: String,
     },
     /// A `--format` that does not exist.
-    #[error("`{name}` is not the name of a format")]
+    #[error("unknown format `{name}`")]
     UnknownFormatName {
         /// What was typed.
         name: String,
     },
-    /// A `--base-url` that is none.
+    /// A `--base-url` that is not an absolute URL.
     #[error("`{typed}` is not an absolute URL")]
     BadBaseUrl {
         /// What was typed.
         typed: String,
     },
-    /// A `--field` that cannot be understood.
+    /// An invalid `--field`.
     #[error("--field {typed}: {problem}")]
     BadField {
         /// What was typed.
@@ -81,28 +91,28 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// No record of a table or of a JSON Lines input has the field that the user named.
-    #[error("{name}: there is no field `{field}` ({role})")]
+    /// The field that the user named does not occur in a table or a JSON Lines input.
+    #[error("{name}: no field is called `{field}` ({role})")]
     NoSuchField {
         /// The input.
         name: String,
-        /// What it was to hold.
+        /// What the field should contain.
         role: Role,
-        /// The field.
+        /// The name of the field.
         field: String,
-        /// The fields that there are.
+        /// The fields that exist.
         found: Vec<String>,
     },
-    /// The user named no field for the text, and none has a usual name.
-    #[error("{name}: no field looks like it holds a text")]
+    /// The user named no field for the text, and no field has one of the usual names.
+    #[error("{name}: no field has a usual name for text")]
     NoTextField {
         /// The input.
         name: String,
-        /// The fields that there are.
+        /// The fields that exist.
         found: Vec<String>,
     },
-    /// A column has a type that cannot hold what it is to hold.
-    #[error("{name}: column `{column}` of type {kind} cannot be a {role}")]
+    /// The type of a column does not fit its role.
+    #[error("{name}: column `{column}` of type {kind} cannot be used as {role}")]
     WrongColumnType {
         /// The input.
         name: String,
@@ -110,10 +120,10 @@ pub enum Error {
         column: String,
         /// Its type.
         kind: String,
-        /// What it was to hold.
+        /// What the column should contain.
         role: Role,
     },
-    /// A format that can only be read from a file comes as a stream.
+    /// A stream is in a format that can only be read from a file.
     #[error("{name}: {format} cannot be read from a stream")]
     NeedsFile {
         /// The input.
@@ -122,14 +132,14 @@ pub enum Error {
         format: Format,
     },
     /// A table cannot be opened.
-    #[error("{name}: not a readable Parquet table: {problem}")]
+    #[error("{name}: not a readable Parquet file: {problem}")]
     BadTable {
         /// The input.
         name: String,
         /// What is wrong with it.
         problem: String,
     },
-    /// A zip of web archives cannot be opened.
+    /// A WACZ file cannot be opened.
     #[error("{name}: not a readable WACZ file: {problem}")]
     BadWacz {
         /// The input.
@@ -137,38 +147,44 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// An input has more records than can be told apart.
+    /// An input has more records than ordinals.
     #[error("{name}: more than {} records in one input", u32::MAX)]
     TooManyRecords {
         /// The input.
         name: String,
     },
-    /// An input on another machine cannot be had.
+    /// A remote input cannot be read.
     #[error("{name}: {detail}{}", tried(.tries))]
     Remote {
-        /// The input, as shown.
+        /// The input, without credentials.
         name: String,
-        /// What is the matter.
-        trouble: RemoteTrouble,
-        /// The same in words.
+        /// The kind of error.
+        kind: RemoteErrorKind,
+        /// The problem in words.
         detail: String,
-        /// How often it was tried.
+        /// The number of attempts.
         tries: u32,
     },
-    /// The system fails to read.
+    /// The threads that read remote inputs cannot be started.
+    #[error("cannot start reading from the network: {source}")]
+    Network {
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// The operating system cannot read the input.
     #[error("{name}: {source}")]
     Io {
         /// The input.
         name: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
 impl Error {
-    /// The error that the system gave for `name`, by what the user can do about it.
+    /// Converts an error of the operating system about `name`.
     pub(crate) fn from_io(name: &str, source: io::Error) -> Self {
-        if let Some(failure) = lasting(&source) {
+        if let Some(failure) = transfer_failure(&source) {
             return Error::from(failure.clone());
         }
         match source.kind() {
@@ -181,50 +197,81 @@ impl Error {
         }
     }
 
-    /// Whether the network, or a server, is out of order rather than the input. All inputs suffer
-    /// from that alike, and later it will have passed: it is better to stop and go on then than to
-    /// do without what cannot be had now.
+    /// Whether the network or a server is down. This affects all remote inputs and is temporary, so
+    /// it is better to stop and resume later than to skip inputs.
     pub fn is_outage(&self) -> bool {
         matches!(
             self,
             Error::Remote {
-                trouble: RemoteTrouble::Unreachable,
+                kind: RemoteErrorKind::Unreachable,
                 ..
             }
         )
     }
 
-    /// What the user can do about it, in one line.
+    /// Who has to act on the error.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Error::NotFound { .. }
+            | Error::NoMatch { .. }
+            | Error::BadPattern { .. }
+            | Error::ListLoop { .. }
+            | Error::BadList { .. }
+            | Error::NoInput
+            | Error::UnknownFormatName { .. }
+            | Error::BadBaseUrl { .. }
+            | Error::BadField { .. }
+            | Error::NoSuchField { .. }
+            | Error::NoTextField { .. }
+            | Error::WrongColumnType { .. }
+            | Error::NeedsFile { .. } => Fault::Usage,
+            Error::NothingToRead { .. }
+            | Error::Unsupported { .. }
+            | Error::TooManyRecords { .. } => Fault::Unsuitable,
+            Error::BadTable { .. } | Error::BadWacz { .. } => Fault::Corrupted,
+            Error::Remote { kind, .. } => kind.fault(),
+            Error::Permission { .. } | Error::Network { .. } => Fault::Environment,
+            Error::Io { source, .. } => match source.kind() {
+                io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => Fault::Corrupted,
+                _ => Fault::of_io(source),
+            },
+        }
+    }
+
+    /// What the user can do, in one line.
     pub fn hint(&self) -> Option<String> {
         let names = |found: &[String]| match found {
-            [] => "it has no fields at all".to_owned(),
+            [] => "it has no fields".to_owned(),
             found => format!("it has: {}", listed(found)),
         };
         Some(match self {
             Error::NotFound { name } => match name.split_once("://") {
-                Some(_) => "what is read are files, folders, patterns, @lists, - and s3://, http:// and https:// URLs".into(),
-                None => "check the spelling; paths are taken from the current folder".into(),
+                Some(_) => "an input is a file, a folder, a pattern, an @list, - or an s3://, http:// or https:// URL".into(),
+                None => "check the spelling; paths are relative to the current folder".into(),
             },
             Error::Permission { .. } => {
-                "make it readable, or run as a user who may read it".into()
+                "change its permissions, or run as a user who may read it".into()
             }
             Error::NoMatch { .. } | Error::BadPattern { .. } => {
-                "in a pattern * stands for any characters, ** for any folders, ? for one character".into()
+                "in a pattern, * matches any characters, ** any folders, ? one character".into()
             }
-            Error::ListLoop { .. } => "take the list out of itself".into(),
-            Error::NoInput => "name a file, a folder, a pattern, @list, or - for standard input".into(),
+            Error::ListLoop { .. } => "remove the line that names the list itself".into(),
+            Error::BadList { .. } => {
+                "a list is a UTF-8 text file, compressed or not, with one input a line".into()
+            }
+            Error::NoInput => "name a file, a folder, a pattern, an @list, or - for standard input".into(),
             Error::NothingToRead { .. } => format!(
-                "cento reads {}; --format says which when neither name nor content tells",
+                "supported formats: {}; set --format if neither name nor content shows the format",
                 listed(&Format::ALL.map(|format| format.name().to_owned()))
             ),
-            Error::Unsupported { .. } => "unpack or convert it first".into(),
+            Error::Unsupported { .. } => "extract or convert it first".into(),
             Error::UnknownFormatName { .. } => format!(
-                "the formats are {}",
+                "supported formats: {}",
                 listed(&Format::ALL.map(|format| format.name().to_owned()))
             ),
             Error::BadBaseUrl { .. } => "write it with its scheme, like https://example.org/docs/".into(),
             Error::BadField { .. } => format!(
-                "write it like --field text=body; a field can hold {}",
+                "write --field ROLE=NAME, for example text=body; roles: {}",
                 listed(&Role::ALL.map(|role| role.name().to_owned()))
             ),
             Error::NoSuchField { role, found, .. } => {
@@ -234,22 +281,25 @@ impl Error {
                 format!("name it with --field text=NAME or --field html=NAME; {}", names(found))
             }
             Error::WrongColumnType { .. } => {
-                "texts come from strings or bytes; dates from strings, dates, timestamps or integers".into()
+                "text must be a string or bytes; a date must be a string, a date, a timestamp or an integer".into()
             }
-            Error::NeedsFile { .. } => "save it to a file and name that".into(),
-            Error::BadTable { .. } | Error::BadWacz { .. } => "check that the file is complete; copy it again if not".into(),
+            Error::NeedsFile { .. } => "save it to a file and name the file".into(),
+            Error::BadTable { .. } | Error::BadWacz { .. } => "check that the file is complete, and copy it again if it is not".into(),
             Error::TooManyRecords { .. } => "split it into several files".into(),
-            Error::Remote { name, trouble, detail, .. } => trouble.hint(name, detail),
+            Error::Remote { name, kind, detail, .. } => kind.hint(name, detail),
+            Error::Network { .. } => {
+                "it needs a few threads: raise the limit on processes (ulimit -u) or on memory (ulimit -v)".into()
+            }
             Error::Io { .. } => return None,
         })
     }
 }
 
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
+impl From<TransferFailure> for Error {
+    fn from(failure: TransferFailure) -> Self {
         Error::Remote {
             name: failure.name,
-            trouble: failure.trouble,
+            kind: failure.kind,
             detail: failure.detail,
             tries: failure.tries,
         }
@@ -263,7 +313,7 @@ fn tried(tries: &u32) -> String {
     }
 }
 
-/// `a, b, c`, cut short when there are very many.
+/// `a, b, c`, shortened if there are many.
 fn listed(names: &[String]) -> String {
     const SHOWN: usize = 40;
     let mut list = names
@@ -276,4 +326,57 @@ fn listed(names: &[String]) -> String {
         list.push_str(&format!(" and {} more", names.len() - SHOWN));
     }
     list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_whose_fault_it_is() {
+        let name = || "a".to_owned();
+        let remote = |kind| Error::Remote {
+            name: name(),
+            kind,
+            detail: "b".into(),
+            tries: 1,
+        };
+        let io = |kind: io::ErrorKind| Error::from_io("a", kind.into());
+        for (error, fault) in [
+            (Error::NoInput, Fault::Usage),
+            (io(io::ErrorKind::NotFound), Fault::Usage),
+            (
+                Error::Unsupported {
+                    name: name(),
+                    kind: "LZMA".into(),
+                },
+                Fault::Unsuitable,
+            ),
+            (
+                Error::BadTable {
+                    name: name(),
+                    problem: "b".into(),
+                },
+                Fault::Corrupted,
+            ),
+            (io(io::ErrorKind::InvalidData), Fault::Corrupted),
+            (io(io::ErrorKind::StorageFull), Fault::OutOfSpace),
+            (io(io::ErrorKind::PermissionDenied), Fault::Environment),
+            (io(io::ErrorKind::ConnectionReset), Fault::Environment),
+            (remote(RemoteErrorKind::Unreachable), Fault::Environment),
+            (remote(RemoteErrorKind::Missing), Fault::Usage),
+            (remote(RemoteErrorKind::Changed), Fault::Unsuitable),
+        ] {
+            assert_eq!(error.fault(), fault, "{error}");
+        }
+    }
+
+    #[test]
+    fn threads_that_cannot_be_started_come_with_a_hint() {
+        let error = Error::Network {
+            source: io::ErrorKind::WouldBlock.into(),
+        };
+        assert_eq!(error.fault(), Fault::Environment);
+        assert!(error.hint().is_some_and(|hint| hint.contains("ulimit -u")));
+    }
 }

@@ -1,33 +1,34 @@
-//! Which fields of an object or a table hold what.
+//! Roles of the fields of JSON objects and tables.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::Error;
 
-/// What a field can hold.
+/// The role of a field: what it contains.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
     /// Plain text.
     Text,
     /// HTML source.
     Html,
-    /// The page's URL.
+    /// The URL of the page.
     Url,
     /// When the page was published.
     Date,
     /// The page's title.
     Title,
-    /// A name that stands in for a missing URL.
+    /// An identifier, used if there is no URL.
     Id,
     /// The page's language.
     Language,
-    /// The address the page was fetched from.
+    /// The IP address that the page was fetched from.
     Ip,
 }
 
 impl Role {
-    /// Every role.
+    /// All roles.
     pub const ALL: [Role; 8] = [
         Role::Text,
         Role::Html,
@@ -39,7 +40,7 @@ impl Role {
         Role::Ip,
     ];
 
-    /// The name that `--field` takes.
+    /// The name of the role for `--field`.
     pub fn name(self) -> &'static str {
         match self {
             Role::Text => "text",
@@ -53,7 +54,7 @@ impl Role {
         }
     }
 
-    /// The fields that are looked at, the first that is there first, when the user names none.
+    /// The usual names of fields with this role, in order of preference.
     pub fn usual(self) -> &'static [&'static str] {
         match self {
             Role::Text => &["text", "content", "body"],
@@ -74,12 +75,12 @@ impl fmt::Display for Role {
     }
 }
 
-/// One `--field ROLE=NAME`. A name may be a path to a nested field, `meta.url`.
+/// One `--field ROLE=NAME`. The name may be the path of a nested field, such as `meta.url`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldAssignment {
-    /// What the field holds.
+    /// The role of the field.
     pub role: Role,
-    /// Its name.
+    /// The name of the field.
     pub name: String,
 }
 
@@ -93,19 +94,14 @@ impl FromStr for FieldAssignment {
         };
         let (role, name) = typed
             .split_once('=')
-            .ok_or_else(|| bad("there is no `=` in it".into()))?;
+            .ok_or_else(|| bad("`=` is missing".into()))?;
         let role = Role::ALL
             .into_iter()
             .find(|known| known.name() == role.trim())
-            .ok_or_else(|| {
-                bad(format!(
-                    "`{}` is nothing that a field can hold",
-                    role.trim()
-                ))
-            })?;
+            .ok_or_else(|| bad(format!("unknown role `{}`", role.trim())))?;
         let name = name.trim();
         if name.is_empty() {
-            return Err(bad("it names no field".into()));
+            return Err(bad("the name of the field is missing".into()));
         }
         Ok(FieldAssignment {
             role,
@@ -114,23 +110,23 @@ impl FromStr for FieldAssignment {
     }
 }
 
-/// Which fields of JSON objects and which columns of tables hold what: as the user says, else the
-/// usual names.
+/// The roles of JSON fields and table columns: as assigned by the user, otherwise by their usual
+/// names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldMap {
     assignments: Vec<FieldAssignment>,
 }
 
 impl FieldMap {
-    /// Adds what the user said. A role said again holds the later name.
+    /// Adds an assignment. It replaces an earlier one for the same role.
     pub fn assign(&mut self, assignment: FieldAssignment) {
         self.assignments
             .retain(|earlier| earlier.role != assignment.role);
         self.assignments.push(assignment);
     }
 
-    /// The name that the user gave for `role`.
-    pub fn given(&self, role: Role) -> Option<&str> {
+    /// The name assigned to `role` by the user.
+    pub fn assigned(&self, role: Role) -> Option<&str> {
         self.assignments
             .iter()
             .find(|assignment| assignment.role == role)
@@ -139,20 +135,20 @@ impl FieldMap {
 }
 
 impl FieldMap {
-    /// The fields to look at for `role`, the best first.
+    /// The possible names of the field for `role`, in order of preference.
     pub(crate) fn names(&self, role: Role) -> impl Iterator<Item = &str> {
-        let given = self.given(role);
+        let assigned = self.assigned(role);
         let other = match role {
-            Role::Text => self.given(Role::Html),
-            Role::Html => self.given(Role::Text),
+            Role::Text => self.assigned(Role::Html),
+            Role::Html => self.assigned(Role::Text),
             _ => None,
         };
-        // Who names a field for HTML does not want the text beside it, and the other way round.
-        let usual = match (given, other) {
+        // A user who assigns a field for HTML does not want another one with text, and vice versa.
+        let usual = match (assigned, other) {
             (None, None) => role.usual(),
             _ => &[],
         };
-        given.into_iter().chain(usual.iter().copied())
+        assigned.into_iter().chain(usual.iter().copied())
     }
 }
 

@@ -1,31 +1,32 @@
-//! What kinds of files there are.
+//! Formats and compression formats of inputs.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::Error;
 
-/// What an input holds, once it is unpacked.
+/// The format of an input after decompression.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Format {
-    /// A web archive of any version, or the WET and WAT files made from one.
+    /// A WARC file of any version, or a WET or WAT file made from one.
     Warc,
-    /// An archive in the format that came before WARC.
+    /// A web archive in the predecessor of WARC.
     Arc,
-    /// Web archives in a zip.
+    /// WARC files in a zip.
     Wacz,
     /// One HTML or XML page.
     Html,
-    /// One plain text.
+    /// One plain text file.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     JsonLines,
     /// A Parquet table.
     Parquet,
 }
 
 impl Format {
-    /// Every format, in the order in which help texts list them.
+    /// All formats, in the order in which help texts list them.
     pub const ALL: [Format; 7] = [
         Format::Warc,
         Format::Arc,
@@ -36,7 +37,7 @@ impl Format {
         Format::Parquet,
     ];
 
-    /// The name that `--format` takes.
+    /// The name of the format for `--format`.
     pub fn name(self) -> &'static str {
         match self {
             Format::Warc => "warc",
@@ -67,19 +68,19 @@ impl FromStr for Format {
     }
 }
 
-/// How the bytes of an input are packed.
+/// The compression format of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Packing {
-    /// Not at all.
+    /// Not compressed.
     Plain,
-    /// gzip, in any number of members.
+    /// gzip, any number of members.
     Gzip,
-    /// zstd, in any number of frames, with a dictionary before them or not.
+    /// zstd, any number of frames, with or without a dictionary before them.
     Zstd,
-    /// LZ4, in any number of frames.
+    /// LZ4, any number of frames.
     Lz4,
-    /// bzip2, in any number of streams.
+    /// bzip2, any number of streams.
     Bzip2,
-    /// xz, in any number of streams.
+    /// xz, any number of streams.
     Xz,
 }

@@ -1,11 +1,11 @@
-//! What pages are in a file, a folder, an archive or a table.
+//! Reads pages from files, folders, web archives, tables and remote storage.
 //!
 //! # Brief overview
 //!
-//! Reading goes in three steps, each with its own type:
+//! Reading has three steps, each with its own type:
 //!
 //! ```text
-//!  what was typed          inputs              records                     pages
+//!  arguments               inputs              records                     pages
 //!  ┌──────────────┐       ┌───────┐           ┌────────┐                  ┌──────┐
 //!  │ crawl/*.gz - │   →   │ Input │  open →   │ Reader │  Item::Record →  │ Page │
 //!  │ @list site/  │       │ Input │           │        │                  │      │
@@ -14,23 +14,23 @@
 //!                                               in order                    any thread
 //! ```
 //!
-//! * [`resolve`] finds the [`Input`]s that the user's words name: files, folders, patterns, lists,
-//!   standard input, and objects on S3 and on servers of the web.
-//! * [`Input::open`] gives a [`Reader`], which yields one [`Item`] after the other: a [`Record`]
-//!   that may hold a page, word of one that is damaged ([`Skipped`]), or of one that is sound and
-//!   holds no page ([`Ignored`]). This must go in order and is kept cheap: little more than
-//!   unpacking.
-//! * [`decode`] makes a [`Page`] of a record: it undoes HTTP, transfer and content codings, tells
-//!   what the content is, and turns it into UTF-8. This is a pure function, so that every core can
-//!   do it.
+//! * [`resolve`] turns arguments into [`Input`]s: files, folders, patterns, lists, standard input,
+//!   S3 objects and URLs.
+//! * [`Input::open`] returns a [`Reader`], which yields [`Item`]s in order: a [`Record`] that may
+//!   contain a page, a damaged record ([`Skipped`]) or a sound record without a page ([`Ignored`]).
+//!   This step is sequential, so it does little more than decompress.
+//! * [`decode`] converts a record into a [`Page`]: it removes HTTP, transfer and content codings,
+//!   detects the media type and converts the content to UTF-8. It is a pure function, so any number
+//!   of threads can run it.
 //!
-//! Nothing in an input is fatal to the rest of it. A damaged record is skipped with its [`Cause`];
-//! a page that is of no use stays a page, with its digest, and carries the reason ([`Reject`]). An
-//! [`Error`] is what keeps an input from being read at all, and comes with a hint about what to do.
+//! Damage to one record does not affect the others. A damaged record is skipped with its [`Cause`].
+//! A page whose text cannot be used is still a page, with its digest and a reason ([`Reject`]). An
+//! [`Error`] means that an input cannot be read at all; it has a hint ([`Error::hint`]) and says
+//! who has to act on it ([`Error::fault`]).
 //!
-//! Every record has a [`Place`]: its ordinal, its bytes in the input as stored, and where to
-//! [`Start`] in order to go on after it. Opening an input there gives exactly the records that
-//! would have come next: `read(open(next(record))) = rest(record)`.
+//! Every record has a [`Place`]: its ordinal, its position in the stored input, and the [`Start`]
+//! at which reading resumes after it. Opening an input there yields exactly the following records:
+//! `read(open(next(record))) = rest(record)`.
 //!
 //! # Example
 //!
@@ -103,7 +103,7 @@ pub use input::{IgnoredCause, IgnoredFiles, Input, Resolved, resolve};
 pub use page::{Content, Decoded, Page, Reject, Rejected};
 pub use reader::Reader;
 pub use record::{Ignored, IgnoredKind, Item, Place, Record, Skipped, Start};
-pub use remote::{RemoteSettings, RemoteTrouble};
+pub use remote::{RemoteErrorKind, RemoteSettings};
 pub use rewrite::{Fate, RevisitOf, Rewritten, rewrite};
 pub use settings::{Limits, Settings};
 

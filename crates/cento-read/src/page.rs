@@ -1,38 +1,38 @@
-//! What decoding a record gives.
+//! Pages: the result of decoding records.
 
 use std::fmt;
 
-/// A page, as it was stored and as it reads.
+/// A decoded page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Where it was found: a URL, the path of a file, or, failing both, `input#ordinal`.
+    /// Where the page is from: a URL, the path of a file, or else `input#ordinal`.
     pub url: String,
-    /// The address it was fetched from.
+    /// The IP address that the page was fetched from.
     pub ip: Option<String>,
-    /// When it was fetched, as the archive writes it.
+    /// When the page was fetched, as written in the archive.
     pub fetched: Option<String>,
-    /// When it was published, as a field of its table says.
+    /// When the page was published, from a field of its table.
     pub published: Option<String>,
-    /// Its title, as a field of its table says.
+    /// The title, from a field of its table.
     pub title: Option<String>,
-    /// Its language, as a field of its table or a header of its response says.
+    /// The language, from a field of its table or a header of its response.
     pub language: Option<String>,
     /// The HTTP status.
     pub status: Option<u16>,
-    /// The type of its content: as declared, unless the content shows otherwise.
+    /// The media type: as declared, unless the content contradicts it.
     pub mime: Option<String>,
-    /// How long the payload is: of an HTTP response the body, with its content coding, without its
-    /// transfer coding.
+    /// The length of the payload. The payload of an HTTP response is its body with the content
+    /// coding, without the transfer coding.
     pub payload_bytes: u64,
-    /// The SHA-1 of the payload; equals the archive's `WARC-Payload-Digest` where that is right. Of
-    /// a revisit, whose payload is not stored again, it is what the archive says, if it says
-    /// anything.
+    /// The SHA-1 of the payload. It equals the archive's `WARC-Payload-Digest` if that is correct.
+    /// The payload of a revisit is not stored again, so its digest is the one in the archive, if
+    /// any.
     pub payload_sha1: Option<[u8; 20]>,
-    /// Of a revisit: the URL of the page that it repeats, as far as the archive says.
+    /// For a revisit: the URL of the original page, if the archive has it.
     pub revisit_of_url: Option<String>,
-    /// Of a revisit: when the page that it repeats was fetched, as the archive writes it.
+    /// For a revisit: when the original page was fetched, as written in the archive.
     pub revisit_of_date: Option<String>,
-    /// What it says.
+    /// The text or markup.
     pub content: Content,
 }
 
@@ -43,47 +43,48 @@ pub enum Content {
     Html(String),
     /// Plain text.
     Text(String),
-    /// None: the page is rejected.
+    /// Nothing, because the page was rejected.
     None,
 }
 
-/// The page in a record. Every sound record becomes one, so that each payload is accounted for; one
-/// whose text is of no use carries the reason.
+/// The page in a record. Every sound record becomes a page, so that all payloads are counted; a
+/// page whose text cannot be used has a reason for that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decoded {
     /// The page.
     pub page: Page,
-    /// Why its text is of no use.
+    /// Why the text of the page cannot be used.
     pub reject: Option<Rejected>,
 }
 
-/// Why the text of a page is of no use, and what about this page made it so.
+/// Why the text of one page cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
-    /// The reason, to count by.
+    /// The reason, for counting.
     pub reason: Reject,
-    /// What it was about just this page, for people.
+    /// Details about this page, for users.
     pub detail: String,
 }
 
-/// The reasons for which the text of a page is of no use.
+/// The reasons why the text of a page cannot be used.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reject {
-    /// An HTTP response that is no success, while only successes were asked for.
+    /// An HTTP response with a status other than 2xx.
     Status,
-    /// It should be an HTTP response and does not begin like one.
+    /// The record should be an HTTP response but does not begin like one.
     BadHttp,
-    /// The head of its response exceeds the limit on its bytes or on its lines.
+    /// The head of the response exceeds the limit on bytes or lines.
     HeaderTooLong,
     /// Larger than the limits allow.
     TooLarge,
-    /// An image, a program, a font: nothing to read.
+    /// An image, a program, a font: content without text.
     NotText,
-    /// In a coding or a character set that cannot be undone.
+    /// The content coding or the character set cannot be decoded.
     Undecodable,
-    /// Nothing but white space.
+    /// The page contains only white space.
     Empty,
-    /// The same as a page that was fetched before, and not stored again.
+    /// The page was the same as when it was fetched before, and was not stored again.
     Revisit,
 }
 
@@ -100,7 +101,7 @@ impl Reject {
         Reject::Revisit,
     ];
 
-    /// A short name that stays the same across versions.
+    /// A short name that is stable across versions.
     pub fn name(self) -> &'static str {
         match self {
             Reject::Status => "status",
@@ -114,10 +115,10 @@ impl Reject {
         }
     }
 
-    /// A sentence for people.
+    /// A description for users.
     pub fn sentence(self) -> &'static str {
         match self {
-            Reject::Status => "the server did not answer with a success",
+            Reject::Status => "the server did not respond with success",
             Reject::BadHttp => "the response does not begin with an HTTP status line",
             Reject::HeaderTooLong => "the head of the response exceeds the limits",
             Reject::TooLarge => "the page is larger than the limits allow",

@@ -1,26 +1,26 @@
-//! Reading one input, record by record.
+//! Reads one input, record by record.
 
 use crate::{Error, Item};
 
 /// Reads one input, record by record, in order.
 pub struct Reader {
-    pub(crate) records: Box<dyn Records + Send>,
+    pub(crate) records: Box<dyn RecordReader + Send>,
 }
 
-/// What each format does.
-pub(crate) trait Records {
+/// Reads the records of one format.
+pub(crate) trait RecordReader {
     fn next(&mut self) -> Result<Option<Item>, Error>;
     fn bytes_read(&self) -> u64;
 }
 
 impl Reader {
-    pub(crate) fn new(records: impl Records + Send + 'static) -> Self {
+    pub(crate) fn new(records: impl RecordReader + Send + 'static) -> Self {
         Reader {
             records: Box::new(records),
         }
     }
 
-    /// The next record; nothing at the end.
+    /// Returns the next item, or `None` at the end of the input.
     #[expect(
         clippy::should_implement_trait,
         reason = "an iterator of results cannot stop at an error"
@@ -29,14 +29,14 @@ impl Reader {
         self.records.next()
     }
 
-    /// How many bytes of the input, as stored, have been read so far: for progress.
+    /// The number of bytes of the stored input read so far, for progress reports.
     pub fn bytes_read(&self) -> u64 {
         self.records.bytes_read()
     }
 }
 
-/// The next of the items that `next` finds, the `first` or one after it: where reading can begin
-/// only before that, what comes before is passed over.
+/// Returns the next item whose ordinal is at least `first`. Where reading can only begin earlier,
+/// the items before `first` are dropped.
 pub(crate) fn from_first(
     first: u32,
     mut next: impl FnMut() -> Result<Option<Item>, Error>,
@@ -49,7 +49,7 @@ pub(crate) fn from_first(
     }
 }
 
-/// The ordinal after `ordinal`.
+/// Returns the ordinal after `ordinal`.
 pub(crate) fn following(ordinal: u32, input: &str) -> Result<u32, Error> {
     ordinal.checked_add(1).ok_or_else(|| Error::TooManyRecords {
         name: input.to_owned(),

@@ -1,56 +1,57 @@
-//! What a reader yields: records not yet decoded, and word of those that are none.
+//! Items that a reader yields: records to decode, skipped records and ignored records.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::Cause;
-use crate::json::Plan;
+use crate::json::FieldPlan;
 
-/// Where to begin reading an input: at its start (the default), or after a record that an earlier
-/// run has dealt with.
+/// Where to begin reading an input: at its beginning (the default), or after a record that an
+/// earlier run has processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Start {
     /// The ordinal of the first record to deliver.
     pub ordinal: u32,
-    /// The place in the input, as stored, at which reading can begin. 0 where only reading from the
-    /// front will do.
+    /// The offset in the stored input at which reading can begin. 0 if the input can only be read
+    /// from its beginning.
     pub offset: u64,
-    /// How many records from `offset` on are to be passed over before that first one.
+    /// The number of records between `offset` and the first record to deliver.
     pub skip: u32,
 }
 
-/// Where in its input a record lies.
+/// The position of a record in its input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Counts every physical record of the input, of whatever kind, damaged or not, from 0.
+    /// The number of the record among all records of the input, from 0, damaged and ignored records
+    /// included.
     pub ordinal: u32,
-    /// The first byte in the input as stored: of the record itself, or of the compressed member
-    /// that holds it. In a Parquet table, the row.
+    /// The offset in the stored input of the record or of the compressed member that contains it.
+    /// In a Parquet table, the row.
     pub offset: u64,
-    /// How many bytes from there on hold the record: for a compressed member, its compressed
-    /// length. 0 where the format cannot say (a table; a member with several records).
+    /// The stored length of the record or of its compressed member. 0 if it is unknown (in a table,
+    /// or in a member with several records).
     pub length: u64,
-    /// Where to resume after it.
+    /// Where to resume after the record.
     pub next: Start,
 }
 
-/// What a reader found next.
+/// An item of an input.
 #[expect(
     clippy::large_enum_variant,
-    reason = "records are nearly all there is, and one is handed on as soon as it is read"
+    reason = "nearly all items are records, and an item is passed on as soon as it is read"
 )]
 #[derive(Debug)]
 pub enum Item {
-    /// A record that may hold a page: [`decode`](crate::decode) it.
+    /// A record that may contain a page, for [`decode`](crate::decode).
     Record(Record),
-    /// A damaged record, or a damaged stretch of the input.
+    /// A damaged record or a damaged part of the input.
     Skipped(Skipped),
-    /// A sound record that holds no page.
+    /// A sound record without a page.
     Ignored(Ignored),
 }
 
 impl Item {
-    /// Where it lies.
+    /// The position of the item.
     pub fn place(&self) -> &Place {
         match self {
             Item::Record(record) => &record.place,
@@ -68,47 +69,48 @@ impl Item {
     }
 }
 
-/// A damaged record, with what is wrong about it.
+/// A damaged record that was skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// Where it lies.
+    /// The position of the record.
     pub place: Place,
-    /// The kind of damage, to count by.
+    /// The kind of damage, for counting.
     pub cause: Cause,
-    /// What is wrong with just this one, for people.
+    /// Details about this record, for users.
     pub detail: String,
 }
 
-/// A sound record that holds no page.
+/// A sound record without a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ignored {
-    /// Where it lies.
+    /// The position of the record.
     pub place: Place,
-    /// What it is.
+    /// The kind of record.
     pub kind: IgnoredKind,
 }
 
-/// The kinds of records that hold no page.
+/// The kinds of records without a page.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IgnoredKind {
-    /// What the crawler asked.
+    /// A request of the crawler.
     Request,
-    /// What is told about another record.
+    /// Metadata about another record.
     Metadata,
-    /// What is told about the archive.
+    /// Metadata about the archive.
     WarcInfo,
-    /// A page stored in pieces.
+    /// A continuation of a segmented record.
     Continuation,
-    /// A response that is no web page: a name looked up, a certificate.
+    /// A response that is not a web page, such as a DNS lookup or a certificate.
     NotWeb,
-    /// A type that no version of the standard knows.
+    /// A record type that is not in any version of the standard.
     Other,
     /// An empty line.
     Blank,
 }
 
 impl IgnoredKind {
-    /// A short name that stays the same across versions.
+    /// A short name that is stable across versions.
     pub fn name(self) -> &'static str {
         match self {
             IgnoredKind::Request => "request",
@@ -122,25 +124,25 @@ impl IgnoredKind {
     }
 }
 
-/// One record as it was stored, on its way from a [`Reader`](crate::Reader) to
+/// A record as stored, returned by a [`Reader`](crate::Reader) and taken by
 /// [`decode`](crate::decode).
 pub struct Record {
-    /// Where it lies.
+    /// The position of the record.
     pub place: Place,
-    /// The URL that the archive or the table gives it.
+    /// The URL in the archive or the table.
     pub url: Option<String>,
-    /// The address it was fetched from.
+    /// The IP address that the record was fetched from.
     pub ip: Option<String>,
-    /// When it was fetched, as the archive writes it.
+    /// When the record was fetched, as written in the archive.
     pub fetched: Option<String>,
     pub(crate) input: Arc<str>,
-    pub(crate) told: Told,
-    pub(crate) body: Body,
+    pub(crate) metadata: RecordMetadata,
+    pub(crate) body: RecordBody,
 }
 
-/// What is told about a record beside its body.
+/// Metadata of a record.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct RecordMetadata {
     pub(crate) published: Option<String>,
     pub(crate) title: Option<String>,
     pub(crate) language: Option<String>,
@@ -148,62 +150,64 @@ pub(crate) struct Told {
     pub(crate) sha1: Option<[u8; 20]>,
 }
 
-/// The bytes of a record, and what they are.
-pub(crate) enum Body {
+/// The content of a record.
+pub(crate) enum RecordBody {
     /// An HTTP response with its head.
     Http(Vec<u8>),
-    /// A page without any head; its type is `Told::mime`, if known.
+    /// A page without an HTTP head. Its type is `RecordMetadata::mime`, if known.
     Bytes(Vec<u8>),
-    /// A field of a table.
+    /// HTML from a field of a table.
     Html(String),
-    /// A field of a table.
+    /// Text from a field of a table.
     Text(String),
-    /// A JSON object, and which of its fields hold what.
-    Json { line: Vec<u8>, plan: Arc<Plan> },
-    /// A page too large to hold.
+    /// A JSON object, and the plan for picking its fields.
+    Json { line: Vec<u8>, plan: Arc<FieldPlan> },
+    /// A page over the size limit.
     TooLarge {
-        /// Its beginning: for an HTTP response, enough to hold the head.
+        /// The beginning of the page. For an HTTP response, it contains the head.
         head: Vec<u8>,
         http: bool,
         bytes: u64,
         sha1: [u8; 20],
     },
-    /// Word that a page was fetched again and was the same as before.
+    /// A revisit record: the page was fetched again and had not changed.
     Revisit {
-        /// The HTTP head of the second response, if the archive kept it. Nothing else is of
-        /// interest.
+        /// The block of the record: the HTTP head of the second response, if the archive has it.
         block: Vec<u8>,
-        /// Whether the server said so, rather than the crawler which compared the two.
+        /// Whether the server reported this, rather than the crawler that compared the two.
         not_modified: bool,
         /// The URL of the first response.
         url: Option<String>,
-        /// When that was fetched, as the archive writes it.
+        /// When the first response was fetched, as written in the archive.
         date: Option<String>,
     },
 }
 
 impl Record {
-    /// How long the body is: the same whatever buffer it came in, so that what is cut by it is cut
-    /// at the same places in every run.
+    /// The length of the body in bytes. It does not depend on buffer capacities, so batches cut by
+    /// it are the same in every run.
     pub fn bytes(&self) -> u64 {
         let bytes = match &self.body {
-            Body::Http(bytes) | Body::Bytes(bytes) | Body::Json { line: bytes, .. } => bytes.len(),
-            Body::Html(text) | Body::Text(text) => text.len(),
-            Body::TooLarge { head: bytes, .. } | Body::Revisit { block: bytes, .. } => bytes.len(),
+            RecordBody::Http(bytes)
+            | RecordBody::Bytes(bytes)
+            | RecordBody::Json { line: bytes, .. } => bytes.len(),
+            RecordBody::Html(text) | RecordBody::Text(text) => text.len(),
+            RecordBody::TooLarge { head: bytes, .. } | RecordBody::Revisit { block: bytes, .. } => {
+                bytes.len()
+            }
         };
         bytes as u64
     }
 
-    /// How much memory the record holds, near enough to bound what is under way at one time.
+    /// The approximate memory of the record, for limits on the memory in use.
     pub fn memory(&self) -> usize {
         size_of::<Record>()
             + match &self.body {
-                Body::Http(bytes) | Body::Bytes(bytes) => bytes.capacity(),
-                Body::Json { line, .. } => line.capacity(),
-                Body::Html(text) | Body::Text(text) => text.capacity(),
-                Body::TooLarge { head: bytes, .. } | Body::Revisit { block: bytes, .. } => {
-                    bytes.capacity()
-                }
+                RecordBody::Http(bytes) | RecordBody::Bytes(bytes) => bytes.capacity(),
+                RecordBody::Json { line, .. } => line.capacity(),
+                RecordBody::Html(text) | RecordBody::Text(text) => text.capacity(),
+                RecordBody::TooLarge { head: bytes, .. }
+                | RecordBody::Revisit { block: bytes, .. } => bytes.capacity(),
             }
     }
 }

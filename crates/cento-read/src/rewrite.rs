@@ -1,9 +1,8 @@
-//! Writing an input again without some of its records.
+//! Copies an input without some of its records.
 //!
-//! What is kept is kept to the byte: of archives and plain JSON Lines, the bytes of the records
-//! that go are left out, and all others are copied as they are stored, whatever is in them. Where
-//! records lie together in one compressed member, which cannot be cut, the input is unpacked, cut,
-//! and packed again, a member for each record.
+//! In archives and plain JSON Lines, the bytes of the removed records are left out and all other
+//! bytes are copied unchanged. If several records share a compressed member, which cannot be cut,
+//! the input is decompressed, cut, and compressed again with one member per record.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -17,61 +16,62 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use sha1::{Digest, Sha1};
 
-use crate::bytes::{Filled, Handle, Origin, Source, Stream, Trouble, packing_of};
+use crate::bytes::{ByteOrigin, ByteSource, Filled, Handle, Stream, StreamError, packing_of};
 use crate::decode::sniff;
 use crate::input::Location;
-use crate::record::Body;
+use crate::record::RecordBody;
 use crate::table::WholeTable;
 use crate::{Error, Format, Input, Item, Packing, Place, Record, Settings, Start};
 
-/// What becomes of a record.
+/// What to do with a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fate {
-    /// It stays as it is.
+    /// Copy it unchanged.
     Keep,
-    /// It is left out.
+    /// Remove it.
     Drop,
-    /// It has the payload of another page: in a WARC file, a revisit record stands for it;
-    /// elsewhere it is left out.
+    /// Replace it by a revisit record, because it has the same payload as another page. In formats
+    /// other than WARC, remove it.
     Revisit(RevisitOf),
 }
 
-/// What a revisit record refers to.
+/// The page that a revisit record refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RevisitOf {
-    /// The address of the page that stays.
+    /// The URL of the page that is kept.
     pub url: String,
-    /// When that was fetched, as RFC 3339 has it.
+    /// When that page was fetched, in RFC 3339 format.
     pub date: Option<String>,
-    /// The digest of the payload of both, in base 32.
+    /// The SHA-1 of the payload of both pages, in base 32.
     pub payload_sha1: String,
 }
 
-/// What was written.
+/// The result of copying an input.
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rewritten {
-    /// Records that were left out.
+    /// The number of removed records.
     pub dropped: u64,
-    /// Records that a revisit record stands for now.
+    /// The number of records that were replaced by a revisit record.
     pub revisits: u64,
-    /// Records that could not be read, and could not be copied for that reason. What is copied by
-    /// bytes loses none.
+    /// The number of damaged records that could not be copied. Where bytes are copied, there are
+    /// none.
     pub lost: u64,
 }
 
-/// Bytes that are left out, and what stands in their place.
+/// A range of bytes that is left out, and its replacement.
 struct Hole {
     begin: u64,
     end: u64,
     instead: Vec<u8>,
 }
 
-/// What was written of a file, and what became of its records. There is no file if it was one page,
-/// and was dropped.
-type Outcome = Result<(Option<Output>, Rewritten), Error>;
+/// The written file and the counts. There is no file if the input was a single page that was
+/// removed.
+type RewriteResult = Result<(Option<Output>, Rewritten), Error>;
 
-/// Writes `input` to `output` without the records that `fate` drops, by their ordinals. The packing
-/// stays the same. The file appears when it is whole, in place of whatever had its name.
+/// Copies `input` to `output` without some records. `fate` decides by ordinal. The compression
+/// format is kept. The output appears when it is complete and replaces an existing file.
 pub fn rewrite(
     input: &Input,
     settings: &Settings,
@@ -81,7 +81,7 @@ pub fn rewrite(
     let Location::File(path) = &input.location else {
         return Err(Error::NothingToRead {
             name: input.name.clone(),
-            problem: "only files on this machine can be written again without some records".into(),
+            problem: "only local files can be filtered".into(),
         });
     };
     let packing = packing(path).map_err(|error| Error::from_io(&input.name, error))?;
@@ -94,8 +94,7 @@ pub fn rewrite(
     let (written, done) = match input.format {
         Some(Format::Wacz) => Err(Error::NothingToRead {
             name: input.name.clone(),
-            problem: "a WACZ holds an index of its records; unpack it and give the WARC files"
-                .into(),
+            problem: "a WACZ cannot be filtered; extract its WARC files and filter those".into(),
         }),
         Some(Format::Parquet) => job.table(output, fate),
         Some(Format::Html | Format::Text) | None => job.page(output, fate),
@@ -108,7 +107,7 @@ pub fn rewrite(
     Ok(done)
 }
 
-/// The file behind a buffer, with all that was written.
+/// Flushes a buffer and returns its file.
 fn written(out: BufWriter<Output>, place: &Path) -> Result<Option<Output>, Error> {
     let file = out
         .into_inner()
@@ -123,7 +122,8 @@ fn failed(path: &Path, error: io::Error) -> Error {
 fn packing(path: &Path) -> io::Result<Packing> {
     let mut front = Vec::new();
     let file = File::open(path)?;
-    file.take(sniff::LOOKED_AT as u64).read_to_end(&mut front)?;
+    file.take(sniff::SNIFFED_BYTES as u64)
+        .read_to_end(&mut front)?;
     Ok(packing_of(&front).unwrap_or(Packing::Plain))
 }
 
@@ -139,25 +139,25 @@ impl Job<'_> {
         Error::from_io(&self.input.name, error)
     }
 
-    /// By leaving bytes out; or, where records cannot be cut out, by way of the unpacked archive.
-    fn archive(&self, place: &Path, fate: &mut dyn FnMut(u32) -> Fate) -> Outcome {
+    /// Leaves out bytes, or decompresses the archive if records share members.
+    fn archive(&self, place: &Path, fate: &mut dyn FnMut(u32) -> Fate) -> RewriteResult {
         if let Some((holes, done)) = self.holes(self.input, self.packing, fate)? {
             let mut out = create(place)?;
             copy_around(self.path, &holes, &mut out).map_err(|error| failed(place, error))?;
             return Ok((written(out, place)?, done));
         }
-        // Removed when it is dropped, for it is never finished.
+        // Removed when it is dropped, because it is never finished.
         let plain = self.unpacked(&place.with_extension("unpacked"))?;
         let input = Input {
-            location: Location::File(plain.aside().to_owned()),
+            location: Location::File(plain.partial_path().to_owned()),
             ..self.input.clone()
         };
         let mut out = create(place)?;
-        let done = self.repack(&input, plain.aside(), &mut out, fate)?;
+        let done = self.repack(&input, plain.partial_path(), &mut out, fate)?;
         Ok((written(out, place)?, done))
     }
 
-    /// What is to be left out; nothing if a record that goes shares its member with others.
+    /// The ranges to leave out. None if a removed record shares its member with others.
     fn holes(
         &self,
         input: &Input,
@@ -166,7 +166,7 @@ impl Job<'_> {
     ) -> Result<Option<(Vec<Hole>, Rewritten)>, Error> {
         let mut reader = input.open(self.settings, Start::default())?;
         let (mut holes, mut done) = (Vec::<Hole>::new(), Rewritten::default());
-        // Whether the last record is left out, so that it ends where the next one begins.
+        // Whether the previous record is left out, with everything up to the next record.
         let mut open = false;
         while let Some(item) = reader.next()? {
             let Place {
@@ -204,7 +204,10 @@ impl Job<'_> {
     fn unpacked(&self, plain: &Path) -> Result<Output, Error> {
         let file = File::open(self.path).map_err(|error| self.lost(error))?;
         let length = file.metadata().map_err(|error| self.lost(error))?.len();
-        let mut stream = Stream::new(Source::new(Origin::File(file, length)), self.packing);
+        let mut stream = Stream::new(
+            ByteSource::new(ByteOrigin::File(file, length)),
+            self.packing,
+        );
         let mut out = create(plain)?;
         loop {
             let window = stream.window();
@@ -216,12 +219,12 @@ impl Job<'_> {
                 Ok(Filled::Bytes) => Ok(true),
                 Ok(Filled::MemberEnd) => stream.next_member(),
                 Ok(Filled::End) => Ok(false),
-                Err(trouble) => Err(trouble),
+                Err(error) => Err(error),
             };
             match more {
                 Ok(true) => {}
-                Err(Trouble::Io(error)) => return Err(self.lost(error)),
-                // What is behind damage within a member is lost to everyone.
+                Err(StreamError::Io(error)) => return Err(self.lost(error)),
+                // The bytes after damage within a member cannot be recovered.
                 Ok(false) | Err(_) => break,
             }
         }
@@ -229,7 +232,7 @@ impl Job<'_> {
             .map_err(|error| failed(plain, error.into_error()))
     }
 
-    /// Packs each record of an unpacked archive by itself.
+    /// Compresses each record of a decompressed archive separately.
     fn repack(
         &self,
         input: &Input,
@@ -272,16 +275,17 @@ impl Job<'_> {
         Ok(done)
     }
 
-    /// A revisit record for a response; nothing for a record of another kind.
+    /// Creates a revisit record for a response. Empty for other records.
     fn revisit(&self, record: &Record, of: &RevisitOf) -> Vec<u8> {
-        let (Body::Http(response), Some(Format::Warc)) = (&record.body, self.input.format) else {
+        let (RecordBody::Http(response), Some(Format::Warc)) = (&record.body, self.input.format)
+        else {
             return Vec::new();
         };
         let head = response
             .windows(4)
             .position(|bytes| bytes == b"\r\n\r\n")
             .map_or(&[][..], |at| response.get(..at + 4).unwrap_or_default());
-        // The same input gives the same record, so its name is made of where it lies.
+        // The record id is derived from the position, so that the output is reproducible.
         let name = Sha1::digest(format!("{}\n{}", self.input.name, record.place.ordinal));
         let hex: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
         let part = |range: std::ops::Range<usize>| hex.get(range).unwrap_or_default();
@@ -323,8 +327,8 @@ impl Job<'_> {
         bytes
     }
 
-    /// Line by line, for packed lines cannot be cut.
-    fn packed_lines(&self, place: &Path, fate: &mut dyn FnMut(u32) -> Fate) -> Outcome {
+    /// Copies line by line, because compressed lines cannot be cut.
+    fn packed_lines(&self, place: &Path, fate: &mut dyn FnMut(u32) -> Fate) -> RewriteResult {
         let write = |error| failed(place, error);
         let mut reader = self.input.open(self.settings, Start::default())?;
         let mut out = Packer::new(create(place)?, self.packing).map_err(write)?;
@@ -333,7 +337,7 @@ impl Job<'_> {
             match item {
                 Item::Record(Record {
                     place,
-                    body: Body::Json { line, .. },
+                    body: RecordBody::Json { line, .. },
                     ..
                 }) => {
                     if fate(place.ordinal) == Fate::Keep {
@@ -351,37 +355,37 @@ impl Job<'_> {
         Ok((written(out, place)?, done))
     }
 
-    /// All columns, whatever they hold, of the rows that stay.
-    fn table(&self, place: &Path, fate: &mut dyn FnMut(u32) -> Fate) -> Outcome {
+    /// Copies all columns of the rows that are kept.
+    fn table(&self, place: &Path, fate: &mut dyn FnMut(u32) -> Fate) -> RewriteResult {
         let bad = |problem: String| Error::BadTable {
             name: self.input.name.clone(),
             problem,
         };
         let file = File::open(self.path).and_then(Handle::local);
         let table = WholeTable::open(file.map_err(|error| self.lost(error))?).map_err(bad)?;
-        let noted = table
+        let key_values = table
             .metadata()
             .metadata()
             .file_metadata()
             .key_value_metadata();
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .set_key_value_metadata(noted.cloned())
+            .set_key_value_metadata(key_values.cloned())
             .build();
         let schema = table.metadata().schema().clone();
         let mut writer = ArrowWriter::try_new(create(place)?, schema, Some(properties))
             .map_err(|error| bad(error.to_string()))?;
         let (mut row, mut done) = (0u32, Rewritten::default());
         let outcome = table.for_each(|batch| {
-            let stays: BooleanArray = (0..batch.num_rows())
+            let kept: BooleanArray = (0..batch.num_rows())
                 .map(|_| {
-                    let stays = fate(row) == Fate::Keep;
+                    let keep = fate(row) == Fate::Keep;
                     row = row.saturating_add(1);
-                    done.dropped += u64::from(!stays);
-                    Some(stays)
+                    done.dropped += u64::from(!keep);
+                    Some(keep)
                 })
                 .collect();
-            let rest = filter_record_batch(batch, &stays).map_err(|error| error.to_string())?;
+            let rest = filter_record_batch(batch, &kept).map_err(|error| error.to_string())?;
             writer.write(&rest).map_err(|error| error.to_string())
         });
         outcome.map_err(bad)?;
@@ -391,8 +395,8 @@ impl Job<'_> {
         Ok((written(out, place)?, done))
     }
 
-    /// A file that is one page: it is copied, or not.
-    fn page(&self, place: &Path, fate: &mut dyn FnMut(u32) -> Fate) -> Outcome {
+    /// Copies a single page, or not.
+    fn page(&self, place: &Path, fate: &mut dyn FnMut(u32) -> Fate) -> RewriteResult {
         if fate(0) == Fate::Keep {
             let mut out = create(place)?;
             copy_around(self.path, &[], &mut out).map_err(|error| failed(place, error))?;
@@ -421,7 +425,7 @@ fn create(path: &Path) -> Result<BufWriter<Output>, Error> {
     Ok(BufWriter::with_capacity(256 << 10, file))
 }
 
-/// Copies a file, but for holes in it.
+/// Copies a file without the bytes in `holes`.
 fn copy_around(path: &Path, holes: &[Hole], out: &mut impl Write) -> io::Result<()> {
     let mut file = File::open(path)?;
     let mut at = 0;
@@ -435,7 +439,7 @@ fn copy_around(path: &Path, holes: &[Hole], out: &mut impl Write) -> io::Result<
     Ok(())
 }
 
-/// Bytes as a member of their own; nothing stays nothing.
+/// Compresses bytes into one member. Empty input stays empty.
 fn pack(bytes: &[u8], packing: Packing) -> io::Result<Vec<u8>> {
     if bytes.is_empty() {
         return Ok(Vec::new());
@@ -445,7 +449,7 @@ fn pack(bytes: &[u8], packing: Packing) -> io::Result<Vec<u8>> {
     packer.finish()
 }
 
-/// Packs what is written to it.
+/// Compresses what is written to it.
 enum Packer<W: Write> {
     Plain(W),
     Gzip(flate2::write::GzEncoder<W>),

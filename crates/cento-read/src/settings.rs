@@ -1,55 +1,55 @@
-//! What the user may choose about reading.
+//! Settings for reading.
 
 use std::time::Duration;
 
 use crate::{FieldMap, Format, RemoteSettings};
 
-/// How inputs are found, read and decoded. The default is what suits most people.
+/// How inputs are found, read and decoded.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// The URL that stands for a walked folder: the URL of a file in it is this joined with the
-    /// file's path below the folder. Without it the URL of a file is its path as given.
+    /// The base URL of a folder: the URL of a file is the base URL joined with the file's path
+    /// relative to the folder. Without a base URL, the URL of a file is its path.
     pub base_url: Option<String>,
-    /// Which fields of JSON objects and which columns of tables hold what.
+    /// The roles of JSON fields and table columns.
     pub fields: FieldMap,
-    /// Read every input as this, whatever its name and its first bytes say.
+    /// The format of all inputs. Without it, the format is detected by name and content.
     pub format: Option<Format>,
-    /// How much one record may cost.
+    /// Limits on the size of records.
     pub limits: Limits,
-    /// Keep the text of HTTP responses that are no success (404 pages, redirects), too.
+    /// Keep the text of HTTP responses with a status other than 2xx (404 pages, redirects).
     pub keep_status: bool,
-    /// Follow links that lead out of a walked folder. What is in a folder may be from others, and
-    /// must not name files of the one who reads it, unless that one says so.
+    /// Follow symbolic links that lead out of a folder. Off by default: a folder may come from
+    /// somebody else, and its links must not expose other files of the user.
     pub follow_links: bool,
-    /// How many threads, for each reader of a large gzip file of many members, inflate ahead of it.
+    /// The number of threads that decompress ahead of each reader of a large gzip file with many
+    /// members.
     pub helpers: usize,
-    /// How to deal with other machines.
+    /// Settings for remote inputs.
     pub remote: RemoteSettings,
 }
 
-/// How much one record may cost. What exceeds a limit is set aside with its reason; it is never
-/// held in memory.
+/// Limits on the size of records. What exceeds a limit is rejected with a reason and never held in
+/// memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The largest page: as stored in its archive, and again after its content coding is undone.
+    /// The largest page in bytes, both as stored in its archive and without its content coding.
     pub max_page_bytes: u64,
-    /// The largest header of one archive record, and the largest head of an HTTP response.
+    /// The largest header of an archive record and the largest head of an HTTP response, in bytes.
     pub max_header_bytes: usize,
-    /// How many lines a header, or the head of a response, may have.
+    /// The maximum number of lines of a header and of the head of a response.
     pub max_header_lines: usize,
-    /// The longest line of a JSON Lines file.
+    /// The longest line of a JSON Lines file, in bytes.
     pub max_line_bytes: u64,
-    /// How many times larger than its content coding a page may be. Only pages over a megabyte are
-    /// held to it: short ones do no harm, and an empty table can honestly shrink a hundredfold. A
-    /// compressed member of an input is held to it as well, once it has unpacked to four times the
-    /// largest page.
+    /// The maximum compression ratio of a page. It applies to pages over a megabyte: short pages
+    /// are harmless, and an empty table can legitimately compress a hundredfold. It also applies to
+    /// a compressed member of an input, once the member has expanded to four times the largest
+    /// page.
     pub max_ratio: u64,
-    /// How deep the elements of an HTML page, or the objects and lists of a JSON line, may stand
-    /// within each other.
+    /// The maximum nesting depth of the elements of an HTML page and of a JSON line.
     pub max_nesting: u32,
-    /// How long a processor may work on one page. Every step from bytes to chunks is linear in the
-    /// size of the page, so that the limits above are what bounds the work, the same on every
-    /// machine. This one is a guard against what nobody thought of.
+    /// The maximum processor time for one page. Every step from bytes to chunks is linear in the
+    /// size of the page, so the limits above bound the work, the same on every machine. This limit
+    /// guards against cases that nobody thought of.
     pub max_work: Duration,
 }
 

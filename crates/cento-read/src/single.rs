@@ -1,15 +1,15 @@
-//! A file that is one page.
+//! Files that contain a single page.
 
 use std::sync::Arc;
 
 use sha1::{Digest, Sha1};
 
-use crate::bytes::{Stream, Trouble, unpacked_name};
-use crate::reader::Records;
-use crate::record::{Body, Told};
+use crate::bytes::{Stream, StreamError, unpacked_name};
+use crate::reader::RecordReader;
+use crate::record::{RecordBody, RecordMetadata};
 use crate::{Cause, Error, Format, Item, Limits, Place, Record, Skipped, Start};
 
-/// Reads a file that is one page.
+/// Reads a file that contains a single page.
 pub(crate) struct SingleReader {
     stream: Stream,
     input: Arc<str>,
@@ -41,13 +41,13 @@ impl SingleReader {
         }
     }
 
-    fn read(&mut self) -> Result<Body, Trouble> {
+    fn read(&mut self) -> Result<RecordBody, StreamError> {
         let limit = usize::try_from(self.limits.max_page_bytes).unwrap_or(usize::MAX - 1);
         let expected = self.bytes.and_then(|bytes| usize::try_from(bytes).ok());
         let mut content = Vec::with_capacity(expected.unwrap_or(0).min(limit) + 1);
         while !self.stream.take(&mut content, limit + 1)? {
             if !self.stream.next_member()? {
-                return Ok(Body::Bytes(content));
+                return Ok(RecordBody::Bytes(content));
             }
         }
         let mut digest = Sha1::new();
@@ -60,7 +60,7 @@ impl SingleReader {
                 break;
             }
         }
-        Ok(Body::TooLarge {
+        Ok(RecordBody::TooLarge {
             head: Vec::new(),
             http: false,
             bytes,
@@ -68,7 +68,7 @@ impl SingleReader {
         })
     }
 
-    /// The type, as far as the name tells. That of a page is looked at again when it is decoded.
+    /// The media type by file name. Decoding checks it against the content.
     fn mime(&self) -> &'static str {
         let name = self.input.to_ascii_lowercase();
         let name = unpacked_name(&name);
@@ -84,7 +84,7 @@ impl SingleReader {
     }
 }
 
-impl Records for SingleReader {
+impl RecordReader for SingleReader {
     fn next(&mut self) -> Result<Option<Item>, Error> {
         if self.done {
             return Ok(None);
@@ -110,18 +110,20 @@ impl Records for SingleReader {
             })
         };
         Ok(Some(match read {
-            Err(Trouble::Io(error)) => return Err(Error::from_io(&self.input, error)),
-            Err(Trouble::Damaged(cause, detail)) => skipped(cause, detail),
-            Err(Trouble::Truncated) => skipped(Cause::Truncated, "the compressed data stop".into()),
+            Err(StreamError::Io(error)) => return Err(Error::from_io(&self.input, error)),
+            Err(StreamError::Damaged(cause, detail)) => skipped(cause, detail),
+            Err(StreamError::Truncated) => {
+                skipped(Cause::Truncated, "the compressed data are truncated".into())
+            }
             Ok(body) => Item::Record(Record {
                 place,
                 url: Some(self.url.clone()),
                 ip: None,
                 fetched: None,
                 input: self.input.clone(),
-                told: Told {
+                metadata: RecordMetadata {
                     mime: Some(self.mime().into()),
-                    ..Told::default()
+                    ..RecordMetadata::default()
                 },
                 body,
             }),

@@ -1,8 +1,8 @@
-//! Threads that inflate ahead of a reader change nothing but the time it takes.
+//! Threads that decompress ahead of a reader change only the time.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "what goes wrong is to end the test"
+    reason = "a failure must end the test"
 )]
 
 mod common;
@@ -16,7 +16,7 @@ fn page(url: &str, text: &str) -> Vec<u8> {
     response(url, &head, text.as_bytes())
 }
 
-/// Text that packs to about a third.
+/// Text that compresses to about a third.
 fn noise(seed: u64, length: usize) -> String {
     let mut state = seed.wrapping_mul(2) + 1;
     (0..length)
@@ -27,8 +27,8 @@ fn noise(seed: u64, length: usize) -> String {
         .collect()
 }
 
-/// Records of many sizes, over several blocks; some are damaged, some are cut, between some there
-/// is garbage, and some hold what looks like the beginning of a member.
+/// Records of many sizes in several blocks. Some are damaged or truncated, some are followed by
+/// garbage that looks like the beginning of a member.
 fn archive() -> Vec<u8> {
     let mut archive = Vec::new();
     for number in 0..400u64 {
@@ -54,7 +54,7 @@ fn archive() -> Vec<u8> {
 }
 
 #[test]
-fn help_changes_nothing_about_what_is_read() {
+fn helpers_do_not_change_the_records() {
     let folder = Folder::new();
     let path = folder.write("a.warc.gz", &archive());
     let alone = Settings::default();
@@ -63,14 +63,14 @@ fn help_changes_nothing_about_what_is_read() {
     let expected = read_from(&inputs[0], &alone, Start::default()).unwrap();
     assert!(expected.len() >= 400);
     for helpers in [1, 2, 5] {
-        let helped = Settings {
+        let with_helpers = Settings {
             helpers,
             ..Settings::default()
         };
-        let read = read_from(&inputs[0], &helped, Start::default()).unwrap();
+        let read = read_from(&inputs[0], &with_helpers, Start::default()).unwrap();
         assert!(read == expected, "{helpers} helpers");
         for at in [0, 49, 50, 51, 99, 250, 390] {
-            let rest = read_from(&inputs[0], &helped, expected[at].0.next).unwrap();
+            let rest = read_from(&inputs[0], &with_helpers, expected[at].0.next).unwrap();
             assert!(rest == expected[at + 1..], "{helpers} helpers, after {at}");
         }
     }

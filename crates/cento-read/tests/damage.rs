@@ -1,8 +1,8 @@
-//! Whatever happens to one record, the others are read as if nothing had.
+//! Damage to one record does not affect the others.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "what goes wrong is to end the test"
+    reason = "a failure must end the test"
 )]
 
 mod common;
@@ -16,7 +16,7 @@ use common::zip::{stored, zip};
 use common::{Folder, Outcome, assert_resumes, pages_of};
 use proptest::prelude::*;
 
-/// How records are stored, one after the other.
+/// How records are stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stored {
     Warc,
@@ -83,8 +83,8 @@ impl Stored {
         }
     }
 
-    /// How many bytes at the end of a record belong to the next as much: what tells where a line
-    /// ends, where nothing but lines tells a record from the next.
+    /// The number of bytes at the end of a record that the next record needs too: the line end,
+    /// where records are separated by lines.
     fn shared(self) -> usize {
         match self {
             Stored::Arc | Stored::Lines => 1,
@@ -102,13 +102,13 @@ impl Stored {
         }
     }
 
-    /// Whether the bytes after a record must stay where they are.
+    /// Whether the following bytes must keep their offsets.
     fn is_fixed(self) -> bool {
         self == Stored::Wacz
     }
 }
 
-/// What happens to a record.
+/// A kind of damage to a record.
 #[derive(Clone, Debug)]
 enum Damage {
     Flip(Vec<(prop::sample::Index, u8)>),
@@ -152,7 +152,7 @@ impl Damage {
         )
     }
 
-    /// Damages a record; its last `shared` bytes are spared.
+    /// Damages a record except for its last `shared` bytes.
     fn apply(&self, record: &mut Vec<u8>, shared: usize) {
         let end = record.len() - shared;
         let stretch = |at: &prop::sample::Index, length: usize| {
@@ -188,8 +188,8 @@ fn body(words: &[u16]) -> String {
     format!("<p>{}</p>\n\n<p>end", words.join(" "))
 }
 
-/// The content of each page by its address, the causes for which others were skipped, and how many
-/// were ignored.
+/// The contents of the pages by URL, the causes of skipped records, and the number of ignored
+/// records.
 fn read(stored: Stored, bytes: &[u8]) -> (BTreeMap<String, Content>, Vec<Cause>, usize) {
     let folder = Folder::new();
     let path = folder.write(stored.name(), bytes);
@@ -215,7 +215,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn damage_to_one_record_costs_no_other(
+    fn damage_to_one_record_does_not_affect_the_others(
         stored in prop::sample::select(Stored::EVERY.to_vec()),
         bodies in prop::collection::vec(prop::collection::vec(any::<u16>(), 1..200), 2..9),
         which in any::<prop::sample::Index>(),
@@ -238,9 +238,9 @@ proptest! {
                 prop_assert_eq!(pages.get(url), Some(content), "{}", url);
             }
         }
-        // What is gone is told of, or has become a record of another type or address.
-        let told = !causes.is_empty() || ignored > sound.2 || pages.len() == sound.0.len();
-        prop_assert!(told || pages.contains_key(&damaged));
+        // A lost record is reported, or has become a record of another type or URL.
+        let reported = !causes.is_empty() || ignored > sound.2 || pages.len() == sound.0.len();
+        prop_assert!(reported || pages.contains_key(&damaged));
         prop_assert!(causes.len() <= 12, "{:?}", causes);
     }
 }
@@ -249,8 +249,8 @@ fn page(number: usize) -> Vec<u8> {
     Stored::Warc.record(number, &body(&[number as u16; 20]))
 }
 
-/// The three sound records around something else are read, and what else there is has this cause.
-fn assert_costs(what: &str, name: &str, bytes: &[u8], causes: &[Cause]) {
+/// Checks that the three sound records around a damaged one are read, and the causes.
+fn assert_skipped(what: &str, name: &str, bytes: &[u8], causes: &[Cause]) {
     let folder = Folder::new();
     let path = folder.write(name, bytes);
     let outcomes = pages_of(std::slice::from_ref(&path), &Settings::default()).unwrap();
@@ -272,7 +272,7 @@ fn assert_costs(what: &str, name: &str, bytes: &[u8], causes: &[Cause]) {
 }
 
 #[test]
-fn every_known_way_to_be_broken_costs_what_is_broken() {
+fn every_known_kind_of_damage_affects_only_the_damaged_record() {
     let with_length = |length: &str| {
         let sound = String::from_utf8(page(9)).unwrap();
         let begin = sound.find("Content-Length: ").unwrap();
@@ -303,7 +303,7 @@ fn every_known_way_to_be_broken_costs_what_is_broken() {
             &[Cause::Truncated],
         ),
         (
-            "beyond numbers",
+            "larger than 64 bits",
             with_length("Content-Length: 99999999999999999999"),
             &[Cause::BadHeader],
         ),
@@ -313,7 +313,7 @@ fn every_known_way_to_be_broken_costs_what_is_broken() {
             &[Cause::BadHeader],
         ),
         (
-            "no number",
+            "not a number",
             with_length("Content-Length: many"),
             &[Cause::BadHeader],
         ),
@@ -331,7 +331,7 @@ fn every_known_way_to_be_broken_costs_what_is_broken() {
             &[Cause::BadLength],
         ),
         (
-            "a header that goes on with the next",
+            "a header cut off before the next record",
             page(9)[..60].to_vec(),
             &[Cause::BadHeader],
         ),
@@ -356,7 +356,7 @@ fn every_known_way_to_be_broken_costs_what_is_broken() {
             b"HTTP/1.1 200 OK\r\n\r\n<p>x\r\n".to_vec(),
             &[Cause::BadHeader],
         ),
-        ("two bytes a letter", utf16, &[Cause::BadHeader]),
+        ("UTF-16", utf16, &[Cause::BadHeader]),
         ("line ends", b"\r\n\r\n\n\n\r\n\n".to_vec(), &[]),
         (
             "an empty record",
@@ -364,7 +364,7 @@ fn every_known_way_to_be_broken_costs_what_is_broken() {
             &[],
         ),
         (
-            "no address",
+            "no URL",
             record(
                 "response",
                 "",
@@ -379,7 +379,7 @@ fn every_known_way_to_be_broken_costs_what_is_broken() {
             &[],
         ),
         (
-            "a piece",
+            "a continuation",
             record("continuation", "http://b/", "text/plain", b"x"),
             &[],
         ),
@@ -393,9 +393,9 @@ fn every_known_way_to_be_broken_costs_what_is_broken() {
         let plain = [&page(1), &page(2), broken, &page(3)]
             .map(Vec::clone)
             .concat();
-        assert_costs(what, "a.warc", &plain, causes);
+        assert_skipped(what, "a.warc", &plain, causes);
     }
-    // What comes first.
+    // At the beginning of the file.
     for (what, first, causes) in [
         (
             "garbage first",
@@ -406,25 +406,25 @@ fn every_known_way_to_be_broken_costs_what_is_broken() {
         ("line ends first", b"\r\n\r\n".to_vec(), &[]),
     ] {
         let bytes = [first, page(1), page(2), page(3)].concat();
-        assert_costs(what, "a.warc", &bytes, causes);
+        assert_skipped(what, "a.warc", &bytes, causes);
     }
 }
 
 #[test]
-fn every_known_way_in_which_a_member_is_broken_costs_that_member() {
+fn every_known_kind_of_damage_to_a_member_affects_only_that_member() {
     let member = gzip(&page(9));
-    let bent = |at: usize| {
+    let flipped = |at: usize| {
         let mut member = member.clone();
         member[at] ^= 0xff;
         member
     };
     let length = member.len();
     let cases: &[(&str, Vec<u8>, &[Cause])] = &[
-        ("magic", bent(0), &[Cause::BadGzip]),
-        ("flags", bent(3), &[Cause::BadGzip]),
-        ("data", bent(length / 2), &[Cause::BadGzip]),
-        ("checksum", bent(length - 8), &[Cause::BadGzip]),
-        ("length", bent(length - 1), &[Cause::BadGzip]),
+        ("magic", flipped(0), &[Cause::BadGzip]),
+        ("flags", flipped(3), &[Cause::BadGzip]),
+        ("data", flipped(length / 2), &[Cause::BadGzip]),
+        ("checksum", flipped(length - 8), &[Cause::BadGzip]),
+        ("length", flipped(length - 1), &[Cause::BadGzip]),
         ("cut in its header", member[..5].to_vec(), &[Cause::BadGzip]),
         (
             "cut in its data",
@@ -436,13 +436,13 @@ fn every_known_way_in_which_a_member_is_broken_costs_that_member() {
             member[..length - 3].to_vec(),
             &[Cause::BadGzip],
         ),
-        ("packed twice", gzip(&member), &[Cause::BadHeader]),
+        ("compressed twice", gzip(&member), &[Cause::BadHeader]),
         (
             "empty members",
             [gzip(b""), gzip(b""), gzip(b"\r\n")].concat(),
             &[],
         ),
-        ("not packed", page(9), &[Cause::BadGzip]),
+        ("not compressed", page(9), &[Cause::BadGzip]),
         ("zeros", vec![0; 5_000], &[Cause::BadGzip]),
     ];
     for (what, broken, causes) in cases {
@@ -453,11 +453,11 @@ fn every_known_way_in_which_a_member_is_broken_costs_that_member() {
             gzip(&page(3)),
         ]
         .concat();
-        assert_costs(what, "a.warc.gz", &bytes, causes);
+        assert_skipped(what, "a.warc.gz", &bytes, causes);
     }
     let message = {
         let folder = Folder::new();
-        let bytes = [gzip(&page(1)), bent(length / 2), gzip(&page(2))].concat();
+        let bytes = [gzip(&page(1)), flipped(length / 2), gzip(&page(2))].concat();
         let path = folder.write("a.warc.gz", &bytes);
         let outcomes = pages_of(&[path], &Settings::default()).unwrap();
         outcomes
@@ -472,7 +472,7 @@ fn every_known_way_in_which_a_member_is_broken_costs_that_member() {
 }
 
 #[test]
-fn a_response_that_is_whole_by_its_own_account_is_kept_whatever_the_record_claims() {
+fn a_response_that_is_complete_by_its_content_length_is_kept() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 10\r\n\r\n";
     let folder = Folder::new();
     for (body, kept) in [
@@ -520,10 +520,9 @@ fn a_response_that_is_whole_by_its_own_account_is_kept_whatever_the_record_claim
     }
 }
 
-/// Wherever it stands in a file, and whatever length its record claims: too much, too little, more
-/// than any page may have.
+/// The length in the record header may be too long, too short, or over the page limit.
 #[test]
-fn a_whole_response_in_the_middle_of_a_file_is_kept_and_so_are_its_neighbours() {
+fn a_complete_response_with_a_wrong_record_length_is_kept_and_so_are_its_neighbours() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 10\r\n\r\n";
     let block = format!("{head}<p>cento!\n");
     let folder = Folder::new();
@@ -566,8 +565,8 @@ fn a_whole_response_in_the_middle_of_a_file_is_kept_and_so_are_its_neighbours() 
             ("a.warc", warc.clone()),
             ("a.warc.gz", gzip(&warc)),
         ] {
-            // What cannot be read again, and claims more than any page has, is lost with all that
-            // it claims.
+            // In input that cannot be read again, everything that an oversized record claims is
+            // lost.
             if name.ends_with(".gz") && claimed > 64 << 20 {
                 continue;
             }
@@ -582,7 +581,7 @@ fn a_whole_response_in_the_middle_of_a_file_is_kept_and_so_are_its_neighbours() 
                 .collect();
             let expected = ["http://n/1", "http://a/", "http://n/2", "http://n/3"];
             assert_eq!(urls, expected, "{name} {claimed}");
-            // A length that is too long by a line end takes that for part of the page.
+            // If the length is too long by one, the line end counts as part of the page.
             let whole = outcomes.iter().any(|outcome| match outcome {
                 Outcome::Page(decoded) => match &decoded.page.content {
                     Content::Html(html) => html.trim_end() == "<p>cento!",
@@ -595,8 +594,88 @@ fn a_whole_response_in_the_middle_of_a_file_is_kept_and_so_are_its_neighbours() 
     }
 }
 
+/// Issue 15: complete responses in a damaged plain ARC file were lost.
 #[test]
-fn arc_files_are_found_and_opened_as_what_they_are() {
+fn a_damaged_plain_arc_loses_only_the_damaged_records() {
+    let whole = |number: usize| {
+        format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 14\r\n\r\n<p>\n\ncento {number:02}\n"
+        )
+    };
+    let with_length = |number: usize, length: usize| {
+        let block = whole(number);
+        format!("http://a/{number} 192.0.2.1 20240503120000 text/html {length}\n{block}\n")
+    };
+    let sound = |number: usize| with_length(number, whole(number).len());
+    let head = whole(0).find("<p>").unwrap();
+    let damaged_header = "???://a/0 192.0.2.1 2024 text/html\n<p>damaged\n";
+    let mut files: Vec<(String, String)> = Vec::new();
+    // Every length, followed by a sound record or a damaged one.
+    for length in (0..whole(0).len() + 90).chain([1_000, 100_000, 100 << 20]) {
+        for (next, between) in [("sound", ""), ("damaged", damaged_header)] {
+            let file = [
+                sound(1),
+                with_length(2, length),
+                between.into(),
+                sound(3),
+                sound(4),
+                sound(5),
+            ];
+            files.push((format!("{length}, then {next}"), file.concat()));
+        }
+    }
+    // A page that was cut off directly before a record.
+    for cut in [head + 3, head + 9] {
+        let block = &whole(9)[..cut];
+        let line = format!(
+            "http://a/9 192.0.2.1 20240503120000 text/html {}\n",
+            block.len() + 7
+        );
+        let before = [sound(1), sound(2), line, block.into()].concat();
+        let after = [sound(3), sound(4), sound(5)].concat();
+        files.push((format!("cut at {cut}"), format!("{before}{after}")));
+        let minified = "x".repeat(100_000);
+        files.push((
+            format!("long, cut at {cut}"),
+            format!("{before}{minified}{after}"),
+        ));
+    }
+    // The header of the last record was cut off.
+    let wrong_last = [sound(1), sound(2), sound(3), sound(4), with_length(5, 200)].concat();
+    files.push(("end".into(), format!("{wrong_last}http://a/6 192.0")));
+    let folder = Folder::new();
+    for (what, records) in files {
+        let bytes = [arc_description(), records.into_bytes()].concat();
+        let path = folder.write("a.arc", &bytes);
+        let outcomes = pages_of(std::slice::from_ref(&path), &Settings::default()).unwrap();
+        // The line end after a record may be counted as part of the page, and the other way round.
+        let contents: BTreeMap<&str, &str> = outcomes
+            .iter()
+            .filter_map(|outcome| match outcome {
+                Outcome::Page(decoded) => match &decoded.page.content {
+                    Content::Html(html) => Some((decoded.page.url.as_str(), html.trim_end())),
+                    _ => None,
+                },
+                _ => None,
+            })
+            .collect();
+        for number in 1..=5 {
+            let url = format!("http://a/{number}");
+            let expected = format!("<p>\n\ncento {number:02}");
+            let content = contents.get(url.as_str());
+            // If the length of a record ends before a line end of the next record, which is
+            // damaged, both lengths are possible. Then the longer one is used.
+            assert!(
+                content.is_some_and(|content| content.starts_with(&expected)),
+                "{what}: {url}: {content:?}"
+            );
+        }
+        assert_resumes(&path, &Settings::default(), outcomes.len());
+    }
+}
+
+#[test]
+fn arc_files_are_recognised() {
     let folder = Folder::new();
     let records = |stored: Stored| {
         let records: Vec<_> = (0..5)

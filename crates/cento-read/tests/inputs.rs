@@ -1,8 +1,8 @@
-//! From what the user types to inputs.
+//! Resolving arguments into inputs.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "what goes wrong is to end the test"
+    reason = "a failure must end the test"
 )]
 
 mod common;
@@ -52,7 +52,7 @@ fn site() -> Folder {
 }
 
 #[test]
-fn a_folder_is_walked_in_the_order_of_names_without_what_is_hidden() {
+fn a_folder_is_walked_in_order_without_hidden_files() {
     let folder = site();
     let resolved = found(&[&folder.name("site")]).unwrap();
     assert_eq!(
@@ -90,7 +90,7 @@ fn a_folder_is_walked_in_the_order_of_names_without_what_is_hidden() {
 }
 
 #[test]
-fn patterns_lists_and_repetitions_come_to_one_sorted_list() {
+fn patterns_lists_and_repetitions_become_one_sorted_list() {
     let folder = site();
     folder.write(
         "list",
@@ -112,37 +112,34 @@ fn patterns_lists_and_repetitions_come_to_one_sorted_list() {
 }
 
 #[test]
-fn what_cannot_be_found_is_an_error_with_a_hint() {
+fn an_input_that_cannot_be_found_is_an_error_with_a_hint() {
     let folder = site();
     folder.write("empty/x/.keep", b"");
     folder.write("list.json", b"[\n  {\"text\": \"a\"}\n]\n");
     folder.write("loop", format!("@{}", folder.name("loop")).as_bytes());
     for (specs, expected) in [
-        (
-            vec![folder.name("missing.warc")],
-            "there is no such file or folder",
-        ),
+        (vec![folder.name("missing.warc")], "no such file or folder"),
         (vec![folder.name("*.none")], "no file matches this pattern"),
-        (vec![folder.name("[")], "not a pattern: "),
+        (vec![folder.name("[")], "invalid pattern: "),
         (
             vec![folder.name("empty")],
-            "the folder holds nothing to read",
+            "the folder contains nothing to read",
         ),
         (
             vec![folder.name("site/data")],
-            "the file holds neither text nor a format that is known",
+            "the file contains neither text nor a known format",
         ),
         (
             vec![folder.name("site/pack.zip")],
-            "an archive of files is not a format that cento reads",
+            "an archive of files is not supported",
         ),
         (
             vec![folder.name("list.json")],
-            "JSON that is not one object a line is not a format that cento reads",
+            "JSON that is not one object per line is not supported",
         ),
         (
             vec![format!("@{}", folder.name("missing"))],
-            "there is no such file or folder",
+            "no such file or folder",
         ),
         (
             vec![format!("@{}", folder.name("loop"))],
@@ -150,9 +147,9 @@ fn what_cannot_be_found_is_an_error_with_a_hint() {
         ),
         (
             vec![format!("@{}", folder.name("empty/x/.keep"))],
-            "it names no input",
+            "the list is empty",
         ),
-        (vec![], "no input was given"),
+        (vec![], "no input was specified"),
         (
             vec![folder.name("site/data"), folder.name("site/pack.zip")],
             "nothing to read, only 1 binary",
@@ -174,7 +171,7 @@ fn what_cannot_be_found_is_an_error_with_a_hint() {
 }
 
 #[test]
-fn a_file_that_is_named_is_read_whatever_its_name() {
+fn a_named_file_is_read_whatever_its_name() {
     let folder = site();
     folder.write("page", b"<!doctype html><p>Words");
     folder.write("list", b"{\"text\": \"words\"}\n");
@@ -212,7 +209,7 @@ fn a_file_that_is_named_is_read_whatever_its_name() {
 }
 
 #[test]
-fn the_url_of_a_file_is_its_path_or_lies_below_the_base() {
+fn the_url_of_a_file_is_its_path_or_below_the_base_url() {
     let folder = site();
     folder.write("site/größe & co.html", b"<p>Words");
     let outcomes = pages_of(&[folder.name("site/a")], &Settings::default()).unwrap();
@@ -239,7 +236,7 @@ fn the_url_of_a_file_is_its_path_or_lies_below_the_base() {
 }
 
 #[test]
-fn pages_and_texts_are_read_packed_or_not_and_damage_is_told() {
+fn single_pages_are_read_compressed_or_not_and_damage_is_reported() {
     let folder = Folder::new();
     let page = "<p>größe".repeat(1_000);
     folder.write("a.html", page.as_bytes());
@@ -271,7 +268,7 @@ fn pages_and_texts_are_read_packed_or_not_and_damage_is_told() {
 }
 
 #[test]
-fn a_file_that_is_too_large_is_set_aside() {
+fn a_file_over_the_limit_is_rejected() {
     let folder = Folder::new();
     let path = folder.write("a.txt", &[b'a'; 3_000]);
     let packed = folder.write("b.txt.gz", &gzip(&[b'a'; 3_000]));
@@ -293,7 +290,7 @@ fn a_file_that_is_too_large_is_set_aside() {
 }
 
 #[test]
-fn an_archive_is_told_packed_from_plain_by_its_bytes() {
+fn compression_is_detected_by_content_not_by_name() {
     let folder = Folder::new();
     let record = response("http://a/", &["HTTP/1.1 200 OK"], b"<p>Words");
     for (name, bytes) in [
@@ -312,7 +309,7 @@ fn an_archive_is_told_packed_from_plain_by_its_bytes() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_followed_within_a_folder_and_out_of_it_only_if_asked_to() {
+fn links_are_followed_within_a_folder_and_out_of_it_only_on_request() {
     use std::os::unix::fs::symlink;
     let folder = site();
     symlink("..", folder.path("site/a/up")).unwrap();
@@ -346,9 +343,9 @@ fn links_are_followed_within_a_folder_and_out_of_it_only_if_asked_to() {
 }
 
 #[test]
-fn lists_that_name_each_other_are_followed_to_a_depth_and_in_no_circle() {
+fn nested_lists_are_limited_in_depth_and_number_and_cycles_are_found() {
     let folder = site();
-    // Each list names the next one twice: a thousand million lines, 30 lists deep.
+    // Each list names the next one twice: a billion lines, 30 lists deep.
     for depth in 0..30 {
         let next = folder.name(&format!("{}.list", depth + 1));
         let lines = format!("@{next}\n@{next}\n");
@@ -356,9 +353,12 @@ fn lists_that_name_each_other_are_followed_to_a_depth_and_in_no_circle() {
     }
     folder.write("30.list", folder.name("site").as_bytes());
     let error = found(&[&format!("@{}", folder.name("0.list"))]).unwrap_err();
-    assert!(error.to_string().contains("16 lists"), "{error}");
+    assert!(error.to_string().contains("more than 16 deep"), "{error}");
     let doubling = found(&[&format!("@{}", folder.name("16.list"))]).unwrap_err();
-    assert!(doubling.to_string().contains("lists in all"), "{doubling}");
+    assert!(
+        doubling.to_string().contains("lists in total"),
+        "{doubling}"
+    );
     let few = found(&[&format!("@{}", folder.name("26.list"))]).unwrap();
     assert_eq!(few.inputs.len(), 4);
     folder.write("a.list", format!("@{}", folder.name("b.list")).as_bytes());
@@ -368,14 +368,14 @@ fn lists_that_name_each_other_are_followed_to_a_depth_and_in_no_circle() {
 
 #[cfg(unix)]
 #[test]
-fn pipes_and_holes_in_a_folder_are_passed_over_and_not_waited_for() {
+fn pipes_and_sparse_files_in_a_folder_are_ignored() {
     let folder = site();
     let made = std::process::Command::new("mkfifo")
         .arg(folder.path("site/pipe.html"))
         .status();
     assert!(made.unwrap().success());
     let sparse = std::fs::File::create(folder.path("site/hole.txt")).unwrap();
-    // Some file systems have no files of this size.
+    // Some file systems do not support files of this size.
     let holed = sparse.set_len(5 << 40).is_ok();
     for spec in [folder.name("site"), folder.name("site/*")] {
         let resolved = found(&[&spec]).unwrap();
@@ -395,13 +395,13 @@ fn pipes_and_holes_in_a_folder_are_passed_over_and_not_waited_for() {
 
 #[cfg(unix)]
 #[test]
-fn what_may_not_be_read_is_an_error_if_named_and_counted_if_come_across() {
+fn a_file_without_permission_is_an_error_if_named_and_counted_if_found() {
     use std::fs::{Permissions, set_permissions};
     use std::os::unix::fs::PermissionsExt;
     let folder = site();
     set_permissions(folder.path("site/a"), Permissions::from_mode(0o000)).unwrap();
     set_permissions(folder.path("site/b.html"), Permissions::from_mode(0o000)).unwrap();
-    // Who may read everything anyway cannot try this.
+    // Root may read everything.
     if std::fs::read_dir(folder.path("site/a")).is_ok() {
         return;
     }
@@ -417,7 +417,7 @@ fn what_may_not_be_read_is_an_error_if_named_and_counted_if_come_across() {
 
 #[cfg(unix)]
 #[test]
-fn a_pipe_is_read_as_what_its_first_bytes_show() {
+fn the_format_of_a_pipe_is_detected_by_its_first_bytes() {
     let record = response("http://a/", &["HTTP/1.1 200 OK"], b"<p>Words");
     let folder = Folder::new();
     for (name, bytes, url) in [

@@ -1,8 +1,8 @@
-//! JSON Lines, from files to pages.
+//! Reading JSON Lines.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "what goes wrong is to end the test"
+    reason = "a failure must end the test"
 )]
 
 mod common;
@@ -71,7 +71,7 @@ fn fields_can_be_named_and_nested() {
 }
 
 #[test]
-fn who_names_a_field_for_html_gets_html() {
+fn a_field_named_for_html_is_used_instead_of_text() {
     let outcomes = pages(
         "{\"text\": \"no\", \"page\": \"<p>yes\"}\n",
         &settings_with(&["html=page"]),
@@ -80,7 +80,7 @@ fn who_names_a_field_for_html_gets_html() {
 }
 
 #[test]
-fn bad_lines_are_told_by_their_cause() {
+fn invalid_lines_are_skipped_with_a_cause() {
     let long = format!("{{\"text\": \"{}\"}}\n", "a".repeat(3_000));
     let lines = format!(
         "{{\"text\": \"good\"}}\nnot json\n{{\"text\": \"cut\n[1]\n\n{{\"url\": \"http://a/\"}}\n{{\"text\": null}}\n{{\"text\": [\"a\"]}}\n{long}{{\"text\": \"\"}}\n{{\"text\": \"a\"}} b\n{{\"text\": \"last\"}}"
@@ -119,7 +119,7 @@ fn bad_lines_are_told_by_their_cause() {
 }
 
 #[test]
-fn broken_characters_do_not_cost_the_text() {
+fn text_with_invalid_characters_is_kept() {
     let folder = Folder::new();
     let lines =
         b"\xef\xbb\xbf{\"text\": \"cut \\ud83d emoji\", \"n\": 1}\n{\"text\": \"caf\xe9\"}\n";
@@ -138,7 +138,7 @@ fn broken_characters_do_not_cost_the_text() {
 }
 
 #[test]
-fn a_field_that_no_line_has_is_an_error_that_names_those_there_are() {
+fn a_field_that_does_not_occur_is_an_error_that_lists_the_fields() {
     let folder = Folder::new();
     let path = folder.write(
         "in.jsonl",
@@ -161,8 +161,7 @@ fn a_field_that_no_line_has_is_an_error_that_names_those_there_are() {
     let error = pages_of(&[other], &Settings::default()).unwrap_err();
     assert!(matches!(&error, Error::NoTextField { found, .. } if found == &["words"]));
 
-    // A field that comes late is there all the same, and so is one whose name is written with
-    // escapes.
+    // A field may occur late, and its name may be written with escapes.
     let mut lines = "{\"text\": \"a\"}\n".repeat(1_500);
     lines.push_str("{\"text\": \"a\", \"\\u0434\\u0430\\u0442\\u0430\": \"b\"}\n");
     let late = folder.write("late.jsonl", lines.as_bytes());
@@ -192,7 +191,7 @@ fn a_wrong_name_for_the_text_is_found_before_the_whole_input_is_read() {
 }
 
 #[test]
-fn gzip_is_read_too_in_any_number_of_members_and_as_far_as_it_goes() {
+fn gzip_lines_are_read_in_any_number_of_members_and_up_to_damage() {
     let folder = Folder::new();
     let lines: Vec<_> = (0..2_000)
         .map(|at| format!("{{\"text\": \"{at} words\"}}\n"))

@@ -1,9 +1,8 @@
-//! Every limit is met by input that is made to exceed it, which costs the record that does and
-//! nothing else.
+//! For every limit, input that exceeds it. This affects only the record that does.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "what goes wrong is to end the test"
+    reason = "a failure must end the test"
 )]
 
 mod common;
@@ -22,7 +21,7 @@ fn page(url: &str) -> Vec<u8> {
     response(url, &HEAD, b"<p>cento")
 }
 
-/// The reasons for which records were skipped, pages rejected, and how many pages were kept.
+/// The causes of skipped records, the reasons for rejected pages, and the number of kept pages.
 fn reasons(name: &str, bytes: &[u8], settings: &Settings) -> (Vec<Cause>, Vec<Reject>, usize) {
     let folder = Folder::new();
     let path = folder.write(name, bytes);
@@ -41,7 +40,7 @@ fn reasons(name: &str, bytes: &[u8], settings: &Settings) -> (Vec<Cause>, Vec<Re
 }
 
 #[test]
-fn headers_of_records_are_held_to_their_bytes_and_their_lines() {
+fn record_headers_are_limited_in_bytes_and_lines() {
     let settings = Settings::default();
     let with_fields = |fields: String| {
         let sound = String::from_utf8(page("http://a/2")).unwrap();
@@ -76,7 +75,7 @@ fn headers_of_records_are_held_to_their_bytes_and_their_lines() {
 }
 
 #[test]
-fn heads_of_responses_are_held_to_their_bytes_and_their_lines() {
+fn response_heads_are_limited_in_bytes_and_lines() {
     let long = format!("X: {}", "y".repeat(300 << 10));
     let mut many = vec!["HTTP/1.1 200 OK"];
     many.resize(1_100, "X: y");
@@ -100,7 +99,7 @@ fn heads_of_responses_are_held_to_their_bytes_and_their_lines() {
 }
 
 #[test]
-fn objects_are_held_to_their_nesting_wherever_it_is() {
+fn json_objects_are_limited_in_nesting() {
     let deep = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     let sound = "{\"text\": \"cento\"}\n";
     for (line, cause) in [
@@ -133,7 +132,7 @@ fn objects_are_held_to_their_nesting_wherever_it_is() {
 }
 
 #[test]
-fn lines_are_held_to_their_length() {
+fn lines_are_limited_in_length() {
     let mut settings = Settings::default();
     settings.limits.max_line_bytes = 1_000;
     let long = format!("{{\"text\": \"{}\"}}\n", "a ".repeat(1_000));
@@ -148,7 +147,7 @@ fn lines_are_held_to_their_length() {
 }
 
 #[test]
-fn a_member_that_unpacks_to_far_too_much_is_left_and_the_next_is_read() {
+fn a_member_that_expands_too_much_is_skipped_and_the_next_is_read() {
     let mut settings = Settings::default();
     settings.limits.max_page_bytes = 1 << 20;
     let bomb = vec![b'a'; 64 << 20];
@@ -192,7 +191,7 @@ fn a_member_that_unpacks_to_far_too_much_is_left_and_the_next_is_read() {
     let (causes, rejects, kept) = reasons("a.wacz", &zip(&files, false), &settings);
     assert_eq!(causes.last(), Some(&Cause::UnpacksTooLarge));
     assert_eq!((rejects, kept), (vec![], 1));
-    // Whoever expects such a thing can have it.
+    // The limit can be raised.
     settings.limits.max_ratio = u64::MAX;
     let bytes = [
         gzip(&page("http://a/1")),
@@ -204,9 +203,9 @@ fn a_member_that_unpacks_to_far_too_much_is_left_and_the_next_is_read() {
     assert_eq!(outcome, (vec![], vec![Reject::TooLarge], 2));
 }
 
-/// The beginnings of members, each claiming a whole block, that go on with nothing of the kind.
+/// Beginnings of members that each claim a whole block and are followed by something else.
 #[test]
-fn an_input_full_of_false_beginnings_is_searched_in_a_moment() {
+fn an_input_full_of_false_beginnings_is_searched_quickly() {
     for (ending, pack) in PACKINGS
         .into_iter()
         .chain([("gz", gzip as fn(&[u8]) -> Vec<u8>)])
@@ -221,7 +220,7 @@ fn an_input_full_of_false_beginnings_is_searched_in_a_moment() {
         let begun = Instant::now();
         let (causes, _, kept) = reasons(&format!("a.warc.{ending}"), &bytes, &Settings::default());
         assert!(!causes.is_empty() && kept == 1, "{ending}");
-        // Crossing from one short member into the next looks at each.
+        // A record in many short members: the beginning of each is checked.
         let record = page("http://a/2");
         let crumbs: Vec<u8> = record.chunks(1).flat_map(pack).collect();
         let bytes = [crumbs, sound].concat();

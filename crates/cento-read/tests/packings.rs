@@ -1,8 +1,8 @@
-//! Inputs packed in every way: whole, damaged, and read on from any record.
+//! Inputs in all compression formats: complete, damaged, and resumed at any record.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "what goes wrong is to end the test"
+    reason = "a failure must end the test"
 )]
 
 mod common;
@@ -44,7 +44,7 @@ fn skippable(kind: u8, content: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn an_archive_is_the_same_however_it_is_packed_and_resumes_anywhere() {
+fn an_archive_is_the_same_in_all_compression_formats_and_resumes_anywhere() {
     let records = records(12);
     let folder = Folder::new();
     let settings = Settings::default();
@@ -82,7 +82,7 @@ fn an_archive_is_the_same_however_it_is_packed_and_resumes_anywhere() {
 }
 
 #[test]
-fn a_damaged_member_costs_itself_and_not_the_rest() {
+fn a_damaged_member_does_not_affect_the_others() {
     let records = records(8);
     let folder = Folder::new();
     for (ending, pack) in PACKINGS {
@@ -103,8 +103,7 @@ fn a_damaged_member_costs_itself_and_not_the_rest() {
                 _ => None,
             })
             .collect();
-        // LZ4 without a checksum may unpack to something else than was packed, and that is then a
-        // page.
+        // LZ4 without a checksum may decompress to something else, which is then a page.
         assert!(
             causes.iter().all(|&cause| cause == Cause::BadPacking),
             "{ending}: {causes:?}"
@@ -123,9 +122,9 @@ fn a_damaged_member_costs_itself_and_not_the_rest() {
 }
 
 #[test]
-fn an_archive_brings_its_own_dictionary() {
+fn an_archive_may_contain_a_dictionary() {
     let records = records(40);
-    // Any bytes will do for one: the frames reach back into them.
+    // Any bytes can be a dictionary: the frames refer back to them.
     let dictionary = records[39].clone();
     let mut packer = zstd::bulk::Compressor::with_dictionary(3, &dictionary).unwrap();
     let frames: Vec<u8> = records
@@ -155,7 +154,7 @@ fn an_archive_brings_its_own_dictionary() {
 }
 
 #[test]
-fn texts_pages_and_lines_are_read_packed_in_any_way() {
+fn texts_pages_and_lines_are_read_in_all_compression_formats() {
     let folder = Folder::new();
     let lines: String = (0..500)
         .map(|at| format!("{{\"text\": \"Line {at}\"}}\n"))
@@ -181,7 +180,7 @@ fn texts_pages_and_lines_are_read_packed_in_any_way() {
 }
 
 #[test]
-fn a_window_that_is_too_large_is_refused() {
+fn a_window_that_is_too_large_is_rejected() {
     let mut encoder = zstd::stream::Encoder::new(Vec::new(), 3).unwrap();
     encoder.window_log(30).unwrap();
     encoder.write_all(b"Once upon a time").unwrap();
@@ -198,7 +197,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn no_damage_whatever_makes_reading_panic_or_resuming_differ(
+    fn damage_never_causes_a_panic_or_a_different_resume(
         which in 0..PACKINGS.len(),
         each in any::<bool>(),
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),

@@ -1,8 +1,8 @@
-//! Every format is read from another machine as it is from a file.
+//! All formats are read from a server in the same way as from a file.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "what goes wrong is to end the test"
+    reason = "a failure must end the test"
 )]
 
 mod common;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
-use cento_read::{Error, IgnoredCause, RemoteTrouble, Settings, Start, resolve};
+use cento_read::{Error, IgnoredCause, RemoteErrorKind, Settings, Start, resolve};
 use common::archive::{arc_description, arc_record, gzip, response};
 use common::zip::{deflated, stored, zip};
 use common::{Folder, Outcome, assert_resumes, pages_of, read_from};
@@ -76,7 +76,7 @@ fn table(rows: usize) -> Vec<u8> {
     bytes
 }
 
-/// One of each, and how many records it has.
+/// A file in each format, with the number of its records.
 fn samples() -> Vec<(&'static str, Vec<u8>, usize)> {
     let mut arc = arc_description();
     for number in 0..5 {
@@ -144,7 +144,7 @@ fn every_format_is_read_from_a_server_as_from_a_file() {
 }
 
 #[test]
-fn going_on_in_the_middle_asks_for_the_rest_alone() {
+fn resuming_requests_only_the_rest() {
     let bytes = archive(400, true);
     let server = Server::start([("/a.warc.gz", Resource::new(bytes))]);
     let settings = settings();
@@ -157,20 +157,20 @@ fn going_on_in_the_middle_asks_for_the_rest_alone() {
     let before = server.requests().len();
     let rest = read_from(&input, &settings, place.next).unwrap();
     assert!(rest == all[301..]);
-    let asked: Vec<_> = server.requests()[before..]
+    let ranges: Vec<_> = server.requests()[before..]
         .iter()
         .filter_map(|request| request.headers.get("range").cloned())
         .collect();
-    // It may be near enough to the front that was looked at to be read on to.
-    let near = asked.is_empty() && place.next.offset < 1 << 20;
+    // The offset may be so close to the beginning that no new request is needed.
+    let near = ranges.is_empty() && place.next.offset < 1 << 20;
     assert!(
-        near || asked == [format!("bytes={}-", place.next.offset)],
-        "{asked:?}"
+        near || ranges == [format!("bytes={}-", place.next.offset)],
+        "{ranges:?}"
     );
 }
 
 #[test]
-fn a_server_without_ranges_serves_what_is_read_from_the_front() {
+fn formats_that_are_read_in_order_do_not_need_ranges() {
     let settings = settings();
     for (path, bytes, count) in samples() {
         let mut resource = Resource::new(bytes);
@@ -181,7 +181,7 @@ fn a_server_without_ranges_serves_what_is_read_from_the_front() {
             count,
             "{path}"
         );
-        // Not even its length is told.
+        // The length is not known either.
         resource.chunked = true;
         server.put(path, resource);
         let outcome = pages_of(&[server.url(path)], &settings);
@@ -193,7 +193,7 @@ fn a_server_without_ranges_serves_what_is_read_from_the_front() {
 }
 
 #[test]
-fn a_large_table_from_a_server_without_ranges_is_refused_with_advice() {
+fn a_large_table_from_a_server_without_ranges_is_an_error_with_a_hint() {
     let mut bytes = table(100);
     let footer = bytes.split_off(4);
     bytes.resize(6 << 20, 0);
@@ -206,7 +206,7 @@ fn a_large_table_from_a_server_without_ranges_is_refused_with_advice() {
         matches!(
             error,
             Error::Remote {
-                trouble: RemoteTrouble::NoRanges,
+                kind: RemoteErrorKind::NoRanges,
                 ..
             }
         ),
@@ -216,7 +216,7 @@ fn a_large_table_from_a_server_without_ranges_is_refused_with_advice() {
 }
 
 #[test]
-fn a_network_that_fails_is_not_taken_for_a_damaged_file() {
+fn a_network_error_is_not_reported_as_a_corrupted_file() {
     let settings = settings();
     for (path, bytes, _) in samples() {
         let server = Server::start([(path, Resource::new(bytes.clone()))]);
@@ -266,7 +266,7 @@ fn a_list_on_a_server_is_relative_to_that_server() {
     let typed = format!("@{}", server.url("/crawl/x/warc.paths.gz"));
     assert_eq!(names(&typed, &settings).unwrap(), expected);
 
-    // A copy of it on this machine, packed or not.
+    // A local copy of the list, compressed or not.
     let folder = Folder::new();
     for (name, bytes) in [("plain", list.into()), ("packed.gz", gzip(list.as_bytes()))] {
         let typed = format!("@{}", folder.write(name, &bytes));
@@ -280,12 +280,12 @@ fn a_list_on_a_server_is_relative_to_that_server() {
     }
     settings.remote.list_base = None;
 
-    // Files of this machine are out of reach for it.
+    // A remote list cannot name local files.
     let error = names(&format!("@{}", server.url("/sly")), &settings).unwrap_err();
     assert_eq!(
         error.to_string(),
         format!(
-            "{}: there is no such object (404 Not Found)",
+            "{}: no such object (404 Not Found)",
             server.url("/etc/hostname")
         )
     );
@@ -294,7 +294,7 @@ fn a_list_on_a_server_is_relative_to_that_server() {
 }
 
 #[test]
-fn an_object_is_told_by_name_version_and_length_and_read_once() {
+fn an_object_has_a_name_a_version_and_a_length_and_is_read_once() {
     let server = Server::start([
         ("/a.html", Resource::new("<p>Hello.")),
         ("/a.html?b=c", Resource::new("<p>Hello.")),
@@ -323,14 +323,14 @@ fn an_object_is_told_by_name_version_and_length_and_read_once() {
 }
 
 #[test]
-fn what_is_no_url_is_refused_with_advice() {
-    for (typed, said) in [
-        ("s3:///key", "there is no name of a bucket in it"),
+fn an_invalid_url_is_an_error_with_a_hint() {
+    for (typed, message) in [
+        ("s3:///key", "the name of the bucket is missing"),
         ("http://", "empty host"),
-        ("ftp://a/b", "there is no such file or folder"),
+        ("ftp://a/b", "no such file or folder"),
     ] {
         let error = resolve(&[typed.to_owned()], &settings()).unwrap_err();
-        assert!(error.to_string().contains(said), "{error}");
+        assert!(error.to_string().contains(message), "{error}");
         assert!(error.hint().unwrap().contains("s3://"), "{error}");
     }
 }

@@ -1,8 +1,8 @@
-//! An input written again holds what was not dropped, and nothing else.
+//! A filtered input contains exactly the records that were kept.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "what goes wrong is to end the test"
+    reason = "a failure must end the test"
 )]
 
 mod common;
@@ -23,7 +23,7 @@ fn plain(bytes: &[u8]) -> Vec<u8> {
     bytes.to_vec()
 }
 
-/// How each kind of file is made of records: packed one by one, then all together.
+/// How records are stored: compressed one by one, then all together.
 const STORED: [(&str, Pack, Pack); 12] = [
     ("a.warc", plain, plain),
     ("b.warc.gz", gzip, plain),
@@ -85,7 +85,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_not_dropped_is_all_that_is_left(gone in prop::collection::vec(any::<bool>(), 1..9)) {
+    fn exactly_the_kept_records_are_copied(gone in prop::collection::vec(any::<bool>(), 1..9)) {
         for (name, one, all) in STORED {
             let folder = Folder::new();
             let bytes = stored(name, one, all, gone.len());
@@ -132,7 +132,7 @@ fn a_copy_of_the_same_bytes_becomes_a_revisit_record() {
 }
 
 #[test]
-fn tables_keep_every_column_of_the_rows_that_stay() {
+fn all_columns_of_the_kept_rows_are_copied() {
     let folder = Folder::new();
     let lists = ListArray::from_iter_primitive::<Int32Type, _, _>(
         (0..5).map(|row| Some(vec![Some(row), None])),
@@ -177,12 +177,12 @@ fn tables_keep_every_column_of_the_rows_that_stay() {
 }
 
 #[test]
-fn a_page_of_its_own_is_copied_or_not() {
+fn a_single_page_is_copied_or_not() {
     let folder = Folder::new();
-    folder.write("stays.html", b"<p>stays");
-    folder.write("goes.html", b"<p>goes");
-    let stays = written(&folder, "stays.html", &mut |_| Fate::Keep);
-    assert_eq!(std::fs::read(stays).unwrap(), b"<p>stays");
-    let goes = written(&folder, "goes.html", &mut |_| Fate::Drop);
-    assert!(!std::path::Path::new(&goes).exists());
+    folder.write("kept.html", b"<p>kept");
+    folder.write("removed.html", b"<p>removed");
+    let kept = written(&folder, "kept.html", &mut |_| Fate::Keep);
+    assert_eq!(std::fs::read(kept).unwrap(), b"<p>kept");
+    let removed = written(&folder, "removed.html", &mut |_| Fate::Drop);
+    assert!(!std::path::Path::new(&removed).exists());
 }

@@ -1,8 +1,8 @@
-//! Parquet, from files to pages.
+//! Reading Parquet.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "what goes wrong is to end the test"
+    reason = "a failure must end the test"
 )]
 
 mod common;
@@ -68,7 +68,7 @@ fn text(outcome: &Outcome) -> &str {
 }
 
 #[test]
-fn columns_of_every_type_of_string_are_read_with_every_codec() {
+fn all_string_types_and_codecs_are_read() {
     let words = || vec![Some("one"), None, Some("drei größe"), Some("")];
     let dictionary: DictionaryArray<Int32Type> = words().into_iter().collect();
     let arrays: Vec<ArrayRef> = vec![
@@ -112,7 +112,7 @@ fn columns_of_every_type_of_string_are_read_with_every_codec() {
 }
 
 #[test]
-fn named_columns_nested_columns_and_dates_of_every_type_are_read() {
+fn named_columns_nested_columns_and_dates_of_all_types_are_read() {
     let folder = Folder::new();
     let inner = StructArray::from(vec![(
         Arc::new(Field::new("link", DataType::Utf8, true)),
@@ -156,7 +156,7 @@ fn named_columns_nested_columns_and_dates_of_every_type_are_read() {
 }
 
 #[test]
-fn a_page_in_bytes_is_decoded_like_any_other() {
+fn a_page_in_a_binary_column_is_decoded() {
     let folder = Folder::new();
     let bytes: &[u8] = b"<meta charset=windows-1251><p>\xcf\xf0\xe8\xe2\xe5\xf2";
     let path = write(
@@ -171,7 +171,7 @@ fn a_page_in_bytes_is_decoded_like_any_other() {
 }
 
 #[test]
-fn a_column_that_is_not_there_is_an_error_that_names_those_there_are() {
+fn a_missing_column_is_an_error_that_lists_the_columns() {
     let folder = Folder::new();
     let path = write(
         &folder,
@@ -200,7 +200,7 @@ fn a_column_that_is_not_there_is_an_error_that_names_those_there_are() {
 }
 
 #[test]
-fn rows_are_numbered_across_row_groups_and_reading_resumes_at_any() {
+fn rows_are_numbered_across_row_groups_and_reading_resumes_at_any_row() {
     let (_folder, path) = numbered(25, 10);
     common::assert_resumes(&path, &Settings::default(), 25);
     let (_folder, path) = numbered(5_000, 1_700);
@@ -212,7 +212,7 @@ fn rows_are_numbered_across_row_groups_and_reading_resumes_at_any() {
 }
 
 #[test]
-fn a_damaged_row_group_costs_only_itself() {
+fn a_damaged_row_group_does_not_affect_the_others() {
     let (folder, path) = numbered(30, 10);
     let mut bytes = std::fs::read(&path).unwrap();
     let at = bytes
@@ -230,9 +230,9 @@ fn a_damaged_row_group_costs_only_itself() {
 }
 
 #[test]
-fn a_page_checksum_that_does_not_fit_costs_its_row_group() {
-    // Made by pyarrow with `write_page_checksum`: six rows in three row groups, neither compressed
-    // nor encoded.
+fn a_wrong_page_checksum_affects_only_its_row_group() {
+    // Written by pyarrow with `write_page_checksum`: six rows in three row groups, neither
+    // compressed nor encoded.
     let folder = Folder::new();
     let mut bytes = include_bytes!("samples/page-checksums.parquet").to_vec();
     let path = folder.write("whole.parquet", &bytes);
@@ -240,7 +240,7 @@ fn a_page_checksum_that_does_not_fit_costs_its_row_group() {
     assert_eq!(whole.len(), 6);
     let word = b"text number 2";
     let at = bytes.windows(word.len()).position(|window| window == word);
-    // Another letter is as good a text as the right one: only the checksum tells.
+    // The text is still valid: only the checksum shows the damage.
     bytes[at.unwrap()] ^= 1;
     let path = folder.write("flipped.parquet", &bytes);
     let read = pages_of(&[path], &Settings::default()).unwrap();
@@ -254,7 +254,7 @@ fn a_page_checksum_that_does_not_fit_costs_its_row_group() {
 }
 
 #[test]
-fn no_damage_whatever_makes_reading_panic() {
+fn damage_never_causes_a_panic() {
     let (folder, path) = numbered(30, 10);
     let whole = std::fs::read(&path).unwrap();
     let settings = Settings::default();
@@ -262,7 +262,7 @@ fn no_damage_whatever_makes_reading_panic() {
         let mut bytes = whole.clone();
         bytes[at] = bytes[at].wrapping_add(0x81);
         let damaged = folder.write("damaged.parquet", &bytes);
-        // An error is as good as fewer rows.
+        // The result may be an error or fewer rows.
         let _ = pages_of(&[damaged], &settings);
         if at % 16 == 0 {
             let cut = folder.write("cut.parquet", &whole[..at]);
@@ -272,7 +272,7 @@ fn no_damage_whatever_makes_reading_panic() {
 }
 
 #[test]
-fn a_text_that_is_too_large_is_set_aside() {
+fn a_text_over_the_limit_is_rejected() {
     let folder = Folder::new();
     let long = "a".repeat(1_000);
     let path = write(
@@ -297,10 +297,10 @@ fn a_text_that_is_too_large_is_set_aside() {
     assert_eq!(text(&outcomes[1]), "b");
 }
 
-/// The library looks at a page, and then opens the place behind its header: what is there is no
-/// header, whatever it looks like.
+/// The library reads the header of a page and then opens the offset after it. The bytes there must
+/// not be checked as a header.
 #[test]
-fn dictionaries_of_any_bytes_are_read() {
+fn dictionaries_with_any_bytes_are_read() {
     let folder = Folder::new();
     for (at, compression) in [Compression::UNCOMPRESSED, Compression::SNAPPY]
         .into_iter()

@@ -1,8 +1,8 @@
-//! What is in a WACZ is read as one input, from any place, and a damaged one is told.
+//! The archives in a WACZ are read as one input, from any offset, and damage is reported.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "what goes wrong is to end the test"
+    reason = "a failure must end the test"
 )]
 
 mod common;
@@ -29,7 +29,7 @@ fn plain(numbers: std::ops::Range<usize>) -> Vec<u8> {
     numbers.flat_map(page).collect()
 }
 
-/// Twelve pages in four archives, in another order than that of their names.
+/// Twelve pages in four archives, which are not sorted by name.
 fn sample(wide: bool) -> Vec<u8> {
     let info = record("warcinfo", "", "application/warc-fields", b"software: none");
     zip(
@@ -66,7 +66,7 @@ fn archives_are_read_in_the_order_of_their_names_as_one_input() {
             if at > 0 {
                 assert_eq!(outcome.page().url, format!("http://a/{}", at - 1));
             }
-            // A place is one in the zip.
+            // Offsets refer to the zip.
             let (begin, end) = (
                 place.offset as usize,
                 (place.offset + place.length) as usize,
@@ -91,7 +91,7 @@ fn reading_resumes_after_every_record() {
 }
 
 #[test]
-fn a_zip_is_a_wacz_if_it_has_archives_in_it() {
+fn a_zip_is_a_wacz_if_it_contains_archives() {
     let folder = Folder::new();
     let settings = Settings::default();
     for name in ["crawl.zip", "crawl"] {
@@ -111,7 +111,7 @@ fn a_zip_is_a_wacz_if_it_has_archives_in_it() {
 }
 
 #[test]
-fn wherever_a_wacz_is_cut_it_is_told() {
+fn a_truncated_wacz_is_an_error() {
     let folder = Folder::new();
     let bytes = sample(true);
     for cut in 0..bytes.len() {
@@ -124,7 +124,7 @@ fn wherever_a_wacz_is_cut_it_is_told() {
 }
 
 #[test]
-fn a_directory_with_any_byte_wrong_is_read_or_told() {
+fn a_damaged_directory_is_read_or_an_error() {
     let folder = Folder::new();
     for wide in [false, true] {
         let bytes = sample(wide);
@@ -142,11 +142,11 @@ fn a_directory_with_any_byte_wrong_is_read_or_told() {
 }
 
 #[test]
-fn a_file_that_lies_within_another_is_refused() {
+fn a_file_within_another_file_is_skipped() {
     let folder = Folder::new();
     let inner = zip(&[stored("archive/b.warc.gz", &members(0..2))], false);
     let mut bytes = zip(&[stored("archive/a.warc.gz", &inner)], false);
-    // The directory lists the file within the file as well.
+    // The directory also lists the inner file.
     let listed = |bytes: &[u8]| {
         let begin = bytes
             .windows(4)
@@ -168,13 +168,13 @@ fn a_file_that_lies_within_another_is_refused() {
     bytes.splice(end..end, second);
     let path = folder.write("crawl.wacz", &bytes);
     let skipped = skipped_in(&path);
-    let refused = "archive/b.warc.gz: it overlaps with another file";
-    assert_eq!(skipped.last().unwrap(), &(Cause::BadEntry, refused.into()));
+    let overlap = "archive/b.warc.gz: it overlaps with another file";
+    assert_eq!(skipped.last().unwrap(), &(Cause::BadEntry, overlap.into()));
     let all = open(&path, Start::default()).unwrap();
     assert_resumes(&path, &Settings::default(), all.len());
 }
 
-/// What is skipped of a file, when all of it is read.
+/// The skipped items of a file.
 fn skipped_in(path: &str) -> Vec<(Cause, String)> {
     let settings = Settings::default();
     let inputs = resolve(&[path.to_owned()], &settings).unwrap().inputs;
@@ -192,18 +192,17 @@ fn skipped_in(path: &str) -> Vec<(Cause, String)> {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_counted_and_the_others_are_read() {
+fn a_file_that_cannot_be_read_is_skipped_and_the_others_are_read() {
     let folder = Folder::new();
     let sound = sample(false);
-    // Where the directory lists the first archive, c.warc: flags, method, and where it says that
-    // the file is.
+    // The directory entry of the first archive, c.warc: flags, method, offset and size.
     let directory = sound.windows(4).position(|at| at == b"PK\x01\x02").unwrap();
     for (at, value, problem) in [
         (8, 1, "it is encrypted"),
         (10, 14, "it is neither stored nor deflated"),
         (42, 7, "it is not where the directory says"),
-        (45, 99, "it does not lie before the directory"),
-        (23, 99, "it does not lie before the directory"),
+        (45, 99, "it is not before the directory"),
+        (23, 99, "it is not before the directory"),
     ] {
         let mut bytes = sound.clone();
         bytes[directory + at] = value;
@@ -222,7 +221,7 @@ fn a_file_that_cannot_be_read_is_counted_and_the_others_are_read() {
 }
 
 #[test]
-fn damage_to_a_deflated_file_is_counted_after_its_records() {
+fn damage_to_a_deflated_file_is_reported_after_its_records() {
     let folder = Folder::new();
     let files = |bytes: &[u8]| {
         zip(
@@ -234,7 +233,7 @@ fn damage_to_a_deflated_file_is_counted_after_its_records() {
         )
     };
     let sound = files(&plain(0..9));
-    // One that inflates, to something else.
+    // A wrong checksum.
     let mut bytes = sound.clone();
     let directory = bytes.windows(4).position(|at| at == b"PK\x01\x02").unwrap();
     bytes[directory + 16] ^= 1;
@@ -244,19 +243,19 @@ fn damage_to_a_deflated_file_is_counted_after_its_records() {
     assert!(
         skipped[0]
             .1
-            .starts_with("archive/a.warc: the checksum differs")
+            .starts_with("archive/a.warc: the checksum is wrong")
     );
     assert_resumes(&path, &Settings::default(), 13);
-    // One that does not inflate from somewhere on.
+    // Damage within the compressed data.
     let begin = 30 + "archive/a.warc".len();
-    let mut told = 0;
+    let mut reported = 0;
     for at in begin + 60..begin + 90 {
         let mut bytes = sound.clone();
         bytes[at] ^= 0xff;
-        let path = folder.write("bent.wacz", &bytes);
+        let path = folder.write("damaged.wacz", &bytes);
         let skipped = skipped_in(&path);
         assert_eq!(skipped.last().unwrap().0, Cause::BadEntry);
-        told += usize::from(skipped.last().unwrap().1.contains("does not inflate"));
+        reported += usize::from(skipped.last().unwrap().1.contains("is corrupted after"));
         let urls: Vec<_> = open(&path, Start::default())
             .unwrap()
             .into_iter()
@@ -271,11 +270,11 @@ fn damage_to_a_deflated_file_is_counted_after_its_records() {
             "http://a/11".into()
         ]));
     }
-    assert!(told > 0);
+    assert!(reported > 0);
 }
 
 #[test]
-fn damage_in_one_archive_costs_what_it_touches() {
+fn damage_to_one_archive_affects_only_what_it_touches() {
     let folder = Folder::new();
     let mut bytes = sample(false);
     let settings = Settings::default();
@@ -298,7 +297,7 @@ fn damage_in_one_archive_costs_what_it_touches() {
 
 #[cfg(unix)]
 #[test]
-fn a_stream_cannot_be_read_from_its_end() {
+fn a_wacz_cannot_be_read_from_a_stream() {
     let folder = Folder::new();
     let path = folder.name("pipe");
     let made = std::process::Command::new("mkfifo").arg(&path).status();
@@ -307,7 +306,7 @@ fn a_stream_cannot_be_read_from_its_end() {
     }
     let writer = std::thread::spawn({
         let path = path.clone();
-        // Whoever reads may have gone before all is written.
+        // The reader may close the pipe before everything is written.
         move || drop(std::fs::write(path, sample(false)))
     });
     assert!(matches!(

@@ -1,121 +1,123 @@
-//! What everybody who offers analyses needs to know of one: the command line, a scan, a report, a
-//! site, a program.
+//! The interface of an analysis to the command line, a scan and a report.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use cento_find::{Error, Findings, Result, Source, Workplace};
+use cento_find::{CorpusPages, Error, Findings, RUN, Result, Workplace};
+use cento_report::format::quoted;
+use cento_report::{Drawing, Section};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::profile::Profile;
-use crate::section::{Drawing, Section};
-use crate::words::quoted;
 
-/// One analysis. Everything that is said of it anywhere is said here, so that a new one is a module
-/// and one line in [`analyses()`](crate::analyses()).
+/// One analysis. Everything that the command line and the report need to know about it is here, so
+/// that a new analysis is a module and one line in [`analyses()`](crate::analyses()).
 ///
-/// Parameters travel as JSON, as `run.json` has them: whoever offers analyses need not know their
-/// types, and findings can be told of long after they were made.
+/// Parameters are JSON, as in `run.json`: callers need not know their types, and results can be
+/// reported long after they were computed.
 pub trait Analysis: Sync {
-    /// Its name: of its findings, and for people to choose it by.
+    /// The name, for users to select the analysis and for the folder of its results.
     fn name(&self) -> &'static str;
 
-    /// What it is about, as a heading.
+    /// The heading of its section in a report.
     fn title(&self) -> &'static str;
 
     /// The question that it answers.
     fn question(&self) -> &'static str;
 
-    /// Whether a scan runs it unasked.
-    fn usual(&self) -> bool {
+    /// Whether a scan runs it by default.
+    fn by_default(&self) -> bool {
         true
     }
 
-    /// How long it takes beside the others, of which a usual one has 10: by this a display tells
-    /// how far a scan is.
+    /// Its relative run time, for the progress bar of a scan; 10 is typical.
     fn weight(&self) -> u32 {
         10
     }
 
-    /// The parameters for a corpus; or why it has nothing to look for there.
+    /// Returns the parameters for a corpus, or the reason why the corpus is unsuitable.
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String>;
 
-    /// Runs it, or finds what it found before.
+    /// Runs the analysis, or returns cached results.
     fn run(
         &self,
-        source: &Arc<Source>,
+        source: &Arc<CorpusPages>,
         parameters: &Value,
         workplace: &Workplace,
     ) -> Result<Findings>;
 
-    /// The command that finds the same.
+    /// Returns the command that computes the same results.
     fn command(&self, corpus: &str, parameters: &Value) -> String;
 
-    /// The figures of its findings.
+    /// Draws the figures of the results.
     fn figures(&self, findings: &Findings) -> Result<Vec<Drawing>>;
 
-    /// What it found, in words and tables.
-    fn tell(&self, told: &Told<'_>) -> Result<Section>;
+    /// Summarises the results in sentences and tables.
+    fn summarise(&self, input: &SectionInput<'_>) -> Result<Section>;
 }
 
-/// What is told of: findings, and the corpus that they are of.
+/// The input of [`Analysis::summarise`]: results and their corpus.
 #[derive(Clone, Copy)]
-pub struct Told<'a> {
+pub struct SectionInput<'a> {
     /// The corpus.
-    pub source: &'a Source,
-    /// How people call it in a command.
+    pub source: &'a CorpusPages,
+    /// The path of the corpus, for commands.
     pub corpus: &'a str,
-    /// The findings.
+    /// The results.
     pub findings: &'a Findings,
-    /// What the addresses of all pages begin with, if they are files: see [`Profile::root`].
-    pub root: &'a str,
-    /// How many rows a table may have.
+    /// What the corpus contains.
+    pub profile: &'a Profile,
+    /// The maximum number of rows in a table.
     pub top: usize,
 }
 
-impl Told<'_> {
-    /// An address without what all of them begin with.
+impl SectionInput<'_> {
+    /// Returns an address relative to [`Profile::root`].
     pub fn short<'t>(&self, address: &'t str) -> &'t str {
-        address.strip_prefix(self.root).unwrap_or(address)
+        address.strip_prefix(&self.profile.root).unwrap_or(address)
     }
 }
 
-/// Parameters of a type, from how they are written down.
-pub(crate) fn parameters<P: DeserializeOwned>(value: &Value) -> Result<P> {
-    P::deserialize(value).map_err(|error| Error::Parameter(format!("{value}: {error}")))
+/// Parses the parameters of an analysis, as `run.json` has them.
+pub(crate) fn parse_parameters<P: DeserializeOwned>(value: &Value) -> Result<P> {
+    P::deserialize(value).map_err(|error| Error::Corrupted {
+        path: PathBuf::from(RUN),
+        detail: format!("{value}: {error}"),
+    })
 }
 
-/// A command with the options that are not as usual.
-pub(crate) struct Command(String);
+/// Builds a command line, without options that have their default value.
+pub(crate) struct CommandLine(String);
 
-impl Command {
-    pub(crate) fn new(verb: &str, corpus: &str) -> Command {
-        Command(format!("cento {verb} {}", quoted(corpus)))
+impl CommandLine {
+    pub(crate) fn new(verb: &str, corpus: &str) -> CommandLine {
+        CommandLine(format!("cento {verb} {}", quoted(corpus)))
     }
 
-    /// Adds an option if its value is another than the usual one.
+    /// Adds an option unless it has its default value.
     pub(crate) fn option<T: PartialEq + std::fmt::Display>(
         mut self,
         name: &str,
         value: &T,
-        usual: &T,
-    ) -> Command {
-        if value != usual {
+        default: &T,
+    ) -> CommandLine {
+        if value != default {
             self.0
                 .push_str(&format!(" {name} {}", quoted(&value.to_string())));
         }
         self
     }
 
-    /// Adds an option without a value.
-    pub(crate) fn flag(mut self, name: &str, given: bool) -> Command {
-        if given {
+    /// Adds an option without a value if it is set.
+    pub(crate) fn flag(mut self, name: &str, set: bool) -> CommandLine {
+        if set {
             self.0.push_str(&format!(" {name}"));
         }
         self
     }
 
-    pub(crate) fn end(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.0
     }
 }

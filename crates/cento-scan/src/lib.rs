@@ -1,31 +1,44 @@
-//! What is there to say about this corpus? The registry of analyses, the scan over all that fit,
-//! and the report.
+//! The registry of analyses, the scan that runs all suitable ones, and the contents of the report.
 //!
 //! # Brief overview
 //!
-//! * An [`Analysis`] is what everybody needs to know of one: its question, what it needs of a
-//!   corpus, its parameters there, how it runs, and what is told of its findings. [`analyses()`]
-//!   lists all of them; a new one is a module and a line there.
-//! * A [`Profile`] is what a corpus has. By it each analysis decides whether it has something to
-//!   look for.
-//! * A [`Section`] is what an analysis says, as data: sentences, tables, excerpts, commands. A
-//!   terminal, a page and a program show it each in its way.
+//! * An [`Analysis`] describes one analysis to the command line and the report: its question, its
+//!   parameters for a corpus, how to run it, and how to summarise its results. [`analyses()`] lists
+//!   all of them. To add one, write a module and add a line there.
+//! * A [`Profile`] says what a corpus contains. Each analysis decides by it whether it is suitable.
+//! * A [`ScanPlan`] selects the analyses for a corpus and runs them; [`build_report`] turns their
+//!   results into a [`Report`](cento_report::Report).
 //!
-//! It knows the analyses (`cento-find`) and the figures (`cento-figure`), and adds nothing to
-//! either: it finds nothing that is not in a table, and draws nothing itself.
+//! The crate knows the analyses (`cento-find`), the figures (`cento-figure`) and the report
+//! (`cento-report`). It computes no results, draws nothing and renders no HTML itself.
+//!
+//! # Example
+//!
+//! ```
+//! use cento_scan::{Profile, ScanPlan};
+//!
+//! // Four pages from files: enough for duplicates, too few for quilts.
+//! let profile = Profile { pages: 4, all_pages: 4, text: true, ..Profile::default() };
+//! let plan = ScanPlan::new(&profile, &[])?;
+//! assert!(plan.selected.iter().any(|(analysis, _)| analysis.name() == "copies"));
+//! let quilts = plan.skipped.iter().find(|skipped| skipped.analysis.name() == "quilts");
+//! let reason = quilts.map(|skipped| skipped.reason.as_str());
+//! assert_eq!(reason, Some("it needs at least 5 pages, and the corpus has 4"));
+//! # Ok::<(), cento_scan::UnknownAnalysis>(())
+//! ```
 
 pub mod analyses;
 mod analysis;
 mod profile;
 mod report;
-pub mod rows;
 mod scan;
-mod section;
-pub mod words;
+pub mod select;
 
 pub use analyses::{analyses, analysis};
-pub use analysis::{Analysis, Told};
+pub use analysis::{Analysis, SectionInput};
 pub use profile::Profile;
-pub use report::{Chapter, Report};
-pub use scan::{Done, INDEX, INDEX_WEIGHT, LeftOut, Moment, Plan, Unknown, Watch, known};
-pub use section::{Cell, Drawing, Excerpt, Headline, Next, Origin, Piece, Quote, Section, Table};
+pub use report::build_report;
+pub use scan::{
+    FinishedAnalysis, INDEX_STEP, INDEX_WEIGHT, ScanPlan, ScanProgress, ScanStatus, Skipped,
+    UnknownAnalysis, known_results,
+};

@@ -1,218 +1,249 @@
-//! The one run over everything: which analyses fit a corpus, all of them one after the other, and
-//! what those who watch see.
+//! A scan: selects the analyses that suit a corpus, runs them in order, and reports progress.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use cento_find::{Error, Findings, Result, Source, Workplace, known_findings};
+use cento_file::Fault;
+use cento_find::{CorpusPages, Error, Findings, Result, Workplace, known_findings};
 use serde_json::Value;
 
 use crate::analyses::{analyses, analysis};
 use crate::analysis::Analysis;
 use crate::profile::Profile;
 
-/// How long the making of a corpus takes beside analyses, of which a usual one has 10.
+/// The relative run time of indexing, compared with [`Analysis::weight`].
 pub const INDEX_WEIGHT: u32 = 28;
 
-/// Which analyses are run, with which parameters; and which are not, and why.
-pub struct Plan {
-    /// Those that are run, in their order.
-    pub chosen: Vec<(&'static dyn Analysis, Value)>,
-    /// Those that are left out.
-    pub left_out: Vec<LeftOut>,
+/// The analyses to run with their parameters, and those that are skipped.
+pub struct ScanPlan {
+    /// The analyses to run, in order.
+    pub selected: Vec<(&'static dyn Analysis, Value)>,
+    /// The analyses that are skipped.
+    pub skipped: Vec<Skipped>,
 }
 
-/// An analysis that is not told of.
+/// An analysis without results, and the reason.
 #[derive(Clone)]
-pub struct LeftOut {
-    /// Which.
+pub struct Skipped {
+    /// The analysis.
     pub analysis: &'static dyn Analysis,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// An analysis that was run.
-pub struct Done {
-    /// Which.
+/// An analysis with its results.
+pub struct FinishedAnalysis {
+    /// The analysis.
     pub analysis: &'static dyn Analysis,
-    /// What it found.
+    /// The results.
     pub findings: Findings,
-    /// How long it took this time.
+    /// How long it took; zero for cached results.
     pub time: Duration,
 }
 
-/// A name of an analysis that nobody knows.
+/// The name of an analysis that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unknown(pub String);
+pub struct UnknownAnalysis(pub String);
 
-impl Plan {
-    /// Chooses what fits a corpus: of some analyses by name, or of all usual ones.
-    pub fn new(profile: &Profile, only: &[String]) -> std::result::Result<Plan, Unknown> {
+impl std::fmt::Display for UnknownAnalysis {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "unknown analysis `{}`", self.0)
+    }
+}
+
+impl std::error::Error for UnknownAnalysis {}
+
+impl ScanPlan {
+    /// Selects the analyses that suit a corpus: of the named ones, or of all default ones.
+    pub fn new(
+        profile: &Profile,
+        only: &[String],
+    ) -> std::result::Result<ScanPlan, UnknownAnalysis> {
         if let Some(name) = only.iter().find(|name| analysis(name).is_none()) {
-            return Err(Unknown(name.clone()));
+            return Err(UnknownAnalysis(name.clone()));
         }
-        let mut plan = Plan {
-            chosen: Vec::new(),
-            left_out: Vec::new(),
+        let mut plan = ScanPlan {
+            selected: Vec::new(),
+            skipped: Vec::new(),
         };
         for &analysis in analyses() {
-            let wanted = match only.is_empty() {
-                true => analysis.usual(),
+            let requested = match only.is_empty() {
+                true => analysis.by_default(),
                 false => only.iter().any(|name| name == analysis.name()),
             };
-            if !wanted {
+            if !requested {
                 continue;
             }
             match analysis.plan(profile) {
-                Ok(parameters) => plan.chosen.push((analysis, parameters)),
-                Err(reason) => plan.left_out.push(LeftOut { analysis, reason }),
+                Ok(parameters) => plan.selected.push((analysis, parameters)),
+                Err(reason) => plan.skipped.push(Skipped { analysis, reason }),
             }
         }
         Ok(plan)
     }
 
-    /// Runs what was chosen; what was found before is found again. An analysis that refuses the
-    /// corpus is left out, and says why.
+    /// Runs the selected analyses, reusing cached results.
+    ///
+    /// An analysis is skipped if the corpus is unsuitable for it or if the memory budget is too
+    /// small for it. Any other error ends the scan. If the budget is too small for every analysis,
+    /// that is an error too.
     pub fn run(
         &mut self,
-        source: &Arc<Source>,
+        source: &Arc<CorpusPages>,
         workplace: &Workplace,
-        watch: &Watch,
-    ) -> Result<Vec<Done>> {
-        let mut done = Vec::new();
-        let mut refused = Vec::new();
-        let mut too_little = None;
-        for (analysis, parameters) in &self.chosen {
-            watch.begin(analysis.name(), analysis.weight());
+        progress: &ScanProgress,
+    ) -> Result<Vec<FinishedAnalysis>> {
+        let mut finished = Vec::new();
+        let mut too_little_memory = None;
+        for (analysis, parameters) in &self.selected {
+            progress.begin(analysis.name(), analysis.weight());
             let begun = Instant::now();
             match analysis.run(source, parameters, workplace) {
-                Ok(findings) => done.push(Done {
+                Ok(findings) => finished.push(FinishedAnalysis {
                     analysis: *analysis,
                     findings,
                     time: begun.elapsed(),
                 }),
-                Err(Error::Parameter(reason)) => refused.push(LeftOut {
-                    analysis: *analysis,
-                    reason,
-                }),
-                // One that needs more memory than others does not end the scan.
-                Err(Error::Flow(error @ cento_flow::Error::TooLittleMemory { .. })) => {
-                    let advice = error.hint().unwrap_or_default();
-                    refused.push(LeftOut {
+                Err(error) => {
+                    let Some(reason) = reason_to_skip(&error) else {
+                        return Err(error);
+                    };
+                    self.skipped.push(Skipped {
                         analysis: *analysis,
-                        reason: format!("{error} ({advice})"),
+                        reason,
                     });
-                    too_little.get_or_insert(error);
+                    if is_too_little_memory(&error) {
+                        too_little_memory.get_or_insert(error);
+                    }
                 }
-                Err(error) => return Err(error),
             }
         }
-        watch.end();
-        if let (Some(error), true) = (too_little, done.is_empty()) {
-            return Err(error.into());
+        progress.end();
+        match too_little_memory {
+            Some(error) if finished.is_empty() => Err(error),
+            _ => Ok(finished),
         }
-        self.left_out.extend(refused);
-        Ok(done)
     }
 }
 
-/// What is known already of a corpus: of each analysis its newest findings, and why there are none.
-pub fn known(
-    source: &Source,
+fn is_too_little_memory(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Flow(cento_flow::Error::TooLittleMemory { .. })
+    )
+}
+
+/// Returns why an analysis is skipped after an error, or nothing if the error ends the scan.
+fn reason_to_skip(error: &Error) -> Option<String> {
+    if is_too_little_memory(error) {
+        return Some(match error.hint() {
+            Some(hint) => format!("{error} ({hint})"),
+            None => error.to_string(),
+        });
+    }
+    (error.fault() == Fault::Unsuitable).then(|| error.to_string())
+}
+
+/// Returns the newest results of each analysis for a corpus, and the analyses without results.
+pub fn known_results(
+    source: &CorpusPages,
     profile: &Profile,
     folder: &Path,
     corpus: &str,
-) -> Result<(Vec<Done>, Vec<LeftOut>)> {
-    let (mut done, mut left_out) = (Vec::new(), Vec::new());
+) -> Result<(Vec<FinishedAnalysis>, Vec<Skipped>)> {
+    let (mut finished, mut skipped) = (Vec::new(), Vec::new());
     for &analysis in analyses() {
         let found = known_findings(folder, analysis.name(), source)?;
         match (found.into_iter().next(), analysis.plan(profile)) {
             (Some(findings), _) => {
                 findings.verify()?;
-                done.push(Done {
+                finished.push(FinishedAnalysis {
                     analysis,
                     findings,
                     time: Duration::ZERO,
                 });
             }
-            (None, _) if !analysis.usual() => {}
-            (None, Err(reason)) => left_out.push(LeftOut { analysis, reason }),
-            (None, Ok(parameters)) => left_out.push(LeftOut {
+            (None, _) if !analysis.by_default() => {}
+            (None, Err(reason)) => skipped.push(Skipped { analysis, reason }),
+            (None, Ok(parameters)) => skipped.push(Skipped {
                 analysis,
                 reason: format!("not run yet: {}", analysis.command(corpus, &parameters)),
             }),
         }
     }
-    Ok((done, left_out))
+    Ok((finished, skipped))
 }
 
-/// How far a scan is, for those who watch; and how they stop it.
-pub struct Watch {
-    /// What the making of the corpus tells.
+/// The progress of a scan, and the way to cancel it.
+pub struct ScanProgress {
+    /// The progress of indexing.
     pub index: Arc<cento_store::Progress>,
-    /// What the running analysis tells.
+    /// The progress of the running analysis.
     pub flow: Arc<cento_flow::Progress>,
-    step: Mutex<Step>,
+    step: Mutex<ScanStep>,
     steps: AtomicU64,
-    all: AtomicU64,
+    total_weight: AtomicU64,
 }
 
+/// The current step: indexing or an analysis.
 #[derive(Default)]
-struct Step {
+struct ScanStep {
     name: &'static str,
     number: u64,
     weight: u32,
+    /// The sum of the weights of earlier steps.
     before: u32,
-    /// The largest share of this step that was told: an analysis may be several flows, and a
-    /// display does not go back.
+    /// The largest share of this step reported so far. An analysis may run several flows, and a
+    /// progress bar must not move backwards.
     share: f64,
 }
 
-/// What a display shows at a moment.
+/// A snapshot of the progress of a scan.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Moment {
-    /// What runs.
+#[non_exhaustive]
+pub struct ScanStatus {
+    /// The name of the current step.
     pub name: &'static str,
-    /// The first, second, … of all.
+    /// The number of the current step, from 1.
     pub number: u64,
-    /// How many there are.
+    /// The number of steps.
     pub of: u64,
-    /// How much of all is done, from 0 to 1.
+    /// The finished share of the scan, from 0 to 1.
     pub share: f64,
 }
 
-/// The name of the step that makes the corpus.
-pub const INDEX: &str = "index";
+/// The name of the step that indexes the inputs.
+pub const INDEX_STEP: &str = "index";
 
-impl Watch {
-    /// Nothing is done yet.
-    pub fn new() -> Arc<Watch> {
-        Arc::new(Watch {
+impl ScanProgress {
+    /// Creates the progress of a scan that has not begun.
+    pub fn new() -> Arc<ScanProgress> {
+        Arc::new(ScanProgress {
             index: Arc::default(),
             flow: cento_flow::Progress::new(),
             step: Mutex::default(),
             steps: AtomicU64::new(0),
-            all: AtomicU64::new(1),
+            total_weight: AtomicU64::new(1),
         })
     }
 
-    /// Says what is to be done.
+    /// Sets the steps of the scan by their weights.
     pub fn expect(&self, weights: impl IntoIterator<Item = u32>) {
-        let (mut steps, mut all) = (0, 0);
+        let (mut steps, mut total) = (0, 0);
         for weight in weights {
             steps += 1;
-            all += u64::from(weight);
+            total += u64::from(weight);
         }
         self.steps.store(steps, Ordering::Relaxed);
-        self.all.store(all.max(1), Ordering::Relaxed);
+        self.total_weight.store(total.max(1), Ordering::Relaxed);
     }
 
     /// Begins the next step.
     pub fn begin(&self, name: &'static str, weight: u32) {
         if let Ok(mut step) = self.step.lock() {
-            *step = Step {
+            *step = ScanStep {
                 name,
                 number: step.number + 1,
                 weight,
@@ -228,23 +259,23 @@ impl Watch {
         }
     }
 
-    /// Stops what runs, and lets nothing begin after it.
+    /// Cancels the current step and all later ones.
     pub fn cancel(&self) {
         self.index.cancel();
         self.flow.cancel();
     }
 
-    /// Whether it was told to stop.
+    /// Returns whether the scan was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.flow.is_cancelled()
     }
 
-    /// What to show now.
-    pub fn moment(&self) -> Moment {
-        let all = self.all.load(Ordering::Relaxed) as f64;
+    /// Returns the current status.
+    pub fn status(&self) -> ScanStatus {
+        let total = self.total_weight.load(Ordering::Relaxed) as f64;
         let of = self.steps.load(Ordering::Relaxed);
         let Ok(mut step) = self.step.lock() else {
-            return Moment {
+            return ScanStatus {
                 name: "",
                 number: 0,
                 of,
@@ -252,16 +283,16 @@ impl Watch {
             };
         };
         let share = match step.name {
-            INDEX => self.index.bytes() as f64 / self.index.total_bytes().max(1) as f64,
+            INDEX_STEP => self.index.bytes() as f64 / self.index.total_bytes().max(1) as f64,
             _ => self.flow.share(),
         };
         step.share = step.share.max(share.min(1.0));
         let done = f64::from(step.before) + f64::from(step.weight) * step.share;
-        Moment {
+        ScanStatus {
             name: step.name,
             number: step.number,
             of: of.max(step.number),
-            share: (done / all).min(1.0),
+            share: (done / total).min(1.0),
         }
     }
 }
@@ -271,54 +302,61 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_share_of_a_scan_grows_with_its_steps() {
-        let watch = Watch::new();
-        watch.expect([30, 10, 60]);
-        watch.begin(INDEX, 30);
-        watch.index.set_total_bytes(100);
-        watch.index.add_bytes(50);
-        assert_eq!(watch.moment().share, 0.15);
-        watch.begin("copies", 10);
-        let moment = watch.moment();
-        assert_eq!((moment.number, moment.of, moment.share), (2, 3, 0.3));
-        watch.begin("quilts", 60);
-        watch.end();
-        assert_eq!(watch.moment().share, 1.0);
+    fn progress_grows_with_the_steps_of_a_scan() {
+        let progress = ScanProgress::new();
+        progress.expect([30, 10, 60]);
+        progress.begin(INDEX_STEP, 30);
+        progress.index.set_total_bytes(100);
+        progress.index.add_bytes(50);
+        assert_eq!(progress.status().share, 0.15);
+        progress.begin("copies", 10);
+        let status = progress.status();
+        assert_eq!((status.number, status.of, status.share), (2, 3, 0.3));
+        progress.begin("quilts", 60);
+        progress.end();
+        assert_eq!(progress.status().share, 1.0);
     }
 
     #[test]
-    fn what_does_not_fit_is_left_out_with_its_reason() {
+    fn unsuitable_analyses_are_skipped_with_the_reason() {
         let profile = Profile {
             pages: 4,
             all_pages: 4,
             text: true,
             ..Profile::default()
         };
-        let plan = Plan::new(&profile, &[]).ok();
-        let names = |plan: &Plan| -> (Vec<&str>, Vec<(&str, String)>) {
-            let left = plan.left_out.iter();
+        let plan = ScanPlan::new(&profile, &[]).ok();
+        let names = |plan: &ScanPlan| -> (Vec<&str>, Vec<(&str, String)>) {
+            let skipped = plan.skipped.iter();
             (
-                plan.chosen
+                plan.selected
                     .iter()
                     .map(|(analysis, _)| analysis.name())
                     .collect(),
-                left.map(|left| (left.analysis.name(), left.reason.clone()))
+                skipped
+                    .map(|skipped| (skipped.analysis.name(), skipped.reason.clone()))
                     .collect(),
             )
         };
-        let (chosen, left) = plan.as_ref().map(names).unwrap_or_default();
-        assert!(chosen.starts_with(&["copies", "replication"]), "{chosen:?}");
+        let (selected, skipped) = plan.as_ref().map(names).unwrap_or_default();
+        assert!(
+            selected.starts_with(&["copies", "replication"]),
+            "{selected:?}"
+        );
         let reason = |name: &str| {
-            let found = left.iter().find(|left| left.0 == name);
-            found.map(|left| left.1.as_str()).unwrap_or_default()
+            let found = skipped.iter().find(|skipped| skipped.0 == name);
+            found.map(|skipped| skipped.1.as_str()).unwrap_or_default()
         };
-        assert!(reason("overlap-servers").contains("no hosts"));
-        assert_eq!(reason("quilts"), "it takes 5 pages, and there are 4");
+        assert!(reason("overlap-servers").contains("no host names"));
+        assert_eq!(
+            reason("quilts"),
+            "it needs at least 5 pages, and the corpus has 4"
+        );
         assert_ne!(reason("phrases"), "");
     }
 
     #[test]
-    fn only_what_is_asked_for_is_run_and_it_must_be_known() {
+    fn only_the_named_analyses_are_selected_and_unknown_names_are_errors() {
         let profile = Profile {
             pages: 100,
             all_pages: 100,
@@ -327,9 +365,9 @@ mod tests {
         };
         let only = |names: &[&str]| {
             let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-            Plan::new(&profile, &names).map(|plan| plan.chosen.len())
+            ScanPlan::new(&profile, &names).map(|plan| plan.selected.len())
         };
         assert_eq!(only(&["quilts", "overlap"]), Ok(2));
-        assert_eq!(only(&["quilt"]), Err(Unknown("quilt".to_owned())));
+        assert_eq!(only(&["quilt"]), Err(UnknownAnalysis("quilt".to_owned())));
     }
 }

@@ -6,65 +6,62 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{UInt32Type, UInt64Type};
-use arrow_array::{Array, RecordBatch};
+use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
-    ParquetRecordBatchReaderBuilder, RowSelection, RowSelector,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection,
+    RowSelector,
 };
 use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::statistics::Statistics;
 
+use crate::column::{Column, Projection, TableColumn};
 use crate::error::{Error, Result};
 use crate::manifest::{FileEntry, Manifest, Part};
 use crate::parameters::Parameters;
 use crate::part::{file_hash, tail_hash};
 use crate::schema::Table;
+use crate::tables::{ChunkColumns, ChunkRow, PageColumns, pages, text};
 
-/// A corpus that was opened for reading.
+/// A corpus that is open for reading.
 ///
-/// What is open is what the manifest named when it was opened: parts that are added meanwhile do
-/// not show, and parts never change.
+/// It consists of the parts that the manifest named when it was opened. Parts that are added later
+/// are not visible, and parts never change.
 pub struct Corpus {
     path: PathBuf,
     manifest: Manifest,
-    /// Footers that were read before: the costly part of finding one page.
+    /// Footers that were read before: the expensive step of finding one page.
     footers: Mutex<HashMap<(usize, Table), ArrowReaderMetadata>>,
 }
 
 /// An input of a corpus, as it was when it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedInput {
-    /// What the ids of its pages begin with.
+    /// The first half of the ids of its pages.
     pub ordinal: u32,
     /// Its name.
     pub name: String,
-    /// How long it was; nothing for a stream.
+    /// Its size; `None` for a stream.
     pub bytes: Option<u64>,
-    /// What tells that it has changed, if that was written down.
+    /// Its version, by which changes are detected, if that was stored.
     pub version: Option<String>,
 }
 
-/// A chunk of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChunkRow {
-    /// Its hash.
-    pub hash: [u8; 16],
-    /// Its place on the page.
-    pub ordinal: u32,
-    /// Its first byte in the page's text.
-    pub begin: u32,
-    /// The byte behind it.
-    pub end: u32,
+crate::projection! {
+    /// What finding a page by its URL reads.
+    struct Addresses of pages { page_id, url }
+}
+
+crate::projection! {
+    /// What reading the text of one page reads.
+    struct Texts of text { text }
 }
 
 impl Corpus {
-    /// Opens the corpus at `path`: reads the manifest, and checks that each file it names is there,
-    /// has its size and ends as it should. One whose last run was interrupted is refused: pages are
-    /// missing from it.
+    /// Opens the corpus at `path`. Checks that each file in the manifest exists, has its size and
+    /// ends with the right bytes. A corpus whose last run was interrupted is refused, because pages
+    /// are missing from it.
     pub fn open(path: &Path) -> Result<Corpus> {
         let corpus = Self::open_partial(path)?;
         if !corpus.manifest.complete() {
@@ -76,7 +73,8 @@ impl Corpus {
         Ok(corpus)
     }
 
-    /// The same, and takes a corpus whose last run was interrupted for the pages that are in it.
+    /// Like [`Corpus::open`], but accepts a corpus whose last run was interrupted, with the pages
+    /// that are in it.
     pub fn open_partial(path: &Path) -> Result<Corpus> {
         let manifest = Manifest::load(path)?;
         for entry in manifest.files() {
@@ -89,37 +87,36 @@ impl Corpus {
         })
     }
 
-    /// Reads every byte of every file and names those that are not what they were.
+    /// Compares the checksum of every file, and returns an error for each one that does not match.
     pub fn verify(path: &Path) -> Result<Vec<Error>> {
         let manifest = Manifest::load(path)?;
-        let damaged = manifest
+        let corrupted = manifest
             .files()
             .filter_map(|entry| check(path, entry, file_hash, &entry.blake3).err())
             .collect();
-        Ok(damaged)
+        Ok(corrupted)
     }
 
-    /// Where it is.
+    /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it is.
+    /// The manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// The names of the inputs that it was made from, with their ordinals: what page ids begin
-    /// with.
+    /// The names of the inputs, with their ordinals: the first half of page ids.
     pub fn inputs(&self) -> Result<Vec<(u32, String)>> {
         let inputs = self.listed_inputs()?.into_iter();
         Ok(inputs.map(|input| (input.ordinal, input.name)).collect())
     }
 
-    /// The inputs that it was made from, as they were then.
+    /// The inputs, as they were when they were read.
     pub fn listed_inputs(&self) -> Result<Vec<ListedInput>> {
         #[derive(serde::Deserialize)]
-        struct Line {
+        struct InputLine {
             name: String,
             bytes: Option<u64>,
             version: Option<String>,
@@ -129,8 +126,8 @@ impl Corpus {
             let path = self.path.join(&run.inputs.file);
             let text = std::fs::read_to_string(&path).map_err(|error| Error::io(&path, error))?;
             for (ordinal, line) in (run.first_input..).zip(text.lines()) {
-                let line: Line = serde_json::from_str(line)
-                    .map_err(|error| Error::damaged(&path, error.to_string()))?;
+                let line: InputLine = serde_json::from_str(line)
+                    .map_err(|error| Error::corrupted(&path, error.to_string()))?;
                 inputs.push(ListedInput {
                     ordinal,
                     name: line.name,
@@ -142,52 +139,33 @@ impl Corpus {
         Ok(inputs)
     }
 
-    /// How it was made.
+    /// The parameters it was made with.
     pub fn parameters(&self) -> &Parameters {
         &self.manifest.parameters
     }
 
-    /// The rows of `columns` of one table in the order of page ids, a batch at a time.
-    pub fn scan<'a>(
-        &'a self,
-        table: Table,
-        columns: &'a [&'a str],
-    ) -> impl Iterator<Item = Result<RecordBatch>> + 'a {
-        (0..self.manifest.parts.len()).flat_map(move |part| self.scan_part(part, table, columns))
+    /// Reads columns of one table, in the order of page ids, one batch at a time.
+    pub fn scan<P: Projection>(&self) -> impl Iterator<Item = Result<P>> {
+        (0..self.manifest.parts.len()).flat_map(|part| self.scan_part(part))
     }
 
-    /// The same for one part.
-    pub fn scan_part(
+    /// Like [`Corpus::scan`], for one part.
+    pub fn scan_part<P: Projection>(
         &self,
         part: usize,
-        table: Table,
-        columns: &[&str],
-    ) -> impl Iterator<Item = Result<RecordBatch>> + use<> {
-        let path = self.file(part, table);
-        let reader = self
-            .reader(part, table, columns)
-            .and_then(|reader| match reader {
-                None => Ok(None),
-                Some(reader) => reader
-                    .build()
-                    .map(Some)
-                    .map_err(|error| Error::parquet(&self.path, error)),
-            });
-        let (reader, failure) = match reader {
-            Ok(reader) => (reader, None),
+    ) -> impl Iterator<Item = Result<P>> + use<P> {
+        let batches = self
+            .reader(part, P::TABLE, P::COLUMNS)
+            .and_then(|reader| self.batches(part, reader));
+        let (batches, failure) = match batches {
+            Ok(batches) => (Some(batches), None),
             Err(error) => (None, Some(Err(error))),
         };
-        failure
-            .into_iter()
-            .chain(reader.into_iter().flatten().map(move |batch| {
-                batch.map_err(|error| {
-                    Error::parquet(path.as_deref().unwrap_or(Path::new("")), error.into())
-                })
-            }))
+        failure.into_iter().chain(batches.into_iter().flatten())
     }
 
-    /// How many rows each row group of a table of one part has; none if the corpus does not keep
-    /// the table.
+    /// The number of rows of each row group of a table of one part; empty if the corpus does not
+    /// have the table.
     pub fn group_rows(&self, part: usize, table: Table) -> Result<Vec<u64>> {
         let reader = self.reader(part, table, &[])?;
         Ok(reader.map_or_else(Vec::new, |reader| {
@@ -198,34 +176,30 @@ impl Corpus {
         }))
     }
 
-    /// The rows of some row groups of one part, `batch` rows at a time.
-    pub fn scan_groups(
+    /// Reads columns of some row groups of one part, `batch` rows at a time.
+    pub fn scan_groups<P: Projection>(
         &self,
         part: usize,
-        table: Table,
-        columns: &[&str],
         groups: Range<usize>,
         batch: usize,
-    ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
-        let reader = self.reader(part, table, columns)?;
+    ) -> Result<impl Iterator<Item = Result<P>> + use<P>> {
+        let reader = self.reader(part, P::TABLE, P::COLUMNS)?;
         let reader = reader.map(|reader| {
             reader
                 .with_batch_size(batch)
                 .with_row_groups(groups.collect())
         });
-        self.batches(part, table, reader)
+        self.batches(part, reader)
     }
 
-    /// The rows of one part that have these numbers, which must ascend. What lies between them is
-    /// passed over, not read.
-    pub fn pick(
+    /// Reads columns of the rows of one part that have these numbers, which must ascend. The rows
+    /// between them are skipped.
+    pub fn pick<P: Projection>(
         &self,
         part: usize,
-        table: Table,
-        columns: &[&str],
         rows: &[u64],
         batch: usize,
-    ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
+    ) -> Result<impl Iterator<Item = Result<P>> + use<P>> {
         let mut selectors = Vec::with_capacity(2 * rows.len());
         let mut next = 0;
         for &row in rows {
@@ -238,112 +212,97 @@ impl Corpus {
             selectors.push(RowSelector::select(1));
             next = row + 1;
         }
-        let reader = self.reader(part, table, columns)?.map(|reader| {
+        let reader = self.reader(part, P::TABLE, P::COLUMNS)?.map(|reader| {
             reader
                 .with_batch_size(batch)
                 .with_row_selection(RowSelection::from(selectors))
         });
-        self.batches(part, table, reader)
+        self.batches(part, reader)
     }
 
     /// The batches of a reader, if there is one.
-    fn batches(
+    fn batches<P: Projection>(
         &self,
         part: usize,
-        table: Table,
         reader: Option<ParquetRecordBatchReaderBuilder<File>>,
-    ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
-        let path = self.file(part, table).unwrap_or_default();
+    ) -> Result<impl Iterator<Item = Result<P>> + use<P>> {
+        let path = self.file(part, P::TABLE).unwrap_or_default();
         let reader = reader
             .map(ParquetRecordBatchReaderBuilder::build)
             .transpose()
             .map_err(|error| Error::parquet(&path, error))?;
         let batches = reader.into_iter().flatten();
-        Ok(batches.map(move |batch| batch.map_err(|error| Error::parquet(&path, error.into()))))
+        Ok(batches.map(move |batch| {
+            let batch = batch.map_err(|error| Error::parquet(&path, error.into()))?;
+            columns_of(&path, &batch)
+        }))
     }
 
-    /// The row of one page, all columns.
+    /// The row of one page, with all columns in the order of the table.
     pub fn page(&self, page_id: u64) -> Result<Option<RecordBatch>> {
-        let columns: Vec<String> = Table::Pages
-            .schema()
-            .fields()
-            .iter()
-            .map(|field| field.name().clone())
-            .collect();
-        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-        Ok(self
-            .rows_of(page_id, Table::Pages, &columns)?
-            .into_iter()
-            .next())
+        let rows = self.rows_of(page_id, Table::Pages, PageColumns::COLUMNS)?;
+        Ok(rows.batches.into_iter().next())
     }
 
-    /// The ids of all pages with this URL: a corpus may hold several captures of one.
+    /// The ids of all pages with this URL: a corpus may contain several captures of it.
     pub fn pages_at(&self, url: &str) -> Result<Vec<u64>> {
         let mut found = Vec::new();
-        for batch in self.scan(Table::Pages, &["page_id", "url"]) {
+        for batch in self.scan::<Addresses>() {
             let batch = batch?;
-            let urls = batch.column(1).as_string::<i32>();
-            let ids = batch.column(0).as_primitive::<UInt64Type>();
-            for row in (0..urls.len()).filter(|&row| urls.value(row) == url) {
-                found.push(ids.value(row));
-            }
+            let rows = (0..batch.rows()).filter(|&row| batch.url.value(row) == url);
+            found.extend(rows.map(|row| batch.page_id.value(row)));
         }
         Ok(found)
     }
 
-    /// The text of one page; none if there is no such page or it was rejected.
+    /// The text of one page; `None` if the page does not exist or was rejected.
     pub fn text(&self, page_id: u64) -> Result<Option<String>> {
         if !self.manifest.parameters.text {
             return Err(Error::NoText(self.path.clone()));
         }
-        let rows = self.rows_of(page_id, Table::Text, &["text"])?;
-        Ok(rows
-            .first()
-            .map(|batch| batch.column(0).as_string::<i32>().value(0).to_owned()))
+        let mut rows = self.page_rows::<Texts>(page_id)?.into_iter();
+        Ok(rows.next().map(|columns| columns.text.value(0).to_owned()))
     }
 
     /// The chunks of one page, in order.
     pub fn chunks(&self, page_id: u64) -> Result<Vec<ChunkRow>> {
-        let mut chunks = Vec::new();
-        for batch in self.rows_of(
-            page_id,
-            Table::Chunks,
-            &["chunk_hash", "ordinal", "begin", "end"],
-        )? {
-            let hashes = batch.column(0).as_fixed_size_binary();
-            let [ordinal, begin, end] =
-                [1, 2, 3].map(|column| batch.column(column).as_primitive::<UInt32Type>());
-            for row in 0..batch.num_rows() {
-                chunks.push(ChunkRow {
-                    hash: hashes.value(row).try_into().unwrap_or_default(),
-                    ordinal: ordinal.value(row),
-                    begin: begin.value(row),
-                    end: end.value(row),
-                });
-            }
-        }
-        Ok(chunks)
+        let batches = self.page_rows::<ChunkColumns>(page_id)?;
+        let rows = batches
+            .iter()
+            .flat_map(|columns| (0..columns.rows()).map(|row| columns.row(row)));
+        Ok(rows.collect())
     }
 
-    /// The rows of one page in a table. Reads the footer of one file (once), the ids of one row
-    /// group and the blocks that hold the rows.
-    fn rows_of(&self, page_id: u64, table: Table, columns: &[&str]) -> Result<Vec<RecordBatch>> {
+    /// Reads columns of the rows of one page.
+    fn page_rows<P: Projection>(&self, page_id: u64) -> Result<Vec<P>> {
+        let PageRows { path, batches } = self.rows_of(page_id, P::TABLE, P::COLUMNS)?;
+        batches
+            .iter()
+            .map(|batch| columns_of(&path, batch))
+            .collect()
+    }
+
+    /// Finds the rows of one page in a table. Reads the footer of one file (once), the ids of one
+    /// row group and the blocks that contain the rows.
+    fn rows_of(&self, page_id: u64, table: Table, columns: &[&str]) -> Result<PageRows> {
         let parts = &self.manifest.parts;
-        let holds = |part: &Part| {
+        let contains_page = |part: &Part| {
             part.first_page.is_some_and(|first| first <= page_id)
                 && part.last_page.is_some_and(|last| page_id <= last)
         };
-        // Parts ascend, but one without pages has no place in that order; there are few, so: in
-        // turn.
-        let Some(part) = parts.iter().position(holds) else {
-            return Ok(Vec::new());
+        // Parts are sorted, but those without pages have no ids to search by; there are few parts,
+        // so a linear search is enough.
+        let Some(part) = parts.iter().position(contains_page) else {
+            return Ok(PageRows::default());
         };
         let path = self.file(part, table).unwrap_or_default();
         let failed = |error: parquet::errors::ParquetError| Error::parquet(&path, error);
-        let Some(ids) = self.reader(part, table, &["page_id"])? else {
-            return Ok(Vec::new());
+        // All tables have this column under this name.
+        let page_id_column = pages::page_id::NAME;
+        let Some(ids) = self.reader(part, table, &[page_id_column])? else {
+            return Ok(PageRows::default());
         };
-        let column = Table::schema(table).index_of("page_id").unwrap_or(0);
+        let column = Table::schema(table).index_of(page_id_column).unwrap_or(0);
         let group = ids.metadata().row_groups().iter().position(|group| {
             match group.column(column).statistics() {
                 Some(Statistics::Int64(bounds)) => {
@@ -355,13 +314,14 @@ impl Corpus {
             }
         });
         let Some(group) = group else {
-            return Ok(Vec::new());
+            return Ok(PageRows::default());
         };
         let mut begin = 0;
         let mut rows = 0;
         for batch in ids.with_row_groups(vec![group]).build().map_err(failed)? {
             let batch = batch.map_err(|error| failed(error.into()))?;
-            let ids = batch.column(0).as_primitive::<UInt64Type>().values();
+            let ids = Column::of::<pages::page_id>(&batch).ok_or_else(|| wrong_columns(&path))?;
+            let ids = ids.values();
             let before = ids.partition_point(|&id| id < page_id);
             begin += before;
             rows += ids.partition_point(|&id| id <= page_id) - before;
@@ -370,21 +330,25 @@ impl Corpus {
             }
         }
         if rows == 0 {
-            return Ok(Vec::new());
+            return Ok(PageRows::default());
         }
         let selection =
             RowSelection::from(vec![RowSelector::skip(begin), RowSelector::select(rows)]);
         let Some(reader) = self.reader(part, table, columns)? else {
-            return Ok(Vec::new());
+            return Ok(PageRows::default());
         };
-        let reader: ParquetRecordBatchReader = reader
+        let reader = reader
             .with_row_groups(vec![group])
             .with_row_selection(selection)
             .build()
             .map_err(failed)?;
-        reader
+        let batches: Result<Vec<RecordBatch>> = reader
             .map(|batch| batch.map_err(|error| failed(error.into())))
-            .collect()
+            .collect();
+        Ok(PageRows {
+            batches: batches?,
+            path,
+        })
     }
 
     fn entry(&self, part: usize, table: Table) -> Option<&FileEntry> {
@@ -401,7 +365,7 @@ impl Corpus {
         entry.map(|entry| self.path.join(&entry.file))
     }
 
-    /// A reader of `columns`, in the order of the schema; none if the corpus does not keep the
+    /// A reader of `columns`, in the order of the schema; `None` if the corpus does not have the
     /// table.
     fn reader(
         &self,
@@ -417,8 +381,8 @@ impl Corpus {
         let footer = match footers.get(&(part, table)) {
             Some(footer) => footer.clone(),
             None => {
-                // The index of blocks is what makes reading one row cheap; bounds of blocks are not
-                // kept.
+                // The offsets of blocks make it cheap to read one row; bounds of blocks are not
+                // stored.
                 let options = ArrowReaderOptions::new()
                     .with_offset_index_policy(PageIndexPolicy::Optional)
                     .with_column_index_policy(PageIndexPolicy::Skip);
@@ -448,8 +412,24 @@ impl std::fmt::Debug for Corpus {
     }
 }
 
-/// Compares the columns and the rows of a table with what they should be. All readers go through
-/// here, so that none of them meets a column of another type, whoever made the file and its
+/// The rows of one page in a table, and the file they are in.
+#[derive(Default)]
+struct PageRows {
+    path: PathBuf,
+    batches: Vec<RecordBatch>,
+}
+
+/// The columns of a batch of the file at `path`.
+fn columns_of<P: Projection>(path: &Path, batch: &RecordBatch) -> Result<P> {
+    P::from_batch(batch).ok_or_else(|| wrong_columns(path))
+}
+
+fn wrong_columns(path: &Path) -> Error {
+    Error::corrupted(path, "its columns are not those of its table")
+}
+
+/// Compares the columns and the number of rows of a table with what they should be. All readers go
+/// through here, so none of them meets a column of another type, even in a file with a matching
 /// checksum.
 fn check_table(
     path: &Path,
@@ -457,16 +437,16 @@ fn check_table(
     table: Table,
     entry: Option<&FileEntry>,
 ) -> Result<()> {
-    let (found, wanted) = (footer.schema(), table.schema());
+    let (found, expected) = (footer.schema(), table.schema());
     let columns = |schema: &Schema| -> Vec<(String, DataType)> {
         let fields = schema.fields().iter();
         fields
             .map(|field| (field.name().clone(), field.data_type().clone()))
             .collect()
     };
-    if columns(found) != columns(&wanted) {
+    if columns(found) != columns(&expected) {
         let detail = format!("its columns are not those of the table of {}", table.name());
-        return Err(Error::damaged(path, detail));
+        return Err(Error::corrupted(path, detail));
     }
     let mut groups = footer.metadata().row_groups().iter();
     let rows = groups.try_fold(0u64, |sum, group| {
@@ -474,9 +454,9 @@ fn check_table(
         sum.checked_add(rows)
     });
     if rows.is_none() || rows != entry.map(|entry| entry.rows) {
-        return Err(Error::damaged(
+        return Err(Error::corrupted(
             path,
-            "it has not the rows that the manifest says",
+            "its number of rows is not the one in the manifest",
         ));
     }
     Ok(())
@@ -493,19 +473,19 @@ fn check(
     let bytes = match path.metadata() {
         Ok(metadata) => metadata.len(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(Error::damaged(&path, "it is missing"));
+            return Err(Error::corrupted(&path, "it is missing"));
         }
         Err(error) => return Err(Error::io(&path, error)),
     };
     if bytes != entry.bytes {
-        let detail = format!("it has {bytes} bytes, and should have {}", entry.bytes);
-        return Err(Error::damaged(&path, detail));
+        let detail = format!("it has {bytes} bytes and should have {}", entry.bytes);
+        return Err(Error::corrupted(&path, detail));
     }
     let found = hash(&path).map_err(|error| Error::io(&path, error))?;
     if found != expected {
-        return Err(Error::damaged(
+        return Err(Error::corrupted(
             &path,
-            "its checksum does not fit its content",
+            "its checksum does not match its content",
         ));
     }
     Ok(())
@@ -517,7 +497,7 @@ mod tests {
 
     use super::*;
     use crate::build::Build;
-    use crate::progress::Progress;
+    use crate::tables::TextColumns;
 
     fn corpus_in(folder: &Path) -> PathBuf {
         let file = folder.join("a.txt");
@@ -525,25 +505,13 @@ mod tests {
         let settings = Settings::default();
         let specs = [file.to_str().unwrap().to_owned()];
         let corpus = folder.join("a.cento");
-        let build = Build {
-            corpus: corpus.clone(),
-            inputs: cento_read::resolve(&specs, &settings).unwrap().inputs,
-            passed_over: Default::default(),
-            settings,
-            parameters: Parameters::default(),
-            add: false,
-            again: false,
-            passing: false,
-            threads: 1,
-            memory: 64 << 20,
-            progress: &Progress::default(),
-        };
-        build.run().unwrap();
+        let inputs = cento_read::resolve(&specs, &settings).unwrap().inputs;
+        Build::new(inputs, &corpus).threads(1).run().unwrap();
         corpus
     }
 
     #[test]
-    fn tables_with_other_columns_or_rows_are_refused_whatever_their_checksums() {
+    fn tables_with_other_columns_or_rows_are_refused_even_if_their_checksums_match() {
         for (other, table) in [
             (Table::Pages, Table::Chunks),
             (Table::Text, Table::Chunks),
@@ -559,7 +527,7 @@ mod tests {
                 Table::Text => part.text.clone().unwrap(),
                 Table::Chunks => part.chunks.clone(),
             };
-            // One table in the place of another, with all that the manifest says about its bytes.
+            // One table in place of another, with matching checksums in the manifest.
             let (from, to) = (file(part, other), file(part, table));
             std::fs::copy(path.join(&from.file), path.join(&to.file)).unwrap();
             let entry = FileEntry {
@@ -577,17 +545,27 @@ mod tests {
             let corpus = Corpus::open(&path).unwrap();
             let refused = |outcome: Result<()>| {
                 let error = outcome.unwrap_err();
-                assert!(matches!(error, Error::Damaged { .. }), "{table:?}: {error}");
+                assert!(
+                    matches!(error, Error::Corrupted { .. }),
+                    "{table:?}: {error}"
+                );
             };
-            refused(
-                corpus
-                    .scan(table, &["page_id"])
-                    .try_for_each(|batch| batch.map(|_| ())),
-            );
+            fn scan<P: Projection>(corpus: &Corpus) -> Result<()> {
+                corpus.scan::<P>().try_for_each(|batch| batch.map(|_| ()))
+            }
             match table {
-                Table::Pages => refused(corpus.page(0).map(|_| ())),
-                Table::Text => refused(corpus.text(0).map(|_| ())),
-                Table::Chunks => refused(corpus.chunks(0).map(|_| ())),
+                Table::Pages => {
+                    refused(scan::<PageColumns>(&corpus));
+                    refused(corpus.page(0).map(|_| ()));
+                }
+                Table::Text => {
+                    refused(scan::<TextColumns>(&corpus));
+                    refused(corpus.text(0).map(|_| ()));
+                }
+                Table::Chunks => {
+                    refused(scan::<ChunkColumns>(&corpus));
+                    refused(corpus.chunks(0).map(|_| ()));
+                }
             }
         }
     }

@@ -1,161 +1,193 @@
-//! What can go wrong with a corpus, sorted by whose turn it is to act.
+//! Errors of a corpus, and who has to act on them.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use cento_file::Fault;
+
 /// An error from building, opening or reading a corpus.
 ///
-/// [`Error::hint`] says what the user can do about it; variants without a hint are ours to mend.
+/// [`Error::fault`] says who has to act, [`Error::hint`] what to do.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
-    /// The path holds no corpus: no manifest is in it.
+    /// The path is not a corpus: it has no manifest.
     #[error("{} is not a cento corpus: it has no manifest.json", .0.display())]
     NotACorpus(PathBuf),
-    /// An output path is taken by something that is not a corpus.
+    /// The output path exists and is not a corpus.
     #[error("{} exists and is not a cento corpus", .0.display())]
-    InTheWay(PathBuf),
-    /// `index` without `--add` on a corpus that is complete.
-    #[error("{} already holds a complete corpus", .0.display())]
-    Complete(PathBuf),
-    /// `index --add` on something that is not there.
-    #[error("{} is not there to add to", .0.display())]
-    NothingToAddTo(PathBuf),
-    /// The run that is to be resumed had other inputs.
-    #[error("{} was begun with other inputs: {detail}", .path.display())]
-    OtherInputs {
+    PathTaken(PathBuf),
+    /// The output path is a complete corpus, and nothing is to be added to it.
+    #[error("{} is already a complete corpus", .0.display())]
+    AlreadyComplete(PathBuf),
+    /// The corpus to be extended does not exist.
+    #[error("{} does not exist, so nothing can be added to it", .0.display())]
+    NoCorpusToAddTo(PathBuf),
+    /// The corpus was made from other inputs, or its inputs were read in another way.
+    #[error("{} was made from other inputs: {detail}", .path.display())]
+    InputsDiffer {
         /// The corpus.
         path: PathBuf,
         /// The first difference.
         detail: String,
     },
-    /// Two tables, or a table and a request, were made with unlike parameters.
-    #[error("{} was made with {name} {found}, not {wanted}", .path.display())]
-    Unlike {
+    /// The corpus was made with other parameters than requested.
+    #[error("{} was made with {name} {found}, not {requested}", .path.display())]
+    ParametersDiffer {
         /// The corpus.
         path: PathBuf,
         /// The parameter that differs.
         name: &'static str,
-        /// What the corpus has.
+        /// Its value in the corpus.
         found: String,
-        /// What was asked for.
-        wanted: String,
+        /// The value that was requested.
+        requested: String,
     },
-    /// The manifest has a format version that this program does not know.
+    /// The last run over the corpus was interrupted, so pages are missing.
+    #[error("{} is unfinished: its last index was interrupted after {pages} pages", .path.display())]
+    Unfinished {
+        /// The corpus.
+        path: PathBuf,
+        /// The number of pages in it.
+        pages: u64,
+    },
+    /// The corpus has a format version that this program does not know.
     #[error("{} has format version {found}; this program reads up to {newest}", .path.display())]
     TooNew {
         /// The corpus.
         path: PathBuf,
         /// Its version.
         found: u32,
-        /// The newest version this program reads.
+        /// The newest version that this program reads.
         newest: u32,
     },
-    /// A file does not hold what the manifest says it holds.
-    #[error("{} is damaged: {detail}", .path.display())]
-    Damaged {
+    /// The corpus was made without text, and the request needs it.
+    #[error("{} has no text: it was made with --no-text", .0.display())]
+    NoText(PathBuf),
+    /// The inputs contain no page.
+    #[error("no pages in the input{}", .0)]
+    NoPages(String),
+    /// A file is not what the manifest says.
+    #[error("{} is corrupted: {detail}", .path.display())]
+    Corrupted {
         /// The file.
         path: PathBuf,
-        /// What does not fit.
+        /// What is wrong with it.
         detail: String,
+    },
+    /// A Parquet file cannot be read.
+    #[error("{}: {source}", .path.display())]
+    Parquet {
+        /// The file.
+        path: PathBuf,
+        /// The error of the Parquet library.
+        source: parquet::errors::ParquetError,
     },
     /// Another process is writing to the corpus.
     #[error("{} is being written by another process", .0.display())]
     Busy(PathBuf),
-    /// The corpus was made without text and the request needs it.
-    #[error("{} holds no text: it was made with --no-text", .0.display())]
-    NoText(PathBuf),
-    /// The inputs were read, and there was no page in them.
-    #[error("no pages in the input{}", .0)]
-    NoPages(String),
-    /// A run over the corpus was interrupted, so that pages are missing.
-    #[error("{} is unfinished: its last index was interrupted after {pages} pages", .path.display())]
-    Unfinished {
-        /// The corpus.
-        path: PathBuf,
-        /// The pages that are in it.
-        pages: u64,
-    },
-    /// A thread of the build ended in a panic: a defect of this program.
-    #[error("a thread of the index panicked: {0}")]
-    Panicked(String),
-    /// The user stopped the run.
-    #[error("interrupted")]
-    Cancelled,
-    /// The inputs themselves.
-    #[error(transparent)]
-    Read(#[from] cento_read::Error),
     /// A file operation failed.
     #[error("{}: {source}", .path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The Parquet library refused what we gave it or what the disk gave it.
-    #[error("{}: {source}", .path.display())]
-    Parquet {
-        /// The file.
-        path: PathBuf,
-        /// What the library said.
-        source: parquet::errors::ParquetError,
-    },
+    /// The inputs cannot be read.
+    #[error(transparent)]
+    Read(#[from] cento_read::Error),
+    /// The user stopped the run.
+    #[error("interrupted")]
+    Cancelled,
+    /// A thread of the build panicked.
+    #[error("internal error: a thread of the index panicked: {0}")]
+    Panicked(String),
+    /// Something that cannot happen did.
+    #[error("internal error: {0}")]
+    Internal(String),
 }
 
 /// The result of anything that touches a corpus.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// What to do about it, as one line for people.
+    /// Who has to act on the error.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Error::NotACorpus(_)
+            | Error::PathTaken(_)
+            | Error::AlreadyComplete(_)
+            | Error::NoCorpusToAddTo(_)
+            | Error::InputsDiffer { .. }
+            | Error::ParametersDiffer { .. }
+            | Error::Unfinished { .. } => Fault::Usage,
+            Error::TooNew { .. } | Error::NoText(_) | Error::NoPages(_) => Fault::Unsuitable,
+            Error::Corrupted { .. } | Error::Parquet { .. } => Fault::Corrupted,
+            Error::Busy(_) => Fault::Environment,
+            Error::Io { source, .. } => Fault::of_io(source),
+            Error::Read(error) => error.fault(),
+            Error::Cancelled => Fault::Interrupted,
+            Error::Panicked(_) | Error::Internal(_) => Fault::Bug,
+        }
+    }
+
+    /// What to do about the error, in one line.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Error::NotACorpus(path) => {
                 format!("make one with `cento index INPUT… -o {}`", path.display())
             }
-            Error::InTheWay(_) => "choose another name with -o, or remove it".to_owned(),
-            Error::Complete(_) => {
+            Error::PathTaken(_) => "choose another name with -o, or remove it".to_owned(),
+            Error::AlreadyComplete(_) => {
                 "use --add to add pages to it, or choose another name with -o".to_owned()
             }
-            Error::NothingToAddTo(_) => "leave --add out to make a new corpus".to_owned(),
-            Error::OtherInputs { .. } => {
-                "resume with the same inputs, or start anew under another name and use --add for more"
+            Error::NoCorpusToAddTo(_) => "omit --add to make a new corpus".to_owned(),
+            Error::InputsDiffer { .. } => {
+                "resume with the same inputs, or index into another corpus; --add adds inputs to a \
+                 complete one"
                     .to_owned()
             }
-            Error::Unlike { name, found, .. } => {
-                format!("use {name} {found} here as well, or index again under another name")
+            Error::ParametersDiffer { name, found, .. } => {
+                format!("use {name} {found} here as well, or index into another corpus")
+            }
+            Error::Unfinished { .. } => {
+                "run the same `cento index` again to finish it, or use --partial to analyse the \
+                 pages that are there"
+                    .to_owned()
             }
             Error::TooNew { .. } => "install a newer cento to read it".to_owned(),
-            Error::Damaged { .. } => {
-                "restore it from a copy, or index again; `cento info --verify` names every damaged file"
-                    .to_owned()
-            }
-            Error::Busy(_) => "wait for the other process to end".to_owned(),
             Error::NoText(_) => "index again without --no-text".to_owned(),
             Error::NoPages(_) => {
                 "check the paths and --format; for tables, name the columns with --field text=NAME"
                     .to_owned()
             }
-            Error::Unfinished { .. } => {
-                "run the same `cento index` again to finish it, or use --partial to analyse the pages that are there"
+            Error::Corrupted { .. } => {
+                "restore it from a backup, or index again; `cento info --verify` names every \
+                 corrupted file"
                     .to_owned()
             }
-            Error::Panicked(_) => {
-                "this is a defect of cento: please report it; what was finished is kept".to_owned()
-            }
-            Error::Cancelled => {
-                "what was finished is kept: run the same command again to go on".to_owned()
-            }
-            Error::Read(error) => return error.hint(),
-            Error::Io { source, .. } => match source.kind() {
-                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                    "make room and run the same command again: it goes on from the last finished part"
+            Error::Busy(_) => "wait for the other process to end".to_owned(),
+            Error::Io { source, .. } => match Fault::of_io(source) {
+                Fault::OutOfSpace => {
+                    "free some space and run the same command again: it resumes after the last \
+                     finished part"
                         .to_owned()
                 }
-                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                _ if matches!(
+                    source.kind(),
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+                ) =>
+                {
                     "choose a place that you may write to with -o".to_owned()
                 }
                 _ => return None,
             },
+            Error::Read(error) => return error.hint(),
+            Error::Cancelled => {
+                "finished parts are kept: run the same command again to resume".to_owned()
+            }
+            Error::Panicked(_) | Error::Internal(_) => cento_file::bug_hint(),
             Error::Parquet { .. } => return None,
         })
     }
@@ -167,8 +199,8 @@ impl Error {
         }
     }
 
-    /// A Parquet error at `path`; a full disk beneath it stays a full disk, so that it gets its
-    /// hint.
+    /// An error of the Parquet library at `path`. An I/O error beneath it stays an I/O error, so
+    /// that a full disk gets its hint.
     pub(crate) fn parquet(path: &Path, source: parquet::errors::ParquetError) -> Error {
         use parquet::errors::ParquetError;
         match source {
@@ -186,10 +218,33 @@ impl Error {
         }
     }
 
-    pub(crate) fn damaged(path: &Path, detail: impl Into<String>) -> Error {
-        Error::Damaged {
+    pub(crate) fn corrupted(path: &Path, detail: impl Into<String>) -> Error {
+        Error::Corrupted {
             path: path.to_owned(),
             detail: detail.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_told_apart_by_who_has_to_act() {
+        let path = PathBuf::from("a.cento");
+        let io = |kind: io::ErrorKind| Error::io(Path::new("a.cento"), kind.into());
+        for (error, fault) in [
+            (Error::NotACorpus(path.clone()), Fault::Usage),
+            (Error::NoText(path.clone()), Fault::Unsuitable),
+            (Error::corrupted(&path, "it is missing"), Fault::Corrupted),
+            (io(io::ErrorKind::StorageFull), Fault::OutOfSpace),
+            (io(io::ErrorKind::PermissionDenied), Fault::Environment),
+            (Error::Cancelled, Fault::Interrupted),
+            (Error::Panicked("why".to_owned()), Fault::Bug),
+        ] {
+            assert_eq!(error.fault(), fault, "{error}");
+            assert!(error.hint().is_some(), "{error}");
         }
     }
 }

@@ -1,19 +1,25 @@
-//! A corpus on disk: where it is, and whether it can be trusted.
+//! A corpus on disk: how it is built, described, checked and read.
 //!
 //! # Brief overview
 //!
-//! * [`Build`] turns inputs into a corpus: it reads records, has them decoded, read, cut and hashed
-//!   by as many threads as there are, and writes the rows in immutable parts.
-//! * [`Manifest`] says what a corpus is: its format version, its [`Parameters`], its parts with
-//!   their checksums. It is replaced atomically, so a crash never damages what was committed.
+//! * [`Build`] turns inputs into a corpus. It reads records, and decodes, extracts, chunks and
+//!   hashes them on several threads; rows are written in immutable parts.
+//! * [`Manifest`] describes a corpus: its format version, its [`Parameters`], its parts with their
+//!   checksums. It is replaced atomically, so a crash never damages what was committed.
 //! * [`Corpus`] is an open corpus: it scans tables and finds the text of one page by its id.
 //!
-//! Tables are plain Parquet, one folder each; [`Table`] describes them.
+//! Tables are plain Parquet files, in one folder for each [`Table`]. [`PageRow`], [`TextRow`] and
+//! [`ChunkRow`] define their columns; [`projection!`] declares the columns that a reader needs.
 //!
 //! # Example
 //!
 //! ```
-//! use cento_store::{Build, Corpus, Parameters, Progress};
+//! use cento_store::{Build, Corpus, Projection, pages, projection};
+//!
+//! projection! {
+//!     /// What the example reads of a page.
+//!     struct Titles of pages { url, title }
+//! }
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
@@ -23,43 +29,42 @@
 //! let settings = cento_read::Settings::default();
 //! let resolved = cento_read::resolve(&[page.display().to_string()], &settings)?;
 //! let path = folder.path().join("example.cento");
-//! let built = Build {
-//!     corpus: path.clone(),
-//!     inputs: resolved.inputs,
-//!     passed_over: Default::default(),
-//!     settings,
-//!     parameters: Parameters::default(),
-//!     add: false,
-//!     again: false,
-//!     passing: false,
-//!     threads: 2,
-//!     memory: 1 << 30,
-//!     progress: &Progress::default(),
-//! }
-//! .run()?;
+//! let built = Build::new(resolved.inputs, &path).threads(2).run()?;
 //! assert_eq!(built.counts.kept, 1);
 //!
 //! let corpus = Corpus::open(&path)?;
 //! assert_eq!(corpus.text(0)?.as_deref(), Some("A garment stitched from patches."));
+//! for batch in corpus.scan::<Titles>() {
+//!     let batch = batch?;
+//!     assert_eq!(batch.rows(), 1);
+//!     assert!(batch.url.value(0).ends_with("page.html"));
+//!     assert_eq!(batch.title.value(0), Some("Cento"));
+//! }
 //! # Ok(())
 //! # }
 //! ```
 
 mod build;
+mod build_folder;
+pub mod column;
 mod corpus;
 mod error;
+mod input_list;
 mod manifest;
+mod page_writer;
 mod parameters;
 mod part;
 mod progress;
-mod rows;
+mod row_buffers;
 mod schema;
-mod site;
+mod tables;
 mod task;
-mod work;
+mod time_limit;
 
+pub use arrow_array::RecordBatch;
 pub use build::{Build, Built};
-pub use corpus::{ChunkRow, Corpus, ListedInput};
+pub use column::Projection;
+pub use corpus::{Corpus, ListedInput};
 pub use error::{Error, Result};
 pub use manifest::{
     Counts, Cursor, FORMAT_NEWEST, FORMAT_OLDEST, FileEntry, MANIFEST, Manifest, Part, Run, Tally,
@@ -67,3 +72,6 @@ pub use manifest::{
 pub use parameters::{PageLimits, Parameters};
 pub use progress::Progress;
 pub use schema::Table;
+pub use tables::{
+    ChunkColumns, ChunkRow, PageColumns, PageRow, TextColumns, TextRow, chunks, pages, text,
+};

@@ -1,11 +1,11 @@
-//! The manifest: the one file that says what a corpus is and which parts belong to it.
+//! The manifest: the file that describes a corpus and names the parts that belong to it.
 //!
-//! A part that the manifest does not name does not exist. The manifest is replaced as a whole
-//! (written aside, synced, renamed), so a reader sees the corpus before or after a commit and
-//! nothing between, and a crash costs at most the parts that were not committed yet.
+//! A part that the manifest does not name does not exist. The manifest is replaced as a whole: it
+//! is written under another name, synced and renamed. A reader sees the corpus before or after a
+//! commit, and a crash loses at most the parts that were not committed yet.
 //!
 //! Nothing in it depends on when, where or on how many threads the corpus was built: the same
-//! inputs and parameters give the same bytes.
+//! inputs and parameters result in the same bytes.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -21,114 +21,115 @@ use crate::schema::Table;
 
 /// The format version that this program writes.
 pub const FORMAT_NEWEST: u32 = 1;
-/// The oldest format version that this program still reads.
+/// The oldest format version that this program reads.
 pub const FORMAT_OLDEST: u32 = 1;
 
-/// The name of the manifest inside a corpus.
+/// The name of the manifest in the folder of a corpus.
 pub const MANIFEST: &str = "manifest.json";
 
-/// The name under which the next manifest is written before it takes the place of the last.
-pub(crate) const MANIFEST_ASIDE: &str = "manifest.json.new";
+/// The name under which a new manifest is written before it replaces the current one.
+pub(crate) const NEW_MANIFEST: &str = "manifest.json.new";
 
-/// What a corpus is, and what it is made of.
+/// The description of a corpus: how it was made, and its files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The version of the layout and of the tables.
     pub format: u32,
-    /// How pages became text and chunks; the same for every part.
+    /// How pages became text and chunks, in all parts.
     pub parameters: Parameters,
-    /// Each `cento index`, the first one and every `--add`, in order.
+    /// Every run of `cento index`, the first one and those with `--add`, in order.
     pub runs: Vec<Run>,
-    /// The committed parts, sorted by task and then by sequence, and so by page id.
+    /// The committed parts, sorted by task and sequence, and therefore by page id.
     pub parts: Vec<Part>,
 }
 
 /// One run of `cento index`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// The list of inputs that the run reads, a JSON line each, in the order of their ordinals.
+    /// The list of its inputs in JSON Lines, in the order of their ordinals.
     pub inputs: FileEntry,
     /// The ordinal of its first input.
     pub first_input: u32,
     /// The number of its first task.
     pub first_task: u32,
-    /// How many tasks it has.
+    /// The number of its tasks.
     pub tasks: u32,
-    /// How the inputs are read: what a resumed run must agree on.
+    /// The settings that inputs are read with. A resumed run must have the same.
     pub reading: BTreeMap<String, String>,
-    /// Files in the given folders that are not for reading, by cause.
-    pub passed_over: BTreeMap<String, Tally>,
-    /// Whether every task has ended.
+    /// Files in the folders to be read that are not read, by cause.
+    #[serde(rename = "passed_over")]
+    pub skipped_files: BTreeMap<String, Tally>,
+    /// Whether all its tasks are finished.
     pub complete: bool,
 }
 
-/// A set of tables over one range of pages: never changed once it is here.
+/// The tables of one range of pages. A part never changes once it is committed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     /// The task that made it.
     pub task: u32,
-    /// Its place among the parts of that task.
+    /// Its position among the parts of that task.
     pub sequence: u32,
-    /// The lowest page id in it, if it has pages.
+    /// The lowest page id, if it has pages.
     pub first_page: Option<u64>,
-    /// The highest page id in it.
+    /// The highest page id.
     pub last_page: Option<u64>,
     /// The table of pages.
     pub pages: FileEntry,
-    /// The table of texts, unless the corpus keeps none.
+    /// The table of texts, unless the corpus was made without text.
     pub text: Option<FileEntry>,
     /// The table of chunks.
     pub chunks: FileEntry,
-    /// What was read to make it, and what became of it.
+    /// Counts of what was read for it.
     pub counts: Counts,
-    /// Where the task goes on after this part; none if this is its last part.
+    /// Where the next part of the task starts; `None` if this is the last one.
     pub next: Option<Cursor>,
 }
 
-/// A place in the input of a task: where a resumed run goes on.
+/// A position in the input of a task, where a resumed run continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cursor {
     /// The ordinal of the input.
     pub input: u32,
-    /// The records of that input that are done.
+    /// The number of records of that input that are finished.
     pub record: u32,
-    /// The byte offset at which reading can begin.
+    /// The byte offset at which reading can start.
     pub offset: u64,
-    /// The records between that offset and the next one.
+    /// The number of records to skip after that offset.
     pub skip: u32,
 }
 
-/// A file of the corpus, and how to tell that it is whole.
+/// A file of a corpus, with its checksums.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEntry {
     /// The path within the corpus, with `/` between components.
     pub file: String,
-    /// The rows in it.
+    /// The number of its rows.
     pub rows: u64,
     /// Its size.
     pub bytes: u64,
-    /// BLAKE3 over all of it, in hex: what `--verify` reads.
+    /// The BLAKE3 hash of the file, in hex; `cento info --verify` checks it.
     pub blake3: String,
-    /// BLAKE3 over its last 64 KiB, in hex: what every opening reads.
+    /// The BLAKE3 hash of its last 64 KiB, in hex; checked whenever a corpus is opened.
     pub tail: String,
 }
 
-/// What was read, kept and turned away.
+/// Counts of what was read, kept and rejected.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Physical records read: WARC records of every type, lines, rows, files.
     pub records: u64,
     /// Rows in the table of pages.
     pub pages: u64,
-    /// Pages that analyses use.
+    /// Pages that were kept.
     pub kept: u64,
-    /// Pages turned away, by reason.
+    /// Pages that were rejected, by reason.
     pub rejected: BTreeMap<String, Tally>,
     /// Records that could not be read, by cause.
     pub damaged: BTreeMap<String, Tally>,
-    /// Sound records that are no pages: requests, metadata and the like.
+    /// Valid records that are not pages, such as requests and metadata.
     pub other_records: u64,
-    /// Bytes of the pages' payloads.
+    /// Bytes of payload of all pages.
     pub payload_bytes: u64,
     /// Bytes of text in the kept pages.
     pub text_bytes: u64,
@@ -138,17 +139,17 @@ pub struct Counts {
     pub chunks: u64,
 }
 
-/// How many, and one of them.
+/// A count with an example.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// How many.
+    /// The count.
     pub count: u64,
     /// The first of them in the order of the input.
     pub example: String,
 }
 
 impl Tally {
-    /// One more, in the order of the input.
+    /// Counts one more with this cause.
     pub(crate) fn add(
         tallies: &mut BTreeMap<String, Tally>,
         cause: &str,
@@ -178,8 +179,8 @@ impl Tally {
 }
 
 impl Counts {
-    /// One more record that could not be read.
-    pub(crate) fn damage(&mut self, input: &str, skipped: &Skipped) {
+    /// Counts a record that could not be read.
+    pub(crate) fn add_damaged(&mut self, input: &str, skipped: &Skipped) {
         Tally::add(&mut self.damaged, skipped.cause.name(), || {
             let Place {
                 ordinal, offset, ..
@@ -188,7 +189,7 @@ impl Counts {
         });
     }
 
-    /// Adds the counts of what comes next in the order of the input.
+    /// Adds the counts of what follows in the order of the input.
     pub fn add(&mut self, next: &Counts) {
         self.records = self.records.saturating_add(next.records);
         self.pages = self.pages.saturating_add(next.pages);
@@ -204,7 +205,18 @@ impl Counts {
 }
 
 impl Manifest {
-    /// Sums over all parts.
+    /// The sum of the counts of one run.
+    pub(crate) fn counts_of_run(&self, run: usize) -> Counts {
+        let run = &self.runs[run];
+        let tasks = run.first_task..run.first_task + run.tasks;
+        let mut counts = Counts::default();
+        for part in self.parts.iter().filter(|part| tasks.contains(&part.task)) {
+            counts.add(&part.counts);
+        }
+        counts
+    }
+
+    /// The sum of the counts of all parts.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for part in &self.parts {
@@ -213,7 +225,7 @@ impl Manifest {
         counts
     }
 
-    /// Every file of the corpus but the manifest itself.
+    /// All files of the corpus except the manifest.
     pub fn files(&self) -> impl Iterator<Item = &FileEntry> {
         let inputs = self.runs.iter().map(|run| &run.inputs);
         let parts = self.parts.iter();
@@ -224,23 +236,23 @@ impl Manifest {
         }))
     }
 
-    /// The size of the corpus, less that of the manifest.
+    /// The size of the corpus without the manifest.
     pub fn bytes_on_disk(&self) -> u64 {
         self.files()
             .fold(0, |sum, entry| sum.saturating_add(entry.bytes))
     }
 
-    /// Whether the last run ended.
+    /// Whether all runs are complete.
     pub fn complete(&self) -> bool {
         self.runs.iter().all(|run| run.complete)
     }
 
-    /// Where `task` goes on: at its start if it has no part yet, nowhere if it is done.
+    /// The last part of `task`, if it has any.
     pub(crate) fn last_part_of(&self, task: u32) -> Option<&Part> {
         self.parts.iter().rev().find(|part| part.task == task)
     }
 
-    /// Puts a part in its place.
+    /// Inserts a part in order.
     pub(crate) fn insert(&mut self, part: Part) {
         let key = (part.task, part.sequence);
         let at = self
@@ -267,9 +279,9 @@ impl Manifest {
         Self::parse(&path, &bytes)
     }
 
-    /// The first line of the file holds the checksum of all lines after it, so that the check needs
-    /// no agreement on how JSON is written. The version comes before the checksum is judged: a
-    /// newer program may compute another one.
+    /// Parses and checks a manifest. The first line of the file contains the checksum of the bytes
+    /// after it, so the check does not depend on how JSON is written. The version is checked first:
+    /// a newer program may compute another checksum.
     fn parse(path: &Path, bytes: &[u8]) -> Result<Manifest> {
         #[derive(Deserialize)]
         struct Head {
@@ -277,7 +289,7 @@ impl Manifest {
             format: u32,
         }
         let head: Head = serde_json::from_slice(bytes)
-            .map_err(|error| Error::damaged(path, format!("not a manifest ({error})")))?;
+            .map_err(|error| Error::corrupted(path, format!("not a manifest ({error})")))?;
         if head.format > FORMAT_NEWEST {
             return Err(Error::TooNew {
                 path: path.to_owned(),
@@ -287,22 +299,22 @@ impl Manifest {
         }
         let body = after_first_line(bytes);
         if head.checksum != blake3::hash(body).to_hex().as_str() {
-            return Err(Error::damaged(
+            return Err(Error::corrupted(
                 path,
-                "its checksum does not fit its content",
+                "its checksum does not match its content",
             ));
         }
         let manifest: Manifest = serde_json::from_slice(bytes)
-            .map_err(|error| Error::damaged(path, format!("not a manifest ({error})")))?;
+            .map_err(|error| Error::corrupted(path, format!("not a manifest ({error})")))?;
         match manifest.contradiction() {
-            Some(detail) => Err(Error::damaged(path, detail)),
+            Some(detail) => Err(Error::corrupted(path, detail)),
             None => Ok(manifest),
         }
     }
 
-    /// What cannot be in a manifest that this program wrote, whatever its checksum says: a corpus
-    /// may be from a stranger. Whoever reads a manifest may rely on the names of its files, and on
-    /// sums of its numbers.
+    /// Describes what no manifest of this program contains, even if the checksum is right: a corpus
+    /// may be from an untrusted source. Callers may rely on the names of files and on sums of
+    /// numbers.
     fn contradiction(&self) -> Option<String> {
         let mut next = (0u32, 0u32);
         for run in &self.runs {
@@ -316,10 +328,10 @@ impl Manifest {
                 end(run.first_task, run.tasks.into()),
             );
             let (Some(inputs), Some(tasks)) = ends else {
-                return Some("it counts more inputs than there can be".to_owned());
+                return Some("it has more inputs than the format allows".to_owned());
             };
             if (run.first_input, run.first_task) != next {
-                return Some("its runs do not follow each other".to_owned());
+                return Some("its runs are not consecutive".to_owned());
             }
             next = (inputs, tasks);
             if !is_within(&run.inputs.file, "inputs") {
@@ -328,11 +340,11 @@ impl Manifest {
         }
         let mut last = None;
         for part in &self.parts {
-            let place = Some((part.task, part.sequence));
-            if part.task >= next.1 || place <= last {
-                return Some("its parts are not those of its runs".to_owned());
+            let position = Some((part.task, part.sequence));
+            if part.task >= next.1 || position <= last {
+                return Some("its parts do not belong to its runs".to_owned());
             }
-            last = place;
+            last = position;
             let files = [
                 (Some(&part.pages), Table::Pages, part.counts.pages),
                 (part.text.as_ref(), Table::Text, part.counts.kept),
@@ -361,7 +373,7 @@ impl Manifest {
 
     /// The bytes that [`Manifest::load`] reads.
     fn render(&self) -> Vec<u8> {
-        // A manifest is maps, strings and integers: there is nothing in it that JSON cannot hold.
+        // A manifest consists of maps, strings and integers, so this does not fail.
         let json = serde_json::to_string_pretty(self).unwrap_or_default();
         let body = json.strip_prefix("{\n").unwrap_or(&json);
         let checksum = blake3::hash(body.as_bytes()).to_hex();
@@ -371,21 +383,21 @@ impl Manifest {
     /// Replaces the manifest of the corpus at `corpus`, so that a crash leaves the old or the new
     /// one.
     pub(crate) fn save(&self, corpus: &Path) -> Result<()> {
-        let aside = corpus.join(MANIFEST_ASIDE);
+        let new = corpus.join(NEW_MANIFEST);
         let path = corpus.join(MANIFEST);
         let write = || -> std::io::Result<()> {
-            // Whatever has this name, a link of a stranger too, is replaced.
-            let mut file = cento_file::replace(&aside)?;
+            // Anything of this name is replaced, including links.
+            let mut file = cento_file::replace(&new)?;
             file.write_all(&self.render())?;
             file.sync_all()
         };
-        write().map_err(|error| Error::io(&aside, error))?;
-        fs::rename(&aside, &path).map_err(|error| Error::io(&path, error))?;
+        write().map_err(|error| Error::io(&new, error))?;
+        fs::rename(&new, &path).map_err(|error| Error::io(&path, error))?;
         sync_folder(corpus)
     }
 }
 
-/// Whether `file` is the name of a file in `folder`, and of nothing else.
+/// Whether `file` is a plain name of a file in `folder`.
 fn is_within(file: &str, folder: &str) -> bool {
     let name = file
         .strip_prefix(folder)
@@ -396,7 +408,7 @@ fn is_within(file: &str, folder: &str) -> bool {
     })
 }
 
-/// All bytes after the first line, less the line break that ends the file.
+/// All bytes after the first line, without the line break at the end of the file.
 fn after_first_line(bytes: &[u8]) -> &[u8] {
     let body = match bytes.iter().position(|&byte| byte == b'\n') {
         Some(end) => &bytes[end + 1..],
@@ -405,7 +417,7 @@ fn after_first_line(bytes: &[u8]) -> &[u8] {
     body.strip_suffix(b"\n").unwrap_or(body)
 }
 
-/// Makes renames within `folder` last through a power cut.
+/// Makes renames within `folder` survive a power failure.
 pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
     File::open(folder)
         .and_then(|folder| folder.sync_all())
@@ -426,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_comes_back_as_it_was_saved() {
+    fn a_manifest_is_loaded_as_it_was_saved() {
         let folder = tempfile::tempdir().unwrap();
         sample().save(folder.path()).unwrap();
         assert_eq!(Manifest::load(folder.path()).unwrap(), sample());
@@ -442,7 +454,7 @@ mod tests {
         assert_ne!(changed, text);
         assert!(matches!(
             Manifest::parse(path, changed.as_bytes()),
-            Err(Error::Damaged { .. })
+            Err(Error::Corrupted { .. })
         ));
         for end in 0..text.len() - 1 {
             assert!(Manifest::parse(path, &text.as_bytes()[..end]).is_err());
@@ -450,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_that_names_files_outside_the_corpus_is_refused_whatever_its_checksum() {
+    fn a_manifest_that_names_files_outside_the_corpus_is_refused_even_if_its_checksum_matches() {
         let entry = |file: &str| FileEntry {
             file: file.to_owned(),
             rows: 1,
@@ -465,7 +477,7 @@ mod tests {
                 first_task,
                 tasks,
                 reading: BTreeMap::new(),
-                passed_over: BTreeMap::new(),
+                skipped_files: BTreeMap::new(),
                 complete: true,
             };
             Manifest {

@@ -1,8 +1,7 @@
-//! The parameters of a corpus: they travel with the data, and unlike ones do not mix.
+//! The parameters of a corpus. They are stored with the data, and data with different parameters
+//! is never mixed.
 
-use std::fmt::Display;
 use std::path::Path;
-use std::str::FromStr;
 use std::time::Duration;
 
 use cento_fingerprint::ChunkHash;
@@ -10,66 +9,67 @@ use cento_read::Limits;
 use cento_text::chunk::ChunkKind;
 use cento_text::content::Selection;
 use cento_text::normal::Normalisation;
-use cento_text::url::Recursion;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use cento_text::stored::{as_text, chunk_kind};
+use cento_text::url::RecursionLimits;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// How pages become text, words and chunks.
-///
-/// Everything that changes what a table of the corpus holds is here, and nothing else is.
+/// How pages become text, words and chunks: everything that changes the contents of a corpus, and
+/// nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameters {
     /// Which text of an HTML page is kept.
     #[serde(with = "as_text")]
     pub content: Selection,
     /// What a chunk is.
-    #[serde(with = "stored_chunk")]
+    #[serde(with = "chunk_kind")]
     pub chunk: ChunkKind,
-    /// What is evened out before a chunk is hashed.
+    /// How a chunk is normalised before it is hashed.
     #[serde(with = "as_text")]
     pub normalisation: Normalisation,
-    /// What a chunk is hashed with.
+    /// How a chunk is hashed.
     #[serde(with = "as_text")]
     pub hash: ChunkHash,
-    /// Whether the text itself is kept.
+    /// Whether the text is stored.
     pub text: bool,
-    /// Whether suffixes such as `github.io`, under which anyone may publish, end a domain too.
+    /// Whether suffixes such as `github.io`, under which anyone may publish, count as public
+    /// suffixes of domains.
     pub private_suffixes: bool,
     /// Whether pages with an HTTP status outside 200–299 are kept.
     pub any_status: bool,
-    /// Most path components of a URL before it counts as a crawler's recursion error.
+    /// The most path components of a URL before it counts as a recursion error of the crawler.
     pub recursion_components: u32,
-    /// Times one path component must occur to count as one.
+    /// How often a path component must occur in a URL to count as a recursion error.
     pub recursion_repeats: u32,
-    /// Times a cycle of path components must occur to count as one.
+    /// How often a cycle of path components must occur in a URL to count as a recursion error.
     pub recursion_cycles: u32,
     /// Bytes of payload after which a part is closed.
     pub part_bytes: u64,
-    /// What one page may cost. A corpus from before these were written down was made with the
-    /// defaults, as far as is known.
+    /// What one page may cost. Older corpora do not store limits; they are assumed to have been
+    /// made with the defaults.
     #[serde(flatten)]
     pub limits: PageLimits,
 }
 
-/// What one page may cost, as [`Limits`] has it; what exceeds a limit is rejected, or skipped, with
-/// the reason.
+/// What one page may cost: [`Limits`] as they are stored. Pages and records that exceed a limit are
+/// rejected or skipped, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PageLimits {
     /// The largest page, in bytes.
     pub max_page_bytes: u64,
-    /// How many times larger than its compressed form a page may be.
+    /// The largest ratio of the size of a page to its compressed size.
     pub max_ratio: u64,
     /// The largest header of a record or a response, in bytes.
     pub max_header_bytes: u64,
-    /// The most lines of such a header.
+    /// The most lines of a header.
     pub max_header_lines: u64,
     /// The longest line of JSON Lines, in bytes.
     pub max_line_bytes: u64,
-    /// How deep elements, or JSON objects and lists, may stand within each other.
+    /// The deepest nesting of elements, or of JSON objects and lists.
     pub max_nesting: u32,
-    /// How long a processor may work on one page, in milliseconds.
+    /// The most processor time for one page, in milliseconds.
     pub max_milliseconds: u64,
     /// The most chunks of a page.
     pub max_chunks: u64,
@@ -77,10 +77,10 @@ pub struct PageLimits {
     pub max_url_bytes: u64,
 }
 
-/// The most chunks of a page, unless told: a book of a million paragraphs.
+/// The default limit of chunks of a page: a book of a million paragraphs.
 const MAX_CHUNKS: u64 = 1_000_000;
-/// The longest URL, unless told: as long as a path may be on most systems, and twice what sitemaps
-/// allow.
+/// The default limit of the length of a URL: the longest path on most systems, and twice what
+/// sitemaps allow.
 const MAX_URL_BYTES: u64 = 4_096;
 
 impl Default for PageLimits {
@@ -117,7 +117,7 @@ impl From<&PageLimits> for Limits {
 
 impl Default for Parameters {
     fn default() -> Parameters {
-        let recursion = Recursion::default();
+        let recursion = RecursionLimits::default();
         Parameters {
             content: Selection::All,
             chunk: ChunkKind::Paragraph,
@@ -137,15 +137,15 @@ impl Default for Parameters {
 
 impl Parameters {
     /// The limits beyond which a URL is a recursion error.
-    pub fn recursion(&self) -> Recursion {
-        Recursion {
+    pub fn recursion(&self) -> RecursionLimits {
+        RecursionLimits {
             components: self.recursion_components,
             repeats: self.recursion_repeats,
             cycles: self.recursion_cycles,
         }
     }
 
-    /// Names and values as people read them, in a fixed order.
+    /// Names and values for display, in a fixed order.
     pub fn list(&self) -> Vec<(&'static str, String)> {
         vec![
             ("content", self.content.to_string()),
@@ -178,15 +178,15 @@ impl Parameters {
         ]
     }
 
-    /// An error that names the first difference to `wanted`, if there is one.
-    pub fn check_like(&self, wanted: &Parameters, corpus: &Path) -> Result<()> {
-        for ((name, found), (_, wanted)) in self.list().into_iter().zip(wanted.list()) {
-            if found != wanted {
-                return Err(Error::Unlike {
+    /// Fails if `requested` differs, and names the first difference.
+    pub fn check_equal(&self, requested: &Parameters, corpus: &Path) -> Result<()> {
+        for ((name, found), (_, requested)) in self.list().into_iter().zip(requested.list()) {
+            if found != requested {
+                return Err(Error::ParametersDiffer {
                     path: corpus.to_owned(),
                     name,
                     found,
-                    wanted,
+                    requested,
                 });
             }
         }
@@ -194,7 +194,7 @@ impl Parameters {
     }
 }
 
-/// In the largest unit that loses nothing, as `--part-size` takes it.
+/// Formats a size in the largest unit without loss, as `--part-size` accepts it.
 fn binary_size(bytes: u64) -> String {
     match bytes {
         bytes if bytes.is_multiple_of(1 << 30) => format!("{}G", bytes >> 30),
@@ -208,61 +208,20 @@ fn yes_no(value: bool) -> String {
     if value { "yes" } else { "no" }.to_owned()
 }
 
-/// Values that are written as the words the command line uses for them.
-mod as_text {
-    use super::*;
-
-    pub(super) fn serialize<T: Display, S: Serializer>(
-        value: &T,
-        serializer: S,
-    ) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(value)
-    }
-
-    pub(super) fn deserialize<'de, T, D>(deserializer: D) -> std::result::Result<T, D::Error>
-    where
-        T: FromStr<Err: Display>,
-        D: Deserializer<'de>,
-    {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-/// A kind of chunk under its stored name: one that was cut in another way under the same name is
-/// another kind.
-mod stored_chunk {
-    use super::*;
-
-    pub(super) fn serialize<S: Serializer>(
-        kind: &ChunkKind,
-        serializer: S,
-    ) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(&kind.stored_name())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> std::result::Result<ChunkKind, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        ChunkKind::of_stored_name(&name).map_err(serde::de::Error::custom)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn unlike_parameters_are_named() {
+    fn the_first_parameter_that_differs_is_named() {
         let corpus = Path::new("a.cento");
         let ours = Parameters::default();
-        assert!(ours.check_like(&ours, corpus).is_ok());
+        assert!(ours.check_equal(&ours, corpus).is_ok());
         let theirs = Parameters {
             hash: ChunkHash::Sha1,
             ..Parameters::default()
         };
-        let error = ours.check_like(&theirs, corpus).unwrap_err();
+        let error = ours.check_equal(&theirs, corpus).unwrap_err();
         assert_eq!(
             error.to_string(),
             "a.cento was made with hash blake3, not sha1"
@@ -270,12 +229,12 @@ mod tests {
     }
 
     #[test]
-    fn parameters_survive_json() {
+    fn parameters_are_read_from_json_as_they_were_written() {
         let parameters = Parameters {
             chunk: ChunkKind::Lines(4),
             ..Parameters::default()
         };
-        // Of a corpus from before limits were written down, they are taken to be the default.
+        // Older corpora do not store limits; the defaults are assumed.
         let mut old = serde_json::to_value(&parameters).unwrap();
         let names = old.as_object_mut().unwrap();
         names.retain(|name, _| !name.starts_with("max_"));

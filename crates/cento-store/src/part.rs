@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   worker 1   batch 0 ─ encode ─┐
-//!   worker 2   batch 1 ─ encode ─┼─▶ PartWriter: append bytes ─▶ tmp/ ─ close, sync, rename ─▶ pages/ text/ chunks/
-//!   worker 1   batch 2 ─ encode ─┘                                                            then the manifest
+//!   worker 2   batch 1 ─ encode ─┼─▶ PartWriter ─▶ tmp/ ─ sync, rename ─▶ pages/ text/ chunks/
+//!   worker 1   batch 2 ─ encode ─┘                                        then the manifest
 //! ```
 //!
-//! A batch is one row group of each table. Workers encode and compress their batches on their own;
-//! what is left for the writer, who takes them in order, is to append bytes.
+//! A batch is one row group of each table. Workers encode and compress their batches in parallel;
+//! the writer takes them in order and only appends bytes.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -23,10 +23,10 @@ use crate::error::{Error, Result};
 use crate::manifest::{Counts, Cursor, FileEntry, Part};
 use crate::schema::Table;
 
-/// How much of a file's end is checked whenever the file is opened.
+/// How many bytes at the end of a file are checked whenever the file is opened.
 const TAIL: u64 = 64 << 10;
 
-/// Turns record batches into encoded row groups; shared by all workers.
+/// Encodes record batches as row groups. All workers share it.
 pub(crate) struct Encoder {
     factories: [ArrowRowGroupWriterFactory; 3],
 }
@@ -37,30 +37,29 @@ pub(crate) struct RowGroup {
     columns: Vec<ArrowColumnChunk>,
 }
 
-/// What a worker made of one batch of records.
+/// The rows of one batch of records, encoded.
 pub(crate) struct EncodedBatch {
-    /// In the order of [`Table::ALL`]; none where there are no rows or the table is not kept,
-    /// several where there are many.
+    /// The row groups of each table, in the order of [`Table::ALL`]: usually one; none if there are
+    /// no rows or the table is not kept; several if there are many rows.
     pub(crate) tables: [Vec<RowGroup>; 3],
     pub(crate) counts: Counts,
     pub(crate) first_page: Option<u64>,
     pub(crate) last_page: Option<u64>,
-    /// What the part grows by towards its limit.
+    /// How much it counts towards the size limit of the part.
     pub(crate) weight: u64,
-    /// Where reading goes on after this batch.
+    /// Where the next batch starts; `None` after the last batch of the task.
     pub(crate) next: Option<Cursor>,
 }
 
 impl Encoder {
-    pub(crate) fn new(passing: bool) -> Result<Encoder> {
+    pub(crate) fn new(temporary: bool) -> Result<Encoder> {
         let factory = |table: Table| -> Result<ArrowRowGroupWriterFactory> {
-            // The factory wants a file to take schema and properties from; nothing is written to
-            // it.
-            let properties = table.properties(passing);
+            // The factory takes schema and properties from a writer; nothing is written to it.
+            let properties = table.properties(temporary);
             ArrowWriter::try_new(io::sink(), table.schema(), Some(properties))
                 .and_then(ArrowWriter::into_serialized_writer)
                 .map(|(_, factory)| factory)
-                .map_err(|error| Error::parquet(Path::new(table.name()), error))
+                .map_err(|error| encoding_error(table, &error))
         };
         Ok(Encoder {
             factories: [
@@ -77,7 +76,7 @@ impl Encoder {
         }
         self.try_encode(table, batch)
             .map(Some)
-            .map_err(|error| Error::parquet(Path::new(table.name()), error))
+            .map_err(|error| encoding_error(table, &error))
     }
 
     fn try_encode(
@@ -105,7 +104,15 @@ impl Encoder {
     }
 }
 
-/// The three files of a part while they grow.
+/// Encoding works in memory on rows that this program made, so it does not fail for an outer cause.
+fn encoding_error(table: Table, error: &ParquetError) -> Error {
+    Error::Internal(format!(
+        "rows of {} cannot be encoded: {error}",
+        table.name()
+    ))
+}
+
+/// The three files of a part while they are written.
 pub(crate) struct PartWriter {
     corpus: PathBuf,
     task: u32,
@@ -118,13 +125,13 @@ pub(crate) struct PartWriter {
 }
 
 impl PartWriter {
-    /// Opens the files of part `sequence` of `task` in the corpus' folder for unfinished work.
+    /// Creates the files of part `sequence` of `task` in the folder for unfinished parts.
     pub(crate) fn create(
         corpus: &Path,
         task: u32,
         sequence: u32,
         keep_text: bool,
-        passing: bool,
+        temporary: bool,
     ) -> Result<PartWriter> {
         let files = Table::ALL
             .into_iter()
@@ -133,7 +140,7 @@ impl PartWriter {
                 let name = format!("{}-{}", table.name(), file_name(task, sequence));
                 Ok((
                     table,
-                    TableFile::create(corpus.join("tmp").join(name), table, passing)?,
+                    TableFile::create(corpus.join("tmp").join(name), table, temporary)?,
                 ))
             })
             .collect::<Result<_>>()?;
@@ -164,12 +171,13 @@ impl PartWriter {
         Ok(())
     }
 
-    /// Bytes of payload that went into the part so far.
+    /// The bytes of payload in the part so far.
     pub(crate) fn weight(&self) -> u64 {
         self.weight
     }
 
-    /// Closes, syncs and moves the files to their places. They count once the manifest names them.
+    /// Closes and syncs the files and moves them to the folders of their tables. They belong to the
+    /// corpus once the manifest names them.
     pub(crate) fn finish(self, next: Option<Cursor>) -> Result<Part> {
         let mut pages = None;
         let mut text = None;
@@ -183,7 +191,7 @@ impl PartWriter {
                 Table::Chunks => chunks = Some(entry),
             }
         }
-        let missing = || Error::damaged(&self.corpus, "a part without its tables");
+        let missing = || Error::Internal("a part was written without its tables".to_owned());
         Ok(Part {
             task: self.task,
             sequence: self.sequence,
@@ -210,15 +218,15 @@ struct TableFile {
 }
 
 impl TableFile {
-    fn create(path: PathBuf, table: Table, passing: bool) -> Result<TableFile> {
+    fn create(path: PathBuf, table: Table, temporary: bool) -> Result<TableFile> {
         let file = cento_file::replace(&path).map_err(|error| Error::io(&path, error))?;
         let file = HashedFile {
             file: BufWriter::with_capacity(256 << 10, file),
             hasher: blake3::Hasher::new(),
             bytes: 0,
-            passing,
+            temporary,
         };
-        let properties = table.properties(passing);
+        let properties = table.properties(temporary);
         let (writer, _) = ArrowWriter::try_new(file, table.schema(), Some(properties))
             .and_then(ArrowWriter::into_serialized_writer)
             .map_err(|error| Error::parquet(&path, error))?;
@@ -252,8 +260,8 @@ impl TableFile {
             .finish()
             .map_err(|error| Error::io(&self.path, error))?;
         let tail = tail_hash(&self.path).map_err(|error| Error::io(&self.path, error))?;
-        let place = corpus.join(&name);
-        fs::rename(&self.path, &place).map_err(|error| Error::io(&place, error))?;
+        let path = corpus.join(&name);
+        fs::rename(&self.path, &path).map_err(|error| Error::io(&path, error))?;
         Ok(FileEntry {
             file: name,
             rows: self.rows,
@@ -264,13 +272,13 @@ impl TableFile {
     }
 }
 
-/// A file that knows the hash of what was written to it.
+/// A file that computes the hash of what is written to it.
 struct HashedFile {
     file: BufWriter<File>,
     hasher: blake3::Hasher,
     bytes: u64,
-    /// Whether it need not last through a power cut.
-    passing: bool,
+    /// Whether it need not survive a power failure.
+    temporary: bool,
 }
 
 impl HashedFile {
@@ -279,7 +287,7 @@ impl HashedFile {
             .file
             .into_inner()
             .map_err(io::IntoInnerError::into_error)?;
-        if !self.passing {
+        if !self.temporary {
             file.sync_all()?;
         }
         Ok((self.bytes, self.hasher.finalize().to_hex().to_string()))
@@ -289,8 +297,7 @@ impl HashedFile {
 impl Write for HashedFile {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         let written = self.file.write(buffer)?;
-        // Passing files too: the checksums are the identity of a corpus, by which findings are
-        // found again.
+        // Of temporary files too: cached results are identified by the checksums of a corpus.
         self.hasher.update(&buffer[..written]);
         self.bytes += written as u64;
         Ok(written)
@@ -301,8 +308,8 @@ impl Write for HashedFile {
     }
 }
 
-/// The hash over the last [`TAIL`] bytes of a file: for Parquet that is the footer, without which
-/// the rest cannot be read.
+/// The hash of the last [`TAIL`] bytes of a file. In a Parquet file that is the footer, without
+/// which the rest cannot be read.
 pub(crate) fn tail_hash(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let bytes = file.metadata()?.len();
@@ -312,7 +319,7 @@ pub(crate) fn tail_hash(path: &Path) -> io::Result<String> {
     Ok(blake3::hash(&tail).to_hex().to_string())
 }
 
-/// The hash over all of a file.
+/// The hash of a whole file.
 pub(crate) fn file_hash(path: &Path) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
     let mut file = File::open(path)?;

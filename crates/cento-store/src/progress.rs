@@ -1,8 +1,8 @@
-//! What a running build tells those who watch it, and what they can tell it.
+//! Observing and cancelling a build.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Counters that workers raise and a display reads; and the switch that stops the run.
+/// Counters that workers raise and a display reads, and the switch that cancels the run.
 #[derive(Debug, Default)]
 pub struct Progress {
     bytes: AtomicU64,
@@ -12,12 +12,22 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Bytes of input that were read, as they are on disk.
+    /// Counters at 0.
+    pub const fn new() -> Progress {
+        Progress {
+            bytes: AtomicU64::new(0),
+            total_bytes: AtomicU64::new(0),
+            pages: AtomicU64::new(0),
+            cancelled: AtomicBool::new(false),
+        }
+    }
+
+    /// Bytes of input that were read, as stored on disk.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Bytes of input there are, as far as known: standard input counts as nothing.
+    /// Bytes of input in total, as far as known: standard input counts as 0.
     pub fn total_bytes(&self) -> u64 {
         self.total_bytes.load(Ordering::Relaxed)
     }
@@ -27,22 +37,22 @@ impl Progress {
         self.pages.load(Ordering::Relaxed)
     }
 
-    /// Stops the run as soon as every worker has ended the batch it is at.
+    /// Stops the run as soon as every worker has finished its current batch.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the run was told to stop.
+    /// Whether the run was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Says how many bytes there are.
+    /// Sets the number of bytes in total.
     pub fn set_total_bytes(&self, bytes: u64) {
         self.total_bytes.store(bytes, Ordering::Relaxed);
     }
 
-    /// Counts bytes that were read, or written by those who make something.
+    /// Counts bytes that were read or written.
     pub fn add_bytes(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }

@@ -1,37 +1,39 @@
-//! The tables: which columns they have and how each column is stored.
+//! How the columns of each table are stored: encodings, compression and statistics.
 //!
-//! Everything is plain Parquet that DuckDB, pandas, polars and Spark read. Choices that cost or
-//! save something stand here, next to the reason.
+//! Everything is plain Parquet that DuckDB, pandas, polars and Spark read.
 
 use std::sync::{Arc, LazyLock};
 
-use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use arrow_schema::{Schema, SchemaRef};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::{
     EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterVersion,
 };
 use parquet::schema::types::ColumnPath;
 
+use crate::column::TableColumn;
+use crate::tables::{ChunkBuilder, PageBuilder, TextBuilder, chunks, pages, text};
+
 /// A table of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Table {
-    /// One row a page, rejected ones too.
+    /// One row for each page, rejected or not: [`PageRow`](crate::PageRow).
     Pages,
-    /// One row a kept page: its text.
+    /// One row for each kept page, with its text: [`TextRow`](crate::TextRow).
     Text,
-    /// One row a chunk of a kept page.
+    /// One row for each chunk of a kept page: [`ChunkRow`](crate::ChunkRow).
     Chunks,
 }
 
-/// Bytes of text that are compressed together. One page of a corpus is read by decompressing one
-/// such block, so it is small; zstd on text gains little from more.
+/// Bytes of text that are compressed together. Reading the text of one page decompresses one such
+/// block, so it is small; zstd gains little from larger blocks of text.
 const TEXT_BLOCK: usize = 64 << 10;
 
 impl Table {
-    /// All tables, in the order they are written.
+    /// All tables, in the order in which they are written.
     pub const ALL: [Table; 3] = [Table::Pages, Table::Text, Table::Chunks];
 
-    /// The name of its folder in the corpus.
+    /// The name of its folder in a corpus.
     pub fn name(self) -> &'static str {
         match self {
             Table::Pages => "pages",
@@ -40,7 +42,7 @@ impl Table {
         }
     }
 
-    /// Its columns.
+    /// The names and types of its columns.
     pub fn schema(self) -> SchemaRef {
         match self {
             Table::Pages => PAGES.clone(),
@@ -49,8 +51,8 @@ impl Table {
         }
     }
 
-    /// How its columns are stored; those of a passing corpus without the work of compressing texts.
-    pub(crate) fn properties(self, passing: bool) -> WriterProperties {
+    /// How its columns are stored. Texts of a temporary corpus are not compressed.
+    pub(crate) fn properties(self, temporary: bool) -> WriterProperties {
         // The version is left out of `created_by`: a rebuilt program must write the same bytes.
         let builder = WriterProperties::builder()
             .set_created_by("cento".to_owned())
@@ -58,111 +60,67 @@ impl Table {
             .set_compression(zstd())
             .set_statistics_enabled(EnabledStatistics::None)
             .set_max_row_group_row_count(None);
-        let builder = ascending(builder, "page_id");
         match self {
-            Table::Pages => builder
-                .set_column_compression(column("payload_sha1"), Compression::UNCOMPRESSED)
-                .set_column_compression(column("text_hash"), Compression::UNCOMPRESSED)
-                .set_column_dictionary_enabled(column("payload_sha1"), false)
-                .set_column_dictionary_enabled(column("text_hash"), false)
-                .set_column_dictionary_enabled(column("url"), false)
-                .set_column_encoding(column("url"), Encoding::DELTA_BYTE_ARRAY)
-                .build(),
-            Table::Text => builder
-                .set_column_dictionary_enabled(column("text"), false)
-                .set_column_data_page_size_limit(column("text"), TEXT_BLOCK)
-                .set_column_compression(
-                    column("text"),
-                    if passing {
-                        Compression::UNCOMPRESSED
-                    } else {
-                        zstd()
-                    },
-                )
-                .build(),
-            // Hashes do not compress; page, ordinal and offsets do, as differences.
-            Table::Chunks => {
-                let builder = builder
-                    .set_column_compression(column("chunk_hash"), Compression::UNCOMPRESSED)
-                    .set_column_dictionary_enabled(column("chunk_hash"), false);
-                ["ordinal", "begin", "end"]
-                    .into_iter()
-                    .fold(builder, differences)
+            Table::Pages => {
+                let builder = ascending::<pages::page_id>(builder);
+                let builder = incompressible::<pages::payload_sha1>(builder);
+                let builder = incompressible::<pages::text_hash>(builder);
+                builder
+                    .set_column_dictionary_enabled(path::<pages::url>(), false)
+                    .set_column_encoding(path::<pages::url>(), Encoding::DELTA_BYTE_ARRAY)
                     .build()
+            }
+            Table::Text => {
+                let compression = match temporary {
+                    true => Compression::UNCOMPRESSED,
+                    false => zstd(),
+                };
+                ascending::<text::page_id>(builder)
+                    .set_column_dictionary_enabled(path::<text::text>(), false)
+                    .set_column_data_page_size_limit(path::<text::text>(), TEXT_BLOCK)
+                    .set_column_compression(path::<text::text>(), compression)
+                    .build()
+            }
+            Table::Chunks => {
+                let builder = ascending::<chunks::page_id>(builder);
+                let builder = incompressible::<chunks::chunk_hash>(builder);
+                let builder = differences::<chunks::ordinal>(builder);
+                let builder = differences::<chunks::begin>(builder);
+                differences::<chunks::end>(builder).build()
             }
         }
     }
 }
 
 fn zstd() -> Compression {
-    // Level 1: on text of web pages, level 3 saves 4 % of the bytes for half the speed.
+    // Level 1: on the text of web pages, level 3 saves 4 % of the bytes at half the speed.
     Compression::ZSTD(ZstdLevel::try_new(1).unwrap_or_default())
 }
 
-fn column(name: &str) -> ColumnPath {
-    ColumnPath::from(name)
+fn path<C: TableColumn>() -> ColumnPath {
+    ColumnPath::from(C::NAME)
 }
 
-/// A column of ascending numbers: stored as differences, with the bounds that let a reader skip.
-fn ascending(builder: WriterPropertiesBuilder, name: &str) -> WriterPropertiesBuilder {
-    differences(builder, name).set_column_statistics_enabled(column(name), EnabledStatistics::Chunk)
-}
-
-fn differences(builder: WriterPropertiesBuilder, name: &str) -> WriterPropertiesBuilder {
+/// A column of hashes, which neither compress nor repeat.
+fn incompressible<C: TableColumn>(builder: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
     builder
-        .set_column_dictionary_enabled(column(name), false)
-        .set_column_encoding(column(name), Encoding::DELTA_BINARY_PACKED)
+        .set_column_compression(path::<C>(), Compression::UNCOMPRESSED)
+        .set_column_dictionary_enabled(path::<C>(), false)
 }
 
-static PAGES: LazyLock<SchemaRef> = LazyLock::new(|| {
-    let time = || DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into()));
-    Arc::new(Schema::new(vec![
-        Field::new("page_id", DataType::UInt64, false),
-        Field::new("url", DataType::Utf8, false),
-        Field::new("host", DataType::Utf8, true),
-        Field::new("domain", DataType::Utf8, true),
-        Field::new("ip", DataType::Utf8, true),
-        Field::new("fetched_at", time(), true),
-        Field::new("published_at", time(), true),
-        Field::new("status", DataType::UInt16, true),
-        Field::new("mime", DataType::Utf8, true),
-        Field::new("title", DataType::Utf8, true),
-        Field::new("language", DataType::Utf8, true),
-        Field::new("bytes", DataType::UInt64, false),
-        Field::new("source", DataType::Utf8, false),
-        Field::new("source_offset", DataType::UInt64, false),
-        Field::new("source_length", DataType::UInt64, false),
-        Field::new("payload_sha1", DataType::FixedSizeBinary(20), true),
-        Field::new("revisit_of_url", DataType::Utf8, true),
-        Field::new("revisit_of_date", time(), true),
-        Field::new("text_hash", DataType::FixedSizeBinary(16), true),
-        Field::new("text_bytes", DataType::UInt32, false),
-        Field::new("words", DataType::UInt32, false),
-        Field::new("chunks", DataType::UInt32, false),
-        Field::new("link_domains", list_of(DataType::Utf8), false),
-        Field::new("link_hashes", list_of(DataType::UInt64), false),
-        Field::new("reject", DataType::Utf8, true),
-        Field::new("reject_detail", DataType::Utf8, true),
-    ]))
-});
-
-static TEXT: LazyLock<SchemaRef> = LazyLock::new(|| {
-    Arc::new(Schema::new(vec![
-        Field::new("page_id", DataType::UInt64, false),
-        Field::new("text", DataType::Utf8, false),
-    ]))
-});
-
-static CHUNKS: LazyLock<SchemaRef> = LazyLock::new(|| {
-    Arc::new(Schema::new(vec![
-        Field::new("chunk_hash", DataType::FixedSizeBinary(16), false),
-        Field::new("page_id", DataType::UInt64, false),
-        Field::new("ordinal", DataType::UInt32, false),
-        Field::new("begin", DataType::UInt32, false),
-        Field::new("end", DataType::UInt32, false),
-    ]))
-});
-
-fn list_of(item: DataType) -> DataType {
-    DataType::List(Arc::new(Field::new("item", item, true)))
+/// A column of ascending numbers: stored as differences, with bounds that let a reader skip.
+fn ascending<C: TableColumn>(builder: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
+    differences::<C>(builder).set_column_statistics_enabled(path::<C>(), EnabledStatistics::Chunk)
 }
+
+/// A column of numbers whose differences are small.
+fn differences<C: TableColumn>(builder: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
+    builder
+        .set_column_dictionary_enabled(path::<C>(), false)
+        .set_column_encoding(path::<C>(), Encoding::DELTA_BINARY_PACKED)
+}
+
+static PAGES: LazyLock<SchemaRef> = LazyLock::new(|| Arc::new(Schema::new(PageBuilder::fields())));
+static TEXT: LazyLock<SchemaRef> = LazyLock::new(|| Arc::new(Schema::new(TextBuilder::fields())));
+static CHUNKS: LazyLock<SchemaRef> =
+    LazyLock::new(|| Arc::new(Schema::new(ChunkBuilder::fields())));

@@ -1,8 +1,8 @@
-//! Cutting the inputs of a run into tasks, and the records of a task into batches.
+//! Splitting the inputs of a run into tasks, and the records of a task into batches.
 //!
-//! Where tasks, batches and parts begin and end follows from the inputs and the parameters alone,
-//! never from the number of threads or from time. That is why tables have the same bytes on any
-//! machine, and why a resumed run ends like an unbroken one.
+//! The boundaries of tasks, batches and parts depend on the inputs and the parameters alone, never
+//! on the number of threads or on timing. That is why tables have the same bytes on any machine,
+//! and why a resumed run ends like an uninterrupted one.
 
 use std::ops::Range;
 
@@ -13,21 +13,25 @@ use crate::manifest::{Counts, Cursor, Tally};
 use crate::parameters::Parameters;
 use crate::progress::Progress;
 
-/// Bytes of record bodies after which a batch is full. A batch is one row group, and is in memory
-/// as a whole: small enough that a dozen threads fit in a gigabyte, large enough that DuckDB likes
-/// to scan it. Parts end where batches end, so batches are smaller where parts are small.
+/// Bytes of record bodies after which a batch is full. A batch is one row group and is in memory as
+/// a whole: small enough that a dozen threads fit in a gigabyte, large enough for DuckDB to scan
+/// efficiently. Parts end where batches end, so batches are smaller where parts are small.
 const BATCH_BYTES: u64 = 16 << 20;
-/// Records after which a batch is full, however small they are.
+/// Records after which a batch is full, regardless of their size.
 const BATCH_RECORDS: usize = 1 << 15;
 
-/// The cause under which inputs are counted that could not be opened or read to their end.
+/// The cause under which inputs are counted that cannot be opened or read to the end.
 const UNREADABLE: &str = "unreadable";
 
-/// Whether an error is about what the user asked for, or about the network, rather than about one
-/// input. An input that simply has no text in it is counted and passed over: folders hold all sorts
-/// of things. But a run that goes on without a network passes over everything that is left, and
-/// calls that a corpus.
-fn stops(error: &cento_read::Error) -> bool {
+/// The end of the name of an input on which a reader panics, in tests.
+#[cfg(test)]
+pub(crate) const PANICKING_INPUT: &str = "panicking.jsonl";
+
+/// Whether an error ends the run: one about the settings or the network rather than about one
+/// input. An input without text is counted and skipped, because folders contain all sorts of files.
+/// But without a network, a run that continues would skip all remaining inputs and call the result
+/// a corpus.
+fn ends_run(error: &cento_read::Error) -> bool {
     use cento_read::Error;
     error.is_outage()
         || matches!(
@@ -36,16 +40,16 @@ fn stops(error: &cento_read::Error) -> bool {
         )
 }
 
-/// A run's inputs in groups that are read one after the other: ranges of positions in `inputs`.
+/// Splits the inputs of a run into tasks: ranges of positions in `inputs`.
 ///
-/// Groups are what several threads can read at the same time. A large file is a group of its own;
-/// small files share one until they come to `task_bytes`.
+/// Different tasks can be read by different threads. A large file is one task; small files share a
+/// task until they reach `task_bytes`.
 pub(crate) fn plan(inputs: &[Input], task_bytes: u64) -> Vec<Range<usize>> {
     let mut tasks = Vec::new();
     let mut begin = 0;
     let mut bytes = 0u64;
     for (position, input) in inputs.iter().enumerate() {
-        // What has no known size may be anything.
+        // An input of unknown size may be large.
         bytes = bytes.saturating_add(input.bytes.unwrap_or(u64::MAX));
         if bytes >= task_bytes {
             tasks.push(begin..position + 1);
@@ -59,17 +63,17 @@ pub(crate) fn plan(inputs: &[Input], task_bytes: u64) -> Vec<Range<usize>> {
     tasks
 }
 
-/// Records to be processed together, and what was met between them.
+/// Records that are processed together, and counts of other records between them.
 pub(crate) struct Batch {
-    /// Its place among the batches of its task since the task was begun or resumed.
+    /// Its position among the batches of its task since the task was started or resumed.
     pub(crate) sequence: u64,
-    /// Each with the position of its input in the run.
+    /// The records, each with the position of its input in the run.
     pub(crate) records: Vec<(usize, Record)>,
-    /// Records, other records and damage; the rest is for whoever processes the batch to count.
+    /// Counts of records, other records and damaged ones; the worker counts the rest.
     pub(crate) counts: Counts,
-    /// Bytes of bodies.
+    /// The size of all record bodies.
     pub(crate) weight: u64,
-    /// Where reading goes on; none after the last record of the task.
+    /// Where the next batch starts; `None` after the last record of the task.
     pub(crate) next: Option<Cursor>,
 }
 
@@ -81,23 +85,25 @@ pub(crate) struct TaskReader<'run> {
     batch_bytes: u64,
     /// The ordinal of the run's first input.
     first_input: u32,
-    /// Positions of the task's inputs that are not begun yet.
+    /// Positions of the inputs that are not open yet.
     remaining: Range<usize>,
-    /// Where in the first of them to begin.
+    /// Where to start in the first of them.
     start: Start,
-    current: Option<Open>,
+    current: Option<OpenInput>,
     sequence: u64,
 }
 
-struct Open {
+/// An input that is being read.
+struct OpenInput {
+    /// Its position in the run.
     position: usize,
     reader: Reader,
-    /// What of `reader.bytes_read()` was reported.
+    /// How much of `reader.bytes_read()` was reported.
     reported: u64,
 }
 
 impl<'run> TaskReader<'run> {
-    /// A reader for `inputs[task]`, from `from` on or from the start.
+    /// A reader of `inputs[task]`, from the start or from `from`.
     pub(crate) fn new(
         inputs: &'run [Input],
         task: Range<usize>,
@@ -117,7 +123,8 @@ impl<'run> TaskReader<'run> {
                 },
             ),
         };
-        // What is not read again counts as read, so that the bar begins where the last run stopped.
+        // Finished inputs count as read, so that the progress bar starts where the last run
+        // stopped.
         let done: u64 = inputs[task.start..begin.clamp(task.start, task.end)]
             .iter()
             .filter_map(|input| input.bytes)
@@ -136,10 +143,10 @@ impl<'run> TaskReader<'run> {
         }
     }
 
-    /// The next batch; `None` at the end of the task.
+    /// Reads the next batch; `None` at the end of the task.
     ///
-    /// A batch ends behind a page or at the end of the task, so that the place where it ends is one
-    /// at which a reader can start.
+    /// A batch ends after a page or at the end of the task, so that a reader can start where it
+    /// ends.
     pub(crate) fn next_batch(&mut self) -> Result<Option<Batch>> {
         let mut batch = Batch {
             sequence: self.sequence,
@@ -175,14 +182,16 @@ impl<'run> TaskReader<'run> {
                 }
                 Ok(Some(Item::Skipped(skipped))) => {
                     batch.counts.records += 1;
-                    batch.counts.damage(&self.inputs[position].name, &skipped);
+                    batch
+                        .counts
+                        .add_damaged(&self.inputs[position].name, &skipped);
                 }
                 Ok(Some(Item::Ignored(_))) => {
                     batch.counts.records += 1;
                     batch.counts.other_records += 1;
                 }
                 Ok(None) => self.close(),
-                Err(error) if stops(&error) => return Err(error.into()),
+                Err(error) if ends_run(&error) => return Err(error.into()),
                 Err(error) => {
                     Tally::add(&mut batch.counts.damaged, UNREADABLE, || error.to_string());
                     self.close();
@@ -193,23 +202,28 @@ impl<'run> TaskReader<'run> {
         Ok(Some(batch))
     }
 
-    /// The reader that is open, or the next one; an input that cannot be opened is counted and
-    /// passed.
-    fn open_next(&mut self, counts: &mut Counts) -> Result<Option<&mut Open>> {
+    /// Returns the current reader, or opens the next one. An input that cannot be opened is counted
+    /// and skipped.
+    fn open_next(&mut self, counts: &mut Counts) -> Result<Option<&mut OpenInput>> {
         while self.current.is_none() {
             let Some(position) = self.remaining.next() else {
                 return Ok(None);
             };
             let start = std::mem::take(&mut self.start);
+            #[cfg(test)]
+            assert!(
+                !self.inputs[position].name.ends_with(PANICKING_INPUT),
+                "a test makes a reader panic"
+            );
             match self.inputs[position].open(self.settings, start) {
                 Ok(reader) => {
-                    self.current = Some(Open {
+                    self.current = Some(OpenInput {
                         position,
                         reader,
                         reported: 0,
                     });
                 }
-                Err(error) if stops(&error) => return Err(error.into()),
+                Err(error) if ends_run(&error) => return Err(error.into()),
                 Err(error) => {
                     Tally::add(&mut counts.damaged, UNREADABLE, || error.to_string());
                     self.progress
@@ -231,7 +245,7 @@ impl<'run> TaskReader<'run> {
     fn close(&mut self) {
         self.report();
         if let Some(open) = self.current.take() {
-            // A reader may leave a trailer unread; the bar should still come to its end.
+            // A reader may leave a trailer unread; the progress bar should still reach its end.
             let bytes = self.inputs[open.position].bytes.unwrap_or(open.reported);
             self.progress.add_bytes(bytes.saturating_sub(open.reported));
         }

@@ -1,36 +1,25 @@
-//! What is found by id is what a scan finds, in corpora of any shape.
+//! Reading a page by its id returns what a scan returns, in corpora of any shape.
 
 use std::path::Path;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{UInt32Type, UInt64Type};
-use cento_store::{Build, Built, Corpus, Parameters, Progress, Result, Table};
+use cento_store::{Build, Built, Corpus, PageColumns, Parameters, Projection, Result, TextColumns};
 use proptest::prelude::*;
 
 fn build(folder: &Path, output: &Path, parameters: Parameters, threads: usize) -> Result<Built> {
     let settings = cento_read::Settings::default();
     let resolved = cento_read::resolve(&[folder.display().to_string()], &settings)?;
-    Build {
-        corpus: output.to_owned(),
-        inputs: resolved.inputs,
-        passed_over: Default::default(),
-        settings,
-        parameters,
-        add: false,
-        again: false,
-        passing: false,
-        threads,
-        memory: 1 << 30,
-        progress: &Progress::default(),
-    }
-    .run()
+    Build::new(resolved.inputs, output)
+        .settings(settings)
+        .parameters(parameters)
+        .threads(threads)
+        .run()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn every_text_and_every_chunk_is_found_by_its_page(
+    fn every_text_and_chunk_is_found_by_its_page_id(
         files in prop::collection::vec(prop::collection::vec("([a-zé漢]{1,9}[ \n]{1,2}){0,40}|!", 1..30), 1..4),
         part_bytes in 1u64..4000,
         threads in 1usize..4,
@@ -49,11 +38,10 @@ proptest! {
         prop_assert!(Corpus::verify(&path).unwrap().is_empty());
 
         let mut texts = Vec::new();
-        for batch in corpus.scan(Table::Text, &["page_id", "text"]) {
+        for batch in corpus.scan::<TextColumns>() {
             let batch = batch.unwrap();
-            let ids = batch.column(0).as_primitive::<UInt64Type>();
-            for (row, text) in batch.column(1).as_string::<i32>().iter().enumerate() {
-                texts.push((ids.value(row), text.unwrap().to_owned()));
+            for row in (0..batch.rows()).map(|row| batch.row(row)) {
+                texts.push((row.page_id, row.text.to_owned()));
             }
         }
         prop_assert!(texts.is_sorted());
@@ -68,10 +56,10 @@ proptest! {
             prop_assert_eq!(found.is_some(), has_words);
             let Some(text) = found else { continue };
             let chunks = corpus.chunks(id).unwrap();
-            let row = corpus.page(id).unwrap().unwrap();
-            let count = row.column_by_name("chunks").unwrap().as_primitive::<UInt32Type>().value(0);
+            let page = PageColumns::from_batch(&corpus.page(id).unwrap().unwrap()).unwrap();
+            let count = page.row(0).chunks;
             prop_assert_eq!(chunks.len(), count as usize);
-            // Chunks are in order, and what lies between them is white space.
+            // Chunks are in order, with only white space between them.
             let mut end = 0;
             for (ordinal, chunk) in chunks.iter().enumerate() {
                 prop_assert_eq!(chunk.ordinal as usize, ordinal);
@@ -86,7 +74,7 @@ proptest! {
 }
 
 #[test]
-fn two_processes_do_not_write_to_one_corpus() {
+fn two_processes_cannot_write_to_one_corpus() {
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("a.txt");
     std::fs::write(&input, "Some text.").unwrap();

@@ -1,9 +1,9 @@
-//! A build that is stopped again and again ends like one that was not, whatever the format of its
-//! input.
+//! A build that is interrupted again and again ends with the same files as an uninterrupted one, in
+//! every input format.
 
 #![expect(
     clippy::unwrap_used,
-    reason = "a test that cannot make its input should stop there"
+    reason = "a test that cannot make its input should fail"
 )]
 
 use std::fs;
@@ -102,23 +102,15 @@ fn inputs(folder: &Path) -> Vec<&'static str> {
 fn build(folder: &Path, output: &Path, progress: &Progress) -> Result<Built> {
     let settings = cento_read::Settings::default();
     let resolved = cento_read::resolve(&[folder.display().to_string()], &settings)?;
-    Build {
-        corpus: output.to_owned(),
-        inputs: resolved.inputs,
-        passed_over: Default::default(),
-        settings,
-        parameters: Parameters {
+    Build::new(resolved.inputs, output)
+        .settings(settings)
+        .parameters(Parameters {
             part_bytes: 2500,
             ..Parameters::default()
-        },
-        add: false,
-        again: false,
-        passing: false,
-        threads: 2,
-        memory: 1 << 30,
-        progress,
-    }
-    .run()
+        })
+        .threads(2)
+        .progress(progress)
+        .run()
 }
 
 /// Every file of a corpus but the lock, with its content.
@@ -135,7 +127,7 @@ fn contents(folder: &Path, found: &mut Vec<(String, Vec<u8>)>) {
 }
 
 #[test]
-fn a_build_stopped_at_any_part_ends_like_an_unbroken_one() {
+fn an_interrupted_build_ends_with_the_same_files_as_an_uninterrupted_one() {
     let folder = tempfile::tempdir().unwrap();
     for name in inputs(folder.path()) {
         let input = folder.path().join(name);
@@ -144,7 +136,7 @@ fn a_build_stopped_at_any_part_ends_like_an_unbroken_one() {
         build(&input, &whole, &Progress::default()).unwrap();
         let whole_time = begun.elapsed();
 
-        let broken = folder.path().join(format!("{name}-broken.cento"));
+        let interrupted = folder.path().join(format!("{name}-interrupted.cento"));
         let mut stops = 0;
         let built = loop {
             let progress = Arc::new(Progress::default());
@@ -156,7 +148,7 @@ fn a_build_stopped_at_any_part_ends_like_an_unbroken_one() {
                     cancel.cancel();
                 });
             }
-            match build(&input, &broken, &progress) {
+            match build(&input, &interrupted, &progress) {
                 Err(Error::Cancelled) => stops += 1,
                 outcome => break outcome.unwrap(),
             }
@@ -164,11 +156,11 @@ fn a_build_stopped_at_any_part_ends_like_an_unbroken_one() {
         assert!(built.counts.kept > 0);
         let (mut left, mut right) = (Vec::new(), Vec::new());
         contents(&whole, &mut left);
-        contents(&broken, &mut right);
+        contents(&interrupted, &mut right);
         assert_eq!(left.len(), right.len(), "{name}");
         assert!(
             left.len() > 3 * 8,
-            "{name} has too few parts to be stopped between"
+            "{name} has too few parts to be interrupted between"
         );
         for ((file, left), (_, right)) in left.iter().zip(&right) {
             assert!(left == right, "{file} differs");

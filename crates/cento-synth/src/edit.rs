@@ -1,9 +1,9 @@
-//! Copying with changes, and the account of what was left as it was.
+//! Copying text with edits, and recording which parts are unchanged.
 //!
 //! ```text
 //!   source   Nobis est locus antiquus, et silva magna.
 //!            ─────────           ─────────────
-//!   copy     Nobis est urbs antiquus, silva magna.      one word replaced, one left out
+//!   copy     Nobis est urbs antiquus, silva magna.      one word replaced, one deleted
 //!   runs     0..10 ← 0..10, 14..25 ← 15..26, …          byte for byte the same
 //! ```
 
@@ -12,33 +12,33 @@ use crate::prose::Prose;
 use crate::random::Random;
 use crate::vocabulary::Vocabulary;
 
-/// A stretch of a copy that is byte for byte a stretch of its source.
+/// A range of a copy that is byte for byte a range of its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
-    /// Where it begins in the copy, in bytes.
+pub(crate) struct SharedRun {
+    /// Its offset in the copy, in bytes.
     pub(crate) begin: u32,
-    /// Where it begins in the source.
+    /// Its offset in the source.
     pub(crate) source: u32,
-    /// How long it is.
+    /// Its length.
     pub(crate) length: u32,
 }
 
-/// A copy, and where it is the same as its source.
+/// A copy, and the ranges in which it equals its source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Copy {
+pub(crate) struct CopiedText {
     pub(crate) text: String,
-    pub(crate) runs: Vec<Run>,
+    pub(crate) runs: Vec<SharedRun>,
 }
 
-impl Copy {
-    /// All of a source, as it is.
-    pub(crate) fn verbatim(source: &Prose) -> Copy {
-        let mut copy = Copy::default();
+impl CopiedText {
+    /// An unchanged copy of a source.
+    pub(crate) fn verbatim(source: &Prose) -> CopiedText {
+        let mut copy = CopiedText::default();
         copy.take(source, 0, source.text.len() as u32);
         copy
     }
 
-    /// Appends a stretch of the source; one that goes on where the last one ended lengthens it.
+    /// Appends a range of the source. A range that continues the last one extends it.
     pub(crate) fn take(&mut self, source: &Prose, begin: u32, end: u32) {
         let taken = source.slice(&(begin..end));
         if taken.is_empty() {
@@ -50,7 +50,7 @@ impl Copy {
             Some(run) if run.begin + run.length == at && run.source + run.length == begin => {
                 run.length += end - begin;
             }
-            _ => self.runs.push(Run {
+            _ => self.runs.push(SharedRun {
                 begin: at,
                 source: begin,
                 length: end - begin,
@@ -58,7 +58,7 @@ impl Copy {
         }
     }
 
-    /// Takes spaces off the end.
+    /// Removes spaces at the end.
     fn trim_end(&mut self) {
         let length = self.text.trim_end_matches(' ').len();
         self.text.truncate(length);
@@ -69,72 +69,71 @@ impl Copy {
         }
     }
 
-    /// Appends what the source does not have.
+    /// Appends text that is not from the source.
     pub(crate) fn add(&mut self, text: &str) {
         self.text.push_str(text);
     }
 }
 
-/// What is done to one word of a source.
+/// What happens to one word of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Edit {
+pub(crate) enum WordEdit {
     Keep,
     Replace,
     Delete,
     Insert,
 }
 
-/// One decision for each word: an edit with probability `rate`, each of the three kinds alike.
-pub(crate) fn decide(words: usize, rate: f64, random: &mut Random) -> Vec<Edit> {
+/// Draws an edit for each word with probability `rate`; the three kinds are equally likely.
+pub(crate) fn decide(words: usize, rate: f64, random: &mut Random) -> Vec<WordEdit> {
     (0..words)
         .map(|_| {
             if random.unit() >= rate {
-                return Edit::Keep;
+                return WordEdit::Keep;
             }
             match random.below(3) {
-                0 => Edit::Replace,
-                1 => Edit::Delete,
-                _ => Edit::Insert,
+                0 => WordEdit::Replace,
+                1 => WordEdit::Delete,
+                _ => WordEdit::Insert,
             }
         })
         .collect()
 }
 
-/// A copy of the source in which the edits are made; new words are drawn from the vocabulary of the
-/// language.
+/// Applies edits to a source. New words are drawn from the vocabulary of the language.
 ///
-/// A word that is left out takes the space behind it along; one that is put in stands behind the
-/// word of its edit.
+/// A deleted word is removed with the space after it; an inserted word is placed after the word of
+/// its edit.
 pub(crate) fn apply(
     source: &Prose,
-    edits: &[Edit],
+    edits: &[WordEdit],
     language: Language,
     random: &mut Random,
-) -> Copy {
+) -> CopiedText {
     let vocabulary = Vocabulary::of(language);
     let space = language.space();
-    let mut copy = Copy::default();
+    let mut copy = CopiedText::default();
     let mut done = 0;
     for (word, edit) in source.words.iter().zip(edits) {
         match edit {
-            Edit::Keep => {}
-            Edit::Replace => {
+            WordEdit::Keep => {}
+            WordEdit::Replace => {
                 copy.take(source, done, word.start);
                 copy.add(vocabulary.draw(random));
                 done = word.end;
             }
-            Edit::Delete => {
+            WordEdit::Delete => {
                 copy.take(source, done, word.start);
                 done = word.end;
                 let rest = source.text.get(done as usize..).unwrap_or_default();
-                // Two spaces in a row, or one at the edge of a paragraph, would be gone when the
-                // page is read.
+                // Two spaces in a row, or one at the edge of a paragraph, would be collapsed when
+                // the page is read.
                 let bare = copy.text.is_empty() || copy.text.ends_with(' ');
                 if rest.starts_with(' ') && (space == " " || bare) {
                     done += 1;
                 }
             }
-            Edit::Insert => {
+            WordEdit::Insert => {
                 copy.take(source, done, word.end);
                 copy.add(space);
                 copy.add(vocabulary.draw(random));
@@ -147,9 +146,9 @@ pub(crate) fn apply(
     copy
 }
 
-/// The sentences of a source in this order, parted as the language parts sentences.
-pub(crate) fn reorder(source: &Prose, order: &[usize], language: Language) -> Copy {
-    let mut copy = Copy::default();
+/// The sentences of a source in this order, with the separators of the language.
+pub(crate) fn reorder(source: &Prose, order: &[usize], language: Language) -> CopiedText {
+    let mut copy = CopiedText::default();
     for &sentence in order {
         let Some(range) = source.sentences.get(sentence) else {
             continue;
@@ -162,9 +161,9 @@ pub(crate) fn reorder(source: &Prose, order: &[usize], language: Language) -> Co
     copy
 }
 
-/// Some sentences of a source, in the order they have.
-pub(crate) fn part(source: &Prose, sentences: std::ops::Range<usize>) -> Copy {
-    let mut copy = Copy::default();
+/// Some sentences of a source, in their order.
+pub(crate) fn part(source: &Prose, sentences: std::ops::Range<usize>) -> CopiedText {
+    let mut copy = CopiedText::default();
     if let Some(taken) = source.sentences.get(sentences)
         && let (Some(first), Some(last)) = (taken.first(), taken.last())
     {
@@ -181,20 +180,20 @@ mod tests {
     use crate::prose::paragraph;
     use crate::random::Purpose;
 
-    fn edit() -> impl Strategy<Value = Edit> {
+    fn edit() -> impl Strategy<Value = WordEdit> {
         prop_oneof![
-            6 => Just(Edit::Keep),
-            1 => Just(Edit::Replace),
-            1 => Just(Edit::Delete),
-            1 => Just(Edit::Insert),
+            6 => Just(WordEdit::Keep),
+            1 => Just(WordEdit::Replace),
+            1 => Just(WordEdit::Delete),
+            1 => Just(WordEdit::Insert),
         ]
     }
 
-    /// Character by character: which characters of the source are kept, and what stands between
-    /// them. The account of what is the same is then read off as pairs of positions.
+    /// The same, character by character: which characters of the source are kept, and what is
+    /// between them. The unchanged ranges are then pairs of positions.
     fn naive(
         source: &Prose,
-        edits: &[Edit],
+        edits: &[WordEdit],
         language: Language,
         random: &mut Random,
     ) -> (String, Vec<(usize, usize)>) {
@@ -209,12 +208,12 @@ mod tests {
                 .zip(edits)
                 .find(|(word, _)| (word.start as usize..word.end as usize).contains(&at));
             match inside {
-                Some((word, Edit::Replace)) => {
+                Some((word, WordEdit::Replace)) => {
                     if word.start as usize == at {
                         text.push_str(vocabulary.draw(random));
                     }
                 }
-                Some((_, Edit::Delete)) => swallow = true,
+                Some((_, WordEdit::Delete)) => swallow = true,
                 None if swallow
                     && letter == ' '
                     && (language.space() == " " || text.is_empty() || text.ends_with(' ')) =>
@@ -227,7 +226,7 @@ mod tests {
                         same.push((text.len() + byte, at + byte));
                     }
                     text.push(letter);
-                    if let Some((word, Edit::Insert)) = inside
+                    if let Some((word, WordEdit::Insert)) = inside
                         && word.end as usize == at + letter.len_utf8()
                     {
                         text.push_str(language.space());
@@ -243,7 +242,7 @@ mod tests {
         (text, same)
     }
 
-    fn same_bytes(copy: &Copy) -> Vec<(usize, usize)> {
+    fn same_bytes(copy: &CopiedText) -> Vec<(usize, usize)> {
         copy.runs
             .iter()
             .flat_map(|run| {
@@ -255,7 +254,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_edited_copy_and_its_runs_are_what_copying_letter_by_letter_gives(
+        fn an_edited_copy_and_its_runs_equal_those_of_copying_letter_by_letter(
             seed in any::<u64>(),
             language in 0..Language::ALL.len(),
             edits in prop::collection::vec(edit(), 150),
@@ -273,7 +272,7 @@ mod tests {
         }
 
         #[test]
-        fn reordered_sentences_are_all_there(seed in any::<u64>(), language in 0..Language::ALL.len()) {
+        fn reordering_loses_no_sentence(seed in any::<u64>(), language in 0..Language::ALL.len()) {
             let language = Language::ALL[language];
             let mut random = Random::new(seed, Purpose::Own, 0);
             let source = paragraph(language, &mut random);
@@ -290,9 +289,9 @@ mod tests {
     }
 
     #[test]
-    fn as_many_words_are_edited_as_the_rate_says() {
+    fn the_share_of_edited_words_is_the_edit_rate() {
         let edits = decide(100_000, 0.03, &mut Random::new(1, Purpose::Edit, 0));
-        let edited = edits.iter().filter(|&&edit| edit != Edit::Keep).count();
+        let edited = edits.iter().filter(|&&edit| edit != WordEdit::Keep).count();
         assert!((2_800..3_200).contains(&edited));
     }
 }

@@ -1,12 +1,15 @@
-//! What can go wrong, sorted by whose turn it is to act.
+//! Errors of synthetic crawls, and who has to act on them.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// An error from making, checking or scoring.
+use cento_file::Fault;
+
+/// An error from writing a crawl, checking a corpus or scoring results.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
-    /// Settings that contradict each other or themselves.
+    /// Invalid settings.
     #[error("{message}")]
     Settings {
         /// What is wrong.
@@ -14,19 +17,19 @@ pub enum Error {
         /// What to do.
         hint: String,
     },
-    /// The folder has something else in it.
-    #[error("{} is not empty, and no synthetic crawl is in it", .0.display())]
-    InTheWay(PathBuf),
-    /// The folder holds a crawl that is done.
-    #[error("{} already holds a complete synthetic crawl", .0.display())]
-    Complete(PathBuf),
-    /// The folder holds a crawl that was begun with other settings.
-    #[error("{} was begun with other settings", .0.display())]
-    OtherSettings(PathBuf),
-    /// No truth where it was looked for.
-    #[error("no truth found: {0}")]
+    /// The folder contains something else.
+    #[error("{} is not empty and not a synthetic crawl", .0.display())]
+    NotEmpty(PathBuf),
+    /// The folder contains a complete crawl.
+    #[error("{} is already a complete synthetic crawl", .0.display())]
+    AlreadyComplete(PathBuf),
+    /// The folder contains an unfinished crawl with other settings.
+    #[error("{} was started with other settings", .0.display())]
+    SettingsDiffer(PathBuf),
+    /// There is no truth file.
+    #[error("no truth file found: {0}")]
     NoTruth(String),
-    /// A line of a truth file is not what it should be.
+    /// A line of a truth file is invalid.
     #[error("{} line {line}: {detail}", .path.display())]
     BadTruth {
         /// The file.
@@ -36,17 +39,17 @@ pub enum Error {
         /// What is wrong with it.
         detail: String,
     },
-    /// The truth is of a version that this program does not know.
+    /// The truth file has a version that this program does not know.
     #[error("{} has version {found}; this program reads up to {newest}", .path.display())]
     TooNew {
         /// The file.
         path: PathBuf,
         /// Its version.
         found: u32,
-        /// The newest version this program reads.
+        /// The newest version that this program reads.
         newest: u32,
     },
-    /// Findings that cannot be scored.
+    /// Results that cannot be scored.
     #[error("{} cannot be scored: {detail}", .path.display())]
     BadFindings {
         /// The file or folder.
@@ -59,15 +62,15 @@ pub enum Error {
     /// The user stopped the run.
     #[error("interrupted")]
     Cancelled,
-    /// A page does not read as it was written: ours to mend.
-    #[error("{url} does not read as it was written: {detail}")]
+    /// A generated page is not read as it was written.
+    #[error("internal error: {url} is not read as it was written: {detail}")]
     Misread {
         /// The page.
         url: String,
         /// What is wrong with it.
         detail: String,
     },
-    /// A corpus.
+    /// The corpus cannot be read.
     #[error(transparent)]
     Store(#[from] cento_store::Error),
     /// A file operation failed.
@@ -75,12 +78,12 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
-/// The result of anything here.
+/// The result of the functions of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
@@ -98,30 +101,48 @@ impl Error {
         }
     }
 
-    /// What to do about it, as one line for people.
+    /// Who has to act on the error.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Error::Settings { .. }
+            | Error::NotEmpty(_)
+            | Error::AlreadyComplete(_)
+            | Error::SettingsDiffer(_)
+            | Error::NoTruth(_) => Fault::Usage,
+            Error::BadFindings { .. } | Error::TooNew { .. } => Fault::Unsuitable,
+            Error::BadTruth { .. } => Fault::Corrupted,
+            Error::Cancelled => Fault::Interrupted,
+            Error::Misread { .. } => Fault::Bug,
+            Error::Store(error) => error.fault(),
+            Error::Io { source, .. } => Fault::of_io(source),
+        }
+    }
+
+    /// What to do about the error, in one line.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Error::Settings { hint, .. } | Error::BadFindings { hint, .. } => hint.clone(),
-            Error::InTheWay(_) => "choose an empty or a new folder with -o".to_owned(),
-            Error::Complete(_) => {
-                "use --force to make it anew, or choose another folder with -o".to_owned()
+            Error::NotEmpty(_) => "choose an empty or a new folder with -o".to_owned(),
+            Error::AlreadyComplete(_) => {
+                "use --force to replace it, or choose another folder with -o".to_owned()
             }
-            Error::OtherSettings(_) => {
-                "give the same settings to go on with it, or --force to make it anew".to_owned()
+            Error::SettingsDiffer(_) => {
+                "use the same settings to resume it, or --force to replace it".to_owned()
             }
-            Error::NoTruth(_) => "say where it is with --truth FILE".to_owned(),
-            Error::BadTruth { .. } => "make it again with `cento synth`".to_owned(),
+            Error::NoTruth(_) => "name the file with --truth FILE".to_owned(),
+            Error::BadTruth { .. } => "write it again with `cento synth`".to_owned(),
             Error::TooNew { .. } => "install a newer cento to read it".to_owned(),
             Error::Store(error) => return error.hint(),
             Error::Io { source, .. } => match source.kind() {
                 io::ErrorKind::NotFound => "check the spelling of the path".to_owned(),
-                io::ErrorKind::PermissionDenied => "check who may read and write there".to_owned(),
+                io::ErrorKind::PermissionDenied => "check the permissions of the path".to_owned(),
                 io::ErrorKind::StorageFull => {
-                    "make room, then give the same command to go on".to_owned()
+                    "free some space and run the same command again: it resumes".to_owned()
                 }
                 _ => return None,
             },
-            Error::Cancelled | Error::Misread { .. } => return None,
+            Error::Misread { .. } => cento_file::bug_hint(),
+            Error::Cancelled => return None,
         })
     }
 }

@@ -1,21 +1,21 @@
-//! Pages as HTML: the furniture of a site around the text, and markup within it.
+//! Rendering pages as HTML: the template of a site around the text, and markup within it.
 
 use std::fmt::Write;
 
 use crate::language::Language;
-use crate::pages::{Block, Page};
+use crate::pages::{PageBlock, SynthPage};
 use crate::prose;
 use crate::random::{Purpose, Random, mix};
 use crate::site::{Site, slug};
 use crate::vocabulary::Vocabulary;
 
-/// What all sites of a language have in common: notices that everybody copies and nobody means.
+/// The notice that most sites of a language show: boilerplate.
 pub(crate) fn notice(language: Language) -> String {
     let mut random = Random::new(0, Purpose::Notice, language as u64);
     prose::sentence(language, &mut random).text
 }
 
-/// Letters that old pages write by name.
+/// Letters that old pages write as named character references.
 const NAMED: [(char, &str); 14] = [
     ('é', "eacute"),
     ('è', "egrave"),
@@ -53,20 +53,20 @@ fn escape(text: &str, by_name: bool, out: &mut String) {
     }
 }
 
-/// What the pages of a site have in common.
+/// What the pages of a site share.
 struct Template {
     navigation: Vec<(String, String)>,
     tagline: String,
     legal: String,
     shows_notice: bool,
-    /// One of a few ways to build a page.
+    /// Which of a few page structures is used.
     style: u64,
     by_name: bool,
 }
 
 impl Template {
     fn of(site: Site, language: Language) -> Template {
-        let mut random = Random::pair(site.seed, Purpose::Template, site.sort as u64, site.number);
+        let mut random = Random::pair(site.seed, Purpose::Template, site.kind as u64, site.number);
         let vocabulary = Vocabulary::of(language);
         let navigation = (0..random.between(5, 9))
             .map(|item| {
@@ -85,16 +85,16 @@ impl Template {
     }
 }
 
-/// The bytes of a page. Neither its address nor the time of its fetching is in them, so that copies
-/// can be exact.
-pub(crate) fn render(page: &Page) -> String {
+/// Renders a page. Neither its URL nor the date it was fetched is included, so that copies can be
+/// identical.
+pub(crate) fn render(page: &SynthPage) -> String {
     let template = Template::of(page.template, page.language);
     let mut random = Random::new(page.template.seed, Purpose::Markup, page.markup);
     let by_name = template.by_name;
     let skin = format!("{:04x}", mix(page.markup ^ page.template.number) & 0xffff);
     let mut out = String::with_capacity(12 << 10);
     out.push_str("<!doctype html>\n<html");
-    if page.tells_language {
+    if page.declares_language {
         let _ = write!(out, " lang=\"{}\"", page.language);
     }
     if page.language == Language::Arabic {
@@ -159,7 +159,7 @@ pub(crate) fn render(page: &Page) -> String {
     out
 }
 
-fn header(template: &Template, page: &Page, out: &mut String) {
+fn header(template: &Template, page: &SynthPage, out: &mut String) {
     let by_name = template.by_name;
     let _ = write!(out, "<header><div class=\"brand\"><a href=\"/\">");
     escape(&template.tagline, by_name, out);
@@ -175,13 +175,13 @@ fn header(template: &Template, page: &Page, out: &mut String) {
     }
 }
 
-fn notice_box(page: &Page, by_name: bool, out: &mut String) {
+fn notice_box(page: &SynthPage, by_name: bool, out: &mut String) {
     out.push_str("<div class=\"notice\"><p>");
     escape(&notice(page.language), by_name, out);
     out.push_str("</p></div>\n");
 }
 
-fn footer(template: &Template, page: &Page, out: &mut String) {
+fn footer(template: &Template, page: &SynthPage, out: &mut String) {
     if template.shows_notice && template.style != 0 {
         notice_box(page, template.by_name, out);
     }
@@ -190,7 +190,7 @@ fn footer(template: &Template, page: &Page, out: &mut String) {
     out.push_str("</p><p>&copy; 2025</p></footer>\n");
 }
 
-fn block(block: &Block, first: bool, by_name: bool, random: &mut Random, out: &mut String) {
+fn block(block: &PageBlock, first: bool, by_name: bool, random: &mut Random, out: &mut String) {
     let text = &block.prose.text;
     if block.heading {
         let level = if first { 1 } else { 2 };
@@ -200,7 +200,7 @@ fn block(block: &Block, first: bool, by_name: bool, random: &mut Random, out: &m
         return;
     }
     out.push_str("<p>");
-    // A word here and there is emphasised, or leads elsewhere; what it says does not change.
+    // Some words are emphasised or links; the text does not change.
     let mut done = 0;
     loop {
         let next = done + random.between(150, 900) as usize;
@@ -230,8 +230,7 @@ fn block(block: &Block, first: bool, by_name: bool, random: &mut Random, out: &m
     }
 }
 
-/// A stretch of letters at or after a place: up to the next space, and of at most 12 characters
-/// where there is none.
+/// The letters at or after an offset: up to the next space, or at most 12 characters.
 fn word_after(text: &str, mut at: usize) -> Option<(usize, usize)> {
     while at < text.len() && !text.is_char_boundary(at) {
         at += 1;
@@ -253,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_by_name_read_as_letters() {
+    fn named_character_references_are_read_as_letters() {
         let mut out = String::new();
         escape("être à 3 < 4 & größer", true, &mut out);
         assert_eq!(out, "&ecirc;tre à 3 &lt; 4 &amp; gr&ouml;&szlig;er");

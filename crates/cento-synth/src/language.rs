@@ -1,13 +1,13 @@
-//! The languages: letters, syllables, little words and how sentences are written.
+//! The languages: letters, syllables, function words and punctuation.
 //!
-//! Words are made of syllables in the script of the language, so that they mean nothing and belong
-//! to nobody. The most frequent ones of the Latin and Cyrillic scripts are real little words
-//! (*the*, *und*, *не*), because those are what tells such languages apart.
+//! Words are made of syllables in the script of the language, so they have no meaning and no
+//! author. In the Latin and Cyrillic scripts the most frequent ones are real function words (*the*,
+//! *und*, *не*), because language detection relies on these.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A language in which text can be made.
+/// A language in which text can be generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Language {
@@ -31,12 +31,12 @@ pub enum Language {
     Chinese,
     /// Japanese: kana and kanji, without spaces.
     Japanese,
-    /// Thai, with spaces between sentences alone.
+    /// Thai, with spaces between sentences only.
     Thai,
 }
 
 impl Language {
-    /// All of them.
+    /// All languages.
     pub const ALL: [Language; 11] = [
         Language::English,
         Language::German,
@@ -68,7 +68,7 @@ impl Language {
         }
     }
 
-    /// Between two words.
+    /// The separator of words.
     pub(crate) fn space(self) -> &'static str {
         match self {
             Language::Chinese | Language::Japanese | Language::Thai => "",
@@ -76,7 +76,7 @@ impl Language {
         }
     }
 
-    /// Within a sentence, after a word.
+    /// The comma, after a word within a sentence.
     pub(crate) fn comma(self) -> &'static str {
         match self {
             Language::Chinese => "，",
@@ -87,7 +87,7 @@ impl Language {
         }
     }
 
-    /// At the end of a sentence.
+    /// The full stop.
     pub(crate) fn stop(self) -> &'static str {
         match self {
             Language::Chinese | Language::Japanese => "。",
@@ -97,7 +97,7 @@ impl Language {
         }
     }
 
-    /// Between two sentences.
+    /// The separator of sentences.
     pub(crate) fn gap(self) -> &'static str {
         match self {
             Language::Chinese | Language::Japanese => "",
@@ -105,7 +105,7 @@ impl Language {
         }
     }
 
-    /// Whether sentences begin with a capital.
+    /// Whether sentences begin with a capital letter.
     pub(crate) fn has_capitals(self) -> bool {
         matches!(
             self,
@@ -118,8 +118,8 @@ impl Language {
         )
     }
 
-    /// Frequent words that are real, most frequent first.
-    pub(crate) fn little_words(self) -> &'static str {
+    /// Real function words, most frequent first.
+    pub(crate) fn function_words(self) -> &'static str {
         match self {
             Language::English => {
                 "the of and to in is that for with are this be on as it by not from or an was at have which but they \
@@ -164,7 +164,7 @@ impl Language {
         }
     }
 
-    /// What words are made of.
+    /// The syllables that words are made of.
     pub(crate) fn syllables(self) -> Syllables {
         match self {
             Language::English => Syllables {
@@ -256,13 +256,13 @@ impl Language {
     }
 }
 
-/// The parts of syllables, parted by spaces; `-` stands for none. More frequent ones stand there
+/// The parts of syllables, separated by spaces; `-` is an empty part. Frequent parts are listed
 /// more than once.
 pub(crate) struct Syllables {
     pub(crate) onsets: &'static str,
     pub(crate) vowels: &'static str,
     pub(crate) codas: &'static str,
-    /// The fewest and the most syllables of a word.
+    /// The minimum and maximum number of syllables of a word.
     pub(crate) least: u64,
     pub(crate) most: u64,
 }
@@ -273,11 +273,9 @@ impl fmt::Display for Language {
     }
 }
 
-/// The name of no language that text can be made in.
+/// An unknown language code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is no language that text is made in: use en, de, fr, es, ru, el, ar, hi, zh, ja or th"
-)]
+#[error("`{0}` is not a supported language: use en, de, fr, es, ru, el, ar, hi, zh, ja or th")]
 pub struct UnknownLanguage(String);
 
 impl FromStr for Language {

@@ -1,39 +1,39 @@
-//! A synthetic crawl whose reuse is known, and findings scored against it.
+//! Synthetic crawls with known reuse, and scores of results against them.
 //!
 //! # Brief overview
 //!
-//! - [`Synthesis`] writes archives and `truth.jsonl` from [`Settings`]. Every page is a pure
-//!   function of the settings and of its number: one that copies makes its source anew. So memory
-//!   does not grow with the crawl, threads need no word between them, and the same settings give
-//!   the same bytes.
-//! - [`Record`] is one thing that is true of such a crawl: a copy with its resemblance, a passage
-//!   with its offsets on both sides, a quilt with its sources. The module [`truth`] lists them all.
-//!   Offsets and resemblance come from reading the pages as `cento index` does, by the same calls.
-//! - [`Check`] proves every record against a corpus that was indexed from the archives.
-//! - [`Score`] gives precision, recall and F1 of findings. The module [`score`] says what tables of
-//!   findings look like and what counts.
+//! - [`Synthesis`] writes archives and `truth.jsonl` from [`SynthSettings`]. Every page is a pure
+//!   function of the settings and its number; a page that copies another regenerates it. Memory
+//!   does not grow with the crawl, threads do not communicate, and the same settings result in the
+//!   same bytes.
+//! - [`TruthRecord`] is one fact about such a crawl: a copy with its resemblance, a passage with
+//!   its offsets on both sides, a quilt with its sources. The module [`truth`] lists them all.
+//!   Offsets and resemblance come from reading the pages with the same functions as `cento index`.
+//! - [`Check`] compares every record with a corpus that was indexed from the archives.
+//! - [`Score`] computes precision, recall and F1 of results. The module [`score`] documents the
+//!   tables that can be scored and the rules.
 //!
-//! # What the text is like
+//! # The generated text
 //!
-//! Words are made up, of real letters, in eleven languages and nine scripts; their frequencies
-//! follow Zipf's law, and each is drawn independently. So it is known how often `k` words in a row
-//! are the same by chance: [`chance_of_a_gram`]. Sentences, paragraphs, headings, navigation,
-//! notices and links are put around them as sites do.
+//! Words are made up, in eleven languages and nine scripts. Their frequencies follow Zipf's law,
+//! and each is drawn independently, so the probability that `k` consecutive words are equal by
+//! chance is known: [`chance_of_a_gram`]. They are arranged in sentences, paragraphs and headings,
+//! with navigation, notices and links as on real sites.
 //!
 //! # Example
 //!
 //! ```
 //! use cento_store::Progress;
 //! use cento_synth::truth::TruthReader;
-//! use cento_synth::{Kind, Mix, Record, Settings, Synthesis};
+//! use cento_synth::{Mix, PageKind, SynthSettings, Synthesis, TruthRecord};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
-//! let mut settings = Settings::new(1, 60);
+//! let mut settings = SynthSettings::new(1, 60);
 //! settings.mix = Mix::plain();
-//! settings.mix.set(Kind::Near, 0.1);
+//! settings.mix.set(PageKind::Near, 0.1);
 //! settings.edit_rates = vec![0.01];
-//! let made = Synthesis {
+//! let summary = Synthesis {
 //!     folder: folder.path().join("crawl"),
 //!     settings,
 //!     threads: 2,
@@ -41,12 +41,12 @@
 //!     progress: &Progress::default(),
 //! }
 //! .run()?;
-//! assert_eq!(made.files, 1);
+//! assert_eq!(summary.files, 1);
 //!
 //! let (truth, _) = TruthReader::open(&folder.path().join("crawl/truth.jsonl"))?;
 //! let mut copies = 0;
 //! for record in truth {
-//!     if let Record::Copy { resemblance, .. } = record? {
+//!     if let TruthRecord::Copy { resemblance, .. } = record? {
 //!         assert!(resemblance > 0.4 && resemblance < 1.0);
 //!         copies += 1;
 //!     }
@@ -62,28 +62,28 @@ mod error;
 mod html;
 mod language;
 mod layout;
+mod page_reader;
 mod pages;
 mod prose;
 mod random;
-mod reading;
 pub mod score;
 mod settings;
 mod site;
-mod tell;
+mod synthesis;
 #[cfg(test)]
 mod tests;
 pub mod truth;
+mod truth_writer;
 mod vocabulary;
 mod warc;
-mod write;
 
-pub use check::{Check, Checked, truth_of};
+pub use check::{Check, CheckSummary, truth_of};
 pub use error::{Error, Result};
 pub use language::{Language, UnknownLanguage};
-pub use pages::How;
-pub use score::{Line, Score, Scored};
-pub use settings::{Kind, Mix, Settings};
-pub use truth::Record;
+pub use pages::CopyMethod;
+pub use score::{Score, ScoreLine, Scores};
+pub use settings::{Mix, PageKind, SynthSettings};
+pub use synthesis::{Synthesis, SynthesisSummary, TRUTH};
+pub use truth::TruthRecord;
 pub use vocabulary::{OFFSET, chance_of_a_gram};
-pub use warc::Damage;
-pub use write::{Made, Synthesis, TRUTH};
+pub use warc::RecordDamage;

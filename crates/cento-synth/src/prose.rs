@@ -6,26 +6,26 @@ use crate::language::Language;
 use crate::random::Random;
 use crate::vocabulary::Vocabulary;
 
-/// The fewest and the most words of a sentence.
+/// The minimum and maximum number of words of a sentence.
 const SENTENCE: (u64, u64) = (7, 21);
 
-/// Room for the words of a sentence.
+/// The capacity for the words of a sentence.
 const LONGEST: usize = SENTENCE.1 as usize;
 
-/// The fewest and the most sentences of a paragraph.
+/// The minimum and maximum number of sentences of a paragraph.
 const PARAGRAPH: (u64, u64) = (3, 6);
 
-/// How many words a paragraph has on average.
+/// The average number of words of a paragraph.
 pub(crate) const PARAGRAPH_WORDS: u64 =
     (SENTENCE.0 + SENTENCE.1) / 2 * (PARAGRAPH.0 + PARAGRAPH.1) / 2;
 
-/// A stretch of text, and where its words and sentences are. Ranges are in bytes.
+/// A text, with the ranges of its words and sentences in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Prose {
     pub(crate) text: String,
-    /// The words as they were drawn; what a dictionary finds in scripts without spaces may differ.
+    /// The words as they were drawn. In scripts without spaces, word segmentation may find others.
     pub(crate) words: Vec<Range<u32>>,
-    /// The sentences with their stops, without the gaps between them.
+    /// The sentences with their full stops, without the separators between them.
     pub(crate) sentences: Vec<Range<u32>>,
 }
 
@@ -34,15 +34,15 @@ impl Prose {
         self.text.len() as u32
     }
 
-    /// Adds a sentence of `count` words, of which there are at most [`LONGEST`].
+    /// Appends a sentence of `count` words, at most [`LONGEST`].
     pub(crate) fn sentence(&mut self, language: Language, count: u64, random: &mut Random) {
         let vocabulary = Vocabulary::of(language);
         if !self.text.is_empty() {
             self.text.push_str(language.gap());
         }
         let begin = self.end();
-        // All words are drawn, and all are found, before the first is written: neither draws nor
-        // finds wait for each other, and most of their time is waiting for memory.
+        // All words are drawn and looked up before the first is written. Draws and look-ups mostly
+        // wait for memory, and this way they do not wait for each other.
         let mut ranks = [0u16; LONGEST];
         for rank in ranks.iter_mut().take(count as usize) {
             *rank = vocabulary.draw_rank(random);
@@ -53,7 +53,7 @@ impl Prose {
                 if position + 1 < count && random.once_in(11) {
                     self.text.push_str(language.comma());
                 }
-                // A comma that is a space already, as in Thai, takes no second one.
+                // A comma that is a space, as in Thai, needs no second one.
                 if !self.text.ends_with(' ') {
                     self.text.push_str(language.space());
                 }
@@ -64,7 +64,7 @@ impl Prose {
         self.sentences.push(begin..self.end());
     }
 
-    /// Adds a sentence that was made before, as it is.
+    /// Appends an existing sentence.
     pub(crate) fn push_sentence(&mut self, language: Language, other: &Prose) {
         if !self.text.is_empty() {
             self.text.push_str(language.gap());
@@ -97,7 +97,7 @@ impl Prose {
     }
 }
 
-/// A sentence of its own.
+/// A single sentence.
 pub(crate) fn sentence(language: Language, random: &mut Random) -> Prose {
     let mut prose = Prose::default();
     let count = random.between(SENTENCE.0, SENTENCE.1);
@@ -117,7 +117,7 @@ pub(crate) fn paragraph(language: Language, random: &mut Random) -> Prose {
     prose
 }
 
-/// A title: a few words without a stop.
+/// A title: a few words without a full stop.
 pub(crate) fn title(language: Language, random: &mut Random) -> String {
     let vocabulary = Vocabulary::of(language);
     let mut prose = Prose::default();
@@ -146,7 +146,7 @@ mod tests {
     use crate::chance_of_a_gram;
     use crate::random::Purpose;
 
-    /// The words of many paragraphs as cento finds them, each paragraph apart.
+    /// The words of many paragraphs as cento segments them, one list for each paragraph.
     fn paragraphs(language: Language, words: usize) -> Vec<Vec<u64>> {
         let mut random = Random::new(11, Purpose::Own, language as u64);
         let mut made = Vec::new();
@@ -162,7 +162,7 @@ mod tests {
         made
     }
 
-    /// How many pairs of grams are the same, and how many pairs there are.
+    /// The number of equal pairs of grams, and of all pairs.
     fn matches(paragraphs: &[Vec<u64>], k: usize) -> (f64, f64) {
         let mut counts: HashMap<u64, u64> = HashMap::new();
         let mut all = 0u64;
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn grams_match_by_chance_as_rarely_as_the_formula_says() {
+    fn grams_match_by_chance_with_the_probability_of_the_formula() {
         for language in Language::ALL
             .into_iter()
             .filter(|language| language.space() == " ")
@@ -186,22 +186,22 @@ mod tests {
             for k in 1..=3 {
                 let (found, pairs) = matches(&paragraphs, k);
                 let expected = pairs * chance_of_a_gram(language, k as u32);
-                // How often the few most frequent words were drawn varies, and their matches are
-                // most of all: from 60,000 words the standard deviation is 1.7 % for each word of a
-                // gram. Four of these are allowed.
+                // The number of draws of the few most frequent words varies, and most matches are
+                // between these: with 60,000 words the standard deviation is 1.7 % for each word of
+                // a gram. Four of these are allowed.
                 let tolerance = 0.07 * k as f64 * expected + 6.0 * expected.sqrt();
                 assert!(
                     (found - expected).abs() < tolerance,
                     "{language} {k}: {found} of {expected}"
                 );
             }
-            // 2·10⁹ pairs at 4·10⁻¹² each: one seed in a hundred would have one.
+            // 2·10⁹ pairs with probability 4·10⁻¹² each: one seed in a hundred would have a match.
             assert!(matches(&paragraphs, 5).0 <= 1.0, "{language}");
         }
     }
 
     #[test]
-    fn in_scripts_without_spaces_grams_match_by_chance_hardly_more_often() {
+    fn grams_rarely_match_by_chance_in_scripts_without_spaces() {
         for language in Language::ALL
             .into_iter()
             .filter(|language| language.space().is_empty())
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_sentences_are_where_they_are_said_to_be() {
+    fn ranges_of_words_and_sentences_are_correct() {
         for language in Language::ALL {
             let prose = paragraph(language, &mut Random::new(1, Purpose::Own, 2));
             assert!(prose.sentences.len() >= 3);
@@ -227,8 +227,8 @@ mod tests {
                 });
                 assert_eq!(found, prose.words, "{language}");
             }
-            // Arabic and Devanagari are scripts of several languages, between which made-up words
-            // do not decide.
+            // Arabic and Devanagari are scripts of several languages, and made-up words do not
+            // distinguish these.
             let detected = cento_text::language::detect(&prose.text.repeat(3));
             let undecided =
                 detected.is_none() && matches!(language, Language::Arabic | Language::Hindi);

@@ -1,10 +1,10 @@
-//! Numbers that look random and follow from a key alone.
+//! Pseudo-random numbers that depend on a key alone.
 //!
-//! Whatever is drawn for a page is drawn from a stream that is named by the seed, by what the
-//! stream is for, and by a number. So no page waits for another, and one that copies makes its
-//! source anew instead of remembering it.
+//! Everything drawn for a page comes from a stream that is identified by the seed, a purpose and a
+//! number. Pages are therefore independent of each other, and a page that copies another
+//! regenerates it instead of storing it.
 
-/// What a stream is for; streams for different purposes have nothing to do with each other.
+/// The purpose of a stream. Streams for different purposes are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u64)]
 pub(crate) enum Purpose {
@@ -30,7 +30,7 @@ pub(crate) enum Purpose {
     Order,
 }
 
-/// A stream of numbers: SplitMix64, which passes the usual tests and can start at any key at once.
+/// A stream of numbers: SplitMix64, which passes the usual tests and can start at any key.
 #[derive(Clone, Debug)]
 pub(crate) struct Random {
     state: u64,
@@ -49,7 +49,7 @@ pub(crate) fn mix(mut value: u64) -> u64 {
 }
 
 impl Random {
-    /// The stream of this name.
+    /// The stream with this purpose and number.
     pub(crate) fn new(seed: u64, purpose: Purpose, number: u64) -> Random {
         let named = mix(seed ^ STEP).wrapping_add(mix((purpose as u64).wrapping_mul(STEP)));
         Random {
@@ -57,7 +57,7 @@ impl Random {
         }
     }
 
-    /// A stream that is named by two numbers.
+    /// The stream with this purpose and two numbers.
     pub(crate) fn pair(seed: u64, purpose: Purpose, first: u64, second: u64) -> Random {
         Random::new(seed ^ mix(first.wrapping_add(STEP)), purpose, second)
     }
@@ -75,29 +75,29 @@ impl Random {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number from `least` to `most`, both included.
+    /// A number from `least` to `most`, inclusive.
     pub(crate) fn between(&mut self, least: u64, most: u64) -> u64 {
         least + self.below(most.saturating_sub(least) + 1)
     }
 
-    /// A number from 0 up to, but not, 1.
+    /// A number from 0 to 1, excluding 1.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// True once in `times`.
+    /// True with probability 1 / `times`.
     #[inline]
     pub(crate) fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
 
-    /// One of these; the first of none is a default.
+    /// One of these; the default value if there are none.
     pub(crate) fn pick<T: Copy + Default>(&mut self, from: &[T]) -> T {
         let index = self.below(from.len() as u64) as usize;
         from.get(index).copied().unwrap_or_default()
     }
 
-    /// Puts items in a random order.
+    /// Shuffles items.
     pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let other = self.below(last as u64 + 1) as usize;
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stream_follows_from_its_name_and_from_nothing_else() {
+    fn a_stream_depends_on_its_key_alone() {
         let draw = |mut random: Random| [random.next(), random.next()];
         assert_eq!(
             draw(Random::new(1, Purpose::Article, 7)),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_are_even() {
+    fn draws_are_uniform() {
         let mut random = Random::new(3, Purpose::Choice, 0);
         let mut counts = [0u32; 7];
         for _ in 0..70_000 {

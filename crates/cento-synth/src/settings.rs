@@ -1,4 +1,4 @@
-//! What a synthetic crawl is to be like.
+//! The settings of a synthetic crawl.
 
 use std::collections::BTreeMap;
 
@@ -7,122 +7,123 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::language::Language;
 
-/// What a page is in the crawl.
+/// The kind of a page in the crawl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
-pub enum Kind {
-    /// A page with a text of its own, on an ordinary site; whatever is copied is copied from these.
+pub enum PageKind {
+    /// A page with new text on an ordinary site. Other kinds copy from articles.
     Article,
-    /// A copy of an article on another site: the same bytes, or the same text in other markup.
+    /// A copy of an article on another site: identical bytes, or identical text in other markup.
     Exact,
-    /// A copy in which words were changed.
+    /// A copy in which words are changed: a near-duplicate.
     Near,
     /// A page stitched from patches of several articles of other domains.
     Quilt,
-    /// The same, but it links to each of its sources.
+    /// A quilt that links to each of its sources.
     Aggregator,
-    /// A page with a text of its own and one or two passages of an article: verbatim, edited or
-    /// reordered.
+    /// A page with new text and one or two passages of an article: verbatim, edited or reordered.
     Passage,
-    /// A publisher's page, which stolen pages copy.
+    /// A page of a publisher, which stolen pages copy.
     Original,
-    /// A page of a site that copies originals, whole or in part.
+    /// A page on a site that copies originals, whole or in part.
     Stolen,
-    /// A report in which only numbers change from page to page.
+    /// A report that differs from others in numbers only.
     News,
     /// A page of a link farm.
     Farm,
-    /// A page of a spammer with a hundred hosts on one address and nine pages on each.
+    /// A page of a spammer, with a hundred hosts on one network address and nine pages on each.
     Spam,
-    /// A page of a mirror, or of another name of a server.
+    /// A page on a mirror, or on another host name of the same server.
     Mirror,
-    /// An article at another address on its own host.
+    /// An article at another URL on the same host.
     Alias,
     /// An article that was fetched again and had not changed.
     Revisit,
-    /// A page that a crawler reached by running in circles.
+    /// A page that a crawler reached by recursion.
     Trap,
     /// A page whose record is damaged.
     Damaged,
 }
 
-impl Kind {
-    /// All of them, in the order of their names in settings.
-    pub const ALL: [Kind; 16] = [
-        Kind::Article,
-        Kind::Exact,
-        Kind::Near,
-        Kind::Quilt,
-        Kind::Aggregator,
-        Kind::Passage,
-        Kind::Original,
-        Kind::Stolen,
-        Kind::News,
-        Kind::Farm,
-        Kind::Spam,
-        Kind::Mirror,
-        Kind::Alias,
-        Kind::Revisit,
-        Kind::Trap,
-        Kind::Damaged,
+impl PageKind {
+    /// All kinds, in the order of settings.
+    pub const ALL: [PageKind; 16] = [
+        PageKind::Article,
+        PageKind::Exact,
+        PageKind::Near,
+        PageKind::Quilt,
+        PageKind::Aggregator,
+        PageKind::Passage,
+        PageKind::Original,
+        PageKind::Stolen,
+        PageKind::News,
+        PageKind::Farm,
+        PageKind::Spam,
+        PageKind::Mirror,
+        PageKind::Alias,
+        PageKind::Revisit,
+        PageKind::Trap,
+        PageKind::Damaged,
     ];
 
-    /// Its name in truth files.
+    /// The name in truth files.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Article => "article",
-            Kind::Exact => "exact",
-            Kind::Near => "near",
-            Kind::Quilt => "quilt",
-            Kind::Aggregator => "aggregator",
-            Kind::Passage => "passage",
-            Kind::Original => "original",
-            Kind::Stolen => "stolen",
-            Kind::News => "news",
-            Kind::Farm => "farm",
-            Kind::Spam => "spam",
-            Kind::Mirror => "mirror",
-            Kind::Alias => "alias",
-            Kind::Revisit => "revisit",
-            Kind::Trap => "trap",
-            Kind::Damaged => "damaged",
+            PageKind::Article => "article",
+            PageKind::Exact => "exact",
+            PageKind::Near => "near",
+            PageKind::Quilt => "quilt",
+            PageKind::Aggregator => "aggregator",
+            PageKind::Passage => "passage",
+            PageKind::Original => "original",
+            PageKind::Stolen => "stolen",
+            PageKind::News => "news",
+            PageKind::Farm => "farm",
+            PageKind::Spam => "spam",
+            PageKind::Mirror => "mirror",
+            PageKind::Alias => "alias",
+            PageKind::Revisit => "revisit",
+            PageKind::Trap => "trap",
+            PageKind::Damaged => "damaged",
         }
     }
 
-    /// The share of pages that it has unless told otherwise. Articles are whatever is left.
+    /// The default share of pages. Articles are the rest.
     pub fn default_share(self) -> f64 {
         match self {
-            Kind::Article => 0.0,
-            Kind::Exact => 0.03,
-            Kind::Near => 0.06,
-            Kind::Quilt => 0.03,
-            Kind::Aggregator => 0.01,
-            Kind::Passage => 0.06,
-            Kind::Original => 0.02,
-            Kind::Stolen => 0.05,
-            Kind::News => 0.05,
-            Kind::Farm => 0.02,
-            Kind::Spam => 0.03,
-            Kind::Mirror => 0.03,
-            Kind::Alias => 0.02,
-            Kind::Revisit => 0.02,
-            Kind::Trap => 0.01,
-            Kind::Damaged => 0.005,
+            PageKind::Article => 0.0,
+            PageKind::Exact => 0.03,
+            PageKind::Near => 0.06,
+            PageKind::Quilt => 0.03,
+            PageKind::Aggregator => 0.01,
+            PageKind::Passage => 0.06,
+            PageKind::Original => 0.02,
+            PageKind::Stolen => 0.05,
+            PageKind::News => 0.05,
+            PageKind::Farm => 0.02,
+            PageKind::Spam => 0.03,
+            PageKind::Mirror => 0.03,
+            PageKind::Alias => 0.02,
+            PageKind::Revisit => 0.02,
+            PageKind::Trap => 0.01,
+            PageKind::Damaged => 0.005,
         }
     }
 }
 
-/// The shares of the kinds; that of articles is what the others leave.
+/// The shares of the kinds. Articles are the rest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Mix {
-    shares: BTreeMap<Kind, f64>,
+    shares: BTreeMap<PageKind, f64>,
 }
 
 impl Default for Mix {
     fn default() -> Mix {
-        let others = Kind::ALL.into_iter().filter(|&kind| kind != Kind::Article);
+        let others = PageKind::ALL
+            .into_iter()
+            .filter(|&kind| kind != PageKind::Article);
         Mix {
             shares: others.map(|kind| (kind, kind.default_share())).collect(),
         }
@@ -130,62 +131,62 @@ impl Default for Mix {
 }
 
 impl Mix {
-    /// A mix of articles alone.
+    /// A mix of articles only.
     pub fn plain() -> Mix {
         Mix {
             shares: BTreeMap::new(),
         }
     }
 
-    /// Sets the share of one kind; articles take what is left.
-    pub fn set(&mut self, kind: Kind, share: f64) {
-        if kind != Kind::Article {
+    /// Sets the share of one kind. Articles are the rest.
+    pub fn set(&mut self, kind: PageKind, share: f64) {
+        if kind != PageKind::Article {
             self.shares.insert(kind, share);
         }
     }
 
     /// The share of one kind.
-    pub fn share(&self, kind: Kind) -> f64 {
+    pub fn share(&self, kind: PageKind) -> f64 {
         match kind {
-            Kind::Article => 1.0 - self.shares.values().sum::<f64>(),
+            PageKind::Article => 1.0 - self.shares.values().sum::<f64>(),
             _ => self.shares.get(&kind).copied().unwrap_or_default(),
         }
     }
 }
 
-/// Everything that a synthetic crawl follows from: the same settings give the same bytes.
+/// Everything that a synthetic crawl depends on: the same settings result in the same bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
-    /// The seed of all that is drawn.
+pub struct SynthSettings {
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// How many pages there are in the archives.
+    /// The number of pages in the archives.
     pub pages: u64,
-    /// In how many files they are.
+    /// The number of archives.
     pub files: u64,
-    /// The languages, and how often each is used.
+    /// The languages, with weights.
     pub languages: Vec<(String, u32)>,
-    /// How much there is of each kind.
+    /// The share of each kind.
     pub mix: Mix,
-    /// How many words an article has, roughly and on average.
+    /// The approximate average number of words of an article.
     pub words: u64,
-    /// The rates at which words of near-copies and of edited passages are changed; they take turns.
+    /// The edit rates of near-duplicates and of edited passages, used in turn.
     pub edit_rates: Vec<f64>,
-    /// How many sources a quilt has, give or take one.
+    /// The number of sources of a quilt, plus or minus one.
     pub quilt_sources: u64,
-    /// How many words make a gram where resemblance and shares are told.
+    /// The number of words of a gram, for resemblance and shares.
     pub grams: u32,
 }
 
-/// Pages a file unless told otherwise: some 30 MB of HTML, so that every thread has a file soon.
-const PAGES_A_FILE: u64 = 5_000;
+/// The default number of pages per archive: about 30 MB of HTML, so that every thread has work.
+const PAGES_PER_FILE: u64 = 5_000;
 
-impl Settings {
-    /// The default mix in all languages.
-    pub fn new(seed: u64, pages: u64) -> Settings {
-        Settings {
+impl SynthSettings {
+    /// The default settings: all kinds, in all languages.
+    pub fn new(seed: u64, pages: u64) -> SynthSettings {
+        SynthSettings {
             seed,
             pages,
-            files: pages.div_ceil(PAGES_A_FILE).max(1),
+            files: pages.div_ceil(PAGES_PER_FILE).max(1),
             languages: Language::ALL
                 .map(|language| (language.code().to_owned(), 1))
                 .to_vec(),
@@ -223,32 +224,35 @@ impl Settings {
         Ok(schedule)
     }
 
-    /// Says what cannot be, if anything.
+    /// Fails if a setting is out of range.
     pub(crate) fn validate(&self) -> Result<()> {
         if self.pages == 0 || self.pages > 1 << 40 {
             return Err(Error::wrong(
-                format!("--pages {} is no number of pages to make", self.pages),
+                format!("--pages {} is not a valid number of pages", self.pages),
                 "give a number from 1 to 2^40",
             ));
         }
         if self.files == 0 || self.files > self.pages || self.files > 100_000 {
             return Err(Error::wrong(
-                format!("{} pages do not go into {} files", self.pages, self.files),
+                format!(
+                    "{} pages cannot be split into {} files",
+                    self.pages, self.files
+                ),
                 "give --files a number from 1 to the number of pages, at most 100000",
             ));
         }
-        for kind in Kind::ALL {
+        for kind in PageKind::ALL {
             let share = self.mix.share(kind);
-            if kind == Kind::Article && share <= 0.0 {
+            if kind == PageKind::Article && share <= 0.0 {
                 return Err(Error::wrong(
                     format!(
-                        "the shares of content sum to {:.3}, and nothing is left for articles",
+                        "the shares of kinds sum to {:.3}, so nothing is left for articles",
                         1.0 - share
                     ),
-                    "lower some of them: their sum must stay below 1",
+                    "reduce some of them: their sum must be below 1",
                 ));
             }
-            if !(0.0..1.0).contains(&share) && kind != Kind::Article {
+            if !(0.0..1.0).contains(&share) && kind != PageKind::Article {
                 return Err(Error::wrong(
                     format!("{share} is no share of pages"),
                     "shares of content are numbers from 0 to 1",

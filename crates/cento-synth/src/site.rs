@@ -1,13 +1,13 @@
-//! Sites: names, addresses and habits, each worked out from the number of the site.
+//! Sites: host names, network addresses and properties, computed from the number of the site.
 
 use crate::language::Language;
 use crate::random::{Purpose, Random};
 use crate::vocabulary::Vocabulary;
 
-/// What a site is for. The letter stands in its name, so that no two sites share one.
+/// The kind of a site. The letter is part of its name, so that names are unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub(crate) enum Sort {
+pub(crate) enum SiteKind {
     Plain = b'a',
     Copier = b'c',
     Quilter = b'q',
@@ -27,18 +27,18 @@ pub(crate) enum Sort {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Site {
     pub(crate) seed: u64,
-    pub(crate) sort: Sort,
+    pub(crate) kind: SiteKind,
     pub(crate) number: u64,
 }
 
-/// Hosts of one spammer, and pages of each: the case that Fetterly, Manasse and Najork open their
-/// paper with.
+/// The number of hosts of a spammer, and of pages on each: the opening example of the paper by
+/// Fetterly, Manasse and Najork.
 pub(crate) const SPAM_HOSTS: u64 = 100;
 pub(crate) const SPAM_PAGES: u64 = 9;
 
 impl Site {
     fn random(&self) -> Random {
-        Random::pair(self.seed, Purpose::Site, self.sort as u64, self.number)
+        Random::pair(self.seed, Purpose::Site, self.kind as u64, self.number)
     }
 
     /// Its registered domain.
@@ -53,12 +53,12 @@ impl Site {
         };
         format!(
             "{word}-{}{}.example",
-            char::from(self.sort as u8),
+            char::from(self.kind as u8),
             self.number
         )
     }
 
-    /// Whether its name begins with `www.`.
+    /// Whether its host name begins with `www.`.
     fn has_www(&self) -> bool {
         self.random().next() & 1 == 1
     }
@@ -73,7 +73,7 @@ impl Site {
         }
     }
 
-    /// The other name by which its server answers.
+    /// The other host name of its server.
     pub(crate) fn other_host(&self) -> String {
         let domain = self.domain();
         if self.has_www() {
@@ -83,11 +83,12 @@ impl Site {
         }
     }
 
-    /// Its addresses: one for most, two or four for some. All hosts of a spammer share one.
+    /// Its network addresses: one for most sites, two or four for some. All hosts of a spammer
+    /// share one.
     pub(crate) fn addresses(&self) -> Vec<String> {
-        let sort = u64::from(self.sort as u8 - b'a');
-        let (number, count) = match self.sort {
-            Sort::Spam => (self.number / SPAM_HOSTS, 1),
+        let kind = u64::from(self.kind as u8 - b'a');
+        let (number, count) = match self.kind {
+            SiteKind::Spam => (self.number / SPAM_HOSTS, 1),
             _ => (
                 self.number,
                 [1, 1, 1, 1, 1, 1, 2, 4][self.random().below(8) as usize & 7],
@@ -95,9 +96,8 @@ impl Site {
         };
         (0..count)
             .map(|address| {
-                // 10.0.0.0/8 has room for 160,000 sites of each sort before addresses come round
-                // again.
-                let address = (number * 26 + sort) * 4 + address;
+                // 10.0.0.0/8 is enough for 160,000 sites of each kind before addresses repeat.
+                let address = (number * 26 + kind) * 4 + address;
                 format!(
                     "10.{}.{}.{}",
                     address >> 16 & 255,
@@ -108,16 +108,16 @@ impl Site {
             .collect()
     }
 
-    /// Whether its pages say when they were published.
-    pub(crate) fn tells_dates(&self) -> bool {
-        !self.number.wrapping_add(self.sort as u64).is_multiple_of(8)
+    /// Whether its pages declare their date of publication.
+    pub(crate) fn declares_dates(&self) -> bool {
+        !self.number.wrapping_add(self.kind as u64).is_multiple_of(8)
     }
 
-    /// Whether its pages say in which language they are.
-    pub(crate) fn tells_language(&self) -> bool {
+    /// Whether its pages declare their language.
+    pub(crate) fn declares_language(&self) -> bool {
         !self
             .number
-            .wrapping_add(self.sort as u64)
+            .wrapping_add(self.kind as u64)
             .is_multiple_of(11)
     }
 
@@ -126,7 +126,7 @@ impl Site {
     }
 }
 
-/// A few letters that a path can be made of.
+/// A word of ASCII letters for a path.
 pub(crate) fn slug(random: &mut Random) -> &'static str {
     let vocabulary = Vocabulary::of(Language::English);
     loop {

@@ -1,28 +1,27 @@
-//! Whether the truth is the whole truth: pages compared with each other by brute force, by nothing
-//! but their text.
+//! Whether the truth is complete: the texts of pages are compared with each other by brute force.
 
 use std::collections::{HashMap, HashSet};
 
-use crate::layout::{Layout, Role};
-use crate::pages::{Maker, Page};
+use crate::layout::{Layout, PageRole};
+use crate::page_reader::{PageReader, compare};
+use crate::pages::{PageMaker, SynthPage};
 use crate::random::mix;
-use crate::reading::{Reader, compare};
-use crate::settings::{Kind, Settings};
-use crate::tell::{Teller, Written};
-use crate::truth::Record;
+use crate::settings::{PageKind, SynthSettings};
+use crate::truth::TruthRecord;
+use crate::truth_writer::{TruthWriter, WrittenPage};
 use crate::warc::digest;
 
-/// The pages that an index keeps, and all records.
-fn crawl(pages: u64) -> (Vec<Page>, Vec<Record>) {
-    let layout = Layout::new(Settings::new(7, pages)).unwrap();
-    let maker = Maker { layout: &layout };
-    let mut teller = Teller::new(maker);
+/// The pages that an index keeps, and all truth records.
+fn crawl(pages: u64) -> (Vec<SynthPage>, Vec<TruthRecord>) {
+    let layout = Layout::new(SynthSettings::new(7, pages)).unwrap();
+    let maker = PageMaker { layout: &layout };
+    let mut truth_writer = TruthWriter::new(maker);
     let mut made = Vec::new();
     for place in 0..pages {
         let page = maker.page(layout.at(place));
         let html = crate::html::render(&page);
-        teller
-            .tell(&Written {
+        truth_writer
+            .write_page(&WrittenPage {
                 page: &page,
                 html: &html,
                 sha1: digest(html.as_bytes()),
@@ -30,12 +29,15 @@ fn crawl(pages: u64) -> (Vec<Page>, Vec<Record>) {
                 damage: None,
             })
             .unwrap();
-        if !matches!(page.role.kind, Kind::Revisit | Kind::Trap | Kind::Damaged) {
+        if !matches!(
+            page.role.kind,
+            PageKind::Revisit | PageKind::Trap | PageKind::Damaged
+        ) {
             made.push(page);
         }
     }
-    let told = String::from_utf8(teller.take()).unwrap();
-    let records = told
+    let lines = String::from_utf8(truth_writer.take()).unwrap();
+    let records = lines
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
@@ -47,9 +49,9 @@ fn host(url: &str) -> &str {
 }
 
 #[test]
-fn what_resembles_is_told_and_what_is_told_resembles() {
+fn pages_resemble_each_other_if_and_only_if_the_truth_says_so() {
     let (pages, records) = crawl(700);
-    let mut reader = Reader::default();
+    let mut reader = PageReader::default();
     let grams: Vec<_> = pages
         .iter()
         .map(|page| {
@@ -63,8 +65,8 @@ fn what_resembles_is_told_and_what_is_told_resembles() {
             places.entry(gram).or_default().push(index);
         }
     }
-    // Which pages share how many grams; grams of furniture are on many pages and are left to the
-    // comparison itself.
+    // The number of grams that pages share. Grams of templates are on many pages and are left to
+    // the comparison itself.
     let mut shared: HashMap<(usize, usize), u32> = HashMap::new();
     for list in places.values().filter(|list| list.len() <= 12) {
         for (position, &first) in list.iter().enumerate() {
@@ -73,7 +75,7 @@ fn what_resembles_is_told_and_what_is_told_resembles() {
             }
         }
     }
-    let mut told = HashSet::new();
+    let mut listed = HashSet::new();
     let mut families = crate::score::tests_classes();
     let number: HashMap<&str, u32> = pages
         .iter()
@@ -85,7 +87,7 @@ fn what_resembles_is_told_and_what_is_told_resembles() {
     let mut patches = HashSet::new();
     for record in &records {
         match record {
-            Record::Copy {
+            TruthRecord::Copy {
                 copy,
                 of,
                 resemblance,
@@ -93,11 +95,11 @@ fn what_resembles_is_told_and_what_is_told_resembles() {
             } => {
                 let (copy, of) = (number[copy.as_str()], number[of.as_str()]);
                 families.join(copy, of);
-                told.insert((copy.min(of), copy.max(of)));
+                listed.insert((copy.min(of), copy.max(of)));
                 let found = compare(&grams[copy as usize], &grams[of as usize]).resemblance;
                 assert!((found - resemblance).abs() < 1e-12);
             }
-            Record::Copied { page, original, .. } => {
+            TruthRecord::Copied { page, original, .. } => {
                 let next = extra + others.len() as u32;
                 let original = number
                     .get(original.as_str())
@@ -105,7 +107,7 @@ fn what_resembles_is_told_and_what_is_told_resembles() {
                     .unwrap_or_else(|| *others.entry(original.clone()).or_insert(next));
                 families.join(number[page.as_str()], original);
             }
-            Record::Passage { page, source, .. } => {
+            TruthRecord::Passage { page, source, .. } => {
                 patches.insert((page.as_str(), source.as_str()));
             }
             _ => {}
@@ -119,15 +121,16 @@ fn what_resembles_is_told_and_what_is_told_resembles() {
         if alike >= 0.5 {
             found += 1;
             assert!(
-                told.contains(&pair) || families.same(pair.0, pair.1),
+                listed.contains(&pair) || families.same(pair.0, pair.1),
                 "{alike} {} {}",
                 ours.url,
                 theirs.url
             );
         }
-        // Whatever shares a run of some length has a reason.
-        let diced = |page: &Page| matches!(page.role.kind, Kind::Spam | Kind::Farm);
-        let copied = |a: &Page, b: &Page| patches.contains(&(a.url.as_str(), b.url.as_str()));
+        // Pages that share a long run of words must be related.
+        let diced = |page: &SynthPage| matches!(page.role.kind, PageKind::Spam | PageKind::Farm);
+        let copied =
+            |a: &SynthPage, b: &SynthPage| patches.contains(&(a.url.as_str(), b.url.as_str()));
         let furniture = ours.template == theirs.template || host(&ours.url) == host(&theirs.url);
         if count >= 25 && !furniture && !(diced(ours) && diced(theirs)) {
             assert!(
@@ -142,13 +145,13 @@ fn what_resembles_is_told_and_what_is_told_resembles() {
 }
 
 #[test]
-fn reports_of_one_template_are_no_copies() {
-    let layout = Layout::new(Settings::new(3, 2_000)).unwrap();
-    let maker = Maker { layout: &layout };
-    let mut reader = Reader::default();
+fn reports_of_one_template_are_not_copies() {
+    let layout = Layout::new(SynthSettings::new(3, 2_000)).unwrap();
+    let maker = PageMaker { layout: &layout };
+    let mut reader = PageReader::default();
     let mut grams = |index: u64| {
-        let page = maker.page(Role {
-            kind: Kind::News,
+        let page = maker.page(PageRole {
+            kind: PageKind::News,
             index,
         });
         let text = reader.page(&page).unwrap().text;
@@ -161,9 +164,9 @@ fn reports_of_one_template_are_no_copies() {
 }
 
 #[test]
-fn a_page_is_the_same_whenever_it_is_made() {
-    let layout = Layout::new(Settings::new(3, 1_500)).unwrap();
-    let maker = Maker { layout: &layout };
+fn a_page_is_the_same_whenever_it_is_generated() {
+    let layout = Layout::new(SynthSettings::new(3, 1_500)).unwrap();
+    let maker = PageMaker { layout: &layout };
     let render = |place: u64| crate::html::render(&maker.page(layout.at(place)));
     let forwards: Vec<u64> = (0..1_500).map(|place| hash(&render(place))).collect();
     for place in (0..1_500).rev().step_by(7) {
@@ -176,12 +179,13 @@ fn hash(text: &str) -> u64 {
 }
 
 #[test]
-fn copying_is_ordered_by_dates() {
+fn copies_are_newer_than_their_sources() {
     let (pages, records) = crawl(700);
-    let by_url: HashMap<&str, &Page> = pages.iter().map(|page| (page.url.as_str(), page)).collect();
+    let by_url: HashMap<&str, &SynthPage> =
+        pages.iter().map(|page| (page.url.as_str(), page)).collect();
     let mut compared = 0;
     for record in &records {
-        let Record::Passage {
+        let TruthRecord::Passage {
             page,
             source,
             crawled: true,

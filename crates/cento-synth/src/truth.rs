@@ -1,31 +1,45 @@
-//! What is true of a synthetic crawl: the records of `truth.jsonl`.
+//! The truth about a synthetic crawl: the records of `truth.jsonl`.
 //!
-//! One JSON object a line, told apart by `type`; the first is the header. Readers pass over types
-//! and fields that they do not know, so additions keep the version; whatever changes a meaning
-//! raises it.
+//! Each line is a JSON object with a `type`; the first is the header. Readers ignore unknown types
+//! and fields, so additions keep the version; a change of meaning increments it.
 //!
-//! Pages are named by URL. A URL names one page, and besides it the revisits of that page. Offsets
-//! are those of the text that `cento index` keeps by default (all content): `begin` and `end` in
-//! bytes of UTF-8, `begin_char` and `end_char` in characters. Times are RFC 3339, hashes are hex.
-//! Grams are sets of runs of `grams` words (see the header) in the sense of `cento-text` and
-//! `cento-fingerprint`; chunks are paragraphs, evened out and hashed by the defaults of an index.
+//! Pages are identified by URL. A URL identifies one page and its revisits. Offsets are those of
+//! the text that `cento index` stores by default (all content): `begin` and `end` in bytes of
+//! UTF-8, `begin_char` and `end_char` in characters. Times are in RFC 3339, hashes in hex. Grams
+//! are sets of sequences of `grams` words (see the header), as defined by `cento-text` and
+//! `cento-fingerprint`; chunks are paragraphs, normalised and hashed by the defaults of an index.
 //!
-//! | type | one for each | what it says |
+//! | type | one for each | content |
 //! |---|---|---|
-//! | [`truth`](Record::Truth) | file | version, settings |
-//! | [`boilerplate`](Record::Boilerplate) | language | a sentence that most sites of the language show: no sign of copying |
-//! | [`site`](Record::Site) | site | host, domain, addresses |
-//! | [`page`](Record::Page) | page | kind, dates, address, template, digest, why it is rejected |
-//! | [`copy`](Record::Copy) | pair of whole copies | how alike they are |
-//! | [`alias`](Record::Alias) | alias | another URL of a page, another name of a server, a mirror |
-//! | [`revisit`](Record::Revisit) | revisit | what it repeats |
-//! | [`passage`](Record::Passage) | copied passage | where it is on both sides, and which stretches are the same |
-//! | [`quilt`](Record::Quilt) | quilt | its sources and their shares |
-//! | [`copied`](Record::Copied) | page that copies an original | which original, and how much of it |
-//! | [`bad-site`](Record::BadSite) | link farm, spammer, thief | its hosts, addresses and folders |
-//! | [`template`](Record::Template) | template of reports | its host: pages alike but for numbers |
-//! | [`trap`](Record::Trap) | recursion trap | its host |
-//! | [`damaged`](Record::Damaged) | damaged record | how, and what an index makes of it |
+//! | [`truth`] | file | version, settings |
+//! | [`boilerplate`] | language | a sentence that most sites of the language show |
+//! | [`site`] | site | host, domain, network addresses |
+//! | [`page`] | page | kind, dates, network address, template, digest, reason for rejection |
+//! | [`copy`] | pair of whole copies | resemblance |
+//! | [`alias`] | alias | another URL of a page, another host name of a server, a mirror |
+//! | [`revisit`] | revisit | the page that is revisited |
+//! | [`passage`] | copied passage | offsets on both sides, and the equal ranges |
+//! | [`quilt`] | quilt | its sources and their shares |
+//! | [`copied`] | page that copies an original | the original, and how much of it |
+//! | [`bad-site`] | link farm, spammer, site of stolen pages | hosts, addresses and folders |
+//! | [`template`] | template of reports | host; its pages differ in numbers only |
+//! | [`trap`] | recursion trap | host |
+//! | [`damaged`] | damaged record | the damage, and how an index handles it |
+//!
+//! [`truth`]: TruthRecord::Truth
+//! [`boilerplate`]: TruthRecord::Boilerplate
+//! [`site`]: TruthRecord::Site
+//! [`page`]: TruthRecord::Page
+//! [`copy`]: TruthRecord::Copy
+//! [`alias`]: TruthRecord::Alias
+//! [`revisit`]: TruthRecord::Revisit
+//! [`passage`]: TruthRecord::Passage
+//! [`quilt`]: TruthRecord::Quilt
+//! [`copied`]: TruthRecord::Copied
+//! [`bad-site`]: TruthRecord::BadSite
+//! [`template`]: TruthRecord::Template
+//! [`trap`]: TruthRecord::Trap
+//! [`damaged`]: TruthRecord::Damaged
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -34,9 +48,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::pages::How;
-use crate::settings::{Kind, Settings};
-use crate::warc::Damage;
+use crate::pages::CopyMethod;
+use crate::settings::{PageKind, SynthSettings};
+use crate::warc::RecordDamage;
 
 /// The version of the records that this program writes, and the newest that it reads.
 pub const TRUTH_VERSION: u32 = 1;
@@ -44,15 +58,15 @@ pub const TRUTH_VERSION: u32 = 1;
 /// One line of a truth file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
-pub enum Record {
+pub enum TruthRecord {
     /// The header: the first line.
     Truth {
         /// The version of the records.
         version: u32,
-        /// Words of a gram, wherever grams are spoken of.
+        /// The number of words of a gram in all records.
         grams: u32,
-        /// Everything that the crawl follows from.
-        settings: Settings,
+        /// The settings of the crawl.
+        settings: SynthSettings,
     },
     /// A sentence that most sites of a language show.
     Boilerplate {
@@ -67,98 +81,99 @@ pub enum Record {
         host: String,
         /// Its registered domain.
         domain: String,
-        /// Its addresses, of which each page was fetched from one.
+        /// Its network addresses. Each page was fetched from one of them.
         ips: Vec<String>,
-        /// What the pages on it are.
-        kind: Kind,
+        /// The kind of its pages.
+        kind: PageKind,
     },
     /// A page of the archives.
     Page {
-        /// Its address.
+        /// Its URL.
         url: String,
-        /// What it is. `article`, `original`, `news` and `damaged` pages copy nothing and are
-        /// controls.
-        kind: Kind,
+        /// Its kind. Pages of the kinds `article`, `original`, `news` and `damaged` have no copied
+        /// text and are controls.
+        kind: PageKind,
         /// The archive it is in.
         file: String,
-        /// When it was fetched; whatever copies was fetched after its sources.
+        /// When it was fetched. Pages with copied text were fetched after their sources.
         fetched: String,
-        /// When it says that it was published, if it says so; after its sources as well.
+        /// The date of publication that it declares, if any; also after that of its sources.
         published: Option<String>,
-        /// Where it was fetched from.
+        /// The network address it was fetched from.
         ip: String,
         /// The language of its text.
         language: String,
-        /// Whether the page says so.
+        /// Whether the page declares its language.
         declared: bool,
-        /// The host whose template it wears: the same furniture, navigation and notices.
+        /// The host whose template it has: the same header, navigation and notices.
         template: String,
-        /// SHA-1 of its payload.
+        /// The SHA-1 of its payload.
         payload_sha1: String,
-        /// Why an index rejects it; none if it keeps it.
+        /// The reason for which an index rejects it; `None` if it is kept.
         reject: Option<String>,
     },
-    /// Two pages of which one copies the other as a whole, or both copy a third.
+    /// Two pages, one of which is a copy of the other, or both copies of a third.
     Copy {
         /// The copy, fetched later.
         copy: String,
-        /// What it copies.
+        /// The page that it copies.
         of: String,
         /// `bytes`, `text` or `near`.
         how: Likeness,
-        /// Why there are two.
-        why: Why,
-        /// Common grams by all grams of the two.
+        /// The reason for the copy.
+        why: CopyReason,
+        /// Shared grams / all grams of both.
         resemblance: f64,
-        /// Common grams by grams of the copy.
+        /// Shared grams / grams of the copy.
         of_copy: f64,
-        /// Common grams by grams of what it copies.
+        /// Shared grams / grams of the source.
         of_source: f64,
-        /// Distinct chunks that both have.
+        /// The number of distinct chunks of both.
         shared_chunks: u64,
-        /// The share of words that were changed, in near-copies.
+        /// The share of edited words, for near-duplicates.
         edit_rate: Option<f64>,
     },
-    /// Another name for the same.
+    /// Another URL or host name.
     Alias {
         /// `url`, `server` or `mirror`.
         kind: AliasKind,
-        /// The other name: a URL, or a host.
+        /// The other name: a URL or a host.
         alias: String,
-        /// What it is another name of.
+        /// The URL or host that it is an alias of.
         of: String,
     },
-    /// A page that was fetched again and not stored again.
+    /// A page that was fetched again and had not changed.
     Revisit {
-        /// Its address.
+        /// Its URL.
         url: String,
         /// When it was fetched again.
         fetched: String,
-        /// The address of what it repeats.
+        /// The URL of the revisited page.
         of: String,
-        /// When that was fetched.
+        /// When that page was fetched.
         of_fetched: String,
     },
-    /// Text of one page that stands on another.
+    /// A passage of one page that is copied on another.
     Passage {
-        /// The page that copies.
+        /// The page with the copy.
         page: String,
-        /// Where it copies from: the URL of a page or of an original.
+        /// The source: the URL of a page or of an original.
         source: String,
-        /// Whether the source is a page of the archives; if not, it is in the folder of originals.
+        /// Whether the source is a page of the archives; otherwise it is in the folder of
+        /// originals.
         crawled: bool,
         /// The file of the source in the folder of originals, if it is there.
         file: Option<String>,
         /// How it was copied.
-        how: How,
-        /// The share of words that were changed, if it was edited.
+        how: CopyMethod,
+        /// The share of edited words, if it was edited.
         edit_rate: Option<f64>,
-        /// Where it is on the page.
-        at: Span,
-        /// Where it is in the source.
-        source_at: Span,
-        /// The stretches that are the same byte for byte: begin and end on the page, begin and end
-        /// in the source.
+        /// Its span on the page.
+        at: TextSpan,
+        /// Its span in the source.
+        source_at: TextSpan,
+        /// The ranges that are equal byte for byte: begin and end on the page, begin and end in the
+        /// source.
         segments: Vec<[u64; 4]>,
     },
     /// A page stitched from others.
@@ -167,7 +182,7 @@ pub enum Record {
         page: String,
         /// Whether it links to each of its sources.
         attributed: bool,
-        /// The share of its grams that any of its sources has.
+        /// The share of its grams that are on at least one source.
         patch_share: f64,
         /// Its sources, in the order of their patches.
         sources: Vec<QuiltSource>,
@@ -176,75 +191,75 @@ pub enum Record {
     Copied {
         /// The page.
         page: String,
-        /// The address of the original.
+        /// The URL of the original.
         original: String,
         /// Its file in the folder of originals, if it is there.
         file: Option<String>,
         /// Whether it is a page of the archives.
         crawled: bool,
-        /// Whether all of it was copied.
-        extent: Extent,
-        /// Common grams by grams of the page.
+        /// Whether it was copied as a whole.
+        extent: CopyExtent,
+        /// Shared grams / grams of the page.
         of_page: f64,
-        /// Common grams by grams of the original.
+        /// Shared grams / grams of the original.
         of_original: f64,
-        /// Distinct chunks that both have.
+        /// The number of distinct chunks of both.
         shared_chunks: u64,
     },
-    /// Someone who should be found.
+    /// A site, or several of one owner, that analyses should flag.
     BadSite {
         /// What it is.
         kind: BadKind,
         /// Its hosts.
         hosts: Vec<String>,
-        /// Its addresses.
+        /// Its network addresses.
         ips: Vec<String>,
-        /// How many pages it has.
+        /// The number of its pages.
         pages: u64,
-        /// The folder that is bad, if not all of the site is.
+        /// The folder of the pages in question, if it is not the whole site.
         prefix: Option<String>,
-        /// A folder of the same site that is not.
+        /// A folder of the same site with other pages.
         clean: Option<String>,
     },
     /// Reports that differ in numbers only.
     Template {
-        /// The host that shows them.
+        /// Their host.
         host: String,
-        /// How many there are.
+        /// The number of reports.
         pages: u64,
     },
-    /// A crawler's trap. Its pages are rejected as `recursion`.
+    /// A crawler trap. Its pages are rejected as `recursion`.
     Trap {
         /// Its host.
         host: String,
-        /// How many addresses of it were fetched.
+        /// The number of its URLs that were fetched.
         pages: u64,
     },
     /// A record that is damaged on purpose.
     Damaged {
-        /// The address of the page that would be in it.
+        /// The URL of the page that would be in it.
         url: String,
         /// The archive it is in.
         file: String,
-        /// How.
-        damage: Damage,
-        /// Why an index rejects the page; none if it finds no page.
+        /// The damage.
+        damage: RecordDamage,
+        /// The reason for which an index rejects the page; `None` if it finds no page.
         reject: Option<String>,
     },
 }
 
-/// A stretch of a text.
+/// A range of a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Span {
+pub struct TextSpan {
     /// Its first byte.
     pub begin: u64,
-    /// The byte behind it.
+    /// The byte after it.
     pub end: u64,
     /// Its first character.
     pub begin_char: u64,
-    /// The character behind it.
+    /// The character after it.
     pub end_char: u64,
-    /// The hash of its text, as `cento-fingerprint` hashes texts.
+    /// The hash of its text, as computed by `cento-fingerprint`.
     pub hash: String,
 }
 
@@ -253,73 +268,73 @@ pub struct Span {
 pub struct QuiltSource {
     /// The page.
     pub url: String,
-    /// The share of the quilt's grams that it has.
+    /// The share of the grams of the quilt that are on this page.
     pub share: f64,
 }
 
-/// How alike two copies are.
+/// How similar two copies are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Likeness {
-    /// The same payload.
+    /// Identical bytes.
     Bytes,
-    /// The same text in other markup.
+    /// Identical text in other markup.
     Text,
-    /// As far as `resemblance` says.
+    /// Near-duplicates; see `resemblance`.
     Near,
 }
 
-/// Why a copy is there.
+/// The reason for a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Why {
-    /// Someone copied a page.
+pub enum CopyReason {
+    /// A copied page.
     Copy,
-    /// Someone copied a page and changed words.
+    /// A copied page with edited words.
     Edited,
     /// Two edited copies of one page.
     Sibling,
-    /// A page of a mirror.
+    /// A page on a mirror.
     Mirror,
-    /// A page under another name of its server.
+    /// A page on another host name of its server.
     ServerAlias,
-    /// A page at another address of its host.
+    /// A page at another URL of its host.
     UrlAlias,
-    /// A publisher's page on a thief's site.
+    /// An original on a site of stolen pages.
     Stolen,
 }
 
-/// What an alias is another name of.
+/// The kind of an alias.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AliasKind {
-    /// A page.
+    /// Another URL of a page.
     Url,
-    /// A server.
+    /// Another host name of a server.
     Server,
-    /// A site, at another server.
+    /// A copy of a site on another server.
     Mirror,
 }
 
 /// How much of an original was copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Extent {
+pub enum CopyExtent {
     /// All of it.
     Whole,
     /// Some paragraphs.
     Partial,
 }
 
-/// What is bad about a site.
+/// Why a site should be flagged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BadKind {
     /// Hosts full of links to each other, with text from a pool of sentences.
     LinkFarm,
-    /// Many hosts on one address, a few pages on each, with text from a pool of sentences.
+    /// Many hosts on one network address with a few pages each, with text from a pool of sentences.
     Spammer,
-    /// A folder full of other people's pages.
+    /// A folder of pages copied from originals.
     Thief,
 }
 
@@ -335,7 +350,7 @@ impl TruthReader {
     pub fn open(path: &Path) -> Result<(TruthReader, u32)> {
         let file = File::open(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => {
-                Error::NoTruth(format!("{} is not there", path.display()))
+                Error::NoTruth(format!("{} does not exist", path.display()))
             }
             _ => Error::io(path, error),
         })?;
@@ -344,7 +359,7 @@ impl TruthReader {
             lines: BufReader::with_capacity(1 << 20, file).lines(),
             line: 0,
         };
-        // The version is read by itself: the rest of a newer header may be anything.
+        // The version is read first: the rest of a newer header may differ.
         #[derive(Deserialize)]
         struct Version {
             r#type: String,
@@ -354,7 +369,7 @@ impl TruthReader {
         let version: Version = serde_json::from_str(&first)
             .ok()
             .filter(|version: &Version| version.r#type == "truth")
-            .ok_or_else(|| reader.bad("no header of a truth file".to_owned()))?;
+            .ok_or_else(|| reader.bad("it has no header of a truth file".to_owned()))?;
         if version.version > TRUTH_VERSION {
             return Err(Error::TooNew {
                 path: path.to_owned(),
@@ -363,8 +378,8 @@ impl TruthReader {
             });
         }
         match serde_json::from_str(&first) {
-            Ok(Record::Truth { grams, .. }) => Ok((reader, grams)),
-            Ok(_) => Err(reader.bad("no header of a truth file".to_owned())),
+            Ok(TruthRecord::Truth { grams, .. }) => Ok((reader, grams)),
+            Ok(_) => Err(reader.bad("it has no header of a truth file".to_owned())),
             Err(error) => Err(reader.bad(error.to_string())),
         }
     }
@@ -387,9 +402,9 @@ impl TruthReader {
 }
 
 impl Iterator for TruthReader {
-    type Item = Result<Record>;
+    type Item = Result<TruthRecord>;
 
-    fn next(&mut self) -> Option<Result<Record>> {
+    fn next(&mut self) -> Option<Result<TruthRecord>> {
         loop {
             let line = match self.next_line() {
                 Ok(line) => line?,
@@ -406,8 +421,7 @@ impl Iterator for TruthReader {
     }
 }
 
-/// Whether a line is a record of a type that this program does not know, which a later program may
-/// have written.
+/// Whether a line is a record of an unknown type, which a newer program may have written.
 fn is_unknown(line: &str) -> bool {
     const KNOWN: [&str; 14] = [
         "truth",

@@ -1,9 +1,8 @@
 //! Vocabularies with the frequencies of Zipf's law.
 //!
 //! The word of rank *r* (from 0) is drawn with probability *p(r)* ∝ 1 / (*r* + [`OFFSET`]), the
-//! form that Mandelbrot gave the law, and every draw is independent of all others. Hence two grams
-//! of *k* words, at any two places that have nothing to do with each other, are the same by chance
-//! with probability
+//! form that Mandelbrot gave the law, and every draw is independent of all others. Hence two
+//! unrelated grams of *k* words are equal by chance with probability
 //!
 //! ```text
 //!   qᵏ    where q = Σ p(r)²
@@ -11,10 +10,10 @@
 //!
 //! With 20,000 words q is about 0.0053, so q⁵ is about 4 · 10⁻¹²: among the 10⁶ pairs of grams that
 //! two pages of a thousand words have, one pair of pages in a quarter of a million has a match by
-//! chance. [`Vocabulary::chance`] gives the number; a test counts. The formula holds where the
-//! words of the vocabulary are the words that cento finds, which is so in scripts with spaces. In
-//! Chinese, Japanese and Thai a dictionary cuts the text anew, into fewer and shorter words; there
-//! the probability is counted, and stays below 10⁻⁷ for k = 5.
+//! chance. [`Vocabulary::chance`] returns *q*; a test compares it with counts. The formula holds
+//! where the words of the vocabulary are those that cento segments, that is, in scripts with
+//! spaces. In Chinese, Japanese and Thai a dictionary segments the text differently, into fewer and
+//! shorter words; there the probability was measured, and is below 10⁻⁷ for k = 5.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -22,36 +21,37 @@ use std::sync::OnceLock;
 use crate::language::Language;
 use crate::random::{Purpose, Random};
 
-/// How many words a language has.
+/// The number of words of a language.
 pub(crate) const WORDS: usize = 20_000;
 
-/// What is added to the rank: it flattens the head of the distribution, as in running text.
+/// The constant that is added to the rank. It flattens the head of the distribution, as in running
+/// text.
 pub const OFFSET: f64 = 2.7;
 
-/// Every word with this remainder of its rank is a number.
+/// Words whose rank has this remainder are numbers.
 const NUMBER_EVERY: usize = 50;
 
 /// The words of a language, most frequent first.
 pub(crate) struct Vocabulary {
     letters: String,
-    /// Where each word begins and ends.
+    /// The offset of each word.
     places: Vec<(u32, u32)>,
-    /// Walker's alias table: one draw is one look-up, whatever the distribution.
-    table: Vec<Column>,
+    /// Walker's alias table: one draw is one look-up, for any distribution.
+    table: Vec<AliasColumn>,
     chance: f64,
 }
 
-/// One column of the alias table: its own word below the threshold, another word from there on.
+/// One column of the alias table: its own word below the threshold, another word above it.
 /// Four bytes, because every draw reads a column at random and the table should stay in the cache;
 /// a threshold of 16 bits shifts no probability by more than 10⁻⁹.
 #[derive(Clone, Copy, Default)]
-struct Column {
+struct AliasColumn {
     threshold: u16,
     other: u16,
 }
 
 impl Vocabulary {
-    /// The vocabulary of a language: the same in every run, whatever the seed.
+    /// The vocabulary of a language. It does not depend on the seed.
     pub(crate) fn of(language: Language) -> &'static Vocabulary {
         static ALL: [OnceLock<Vocabulary>; Language::ALL.len()] =
             [const { OnceLock::new() }; Language::ALL.len()];
@@ -74,7 +74,7 @@ impl Vocabulary {
             }
             places.len()
         };
-        for word in language.little_words().split_ascii_whitespace() {
+        for word in language.function_words().split_ascii_whitespace() {
             add(word);
         }
         let parts = language.syllables();
@@ -113,12 +113,12 @@ impl Vocabulary {
         }
     }
 
-    /// The probability that two words drawn are the same one.
+    /// The probability that two drawn words are equal.
     pub(crate) fn chance(&self) -> f64 {
         self.chance
     }
 
-    /// The word of a rank.
+    /// The word with this rank.
     #[inline]
     pub(crate) fn word(&self, rank: usize) -> &str {
         let (begin, end) = self.places.get(rank).copied().unwrap_or_default();
@@ -127,13 +127,13 @@ impl Vocabulary {
             .unwrap_or_default()
     }
 
-    /// The rank of a word, frequent ones more often.
+    /// Draws the rank of a word.
     #[inline]
     pub(crate) fn draw_rank(&self, random: &mut Random) -> u16 {
         let bits = random.next();
         let column = (((bits >> 32) * self.table.len() as u64) >> 32) as usize;
         let entry = self.table.get(column).copied().unwrap_or_default();
-        // Both outcomes are at hand, so that no branch is guessed wrong half of the time.
+        // Both outcomes are computed, so that there is no branch to mispredict.
         if (bits as u16) < entry.threshold {
             column as u16
         } else {
@@ -141,30 +141,30 @@ impl Vocabulary {
         }
     }
 
-    /// A word, frequent ones more often.
+    /// Draws a word.
     pub(crate) fn draw(&self, random: &mut Random) -> &str {
         self.word(usize::from(self.draw_rank(random)))
     }
 
-    /// A word that is not one of the frequent ones: for names and titles.
+    /// Draws an infrequent word, for names and titles.
     pub(crate) fn rare(&self, random: &mut Random) -> &str {
         self.word(200 + random.below(WORDS as u64 - 200) as usize)
     }
 }
 
-/// The probabilities of the words, which sum to 1.
+/// The probabilities of the words. They sum to 1.
 fn weights() -> Vec<f64> {
     let weight = |rank: usize| 1.0 / (rank as f64 + OFFSET);
     let sum: f64 = (0..WORDS).map(weight).sum();
     (0..WORDS).map(|rank| weight(rank) / sum).collect()
 }
 
-/// Walker's table by Vose's method: columns with too little are filled up from those with too much.
-fn alias_table(weights: &[f64]) -> Vec<Column> {
+/// Builds Walker's table by Vose's method: columns below average are filled from those above it.
+fn alias_table(weights: &[f64]) -> Vec<AliasColumn> {
     let count = weights.len();
     let mut left: Vec<f64> = weights.iter().map(|weight| weight * count as f64).collect();
     let mut table = vec![
-        Column {
+        AliasColumn {
             threshold: u16::MAX,
             other: 0
         };
@@ -175,7 +175,7 @@ fn alias_table(weights: &[f64]) -> Vec<Column> {
     while let (Some(less), Some(&more)) = (small.pop(), large.last()) {
         let missing = left.get(less).copied().unwrap_or(1.0);
         if let Some(column) = table.get_mut(less) {
-            *column = Column {
+            *column = AliasColumn {
                 threshold: (missing * 65_536.0) as u16,
                 other: more as u16,
             };
@@ -188,10 +188,10 @@ fn alias_table(weights: &[f64]) -> Vec<Column> {
             }
         }
     }
-    // What is left over is 1 but for rounding: such columns are their own.
+    // The remaining columns are 1 except for rounding errors.
     for index in small.into_iter().chain(large) {
         if let Some(column) = table.get_mut(index) {
-            *column = Column {
+            *column = AliasColumn {
                 threshold: u16::MAX,
                 other: index as u16,
             };
@@ -200,13 +200,12 @@ fn alias_table(weights: &[f64]) -> Vec<Column> {
     table
 }
 
-/// The probability that two grams of `k` words that have nothing to do with each other are the same
-/// by chance.
+/// The probability that two unrelated grams of `k` words are equal by chance.
 ///
 /// The word of rank *r* is drawn with probability *p(r)* ∝ 1 / (*r* + [`OFFSET`]), independently of
 /// all others, so it is *qᵏ* with *q* = Σ *p(r)*² ≈ 0.0053: about 4 · 10⁻¹² for five words, 2 ·
-/// 10⁻²³ for ten. In Chinese, Japanese and Thai, where a dictionary and not the generator says what
-/// a word is, it is larger, but below 10⁻⁷ for five words. Tests count both.
+/// 10⁻²³ for ten. In Chinese, Japanese and Thai, where a dictionary defines words, it is larger,
+/// but below 10⁻⁷ for five words. Tests measure both.
 pub fn chance_of_a_gram(language: Language, k: u32) -> f64 {
     Vocabulary::of(language).chance().powi(k as i32)
 }
@@ -216,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_language_has_its_words_and_no_word_twice() {
+    fn the_words_of_each_language_are_distinct() {
         for language in Language::ALL {
             let vocabulary = Vocabulary::of(language);
             assert_eq!(vocabulary.places.len(), WORDS, "{language}");
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_chance_of_a_gram_is_what_the_documents_say() {
+    fn the_probability_of_a_gram_is_the_documented_one() {
         for language in Language::ALL {
             assert!((0.0050..0.0056).contains(&chance_of_a_gram(language, 1)));
             assert!((3e-12..6e-12).contains(&chance_of_a_gram(language, 5)));
@@ -240,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_drawn_as_often_as_zipf_says() {
+    fn words_are_drawn_by_zipfs_law() {
         let vocabulary = Vocabulary::of(Language::English);
         let mut random = Random::new(5, Purpose::Own, 0);
         let mut counts = std::collections::HashMap::new();

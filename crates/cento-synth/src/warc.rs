@@ -1,4 +1,4 @@
-//! Records of WARC 1.1, one gzip member each.
+//! Writing WARC 1.1 records, each in its own gzip member.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,8 @@ use sha1::{Digest, Sha1};
 
 use crate::random::mix;
 
-/// The lowest level: synthetic text packs badly at any level, and level 6 takes four times as long.
+/// The lowest level: synthetic text compresses badly at any level, and level 6 takes four times as
+/// long.
 const LEVEL: u32 = 1;
 
 /// Writes records to a file.
@@ -17,52 +18,52 @@ pub(crate) struct WarcWriter<W> {
     compress: Compress,
     member: Vec<u8>,
     record: Vec<u8>,
-    /// What record ids are made of.
+    /// The seed of record ids.
     key: u64,
     records: u64,
     /// Bytes written so far.
     pub(crate) offset: u64,
 }
 
-/// What a record says in its header, besides what follows from its content.
-pub(crate) struct Header<'a> {
+/// The fields of a record header that do not follow from its content.
+pub(crate) struct RecordHeader<'a> {
     pub(crate) url: &'a str,
     pub(crate) fetched: i64,
     pub(crate) address: &'a str,
 }
 
-/// How a record is spoilt.
+/// How a record is damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Damage {
+pub enum RecordDamage {
     /// Bytes within the compressed member are wrong.
     BadGzip,
-    /// The member ends in its midst, and the next one begins.
+    /// The member is cut off, and the next one follows.
     CutMember,
-    /// The body claims to be compressed, and begins as if it were.
+    /// The body is declared as compressed and starts like a compressed one, but is not.
     BadCoding,
-    /// The response does not begin like one.
+    /// The response does not start like an HTTP response.
     BadHttp,
-    /// The record and the response in it say that they are longer than they are.
+    /// The record and its response declare a larger length than they have.
     BadLength,
 }
 
-impl Damage {
-    /// All of them; they take turns.
-    pub(crate) const ALL: [Damage; 5] = [
-        Damage::BadGzip,
-        Damage::CutMember,
-        Damage::BadCoding,
-        Damage::BadHttp,
-        Damage::BadLength,
+impl RecordDamage {
+    /// All kinds of damage, used in turn.
+    pub(crate) const ALL: [RecordDamage; 5] = [
+        RecordDamage::BadGzip,
+        RecordDamage::CutMember,
+        RecordDamage::BadCoding,
+        RecordDamage::BadHttp,
+        RecordDamage::BadLength,
     ];
 
-    /// The reason for which an index rejects such a page; none if it sees no page at all.
+    /// The reason for which an index rejects such a page; `None` if it finds no page.
     pub fn reject(self) -> Option<&'static str> {
         match self {
-            Damage::BadGzip | Damage::CutMember | Damage::BadLength => None,
-            Damage::BadCoding => Some("undecodable"),
-            Damage::BadHttp => Some("bad-http"),
+            RecordDamage::BadGzip | RecordDamage::CutMember | RecordDamage::BadLength => None,
+            RecordDamage::BadCoding => Some("undecodable"),
+            RecordDamage::BadHttp => Some("bad-http"),
         }
     }
 }
@@ -89,7 +90,7 @@ impl<W: Write> WarcWriter<W> {
         self.out
     }
 
-    /// A random-looking UUID of version 4 that is the same in every run.
+    /// A pseudo-random UUID of version 4, the same in every run.
     fn id(&mut self) -> String {
         self.records += 1;
         let high = mix(self.key ^ mix(self.records));
@@ -109,11 +110,11 @@ impl<W: Write> WarcWriter<W> {
         self.record.clear();
         write!(
             self.record,
-            "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: {id}\r\n"
+            "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-TruthRecord-ID: {id}\r\n"
         )
     }
 
-    /// The record that opens a file.
+    /// Writes the `warcinfo` record at the start of a file.
     pub(crate) fn info(&mut self, name: &str, date: i64) -> io::Result<()> {
         let fields = "software: cento synth\r\nformat: WARC File Format 1.1\r\n\
                       description: a synthetic crawl; nothing in it is true\r\n";
@@ -128,7 +129,7 @@ impl<W: Write> WarcWriter<W> {
         self.end(None)
     }
 
-    fn about(&mut self, header: &Header<'_>) -> io::Result<()> {
+    fn about(&mut self, header: &RecordHeader<'_>) -> io::Result<()> {
         write!(
             self.record,
             "WARC-Date: {}\r\nWARC-Target-URI: {}\r\nWARC-IP-Address: {}\r\n",
@@ -138,8 +139,8 @@ impl<W: Write> WarcWriter<W> {
         )
     }
 
-    /// What was asked for.
-    pub(crate) fn request(&mut self, header: &Header<'_>) -> io::Result<()> {
+    /// Writes a request.
+    pub(crate) fn request(&mut self, header: &RecordHeader<'_>) -> io::Result<()> {
         let rest = header
             .url
             .split_once("://")
@@ -156,29 +157,29 @@ impl<W: Write> WarcWriter<W> {
         self.end(None)
     }
 
-    /// A page.
+    /// Writes a response.
     pub(crate) fn response(
         &mut self,
-        header: &Header<'_>,
+        header: &RecordHeader<'_>,
         payload: &[u8],
         sha1: &[u8; 20],
-        damage: Option<Damage>,
+        damage: Option<RecordDamage>,
     ) -> io::Result<()> {
         let coding = match damage {
-            Some(Damage::BadCoding) => "Content-Encoding: gzip\r\n",
+            Some(RecordDamage::BadCoding) => "Content-Encoding: gzip\r\n",
             _ => "",
         };
         let line = match damage {
-            Some(Damage::BadHttp) => "@@ nothing that HTTP knows",
+            Some(RecordDamage::BadHttp) => "@@ nothing that HTTP knows",
             _ => "HTTP/1.1 200 OK",
         };
-        // A body that does not even begin like a compressed one would be read as it is, as browsers
-        // do.
+        // Readers, like browsers, would take a body that does not start like a compressed one for
+        // plain.
         let magic: &[u8] = match damage {
-            Some(Damage::BadCoding) => &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 7],
+            Some(RecordDamage::BadCoding) => &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 7],
             _ => &[],
         };
-        let extra = if damage == Some(Damage::BadLength) {
+        let extra = if damage == Some(RecordDamage::BadLength) {
             1_000
         } else {
             0
@@ -202,11 +203,11 @@ impl<W: Write> WarcWriter<W> {
         self.end(damage)
     }
 
-    /// A page that had not changed since `of`.
+    /// Writes a revisit of a page that has not changed since `of`.
     pub(crate) fn revisit(
         &mut self,
-        header: &Header<'_>,
-        of: &Header<'_>,
+        header: &RecordHeader<'_>,
+        of: &RecordHeader<'_>,
         sha1: &[u8; 20],
     ) -> io::Result<()> {
         let head =
@@ -226,8 +227,8 @@ impl<W: Write> WarcWriter<W> {
         self.end(None)
     }
 
-    /// Packs the record as a member of its own and writes it.
-    fn end(&mut self, damage: Option<Damage>) -> io::Result<()> {
+    /// Compresses the record as a gzip member and writes it.
+    fn end(&mut self, damage: Option<RecordDamage>) -> io::Result<()> {
         let WarcWriter {
             compress,
             member,
@@ -253,13 +254,13 @@ impl<W: Write> WarcWriter<W> {
         member.extend_from_slice(&checksum.sum().to_le_bytes());
         member.extend_from_slice(&(record.len() as u32).to_le_bytes());
         match damage {
-            Some(Damage::BadGzip) => {
+            Some(RecordDamage::BadGzip) => {
                 let middle = member.len() / 2;
                 if let Some(bytes) = member.get_mut(middle..middle + 16) {
                     bytes.iter_mut().for_each(|byte| *byte ^= 0x55);
                 }
             }
-            Some(Damage::CutMember) => member.truncate(member.len() / 2),
+            Some(RecordDamage::CutMember) => member.truncate(member.len() / 2),
             _ => {}
         }
         self.out.write_all(member)?;

@@ -1,15 +1,15 @@
-//! Scores content selection on labelled pages, as the article extraction benchmark of Scrapinghub
-//! does.
+//! Scores content selection on labelled pages, following Scrapinghub's article extraction
+//! benchmark.
 //!
 //! ```text
 //! cargo run --release -p cento-text --example content_score [FOLDER] [--pages]
 //! ```
 //!
-//! `FOLDER` has `html/ID.html.gz` and `ground-truth.json`, which maps each id to its `articleBody`.
-//! Each page's text is cut into shingles of four words, which are compared as multisets. Precision
-//! and recall are means over pages, and `F1` is made of these two means; `page F1` is the mean of
-//! the pages' own. Constants were tuned on the pages with an even place in the order of ids; the
-//! others are the ones to report. `--pages` adds a line for each page.
+//! `FOLDER` contains `html/ID.html.gz` and `ground-truth.json`, which maps each id to its
+//! `articleBody`. Each page's text is split into shingles of four words, which are compared as
+//! multisets. Precision and recall are means over pages, and `F1` is computed from these means;
+//! `page F1` is the mean over pages. Constants were tuned on the pages at even positions in the
+//! order of ids; report the results of the others. `--pages` adds a line for each page.
 
 use cento_text::content::{Selection, apply, select};
 use cento_text::html::{Extractor, Options};
@@ -49,14 +49,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{} labelled pages, every second one held out", pages.len());
     println!("selection half      precision recall F1     page F1");
     for selection in Selection::EVERY {
-        let scores: Vec<Score> = pages.iter().map(|page| score(page, selection)).collect();
+        let scores: Vec<PageScore> = pages.iter().map(|page| score(page, selection)).collect();
         for (half, name) in ["tuned", "held out"].into_iter().enumerate() {
-            let half: Vec<Score> = scores.iter().skip(half).step_by(2).copied().collect();
+            let half: Vec<PageScore> = scores.iter().skip(half).step_by(2).copied().collect();
             let (precision, recall) = means(&half);
             println!(
                 "{selection:<9} {name:<9} {precision:.4}    {recall:.4} {:.4} {:.4}",
                 harmonic(precision, recall),
-                mean(half.iter().map(Score::f1)),
+                mean(half.iter().map(PageScore::f1)),
             );
         }
         if show_pages {
@@ -76,14 +76,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-struct Page {
+struct LabelledPage {
     id: String,
     url: String,
     html: String,
     truth: Shingles,
 }
 
-fn read_pages(folder: &Path) -> Result<Vec<Page>, Box<dyn Error>> {
+fn read_pages(folder: &Path) -> Result<Vec<LabelledPage>, Box<dyn Error>> {
     let truths: BTreeMap<String, serde_json::Value> =
         serde_json::from_reader(File::open(folder.join("ground-truth.json"))?)?;
     truths
@@ -98,7 +98,7 @@ fn read_pages(folder: &Path) -> Result<Vec<Page>, Box<dyn Error>> {
                     .and_then(|value| value.as_str())
                     .unwrap_or_default()
             };
-            Ok(Page {
+            Ok(LabelledPage {
                 truth: shingles(field("articleBody")),
                 url: field("url").to_owned(),
                 html: String::from_utf8_lossy(&html).into_owned(),
@@ -108,7 +108,7 @@ fn read_pages(folder: &Path) -> Result<Vec<Page>, Box<dyn Error>> {
         .collect()
 }
 
-fn score(page: &Page, selection: Selection) -> Score {
+fn score(page: &LabelledPage, selection: Selection) -> PageScore {
     let mut extractor = Extractor::new();
     let extract = extractor.extract(&page.html, &Options { outline: true });
     let mut text = String::new();
@@ -119,8 +119,8 @@ fn score(page: &Page, selection: Selection) -> Score {
 /// How often each shingle occurs.
 type Shingles = HashMap<Vec<String>, usize>;
 
-/// As Python's `\w+` splits: runs of letters and numbers by their general category (so without
-/// combining marks), and underscores. A text with fewer words than a shingle is one shingle.
+/// Like Python's `\w+`: runs of letters and numbers by their general category (without combining
+/// marks), and underscores. A text with fewer words than a shingle is one shingle.
 fn shingles(text: &str) -> Shingles {
     let categories = CodePointMapData::<GeneralCategory>::new();
     let in_word = |character: char| {
@@ -144,18 +144,18 @@ fn shingles(text: &str) -> Shingles {
 }
 
 #[derive(Clone, Copy)]
-struct Score {
+struct PageScore {
     both: usize,
     only_selected: usize,
     only_truth: usize,
 }
 
-fn compare(truth: &Shingles, selected: &Shingles) -> Score {
+fn compare(truth: &Shingles, selected: &Shingles) -> PageScore {
     let both = truth
         .iter()
         .map(|(shingle, &count)| count.min(selected.get(shingle).copied().unwrap_or_default()))
         .sum();
-    Score {
+    PageScore {
         both,
         only_selected: selected.values().sum::<usize>() - both,
         only_truth: truth.values().sum::<usize>() - both,
@@ -178,7 +178,7 @@ fn harmonic(one: f64, other: f64) -> f64 {
     }
 }
 
-impl Score {
+impl PageScore {
     fn is_perfect(&self) -> bool {
         self.only_selected == 0 && self.only_truth == 0
     }
@@ -211,9 +211,9 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     if count == 0 { 0.0 } else { sum / count as f64 }
 }
 
-/// As the benchmark has it: a page from which nothing was selected has no precision, one without
-/// truth no recall.
-fn means(scores: &[Score]) -> (f64, f64) {
+/// As in the benchmark: a page from which nothing was selected has no precision, one without truth
+/// no recall.
+fn means(scores: &[PageScore]) -> (f64, f64) {
     let selected = scores
         .iter()
         .filter(|score| score.both + score.only_selected > 0);
@@ -221,13 +221,13 @@ fn means(scores: &[Score]) -> (f64, f64) {
         .iter()
         .filter(|score| score.both + score.only_truth > 0);
     (
-        mean(selected.map(Score::precision)),
-        mean(labelled.map(Score::recall)),
+        mean(selected.map(PageScore::precision)),
+        mean(labelled.map(PageScore::recall)),
     )
 }
 
-/// What selection costs, beside making the outline it needs.
-fn time(pages: &[Page]) {
+/// Measures the cost of selection and of the outline it needs.
+fn time(pages: &[LabelledPage]) {
     const ROUNDS: usize = 5;
     let bytes: usize = pages.iter().map(|page| page.html.len()).sum();
     let rate = |seconds: f64| (bytes * ROUNDS) as f64 / 1e6 / seconds;

@@ -1,24 +1,24 @@
-//! How fast pages are read: tokenized, and extracted with and without outline, beside html5gum in
-//! the same run.
+//! Measures the speed of tokenizing, and of extraction with and without an outline, compared with
+//! html5gum.
 //!
 //! ```text
 //! cargo run --release -p cento-text --example html_speed -- FILE.html… | @LIST
 //! ```
 
-use cento_text::html::token::{EndTag, Sink, StartTag, Text, tokenize};
+use cento_text::html::token::{EndTag, StartTag, TextToken, TokenSink, tokenize};
 use cento_text::html::{ContentModel, Extractor, Options, Tag};
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 use std::time::Instant;
 
-/// Counts tokens; asks for every attribute, as the other side gives them all.
-struct Counter {
+/// Counts tokens, with or without attributes.
+struct TokenCounter {
     tokens: u64,
     attributes: bool,
 }
 
-impl Sink for Counter {
-    fn text(&mut self, text: Text<'_>) {
+impl TokenSink for TokenCounter {
+    fn text(&mut self, text: TextToken<'_>) {
         self.tokens += u64::from(!text.decode().is_empty());
     }
 
@@ -36,11 +36,11 @@ impl Sink for Counter {
     }
 }
 
-/// How often everything is run.
+/// The number of repetitions.
 const ROUNDS: usize = 10;
 
-/// Megabytes a second. The pages are timed in small groups, and of each group the quickest round
-/// counts: so other work on the machine, which slows some groups in every round, does not count.
+/// Returns megabytes per second. Pages are timed in small groups, and the fastest round of each
+/// group counts, so that other load on the machine has little effect.
 fn measure(
     name: &str,
     groups: &[&[String]],
@@ -104,7 +104,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "tokens"
         };
         run(name, &mut |page| {
-            let mut counter = Counter {
+            let mut counter = TokenCounter {
                 tokens: 0,
                 attributes,
             };

@@ -1,8 +1,8 @@
-//! How often, and how fast, languages are told from texts whose language is known.
+//! Measures the accuracy and speed of language detection on texts of known language.
 //!
 //! `cargo run --release -p cento-text --example languages -- LANGUAGE=FILE…`
 //!
-//! Tags are taken out of the files, crudely.
+//! Tags are removed from the files in a simple way.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for argument in std::env::args().skip(1) {
         let (language, path) = argument
             .split_once('=')
-            .ok_or("give LANGUAGE=FILE for each file")?;
+            .ok_or("usage: languages LANGUAGE=FILE…")?;
         let html = String::from_utf8_lossy(&std::fs::read(path)?).into_owned();
         texts.push((language.to_owned(), path.to_owned(), without_tags(&html)));
     }
@@ -27,13 +27,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             Some(found) if found == language => counts.0 += 1,
             Some(found) => {
                 counts.1 += 1;
-                println!("{path} is taken for {found}");
+                println!("{path}: detected as {found}");
             }
             None => counts.2 += 1,
         }
     }
     for (language, (right, wrong, none)) in &tally {
-        println!("{language}: {right} right, {wrong} wrong, {none} not told");
+        println!("{language}: {right} right, {wrong} wrong, {none} unknown");
     }
     let mut best = f64::INFINITY;
     for _ in 0..10 {
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         best = best.min(begin.elapsed().as_secs_f64());
     }
-    println!("{:.1} µs a text", best * 1e6 / texts.len() as f64);
+    println!("{:.1} µs per text", best * 1e6 / texts.len() as f64);
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! How long it takes to resolve a link.
+//! Measures the time to resolve a link.
 //!
 //! `cargo run --release -p cento-text --example links_speed -- FILE.html…`
 

@@ -1,4 +1,4 @@
-//! How fast text is tidied, cut into chunks and normalised, on one core.
+//! Measures the speed of cleaning, chunking and normalising text on one core.
 //!
 //! `cargo run --release -p cento-text --example text_speed -- FILE…`
 
@@ -18,11 +18,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let size = text.len();
     println!("{:.1} MB of text", size as f64 / 1e6);
-    measure("make it plain", size, || plain_text(&text).len());
+    measure("clean up", size, || plain_text(&text).len());
     let plain = plain_text(&text).into_owned();
-    measure("find that it is plain", plain.len(), || {
-        plain_text(&plain).len()
-    });
+    measure("check clean text", plain.len(), || plain_text(&plain).len());
     let mut out = String::new();
     for normalisation in Normalisation::ALL {
         measure(&format!("normalise: {normalisation}"), plain.len(), || {
@@ -38,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "document",
     ] {
         let kind: ChunkKind = kind.parse()?;
-        measure(&format!("cut into chunks: {kind}"), plain.len(), || {
+        measure(&format!("split into chunks: {kind}"), plain.len(), || {
             let mut count = 0;
             chunks(&plain, kind, |range| count += range.end & 1);
             count

@@ -1,4 +1,4 @@
-//! Chunks: the pieces of a page that are hashed and compared.
+//! Splits a text into chunks: the pieces of a page that are hashed and compared.
 
 mod lines;
 mod sentence;
@@ -7,22 +7,22 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-/// What a chunk is.
+/// How a text is split into chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ChunkKind {
-    /// What stands between blank lines.
+    /// Paragraphs: text between blank lines.
     #[default]
     Paragraph,
-    /// So many consecutive lines that are not blank, as a person sees them: lines wider than 80
-    /// columns are wrapped between words.
+    /// Groups of this many consecutive non-blank lines. Lines wider than 80 columns are wrapped
+    /// between words.
     Lines(u32),
-    /// So many consecutive lines that are not blank, however long they are: a block of HTML is one.
-    /// What `lines:N` was until lines were wrapped; corpora and labels from then are still read as
-    /// what they are.
+    /// Groups of this many consecutive non-blank lines of any length; a block of HTML is one line.
+    /// This was the meaning of `lines:N` before lines were wrapped, and old corpora and labels are
+    /// still read this way.
     UnwrappedLines(u32),
-    /// So many consecutive sentences.
+    /// Groups of this many consecutive sentences.
     Sentences(u32),
-    /// So many consecutive words.
+    /// Groups of this many consecutive words.
     Words(u32),
     /// The whole text.
     Document,
@@ -65,9 +65,9 @@ impl FromStr for ChunkKind {
 }
 
 impl ChunkKind {
-    /// The name under which it is stored with what was cut so. It differs from the name that people
-    /// use where the same name once meant something else, so that chunks of then and now are never
-    /// compared: `lines:4` was not wrapped, `lines:4@80` is.
+    /// The name in corpora and label files. It differs from the name on the command line if that
+    /// name once had another meaning, so that old and new chunks are never compared: `lines:4` was
+    /// not wrapped, `lines:4@80` is.
     pub fn stored_name(self) -> String {
         match self {
             ChunkKind::Lines(count) => format!("lines:{count}@{}", lines::COLUMNS),
@@ -76,8 +76,8 @@ impl ChunkKind {
         }
     }
 
-    /// Reads a name that was stored.
-    pub fn of_stored_name(name: &str) -> Result<ChunkKind, UnknownChunkKind> {
+    /// Parses a [stored name](ChunkKind::stored_name).
+    pub fn from_stored_name(name: &str) -> Result<ChunkKind, UnknownChunkKind> {
         let wrapped = name.strip_suffix(&format!("@{}", lines::COLUMNS));
         match (wrapped.unwrap_or(name).parse()?, wrapped) {
             (kind @ ChunkKind::Lines(_), Some(_)) => Ok(kind),
@@ -88,7 +88,7 @@ impl ChunkKind {
     }
 }
 
-/// A name that no [`ChunkKind`] has.
+/// The error for an unknown [`ChunkKind`] name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownChunkKind {
     name: String,
@@ -106,7 +106,7 @@ impl fmt::Display for UnknownChunkKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "'{}' is no kind of chunk: there are paragraph, lines:N, sentences:N, words:N and document, with N from 1",
+            "unknown chunk kind '{}': expected paragraph, lines:N, sentences:N, words:N or document, with N at least 1",
             self.name
         )
     }
@@ -114,11 +114,10 @@ impl fmt::Display for UnknownChunkKind {
 
 impl std::error::Error for UnknownChunkKind {}
 
-/// Gives `visit` the byte range of every chunk of `text`, in order.
+/// Calls `visit` with the byte range of every chunk of `text`, in order.
 ///
-/// Ranges lie on character boundaries, are disjoint, and neither begin nor end with white space.
-/// The empty chunk is no chunk. Chunks of several lines, sentences or words do not overlap; the
-/// last may have fewer.
+/// Ranges are on character boundaries, disjoint, not empty, and neither begin nor end with white
+/// space. The last chunk may have fewer lines, sentences or words than the others.
 ///
 /// ```
 /// use cento_text::chunk::{ChunkKind, chunks};
@@ -138,7 +137,7 @@ pub fn chunks(text: &str, kind: ChunkKind, mut visit: impl FnMut(Range<usize>)) 
             }
         }
         ChunkKind::Lines(count) => {
-            let mut group = Group::new(count, &mut visit);
+            let mut group = RangeGroup::new(count, &mut visit);
             lines(text, |line| {
                 if !line.is_empty() {
                     lines::wrap(text, line, |row| group.push(row));
@@ -147,7 +146,7 @@ pub fn chunks(text: &str, kind: ChunkKind, mut visit: impl FnMut(Range<usize>)) 
             group.finish();
         }
         ChunkKind::UnwrappedLines(count) => {
-            let mut group = Group::new(count, &mut visit);
+            let mut group = RangeGroup::new(count, &mut visit);
             lines(text, |line| {
                 if !line.is_empty() {
                     group.push(line);
@@ -156,58 +155,58 @@ pub fn chunks(text: &str, kind: ChunkKind, mut visit: impl FnMut(Range<usize>)) 
             group.finish();
         }
         ChunkKind::Sentences(count) => {
-            let mut group = Group::new(count, &mut visit);
+            let mut group = RangeGroup::new(count, &mut visit);
             paragraphs(text, &mut |paragraph: Range<usize>| {
                 sentence::sentences(text, paragraph, |sentence| group.push(sentence));
             });
             group.finish();
         }
         ChunkKind::Words(count) => {
-            let mut group = Group::new(count, &mut visit);
+            let mut group = RangeGroup::new(count, &mut visit);
             crate::words::for_each_word_range(text, |word| group.push(word));
             group.finish();
         }
     }
 }
 
-/// Joins so many consecutive ranges into one.
-struct Group<'visit, Visit> {
+/// Joins every `size` consecutive ranges into one.
+struct RangeGroup<'visit, Visit> {
     size: u32,
-    held: u32,
+    count: u32,
     range: Range<usize>,
     visit: &'visit mut Visit,
 }
 
-impl<'visit, Visit: FnMut(Range<usize>)> Group<'visit, Visit> {
+impl<'visit, Visit: FnMut(Range<usize>)> RangeGroup<'visit, Visit> {
     fn new(size: u32, visit: &'visit mut Visit) -> Self {
-        Group {
+        RangeGroup {
             size,
-            held: 0,
+            count: 0,
             range: 0..0,
             visit,
         }
     }
 
     fn push(&mut self, range: Range<usize>) {
-        if self.held == 0 {
+        if self.count == 0 {
             self.range.start = range.start;
         }
         self.range.end = range.end;
-        self.held += 1;
-        if self.held >= self.size {
+        self.count += 1;
+        if self.count >= self.size {
             self.finish();
         }
     }
 
     fn finish(&mut self) {
-        if self.held > 0 {
+        if self.count > 0 {
             (self.visit)(self.range.clone());
-            self.held = 0;
+            self.count = 0;
         }
     }
 }
 
-/// The part of `range` without white space at either end.
+/// Removes white space from both ends of `range`.
 fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     let part = &text[range.clone()];
     let trimmed = part.trim_start();
@@ -215,7 +214,7 @@ fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     begin..begin + trimmed.trim_end().len()
 }
 
-/// Every line, trimmed; blank ones are empty ranges.
+/// Calls `visit` with every line, trimmed; blank lines are empty ranges.
 fn lines(text: &str, mut visit: impl FnMut(Range<usize>)) {
     let mut begin = 0;
     for end in memchr::memchr_iter(b'\n', text.as_bytes()) {
@@ -258,7 +257,7 @@ mod tests {
         found
     }
 
-    /// Blank lines, however blank, split paragraphs: the definition, by way of owned lines.
+    /// The definition: lines of white space separate paragraphs.
     fn naive_paragraphs(text: &str) -> Vec<String> {
         let lines: Vec<&str> = text.split('\n').collect();
         lines
@@ -270,12 +269,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn paragraphs_are_what_stands_between_blank_lines(text in "([a-zé ]{0,5}[\\n\\r\\t \u{a0}\u{c}]{0,3}){0,12}") {
+        fn paragraphs_are_separated_by_blank_lines(text in "([a-zé ]{0,5}[\\n\\r\\t \u{a0}\u{c}]{0,3}){0,12}") {
             prop_assert_eq!(cut(&text, "paragraph"), naive_paragraphs(&text));
         }
 
         #[test]
-        fn chunks_are_in_order_trimmed_and_lose_nothing_but_space(
+        fn chunks_are_ordered_and_trimmed_and_omit_only_space(
             text in "([a-zéA-Z中文]{0,4}[.!? \\n\u{2029}-]{0,3}){0,30}",
             kind in prop::sample::select(vec!["paragraph", "lines:1", "lines:3", "unwrapped-lines:2", "sentences:1", "sentences:2", "document"]),
         ) {
@@ -293,7 +292,7 @@ mod tests {
         }
 
         #[test]
-        fn chunks_of_words_hold_so_many_words_each(text in "([a-zé中文]{0,4}[ .]{0,2}){0,30}", size in 1u32..7) {
+        fn word_chunks_have_the_requested_size(text in "([a-zé中文]{0,4}[ .]{0,2}){0,30}", size in 1u32..7) {
             let words = crate::words::words(&text);
             let expected: Vec<Range<usize>> = words
                 .chunks(size as usize)
@@ -319,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_go_on_across_lines_but_not_across_paragraphs() {
+    fn sentences_continue_across_lines_but_not_across_paragraphs() {
         let text = "It was the best\nof times. It was the\nworst. Was it?\n\nNo heading here\n\nDr. No said 3.14 is pi! Yes.";
         assert_eq!(
             cut(text, "sentences:1"),
@@ -348,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn the_empty_chunk_is_no_chunk() {
+    fn no_chunk_is_empty() {
         for kind in ["paragraph", "lines:2", "sentences:1", "words:5", "document"] {
             assert!(cut("", kind).is_empty(), "{kind}");
             assert!(cut(" \n\t\u{3000}\n\n ", kind).is_empty(), "{kind}");
@@ -356,12 +355,12 @@ mod tests {
     }
 
     #[test]
-    fn the_document_is_one_chunk_without_the_space_around_it() {
+    fn the_document_is_one_trimmed_chunk() {
         assert_eq!(cut("\n a\n\nb \n", "document"), ["a\n\nb"]);
     }
 
     #[test]
-    fn names_read_back_and_others_are_refused_with_the_choice() {
+    fn names_parse_and_unknown_names_are_refused_with_the_alternatives() {
         for name in [
             "paragraph",
             "lines:4",
@@ -372,7 +371,7 @@ mod tests {
         ] {
             let kind = name.parse::<ChunkKind>().unwrap();
             assert_eq!(kind.to_string(), name);
-            assert_eq!(ChunkKind::of_stored_name(&kind.stored_name()), Ok(kind));
+            assert_eq!(ChunkKind::from_stored_name(&kind.stored_name()), Ok(kind));
         }
         for name in [
             "",
@@ -386,22 +385,22 @@ mod tests {
         ] {
             let refused = name.parse::<ChunkKind>().unwrap_err().to_string();
             assert!(
-                refused.starts_with(&format!("'{name}' is no kind of chunk")),
+                refused.starts_with(&format!("unknown chunk kind '{name}'")),
                 "{refused}"
             );
         }
     }
 
     #[test]
-    fn a_stored_name_from_before_lines_were_wrapped_means_what_it_meant() {
-        let old = ChunkKind::of_stored_name("lines:4").unwrap();
+    fn a_stored_name_from_before_wrapping_keeps_its_meaning() {
+        let old = ChunkKind::from_stored_name("lines:4").unwrap();
         assert_eq!(old, ChunkKind::UnwrappedLines(4));
         assert_eq!(
-            ChunkKind::of_stored_name("lines:4@80").unwrap(),
+            ChunkKind::from_stored_name("lines:4@80").unwrap(),
             ChunkKind::Lines(4)
         );
         for name in ["lines:4@72", "paragraph@80", "lines@80", "@80"] {
-            assert!(ChunkKind::of_stored_name(name).is_err(), "{name}");
+            assert!(ChunkKind::from_stored_name(name).is_err(), "{name}");
         }
     }
 

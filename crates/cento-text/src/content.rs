@@ -1,23 +1,22 @@
-//! Which part of a page's text is kept: all of it, or what the page is about.
+//! Main-content selection: which part of a page's text is kept.
 //!
-//! A page repeats its site's menus, notices and teasers; to a search for reused text they look like
-//! copying from every other page of the site. [`select`] says which ranges of an extracted page's
-//! text to keep, [`apply`] makes the text of them. There are three ways to choose, see
-//! [`Selection`]:
+//! Menus, notices and teasers are repeated on every page of a site, where a search for reused text
+//! would report them as copies. [`select`] returns the ranges of an extracted page's text to keep,
+//! and [`apply`] joins them. There are three methods, see [`Selection`]:
 //!
 //! - [`Selection::All`] keeps everything.
-//! - [`Selection::Slope`] is the document slope curve of the literature, see [`slope`]: the one
+//! - [`Selection::Slope`] is the document slope curve from the literature, see [`slope`]: the
 //!   stretch of text with the fewest tags.
-//! - [`Selection::Main`] asks the same question of the page's elements instead of its stretches:
-//!   which element holds most of the page's running text and least of everything else? What is not
-//!   part of the text is then taken out of it: captions, bars of links, comments. It needs no
-//!   dictionary and no language; text counts by its bytes, which makes a Chinese character worth
-//!   about what it says. On 90 labelled news and blog pages that it was not tuned on, it has an F1
-//!   of 0.967, the slope curve 0.878, and all text 0.679; the example `content_score` measures it.
+//! - [`Selection::Main`] applies the same idea to the page's elements: it looks for the element
+//!   that contains most of the page's running text and least of everything else, then removes
+//!   captions, link bars and comments from it. It needs no dictionary and is independent of
+//!   language. Text is measured in bytes, so that a Chinese character counts for roughly what it
+//!   conveys. On 90 labelled news and blog pages that were not used for tuning, its F1 is 0.967;
+//!   the slope curve has 0.878, and keeping all text 0.679. The example `content_score` reproduces
+//!   this.
 //!
-//! A page on which nothing looks like running text (an index, a form, a page of pictures) is kept
-//! whole by
-//! [`Selection::Main`]: it is better to compare too much than to lose a page without a word. A forum page keeps its posts.
+//! [`Selection::Main`] keeps a page without running text (an index, a form, a gallery) whole:
+//! comparing too much is better than losing a page. The posts of a forum page are kept.
 //!
 //! ```
 //! use cento_text::content::{Selection, apply, select};
@@ -25,10 +24,14 @@
 //!
 //! let html = "<nav><a href=/>Home</a> <a href=/shop>Shop</a></nav>
 //!     <article><h1>Otters</h1>
-//!     <p>Otters sleep on their backs and hold each other by the paw, lest the sea carry one of them away.</p>
-//!     <p>They keep a favourite stone in a fold of skin under the arm, and crack shells with it on the chest.</p>
-//!     <p>A pelt has more hair to the square centimetre than a person has on the whole head, and it is never wet.</p></article>
-//!     <footer><p>All rights reserved. Nothing on this site may be copied, with or without an otter in it.</p></footer>";
+//!     <p>Otters sleep on their backs and hold each other by the paw, lest the sea carry one of
+//!     them away.</p>
+//!     <p>They keep a favourite stone in a fold of skin under the arm, and crack shells with it
+//!     on the chest.</p>
+//!     <p>A pelt has more hair to the square centimetre than a person has on the whole head, and
+//!     it is never wet.</p></article>
+//!     <footer><p>All rights reserved. Nothing on this site may be copied, with or without an
+//!     otter in it.</p></footer>";
 //! let mut extractor = Extractor::new();
 //! let page = extractor.extract(html, &Options { outline: true });
 //!
@@ -46,8 +49,9 @@ mod article;
 mod hint;
 pub mod slope;
 
-/// How to choose what is kept of a page.
+/// A method of main-content selection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Selection {
     /// `all`: the whole text.
     #[default]
@@ -59,10 +63,10 @@ pub enum Selection {
 }
 
 impl Selection {
-    /// All selections, in the order of their names' appearance in help texts.
+    /// All selections, in the order of help texts.
     pub const EVERY: [Selection; 3] = [Selection::All, Selection::Slope, Selection::Main];
 
-    /// Its name, as [`FromStr`] reads it.
+    /// Its name, which [`FromStr`] parses.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -79,7 +83,7 @@ impl fmt::Display for Selection {
     }
 }
 
-/// A name that is not one of a [`Selection`].
+/// The error for an unknown [`Selection`] name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownSelection(String);
 
@@ -106,12 +110,11 @@ impl FromStr for Selection {
     }
 }
 
-/// The ranges of the page's text that `selection` keeps: ascending, apart from each other, none
-/// empty.
+/// Returns the ranges of the page's text that `selection` keeps: non-empty, ascending and disjoint.
 ///
 /// [`Selection::Slope`] and [`Selection::Main`] need the page's outline, see [`Options::outline`];
-/// without it, the whole text is kept. The same page gives the same ranges wherever it is read: all
-/// arithmetic is in integers.
+/// without it, the whole text is kept. The result is the same on every machine: all arithmetic uses
+/// integers.
 ///
 /// [`Options::outline`]: crate::html::Options::outline
 #[must_use]
@@ -141,18 +144,16 @@ pub fn select(page: &Extract, selection: Selection) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Where the text of a run of blocks begins and ends; whatever parts the blocks from each other is
-/// inside.
+/// The text range of a run of blocks, including the separators between them.
 fn text_of(page: &Extract, blocks: Range<usize>) -> Option<Range<usize>> {
     let blocks = page.outline.blocks.get(blocks)?;
     Some(blocks.first()?.begin as usize..blocks.last()?.end as usize)
 }
 
-/// Makes `selected` the text of `ranges`, in their order, with a blank line between one and the
-/// next.
+/// Replaces `selected` with the text of `ranges`, in order, separated by blank lines.
 ///
-/// Offsets of what is found later refer to this text. A range that does not lie on character
-/// boundaries of `text` is left out.
+/// Later offsets refer to this text. A range that is not on character boundaries of `text` is
+/// skipped.
 pub fn apply(text: &str, ranges: &[Range<usize>], selected: &mut String) {
     selected.clear();
     for part in ranges.iter().filter_map(|range| text.get(range.clone())) {
@@ -168,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_selection_reads_its_own_name_and_no_other() {
+    fn a_selection_parses_its_name_only() {
         for selection in Selection::EVERY {
             assert_eq!(selection.to_string().parse(), Ok(selection));
         }
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_set_apart_by_a_blank_line() {
+    fn parts_are_separated_by_a_blank_line() {
         let mut selected = String::from("what was there before");
         apply("one\ntwo\n\nthree", &[0..3, 4..7, 9..14], &mut selected);
         assert_eq!(selected, "one\n\ntwo\n\nthree");
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_through_a_character_is_left_out() {
+    fn a_range_that_splits_a_character_is_skipped() {
         let mut selected = String::new();
         apply("é1", &[0..1, 2..3, 3..9], &mut selected);
         assert_eq!(selected, "1");

@@ -1,32 +1,33 @@
-//! Dates as people and archives write them.
+//! Parses and formats dates.
 //!
-//! Markup states dates in whatever form its author's software had, and archives in theirs.
-//! [`parse`] reads those forms that name one moment without a doubt, and leaves the rest: a date
-//! that is wrong by a month misleads whoever asks who copied from whom, and one that is missing
-//! does not.
+//! Pages and archives state dates in many formats. [`parse`] accepts those that denote one moment
+//! unambiguously and rejects the rest: a wrong date would mislead the question of which page is
+//! older, a missing one does not.
 //!
-//! | form | example |
+//! | format | example |
 //! |---|---|
-//! | ISO 8601 and RFC 3339, loosely | `2024-03-05T10:30:00.5+01:00`, `2024/3/5 10:30`, `20240305T103000Z`, `2024-03` |
+//! | ISO 8601, RFC 3339 | `2024-03-05T10:30:00.5+01:00`, `20240305T103000Z`, `2024-03` |
+//! | similar formats | `2024/3/5 10:30`, `2024.03.05` |
 //! | archive timestamps | `20240305103000`, `20240305` |
 //! | seconds or milliseconds since 1970 | `1709634600`, `1709634600000` |
-//! | mail and HTTP | `Tue, 05 Mar 2024 10:30:00 GMT`, `Tuesday, 05-Mar-24 10:30:00 GMT`, `Tue Mar  5 10:30:00 2024` |
+//! | mail and HTTP | `Tue, 05 Mar 2024 10:30:00 GMT`, `Tuesday, 05-Mar-24 10:30:00 GMT` |
+//! | C | `Tue Mar  5 10:30:00 2024` |
 //! | English | `March 5, 2024`, `5th of March 2024, 10:30 am EST`, `Mar 2024` |
-//! | with dots, or slashes that leave no choice | `5.3.2024`, `25/12/2024`, `12/25/2024` |
+//! | with dots, or unambiguous slashes | `5.3.2024`, `25/12/2024`, `12/25/2024` |
 //!
-//! What is not said is the least it can be: a date without a time is midnight, a month its first
-//! day; and a time without a zone is UTC. Years from 1000 to 9999 count.
+//! Missing parts have the smallest value: a date without a time is midnight, a month is its first
+//! day. A time without a zone is UTC. Years from 1000 to 9999 are accepted.
 
 mod cursor;
 mod zone;
 
-use cursor::Cursor;
+use cursor::DateCursor;
 use jiff::civil::DateTime;
 
-/// No date is written longer than this.
+/// The maximum length of a date.
 const LONGEST: usize = 100;
 
-/// The moment that `text` names, in milliseconds since 1970 (UTC).
+/// Parses a date and returns it in milliseconds since 1970 (UTC).
 ///
 /// ```
 /// use cento_text::date::parse;
@@ -49,7 +50,7 @@ pub fn parse(text: &str) -> Option<i64> {
         .or_else(|| in_words(text))
 }
 
-/// `millis` since 1970 as RFC 3339 has it, in UTC, with as many digits as it needs.
+/// Formats milliseconds since 1970 by RFC 3339, in UTC, with as many fractional digits as needed.
 ///
 /// ```
 /// use cento_text::date::render;
@@ -58,14 +59,14 @@ pub fn parse(text: &str) -> Option<i64> {
 /// assert_eq!(render(1_709_634_600_500), "2024-03-05T10:30:00.5Z");
 /// ```
 pub fn render(millis: i64) -> String {
-    // What lies beyond the years that can be written so was not made by `parse`.
+    // [`parse`] never returns a value outside the range of `Timestamp`.
     jiff::Timestamp::from_millisecond(millis)
         .map_or_else(|_| millis.to_string(), |moment| moment.to_string())
 }
 
-/// A moment as it is put together from its parts.
+/// The fields of a date and time.
 #[derive(Clone, Copy, Debug, Default)]
-struct Moment {
+struct DateFields {
     year: u32,
     month: u32,
     day: u32,
@@ -73,26 +74,26 @@ struct Moment {
     minute: u32,
     second: u32,
     millis: u32,
-    /// How far local time is ahead of UTC, in seconds.
+    /// The offset of local time from UTC, in seconds.
     offset: i64,
 }
 
-impl Moment {
+impl DateFields {
     fn date(year: u32, month: u32, day: u32) -> Self {
-        Moment {
+        DateFields {
             year,
             month,
             day,
-            ..Moment::default()
+            ..DateFields::default()
         }
     }
 
-    /// In milliseconds since 1970; none if there is no such day or time.
+    /// Converts to milliseconds since 1970; `None` if there is no such day or time.
     fn millis(self) -> Option<i64> {
         if !(1000..=9999).contains(&self.year) {
             return None;
         }
-        // Midnight at the end of a day and leap seconds are there, but no calendar has them.
+        // Midnight at the end of a day and leap seconds occur, but calendars do not represent them.
         let (hour, days) = match (self.hour, self.minute, self.second) {
             (24, 0, 0) => (0, 1),
             _ => (self.hour, 0),
@@ -113,10 +114,10 @@ impl Moment {
     }
 }
 
-/// Nothing but digits: how many there are tells what they are.
+/// Digits only: their number determines the format.
 fn digits(text: &str) -> Option<i64> {
     let number = |begin: usize, end: usize| -> Option<u32> { text.get(begin..end)?.parse().ok() };
-    let mut moment = Moment::date(number(0, 4)?, 1, 1);
+    let mut moment = DateFields::date(number(0, 4)?, 1, 1);
     match text.len() {
         4 => return moment.millis(),
         9 | 10 => return text.parse::<i64>().ok()?.checked_mul(1000),
@@ -139,16 +140,16 @@ fn since_1970(text: &str) -> Option<i64> {
     if !matches!(whole.len(), 9 | 10) {
         return None;
     }
-    let mut cursor = Cursor::new(fraction);
+    let mut cursor = DateCursor::new(fraction);
     let millis = cursor.fraction()?;
     let whole: i64 = whole.parse().ok()?;
     (cursor.is_done() && whole >= 0).then_some(whole * 1000 + i64::from(millis))
 }
 
-/// Year, month and perhaps day, then perhaps a time: the forms of ISO 8601 and what resembles them.
+/// Year, month and optionally day and time: ISO 8601 and similar formats.
 fn year_first(text: &str) -> Option<i64> {
-    let mut cursor = Cursor::new(text);
-    let mut moment = Moment::date(cursor.number(4, 4)?, 1, 1);
+    let mut cursor = DateCursor::new(text);
+    let mut moment = DateFields::date(cursor.number(4, 4)?, 1, 1);
     if let Some(separator) = cursor.take_any(b"-/.") {
         moment.month = cursor.number(1, 2)?;
         if cursor.take(separator) {
@@ -163,23 +164,23 @@ fn year_first(text: &str) -> Option<i64> {
 
 /// Day, month and year as numbers.
 fn day_first(text: &str) -> Option<i64> {
-    let mut cursor = Cursor::new(text);
+    let mut cursor = DateCursor::new(text);
     let first = cursor.number(1, 2)?;
     let separator = cursor.take_any(b"./")?;
     let second = cursor.number(1, 2)?;
     let year = cursor.take(separator).then(|| cursor.number(4, 4))??;
     let (day, month) = match separator {
-        // Whoever writes dots writes the day first.
+        // With dots, the day comes first.
         b'.' => (first, second),
         _ if first > 12 || first == second => (first, second),
         _ if second > 12 => (second, first),
         _ => return None,
     };
-    finish(cursor, Moment::date(year, month, day))
+    finish(cursor, DateFields::date(year, month, day))
 }
 
-/// What may follow a date: a time, a zone.
-fn finish(mut cursor: Cursor<'_>, mut moment: Moment) -> Option<i64> {
+/// Parses the optional time and zone after a date.
+fn finish(mut cursor: DateCursor<'_>, mut moment: DateFields) -> Option<i64> {
     let marked = cursor.take_any(b"Tt_").is_some();
     let spaced = cursor.take_spaces();
     let comma = cursor.take(b',');
@@ -191,15 +192,15 @@ fn finish(mut cursor: Cursor<'_>, mut moment: Moment) -> Option<i64> {
     cursor.is_done().then_some(moment)?.millis()
 }
 
-/// A date with the month's name in it: every word must be one that dates are made of, and each part
-/// be there but once.
+/// A date with the name of the month. Every word must be part of a date, and each part must occur
+/// only once.
 fn in_words(text: &str) -> Option<i64> {
-    let mut cursor = Cursor::new(text);
+    let mut cursor = DateCursor::new(text);
     let (mut year, mut month, mut day) = (None, None, None);
-    let mut moment = Moment::default();
+    let mut moment = DateFields::default();
     let (mut timed, mut zoned) = (false, false);
     loop {
-        // A hyphen after the time is the sign of the zone.
+        // After the time, a hyphen is the sign of the zone.
         let separators: &[u8] = if timed { b" \t\r\n,." } else { b" \t\r\n,.-/" };
         while cursor.take_any(separators).is_some() {}
         if cursor.is_done() {
@@ -238,7 +239,7 @@ fn in_words(text: &str) -> Option<i64> {
             day = Some(number);
             cursor.take_ordinal();
         } else if length == 2 && year.is_none() {
-            // As RFC 2822 has it.
+            // As in RFC 2822.
             year = Some(if number < 50 {
                 2000 + number
             } else {
@@ -277,7 +278,7 @@ fn month_number(word: &str) -> Option<u32> {
     u32::try_from(position + 1).ok()
 }
 
-/// Days of the week, and words that only make a date sound better.
+/// Days of the week and filler words.
 fn is_filler(word: &str) -> bool {
     const FILLERS: [&str; 22] = [
         "monday",

@@ -1,16 +1,17 @@
-//! From HTML to text.
+//! Converts HTML to text.
 //!
-//! [`Extractor`] reads a page and gives its visible text, title, date, language and links in one
-//! pass. It stands on [`token`], a tokenizer that follows the WHATWG standard but searches for the
-//! few bytes that matter instead of stepping through states. No tree is built: the text needs only
-//! to know where blocks begin and end, and what is not shown.
+//! [`Extractor`] returns a page's visible text, title, date, language and links in one pass. It
+//! uses [`token`], a tokenizer that follows the WHATWG standard but searches for the few
+//! significant bytes instead of stepping through states. No tree is built: extraction needs only
+//! the boundaries of blocks and which elements are hidden.
 //!
 //! ```
 //! use cento_text::html::{Extractor, Options};
 //!
 //! let mut extractor = Extractor::new();
 //! let page = extractor.extract(
-//!     "<html lang=de-AT><title>Tag &amp; Nacht</title><p>Es  war <b>ein</b>mal<p>ein <a href='/koenig'>K&ouml;nig</a>",
+//!     "<html lang=de-AT><title>Tag &amp; Nacht</title>
+//!      <p>Es  war <b>ein</b>mal<p>ein <a href='/koenig'>K&ouml;nig</a>",
 //!     &Options::default(),
 //! );
 //! assert_eq!(page.text, "Es war einmal\n\nein König");
@@ -29,5 +30,5 @@ pub mod token;
 mod write;
 
 pub use extract::{Extract, Extractor, LONGEST_LINK, LONGEST_PAGE, MOST_LINKS, Options};
-pub use outline::{Block, Container, Outline};
-pub use tag::{ContentModel, Edge, Tag};
+pub use outline::{Container, Outline, TextBlock};
+pub use tag::{ContentModel, Tag, TagEdge};

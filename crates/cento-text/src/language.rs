@@ -1,41 +1,40 @@
-//! The language of a page that does not say.
+//! Language detection for pages that do not declare their language.
 //!
-//! Three questions are asked, the cheapest first, of a sample of some hundred letters from three
-//! places of the text:
+//! Three methods are tried in order of cost, on a sample of a few hundred letters from three
+//! positions in the text:
 //!
-//! 1. In which *script* is it written? Greek, Thai, Korean and a score of others are written in a
-//!    script of their own.
-//! 2. Which language's *little words* does it use? In any running text every third word is an
-//!    article, a preposition, a pronoun; a count of those tells the great languages of the Latin
-//!    and the Cyrillic script apart in a few microseconds.
-//! 3. Which language's *trigrams* does it have? The `whatlang` crate answers for what is left, if
-//!    it is sure.
+//! 1. The *script*. Greek, Thai, Korean and about twenty others are used by one major language.
+//! 2. *Function words*. In running text about every third word is an article, preposition or
+//!    pronoun; counting them distinguishes the major languages of the Latin and Cyrillic scripts in
+//!    a few microseconds.
+//! 3. *Trigrams*. The `whatlang` crate decides the rest, if its result is reliable.
 //!
-//! An answer that is not clear is none.
+//! An ambiguous result is `None`.
 
-mod little;
+mod function_words;
 mod script;
 
-use script::{Script, Tally};
+use script::{Script, ScriptTally};
 
-/// How many bytes of the sample come from each of the three places.
+/// Bytes of the sample from each of the three positions.
 const PART: usize = 240;
 
-/// With fewer letters there is no telling.
+/// The minimum number of letters.
 const LEAST_LETTERS: usize = 30;
 
-/// The language that `text` is written in, if that is clear: its ISO 639-1 code, or its ISO 639-3
-/// code if it has none in 639-1.
+/// Returns the language of `text` if it is clear: its ISO 639-1 code, or its ISO 639-3 code if it
+/// has none.
 ///
 /// ```
 /// use cento_text::language::detect;
 ///
-/// assert_eq!(detect("The quick brown fox jumps over the lazy dog, and it is not the first time."), Some("en"));
+/// let english = "The quick brown fox jumps over the lazy dog, and it is not the first time.";
+/// assert_eq!(detect(english), Some("en"));
 /// assert_eq!(detect("Η γλώσσα είναι το σπίτι του ανθρώπου."), Some("el"));
 /// assert_eq!(detect("42"), None);
 /// ```
 pub fn detect(text: &str) -> Option<&'static str> {
-    let sample = Sample::of(text);
+    let sample = LetterSample::of(text);
     if sample.letters.len() < LEAST_LETTERS {
         return None;
     }
@@ -43,13 +42,13 @@ pub fn detect(text: &str) -> Option<&'static str> {
     if let Some(language) = script.language() {
         return Some(language);
     }
-    // Words of another script would only mislead: manuals in Arabic are full of English names.
+    // Words of other scripts would mislead: Arabic manuals are full of English names.
     let mut letters = sample.letters;
     if !sample.tally.is_all(script) {
         letters.retain(|letter| letter == ' ' || Script::of(letter) == script);
     }
     if matches!(script, Script::Latin | Script::Cyrillic)
-        && let Some(language) = little::language(&letters)
+        && let Some(language) = function_words::language(&letters)
     {
         return Some(language);
     }
@@ -57,19 +56,19 @@ pub fn detect(text: &str) -> Option<&'static str> {
     guess.is_reliable().then(|| code(guess.lang()))
 }
 
-/// Letters of a text in lower case, with one space between words, and which scripts they are of.
-struct Sample {
+/// The letters of a text in lower case, with one space between words, and their scripts.
+struct LetterSample {
     letters: String,
-    tally: Tally,
+    tally: ScriptTally,
 }
 
-impl Sample {
-    /// Takes some words from one, two and three quarters of the way into the text: what comes first
-    /// and last on a page is often its frame.
+impl LetterSample {
+    /// Samples words at one, two and three quarters of the text: the beginning and end of a page
+    /// are often boilerplate.
     fn of(text: &str) -> Self {
-        let mut sample = Sample {
+        let mut sample = LetterSample {
             letters: String::with_capacity(3 * PART + 12),
-            tally: Tally::default(),
+            tally: ScriptTally::default(),
         };
         if text.len() <= 4 * PART {
             sample.take(text, 3 * PART);
@@ -88,7 +87,7 @@ impl Sample {
     fn take(&mut self, text: &str, size: usize) {
         self.letters.push(' ');
         let end = self.letters.len() + size;
-        // Text without any letters must not be searched to its end.
+        // Limit the search in text without letters.
         for character in text.chars().take(8 * size) {
             if character.is_ascii_alphabetic() {
                 self.tally.add(Script::Latin);
@@ -108,7 +107,7 @@ impl Sample {
     }
 }
 
-/// Whether the character is a letter, or a mark that words of its script are not written without.
+/// Whether the character is a letter, or a mark that is part of its script's words.
 fn is_letter(character: char) -> bool {
     character.is_alphabetic() || Script::of(character) != Script::Other
 }

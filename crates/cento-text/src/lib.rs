@@ -1,34 +1,36 @@
-//! What a page says, in which words and chunks, at which offsets.
+//! Text extraction and segmentation: the text of a page, its words, chunks, links, date and
+//! language.
 //!
 //! # Brief overview
 //!
-//! A page comes in as HTML or as plain text, already in UTF-8, and goes out as text that can be
+//! The input is HTML or plain text, already decoded to UTF-8. The output is text that can be
 //! compared:
 //!
 //! ```text
 //!  HTML  ──► html::Extractor ──► content::select ──┐
-//!            title, date, language, links          ├──► text ──► chunks   pieces that are hashed and counted
-//!  plain ──► plain::plain_text ────────────────────┘        └──► words    what fingerprints are made of
+//!            title, date, language, links          ├──► text ──► chunks   hashed and counted
+//!  plain ──► plain::plain_text ────────────────────┘        └──► words    fingerprinted
 //! ```
 //!
-//! - [`html::Extractor`] makes text of HTML, in one pass; [`content::select`] chooses what of it
-//!   the page is about; [`plain::plain_text`] tidies what was text from the start.
-//! - [`chunk::chunks`] cuts a text into paragraphs, lines, sentences or words, and
-//!   [`normal::normalise`] makes a chunk what it is compared as.
-//! - [`words::for_each_word`] finds the words of a text in any script, each with its place and its
-//!   normal form.
-//! - [`url::PageUrl`] is the address of a page in canonical form, with its site and neighbourhoods;
-//!   [`url::LinkResolver`] tells where its links lead.
-//! - [`date::parse`] and [`language::detect`] read what pages do not say plainly.
+//! - [`html::Extractor`] converts HTML to text in one pass; [`content::select`] finds the main
+//!   content; [`plain::plain_text`] cleans up input that is already text.
+//! - [`chunk::chunks`] splits a text into paragraphs, lines, sentences or groups of words, and
+//!   [`normal::normalise`] returns the form in which a chunk is compared.
+//! - [`words::for_each_word`] finds the words of a text in any script, each with its byte range and
+//!   its normal form.
+//! - [`url::PageUrl`] is the canonical address of a page, with its site and neighbourhoods;
+//!   [`url::LinkResolver`] resolves the links of a page.
+//! - [`date::parse`] reads dates in the formats found on the web; [`language::detect`] identifies
+//!   the language of a text.
 //!
-//! Three things hold for all of them. Places are byte offsets into the text, on character
-//! boundaries, in order. Any input is answered, in linear time, and none makes it panic: what it
-//! reads was written by strangers. And the crate is pure: it opens no file and starts no thread, so
-//! that a crawler can embed it, and a test can exhaust it.
+//! Three guarantees hold throughout. Positions are byte offsets into the text, on character
+//! boundaries, in ascending order. Every function accepts any input, runs in linear time and never
+//! panics, because the input is untrusted. The crate does no I/O and starts no threads, so a
+//! crawler can embed it.
 //!
 //! # Example
 //!
-//! From a page to chunks, words and the sites that it links to:
+//! From HTML to chunks, words and linked domains:
 //!
 //! ```
 //! use cento_text::chunk::{ChunkKind, chunks};
@@ -75,5 +77,6 @@ pub mod html;
 pub mod language;
 pub mod normal;
 pub mod plain;
+pub mod stored;
 pub mod url;
 pub mod words;

@@ -1,23 +1,24 @@
-//! What a chunk looks like when it is compared: space collapsed, case folded, as the settings say.
+//! Normalisation of chunks before they are compared: white space and case.
 
 use std::fmt;
 use std::str::FromStr;
 
 /// How a chunk is normalised before it is hashed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Normalisation {
-    /// Nothing is changed: two chunks are the same only byte for byte.
+    /// No change: chunks are equal only if all bytes are.
     None,
-    /// Every run of Unicode white space becomes one space, and none is left at either end.
+    /// Every run of Unicode white space becomes one space; leading and trailing space is removed.
     Space,
-    /// As [`Space`](Normalisation::Space), and full Unicode case folding: `STRASSE`, `Straße` and
-    /// `strasse` are the same.
+    /// Like [`Space`](Normalisation::Space), plus full Unicode case folding: `STRASSE`, `Straße`
+    /// and `strasse` are equal.
     #[default]
     SpaceCase,
 }
 
 impl Normalisation {
-    /// Every normalisation there is, in the order in which help texts list them.
+    /// All normalisations, in the order of help texts.
     pub const ALL: [Normalisation; 3] = [
         Normalisation::None,
         Normalisation::Space,
@@ -53,7 +54,7 @@ impl FromStr for Normalisation {
     }
 }
 
-/// A name that no [`Normalisation`] has.
+/// The error for an unknown [`Normalisation`] name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownNormalisation {
     name: String,
@@ -63,7 +64,7 @@ impl fmt::Display for UnknownNormalisation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "no normalisation is called '{}': there are none, space and space+case",
+            "unknown normalisation '{}': expected none, space or space+case",
             self.name
         )
     }
@@ -71,7 +72,7 @@ impl fmt::Display for UnknownNormalisation {
 
 impl std::error::Error for UnknownNormalisation {}
 
-/// Writes `text`, normalised, into `out`, whose former content is dropped.
+/// Replaces `out` with the normalised `text`.
 ///
 /// ```
 /// use cento_text::normal::{Normalisation, normalise};
@@ -87,14 +88,14 @@ pub fn normalise(text: &str, normalisation: Normalisation, out: &mut String) {
         Normalisation::Space => collapse(text, out, |character, out| out.push(character)),
         Normalisation::SpaceCase => {
             collapse(text, out, fold::push);
-            // Once for all of ASCII, because that is one pass at the speed of memory.
+            // ASCII is folded in one pass at the end, which is vectorised.
             out.make_ascii_lowercase();
         }
     }
 }
 
-/// Appends `text` to the empty `out` with its white space collapsed; characters beyond ASCII that
-/// are not white space go through `push`.
+/// Appends `text` to the empty `out` with white space collapsed; non-ASCII characters other than
+/// white space are passed to `push`.
 fn collapse(text: &str, out: &mut String, push: impl Fn(char, &mut String)) {
     let mut rest = text.trim_start();
     while !rest.is_empty() {
@@ -114,14 +115,14 @@ fn collapse(text: &str, out: &mut String, push: impl Fn(char, &mut String)) {
             rest = &rest[character.len_utf8()..];
         }
     }
-    // What is clean may end with a space, and so may what is not; never with two.
+    // Either kind of piece may end with a space, but there are never two.
     if out.ends_with(' ') {
         out.pop();
     }
 }
 
-/// How many bytes can be taken over as they are: ASCII, without white space other than single
-/// spaces.
+/// The length of the prefix that can be copied unchanged: ASCII without white space other than
+/// single spaces.
 fn clean_length(bytes: &[u8]) -> usize {
     const TOPS: u64 = 0x8080_8080_8080_8080;
     const fn eight(byte: u8) -> u64 {
@@ -131,8 +132,7 @@ fn clean_length(bytes: &[u8]) -> usize {
     let mut after_space = 0;
     for (number, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
-        // Bytes of seven bits: sums of two of them stay within their byte and reach its top bit
-        // from 128 on.
+        // Sums of two seven-bit bytes stay within their byte and set its top bit from 128 on.
         let seven = word & !TOPS;
         let spaces = !((seven ^ eight(b' ')) + eight(0x7f)) & !word & TOPS;
         let breaks = (seven + eight(0x80 - b'\t')) & !(seven + eight(0x7f - b'\r'));
@@ -153,7 +153,7 @@ fn clean_length(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
-/// Full case folding, from a table that is made page by page as texts ask for it.
+/// Full case folding, from a table that is computed lazily in blocks.
 mod fold {
     use std::sync::OnceLock;
 
@@ -161,30 +161,30 @@ mod fold {
 
     const FOLD: CaseMapperBorrowed<'static> = CaseMapper::new();
 
-    /// Nothing beyond the second plane has case.
-    const PAGES: usize = 0x20000 / 64;
+    /// No character beyond the second plane has case.
+    const BLOCKS: usize = 0x20000 / 64;
 
-    /// What stands in a page for a character that becomes several.
+    /// Marks a character that folds to several.
     const SEVERAL: char = '\0';
 
-    static FOLDS: [OnceLock<Box<[char; 64]>>; PAGES] = [const { OnceLock::new() }; PAGES];
+    static FOLDS: [OnceLock<Box<[char; 64]>>; BLOCKS] = [const { OnceLock::new() }; BLOCKS];
 
-    /// Appends what `character` becomes.
+    /// Appends the folded `character`.
     #[inline]
     pub(super) fn push(character: char, out: &mut String) {
         let number = character as usize / 64;
-        let Some(page) = FOLDS.get(number) else {
+        let Some(block) = FOLDS.get(number) else {
             out.push(character);
             return;
         };
-        match page.get_or_init(|| make_page(number))[character as usize % 64] {
+        match block.get_or_init(|| make_block(number))[character as usize % 64] {
             SEVERAL => out.push_str(&FOLD.fold_string(character.encode_utf8(&mut [0; 4]))),
             folded => out.push(folded),
         }
     }
 
     #[cold]
-    fn make_page(number: usize) -> Box<[char; 64]> {
+    fn make_block(number: usize) -> Box<[char; 64]> {
         Box::new(std::array::from_fn(|offset| {
             let character = char::from_u32((number * 64 + offset) as u32).unwrap_or(SEVERAL);
             let mut buffer = [0; 4];
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     fn normalised(text: &str, normalisation: Normalisation) -> String {
-        // What the buffer held before must not matter.
+        // The previous content of the buffer must not matter.
         let mut out = String::from("before ");
         normalise(text, normalisation, &mut out);
         out
@@ -225,7 +225,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn normalising_is_as_defined(
+        fn normalisation_agrees_with_the_definition(
             text in "([ \t\r\n\u{a0}\u{3000}]{0,3}([a-zA-Z.\u{1c}\0]{0,12}|\\PC{0,3}|[äÄßẞİΣςЖ]{0,4})){0,12}[ \n]{0,2}"
         ) {
             for normalisation in Normalisation::ALL {
@@ -234,7 +234,7 @@ mod tests {
         }
 
         #[test]
-        fn normalising_twice_changes_nothing_more(text in any::<String>()) {
+        fn normalisation_is_idempotent(text in any::<String>()) {
             for normalisation in Normalisation::ALL {
                 let once = normalised(&text, normalisation);
                 prop_assert_eq!(normalised(&once, normalisation), once);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_is_folded_as_icu_folds_it() {
+    fn every_character_is_folded_as_by_icu() {
         for character in '\0'..=char::MAX {
             let text = character.to_string();
             let expected = naive(&text, Normalisation::SpaceCase);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn space_is_collapsed_wherever_it_stands() {
+    fn white_space_is_collapsed_everywhere() {
         let text = " \u{feff}One\r\n\ttwo\u{2003}\u{a0}three  four\u{3000}";
         assert_eq!(
             normalised(text, Normalisation::Space),
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn names_read_back_and_others_are_refused_with_the_choice() {
+    fn names_parse_and_unknown_names_are_refused_with_the_alternatives() {
         for normalisation in Normalisation::ALL {
             assert_eq!(normalisation.to_string().parse(), Ok(normalisation));
         }
@@ -279,7 +279,7 @@ mod tests {
         let refused = "case".parse::<Normalisation>().unwrap_err().to_string();
         assert_eq!(
             refused,
-            "no normalisation is called 'case': there are none, space and space+case"
+            "unknown normalisation 'case': expected none, space or space+case"
         );
     }
 }

@@ -1,20 +1,21 @@
-//! Plain text pages, as if one editor had written them all.
+//! Cleans up plain text.
 
 use std::borrow::Cow;
 
-/// `text` in the form that all text has here: lines that end with `\n` and not with space, at most
-/// one blank line in a row, no space at either end, no control characters but tabs, and no byte
-/// order marks.
+/// Returns `text` in the common form of all texts: lines end with `\n` and have no trailing space,
+/// there is at most one blank line in a row, no white space at either end, no control characters
+/// other than tabs, and no byte order marks.
 ///
-/// `\r\n`, `\r`, vertical tabs and U+0085 end a line; a form feed ends a paragraph, because a page
-/// break was one. The other controls from U+0080 to U+009F, which most often were punctuation in
-/// Windows-1252, and the separators U+001C to U+001F become spaces: the words around them are two.
-/// All other controls are dropped. Text that is like this already, as most is, is not copied.
+/// `\r\n`, `\r`, vertical tabs and U+0085 end a line; a form feed ends a paragraph, because it was
+/// a page break. The other controls from U+0080 to U+009F, usually mislabelled Windows-1252
+/// punctuation, and the separators U+001C to U+001F become spaces, so that they separate words. All
+/// other controls are removed. Text that already has this form, as most does, is not copied.
 ///
 /// ```
 /// use cento_text::plain::plain_text;
 ///
-/// assert_eq!(plain_text("\u{feff}One\0 \r\ntwo\r\n\r\n\r\nthree\u{c}four\n"), "One\ntwo\n\nthree\n\nfour");
+/// let text = "\u{feff}One\0 \r\ntwo\r\n\r\n\r\nthree\u{c}four\n";
+/// assert_eq!(plain_text(text), "One\ntwo\n\nthree\n\nfour");
 /// ```
 pub fn plain_text(text: &str) -> Cow<'_, str> {
     let trimmed = text.trim();
@@ -25,7 +26,7 @@ pub fn plain_text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether nothing has to be changed in text without space at either end.
+/// Whether trimmed text needs no change.
 fn is_plain(text: &str) -> bool {
     if has_suspect(text.as_bytes())
         && text
@@ -60,10 +61,10 @@ fn is_plain(text: &str) -> bool {
     true
 }
 
-/// Whether there may be a character that is not allowed: one of the bytes is a control, or could
-/// begin one beyond ASCII, or a byte order mark.
+/// Whether a disallowed character is possible: some byte is a control, or could begin a non-ASCII
+/// control or a byte order mark.
 fn has_suspect(bytes: &[u8]) -> bool {
-    // No early exit within a piece: so the loop is compiled to vector instructions.
+    // No early exit within a piece, so that the loop is vectorised.
     bytes.chunks(1024).any(|piece| {
         piece.iter().fold(false, |suspect, &byte| {
             let control = byte < b' ' && byte != b'\n' && byte != b'\t';
@@ -72,21 +73,21 @@ fn has_suspect(bytes: &[u8]) -> bool {
     })
 }
 
-/// Whether the character is a control other than those that stay as they are.
+/// Whether the character is a control other than tab and line feed.
 fn is_odd_control(character: char) -> bool {
     character.is_control() && !matches!(character, '\n' | '\t')
 }
 
-/// Whether the character, which is on no line break, becomes a space: a control that stands between
-/// words rather than within one. Those from U+0080 on were dashes, quotes and dots before somebody
-/// took Windows-1252 for Latin-1.
-pub(crate) fn parts_words(character: char) -> bool {
+/// Whether a control character, other than a line break, becomes a space because it separates
+/// words. Those from U+0080 on were dashes, quotes and dots in Windows-1252 that was decoded as
+/// Latin-1.
+pub(crate) fn separates_words(character: char) -> bool {
     matches!(character, '\u{1c}'..='\u{1f}' | '\u{80}'..='\u{9f}')
 }
 
-/// What is left of a character of a line.
+/// The replacement of a character of a line, if it is kept.
 fn kept(character: char) -> Option<char> {
-    if parts_words(character) {
+    if separates_words(character) {
         Some(' ')
     } else if character == '\u{feff}' || is_odd_control(character) {
         None
@@ -95,7 +96,7 @@ fn kept(character: char) -> Option<char> {
     }
 }
 
-/// Whether the character ends a line, or more, other than as `\n` does.
+/// Whether the character is a line or page break other than `\n`.
 fn breaks_oddly(character: char) -> bool {
     matches!(character, '\r' | '\u{b}' | '\u{c}' | '\u{85}')
 }
@@ -103,8 +104,7 @@ fn breaks_oddly(character: char) -> bool {
 fn rewrite(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
-    // Most lines stand as they should behind the one before them. As many of them as there are is a
-    // stretch, copied at once.
+    // Most lines need no change. A stretch of such lines is copied at once.
     let mut stretch = 0..0;
     let mut blank_before = false;
     let mut blank = false;
@@ -141,14 +141,13 @@ fn rewrite(text: &str) -> String {
         begin = end + 1;
     }
     add_lines(&mut out, &text[stretch], blank_before);
-    // What was dropped may have stood before the first space.
+    // Removed characters may have preceded leading space.
     let indented = out.len() - out.trim_start().len();
     out.drain(..indented);
     out
 }
 
-/// Where the next byte at or after `from` is that [`has_suspect`] is about; the end if there is
-/// none.
+/// The position of the next byte at or after `from` that [`has_suspect`] looks for, or the end.
 fn next_suspect(bytes: &[u8], from: usize) -> usize {
     const PIECE: usize = 512;
     let pieces = bytes.get(from..).unwrap_or_default().chunks(PIECE);
@@ -161,7 +160,7 @@ fn next_suspect(bytes: &[u8], from: usize) -> usize {
     bytes.len()
 }
 
-/// How long a line is without the space at its end.
+/// The length of a line without trailing space.
 fn trimmed_length(line: &str) -> usize {
     match line.as_bytes().last() {
         Some(last) if last.is_ascii_graphic() => line.len(),
@@ -169,7 +168,7 @@ fn trimmed_length(line: &str) -> usize {
     }
 }
 
-/// Adds the lines that are in what looks like one.
+/// Adds the lines of a piece with unusual line breaks.
 fn add_odd_lines(out: &mut String, text: &str, blank: &mut bool) {
     let mut rest = text;
     loop {
@@ -192,7 +191,7 @@ fn add_line(out: &mut String, line: &str, blank: &mut bool) {
     *blank = line.is_empty();
 }
 
-/// Adds lines that are as they should be, behind a blank one or not.
+/// Adds clean lines, after a blank line or not.
 fn add_lines(out: &mut String, lines: &str, blank: bool) {
     if !lines.is_empty() {
         if !out.is_empty() {
@@ -208,7 +207,7 @@ mod tests {
 
     use super::*;
 
-    /// The definition, one step after the other.
+    /// The definition, step by step.
     fn naive(text: &str) -> String {
         let text = text
             .replace("\r\n", "\n")
@@ -218,7 +217,7 @@ mod tests {
         let text: String = text
             .chars()
             .map(|character| {
-                if parts_words(character) {
+                if separates_words(character) {
                     ' '
                 } else {
                     character
@@ -236,7 +235,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_becomes_plain_as_defined(
+        fn plain_text_agrees_with_the_definition(
             text in "([a-zé ]{0,3}\\n{0,2}[ \\t\\n\\r\\x0b\\x0c\\x00\\x1b\\x1e\\x7f\u{85}\u{97}\u{9f}\u{a0}\u{feff}\u{3000}]{0,3}){0,12}|\\PC{0,20}"
         ) {
             let plain = plain_text(&text).into_owned();
@@ -249,19 +248,19 @@ mod tests {
     fn plain_text_is_not_copied() {
         let text = "One line.\n  An indented one: §§ 1–2, “quoted”, ｆｕｌｌ width.\n\nAnother\tparagraph.";
         assert!(matches!(plain_text(text), Cow::Borrowed(same) if same == text));
-        // Space around it needs no copy either.
+        // Trimming needs no copy either.
         assert!(matches!(plain_text("\n\n a \n"), Cow::Borrowed("a")));
         assert!(matches!(plain_text(""), Cow::Borrowed("")));
     }
 
     #[test]
-    fn line_breaks_of_all_systems_are_one() {
+    fn line_breaks_of_all_systems_become_line_feeds() {
         assert_eq!(plain_text("a\r\nb\rc\nd\u{85}e\u{b}f"), "a\nb\nc\nd\ne\nf");
         assert_eq!(plain_text("a\r\n\r\n\r\nb\r\rc"), "a\n\nb\n\nc");
     }
 
     #[test]
-    fn stray_characters_of_windows_1252_do_not_glue_words() {
+    fn stray_windows_1252_characters_separate_words() {
         assert_eq!(plain_text("one\u{97}two"), "one two");
         assert_eq!(plain_text("\u{93}one\u{94}\nit\u{92}s"), "one\nit s");
         assert_eq!(plain_text("a\u{1f}b\0c"), "a bc");
@@ -276,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_of_nothing() {
+    fn text_of_removed_characters_is_empty() {
         for text in ["\u{feff}", "\0\0\0", " \u{c}\r\n\t", "\u{feff} \n \u{feff}"] {
             assert_eq!(plain_text(text), "", "{text:?}");
         }

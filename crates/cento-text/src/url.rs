@@ -1,28 +1,27 @@
-//! Addresses of pages: one spelling for each, and the parts of it that analyses group by.
+//! Page addresses: canonical forms, hosts, registered domains and neighbourhoods.
 //!
-//! - [`PageUrl`] is the address of a page in canonical form, with its host, registered domain, path
-//!   components and the prefixes whose neighbourhoods it belongs to. A file name is an address too:
-//!   one without a host.
-//! - [`LinkResolver`] tells where the links of a page lead, fast enough for a page that is nothing
-//!   but links.
-//! - [`Recursion`] tells addresses that a crawler made up by running in circles.
+//! - [`PageUrl`] is the canonical address of a page, with its host, registered domain, path
+//!   components and the prefixes of its neighbourhoods. A file name is an address without a host.
+//! - [`LinkResolver`] resolves the links of a page, fast enough for pages that consist of links.
+//! - [`RecursionLimits`] detects URLs that a crawler invented by following relative links in
+//!   circles.
 //!
 //! # The canonical form
 //!
-//! The address as the WHATWG URL standard parses it (which lower-cases the host, takes away the
-//! default port and resolves dot segments), without user name, password and fragment, without a dot
-//! at the end of the host, without a query that is empty; in path and query, percent-encoded
-//! letters, digits, `-`, `.`, `_` and `~` are decoded, and the hexadecimal digits of what remains
-//! encoded are capitals; a percent sign that encodes nothing is encoded. The order of the query and
-//! a slash at the end are kept: servers do tell such addresses apart.
+//! The address as parsed by the WHATWG URL standard (which lower-cases the host, removes the
+//! default port and resolves dot segments), without user name, password, fragment, a trailing dot
+//! of the host and an empty query. In the path and query, percent-encoded letters, digits, `-`,
+//! `.`, `_` and `~` are decoded, the remaining percent-encodings use upper-case hexadecimal digits,
+//! and a stray percent sign is encoded. The order of the query and a trailing slash are kept,
+//! because servers distinguish them.
 //!
 //! # The link key
 //!
-//! A page is linked to under `http` and `https`, with and without `www.`, and it is the same page
-//! nearly always. So that a link to `http://www.example.com/a` meets the page
-//! `https://example.com/a`, links are compared by their *key*: the canonical form without its
-//! scheme, and without `www.` before a host that has a dot of its own left. The price is that two
-//! pages which differ in nothing but that are taken for one in attribution. Nowhere else.
+//! The same page is nearly always reachable under `http` and `https`, with and without `www.`. To
+//! match a link to `http://www.example.com/a` with the page `https://example.com/a`, links are
+//! compared by their *key*: the canonical form without its scheme, and without `www.` if the rest
+//! of the host contains a dot. As a consequence, attribution does not distinguish pages that differ
+//! only in these parts. Link keys are used nowhere else.
 
 mod domain;
 mod link;
@@ -33,7 +32,7 @@ use std::ops::Range;
 
 pub use domain::registered_domain;
 pub use link::{Link, LinkResolver};
-pub use recursion::{Recursion, RecursionError};
+pub use recursion::{RecursionError, RecursionLimits};
 
 /// The address of a page, in canonical form.
 ///
@@ -55,19 +54,19 @@ pub use recursion::{Recursion, RecursionError};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PageUrl {
     canonical: String,
-    /// Where in `canonical` the host stands; empty where there is none.
+    /// The range of the host in `canonical`; empty for a file.
     host: Range<usize>,
-    /// Where the path stands. It follows the host, or the port after that.
+    /// The range of the path, which follows the host or port.
     path: Range<usize>,
     /// Whether the scheme is `http` or `https`.
     web: bool,
 }
 
 impl PageUrl {
-    /// The canonical form of `name`, which is a URL or else, as it stands, the path of a file.
+    /// Returns the canonical form of `name`, which is a URL or the path of a file.
     ///
-    /// Any text has one: what does not parse as a URL with a host or a well-known scheme is a path.
-    /// In particular `C:\page.html` is one.
+    /// Any text is accepted: if it does not parse as a URL with a host or a well-known scheme, it
+    /// is a path, for example `C:\page.html`.
     pub fn new(name: &str) -> Self {
         PageUrl::from_parsed(name, url::Url::parse(name).ok().as_ref())
     }
@@ -90,7 +89,7 @@ impl PageUrl {
         canonical.push_str("://");
         let host_begin = canonical.len();
         if let Some(host) = url.host_str() {
-            // Of several dots none goes: what is left could be read as another host.
+            // Several trailing dots are kept: removing one could yield a different host.
             let name = host
                 .strip_suffix('.')
                 .filter(|name| !name.is_empty() && !name.ends_with('.'));
@@ -116,12 +115,12 @@ impl PageUrl {
         }
     }
 
-    /// The whole address.
+    /// The canonical address.
     pub fn canonical(&self) -> &str {
         &self.canonical
     }
 
-    /// The host, or none for a file.
+    /// The host; `None` for a file.
     pub fn host(&self) -> Option<&str> {
         Some(&self.canonical[self.host.clone()]).filter(|host| !host.is_empty())
     }
@@ -131,9 +130,9 @@ impl PageUrl {
         self.host().map(|host| registered_domain(host, private))
     }
 
-    /// What a link to this page is recognised by: see the [module](self).
+    /// The key that links to this page are compared by: see the [module](self).
     ///
-    /// The key of what is not on the web is the canonical form.
+    /// The key of a page that is not on the web is its canonical form.
     pub fn link_key(&self) -> &str {
         if !self.web {
             return &self.canonical;
@@ -142,19 +141,19 @@ impl PageUrl {
         &self.canonical[self.host.start + bare_host_offset(host)..]
     }
 
-    /// The components of the path, without empty ones.
+    /// The non-empty components of the path.
     pub fn components(&self) -> impl Iterator<Item = &str> {
         self.canonical[self.path.clone()]
             .split('/')
             .filter(|component| !component.is_empty())
     }
 
-    /// The prefixes whose neighbourhoods this page belongs to, from the shortest: host and path up
-    /// to each slash.
+    /// The prefixes whose neighbourhoods this page belongs to, shortest first: host and path up to
+    /// each slash.
     ///
-    /// The port belongs to the host where it is not the default; scheme and query do not count. The
-    /// path of a file has prefixes too, without a host. Slashes in a row are one: an address of
-    /// nothing else must not have a neighbourhood for each.
+    /// The prefix includes a port other than the default, but neither scheme nor query. The path of
+    /// a file has prefixes too, without a host. Consecutive slashes count as one, so that a path of
+    /// slashes does not have a neighbourhood for each.
     pub fn prefixes(&self) -> impl Iterator<Item = &str> {
         let begin = if self.host.is_empty() {
             self.path.start
@@ -167,14 +166,14 @@ impl PageUrl {
             .map(move |slash| &self.canonical[begin..=self.path.start + slash])
     }
 
-    /// Why this looks like an address that a crawler ran into by going in circles, if it does.
-    pub fn recursion_error(&self, limits: &Recursion) -> Option<RecursionError> {
+    /// Returns why this looks like a recursion error of a crawler, if it does.
+    pub fn recursion_error(&self, limits: &RecursionLimits) -> Option<RecursionError> {
         limits.check(self.components())
     }
 }
 
-/// How much of `host` a link key leaves out: the length of `www.` where a name with a dot follows
-/// it.
+/// The length of the `www.` prefix that a link key omits; 0 unless the rest of the host contains a
+/// dot.
 fn bare_host_offset(host: &str) -> usize {
     match host.strip_prefix("www.") {
         Some(rest) if rest.contains('.') => host.len() - rest.len(),
@@ -189,14 +188,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slashes_in_a_row_are_one_neighbourhood() {
+    fn consecutive_slashes_make_one_neighbourhood() {
         let page = PageUrl::new("http://a.example//b///c");
         let prefixes: Vec<&str> = page.prefixes().collect();
         assert_eq!(prefixes, ["a.example/", "a.example//b/"]);
     }
 
     #[test]
-    fn addresses_that_mean_the_same_have_one_canonical_form() {
+    fn equivalent_addresses_have_one_canonical_form() {
         for (name, canonical) in [
             ("http://example.com", "http://example.com/"),
             ("http://EXAMPLE.com:80/", "http://example.com/"),
@@ -287,14 +286,14 @@ mod tests {
         assert_eq!(key("http://www.example.com/a"), "example.com/a");
         assert_eq!(key("https://example.com/a"), "example.com/a");
         assert_eq!(key("https://www.example.com:8443/a"), "example.com:8443/a");
-        // Here `www` is the name itself.
+        // Here `www` is the registered name.
         assert_eq!(key("https://www.com/a"), "www.com/a");
         assert_eq!(key("https://wwwexample.com/a"), "wwwexample.com/a");
     }
 
     proptest! {
         #[test]
-        fn any_name_has_parts_and_the_canonical_form_is_its_own(
+        fn any_name_is_accepted_and_the_canonical_form_is_stable(
             name in "\\PC{0,20}|[a-z]{1,5}://[a-zA-Z0-9./?#%:@\\[\\]-]{0,30}|https?://[a-z0-9.:-]{1,9}/[ -~]{0,20}"
         ) {
             let page = PageUrl::new(&name);
@@ -305,7 +304,7 @@ mod tests {
             prop_assert!(page.components().all(|component| !component.is_empty()));
             prop_assert!(page.prefixes().all(|prefix| prefix.ends_with('/')));
             prop_assert!(page.domain(true).is_none_or(|domain| page.host().is_some_and(|host| host.ends_with(domain))));
-            page.recursion_error(&Recursion::default());
+            page.recursion_error(&RecursionLimits::default());
         }
     }
 }

@@ -1,32 +1,31 @@
-//! Words: where they are, and what they are when compared.
+//! Finds the words of a text and their normal forms.
 //!
 //! # What a word is
 //!
-//! A **word** is a maximal run of letters, marks and numbers, in the sense of Unicode. Soft
-//! hyphens, zero-width characters and whatever else Unicode calls default-ignorable are as if they
-//! were not there: words go on across them, but neither begin nor end with one. A word stands at a
-//! byte range of the text, on character boundaries; ranges are in order and do not overlap, so that
-//! words and the gaps between them are the text.
+//! A **word** is a maximal run of Unicode letters, marks and numbers. Default-ignorable characters
+//! (soft hyphens, zero-width characters and so on) are ignored: a word continues across them but
+//! neither begins nor ends with one. Each word has a byte range on character boundaries. Ranges are
+//! in order and do not overlap.
 //!
-//! Within such a run, characters of scripts that are written without spaces (Han, Hiragana,
-//! Katakana, Thai, Lao, Khmer and Myanmar) are split as ICU's dictionary splits them, and apart
-//! from what is not of these scripts: `3月5日` is four words.
+//! Within such a run, scripts written without spaces (Han, Hiragana, Katakana, Thai, Lao, Khmer and
+//! Myanmar) are segmented by ICU's dictionary and separated from characters of other scripts:
+//! `3月5日` is four words.
 //!
-//! The **normal form** is what two words are compared by: NFKC and full case folding (`ﬁ`, `FI` and
-//! `fi` are one word, and so are the two ways to write `é`), without ignorable characters, and
-//! without the characters that NFKC brings in but that words are not made of, such as the stroke in
-//! `½`.
+//! The **normal form** is the form in which words are compared: NFKC and full case folding (`ﬁ`,
+//! `FI` and `fi` are one word, and so are both encodings of `é`), without ignorable characters and
+//! without non-word characters that NFKC introduces, such as the slash in `½`.
 //!
-//! Folding is that of no language in particular: a Turkish dotless `ı` is no `i`, and `İ` becomes
-//! `i` with a dot above it. Diacritics stay, in Arabic too, and so does its tatweel.
+//! Case folding is language-independent: a Turkish dotless `ı` differs from `i`, and `İ` becomes
+//! `i` followed by a combining dot. Diacritics are kept, including those of Arabic, and so is the
+//! Arabic tatweel.
 //!
-//! # How to get them
+//! # Which function to use
 //!
-//! [`for_each_word`] gives words to a closure, because that is several times as fast as an iterator
-//! that owns what it gives: on Latin text the words come without copying or allocating anything for
-//! each. [`WordScanner`] keeps its buffers from text to text, and [`WordScanner::scan_keys`] is
-//! faster still for those who hash normal forms and nothing else. [`words`] is for tests and small
-//! things. [`count_words`] and [`for_each_word_range`] do without normal forms.
+//! [`for_each_word`] passes words to a closure, which is several times as fast as an iterator over
+//! owned strings: words of Latin text are neither copied nor allocated. [`WordScanner`] reuses its
+//! buffers across texts, and [`WordScanner::scan_keys`] is faster still for callers that only hash
+//! the normal forms. [`words`] returns a vector, for tests and short texts. [`count_words`] and
+//! [`for_each_word_range`] skip normalisation.
 
 mod dictionary;
 mod form;
@@ -38,30 +37,29 @@ mod tests;
 
 use std::ops::Range;
 
-use scan::{Scan, Sink, Wanted};
+use scan::{Scan, WordDetail, WordSink};
 
-/// One word of a text.
+/// A word of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word<'a> {
-    /// Where it stands in the text, in bytes, on character boundaries.
+    /// Its byte range in the text, on character boundaries.
     pub range: Range<usize>,
     /// Its normal form.
     pub normal: &'a str,
 }
 
-/// The normal form of a word, in the shape in which it is found fastest.
+/// The normal form of a word, in the representation that is fastest to produce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordKey<'a> {
-    /// A normal form of ASCII and of up to 16 bytes: two numbers of eight bytes each, the first
-    /// byte lowest, and zeros after the last.
+    /// An ASCII normal form of up to 16 bytes, packed into two little-endian numbers and padded
+    /// with zeros.
     Packed([u64; 2]),
     /// Any normal form.
     Normal(&'a str),
 }
 
 impl<'a> WordKey<'a> {
-    /// What that of the two functions gives which takes this shape: `key.either(packed_word_hash,
-    /// word_hash)`.
+    /// Applies the function for this representation: `key.either(packed_word_hash, word_hash)`.
     #[inline]
     pub fn either<T>(
         self,
@@ -75,7 +73,7 @@ impl<'a> WordKey<'a> {
     }
 }
 
-/// Finds words; keeps the buffers that this needs from one text to the next.
+/// A word finder that reuses its buffers across texts.
 ///
 /// ```
 /// use cento_text::words::WordScanner;
@@ -93,64 +91,64 @@ pub struct WordScanner {
 }
 
 impl WordScanner {
-    /// A scanner with empty buffers.
+    /// Creates a scanner with empty buffers.
     pub fn new() -> Self {
         WordScanner::default()
     }
 
-    /// Gives `visit` every word of `text`, in order.
+    /// Calls `visit` with every word of `text`, in order.
     #[inline]
     pub fn scan(&mut self, text: &str, visit: impl FnMut(Word<'_>)) {
-        self.scan.run(text, &mut Words(visit));
+        self.scan.run(text, &mut WordVisitor(visit));
     }
 
-    /// Gives `visit` the normal form of every word of `text`, in order, and that of a short word in
-    /// Latin letters as numbers, which takes no branch that depends on its length. This is for
-    /// hashing; which words come in which shape may change.
+    /// Calls `visit` with the normal form of every word of `text`, in order. Short ASCII words are
+    /// passed as numbers, which avoids a branch on their length. Intended for hashing; which words
+    /// are packed may change.
     #[inline]
     pub fn scan_keys(&mut self, text: &str, mut visit: impl FnMut(WordKey<'_>)) {
         self.scan_ranged_keys(text, |_, key| visit(key));
     }
 
-    /// As [`WordScanner::scan_keys`], and gives the range of each word as well.
+    /// Like [`WordScanner::scan_keys`], but also passes the byte range of each word.
     #[inline]
     pub fn scan_ranged_keys(&mut self, text: &str, visit: impl FnMut(Range<usize>, WordKey<'_>)) {
-        self.scan.run(text, &mut Keys(visit));
+        self.scan.run(text, &mut KeyVisitor(visit));
     }
 
-    /// Gives `visit` the range of every word of `text`, in order.
+    /// Calls `visit` with the byte range of every word of `text`, in order.
     #[inline]
     pub fn scan_ranges(&mut self, text: &str, visit: impl FnMut(Range<usize>)) {
-        self.scan.run(text, &mut Ranges(visit));
+        self.scan.run(text, &mut RangeVisitor(visit));
     }
 
-    /// How many words `text` has.
+    /// Returns the number of words in `text`.
     pub fn count(&mut self, text: &str) -> usize {
-        let mut count = Count(0);
+        let mut count = WordCount(0);
         self.scan.run(text, &mut count);
         count.0
     }
 }
 
-/// Gives `visit` every word of `text`, in order.
+/// Calls `visit` with every word of `text`, in order.
 #[inline]
 pub fn for_each_word(text: &str, visit: impl FnMut(Word<'_>)) {
     WordScanner::new().scan(text, visit);
 }
 
-/// Gives `visit` the range of every word of `text`, in order: as [`for_each_word`], without the
-/// normal forms.
+/// Calls `visit` with the byte range of every word of `text`, in order. Faster than
+/// [`for_each_word`] because no normal forms are made.
 #[inline]
 pub fn for_each_word_range(text: &str, visit: impl FnMut(Range<usize>)) {
     WordScanner::new().scan_ranges(text, visit);
 }
 
-/// How many words `text` has: the fastest of all.
+/// Returns the number of words in `text`. The fastest of these functions.
 pub fn count_words(text: &str) -> usize {
     WordScanner::new().count(text)
 }
 
-/// The words of `text`, each with its range and its normal form.
+/// Returns the words of `text`, each with its byte range and normal form.
 pub fn words(text: &str) -> Vec<(Range<usize>, String)> {
     let mut words = Vec::new();
     for_each_word(text, |word| {
@@ -159,10 +157,10 @@ pub fn words(text: &str) -> Vec<(Range<usize>, String)> {
     words
 }
 
-struct Words<Visit>(Visit);
+struct WordVisitor<Visit>(Visit);
 
-impl<Visit: FnMut(Word<'_>)> Sink for Words<Visit> {
-    const WANTED: Wanted = Wanted::Normals;
+impl<Visit: FnMut(Word<'_>)> WordSink for WordVisitor<Visit> {
+    const DETAIL: WordDetail = WordDetail::Normals;
 
     #[inline]
     fn word(&mut self, range: Range<usize>, normal: &str) {
@@ -170,10 +168,10 @@ impl<Visit: FnMut(Word<'_>)> Sink for Words<Visit> {
     }
 }
 
-struct Keys<Visit>(Visit);
+struct KeyVisitor<Visit>(Visit);
 
-impl<Visit: FnMut(Range<usize>, WordKey<'_>)> Sink for Keys<Visit> {
-    const WANTED: Wanted = Wanted::Packed;
+impl<Visit: FnMut(Range<usize>, WordKey<'_>)> WordSink for KeyVisitor<Visit> {
+    const DETAIL: WordDetail = WordDetail::Packed;
 
     #[inline]
     fn word(&mut self, range: Range<usize>, normal: &str) {
@@ -186,10 +184,10 @@ impl<Visit: FnMut(Range<usize>, WordKey<'_>)> Sink for Keys<Visit> {
     }
 }
 
-struct Ranges<Visit>(Visit);
+struct RangeVisitor<Visit>(Visit);
 
-impl<Visit: FnMut(Range<usize>)> Sink for Ranges<Visit> {
-    const WANTED: Wanted = Wanted::Ranges;
+impl<Visit: FnMut(Range<usize>)> WordSink for RangeVisitor<Visit> {
+    const DETAIL: WordDetail = WordDetail::Ranges;
 
     #[inline]
     fn word(&mut self, range: Range<usize>, _normal: &str) {
@@ -197,10 +195,10 @@ impl<Visit: FnMut(Range<usize>)> Sink for Ranges<Visit> {
     }
 }
 
-struct Count(usize);
+struct WordCount(usize);
 
-impl Sink for Count {
-    const WANTED: Wanted = Wanted::Count;
+impl WordSink for WordCount {
+    const DETAIL: WordDetail = WordDetail::Count;
 
     #[inline]
     fn word(&mut self, _range: Range<usize>, _normal: &str) {

@@ -1,4 +1,4 @@
-//! Main content on small pages of each kind that the web has.
+//! Main-content selection on small pages of common types.
 
 use cento_text::content::{Selection, apply, select};
 use cento_text::html::{Extractor, Options};
@@ -15,8 +15,8 @@ fn main_content(html: &str) -> String {
     keep(html, Selection::Main)
 }
 
-/// Asserts that each of `kept` is in the main content and none of `left_out` is.
-fn assert_main(html: &str, kept: &[&str], left_out: &[&str]) {
+/// Asserts that each of `kept` is in the main content and none of `removed` is.
+fn assert_main(html: &str, kept: &[&str], removed: &[&str]) {
     let text = main_content(html);
     for part in kept {
         assert!(
@@ -24,7 +24,7 @@ fn assert_main(html: &str, kept: &[&str], left_out: &[&str]) {
             "'{part}' is not in the main content:\n{text}"
         );
     }
-    for part in left_out {
+    for part in removed {
         assert!(
             !text.contains(part),
             "'{part}' is in the main content:\n{text}"
@@ -63,13 +63,13 @@ fn news_page(article: &str, after: &str) -> String {
 }
 
 #[test]
-fn an_article_is_kept_without_what_is_around_it() {
+fn an_article_is_kept_without_its_surroundings() {
     let html = news_page(&paragraphs(&OTTERS), "");
     assert_eq!(main_content(&html), OTTERS.join("\n\n"));
 }
 
 #[test]
-fn comments_are_left_out_even_where_they_are_longer_than_the_article() {
+fn comments_are_removed_even_if_longer_than_the_article() {
     let comment = "<li class=comment><b>Someone</b><p>I have to disagree with every single word of this article, and here \
                    is, at considerable length, why I do so and why you should do so, too.</p>";
     let comments = format!(
@@ -81,7 +81,7 @@ fn comments_are_left_out_even_where_they_are_longer_than_the_article() {
 }
 
 #[test]
-fn captions_and_links_to_other_articles_are_taken_out_of_the_text() {
+fn captions_and_links_to_other_articles_are_removed() {
     let article = format!(
         "{}<figure><img src=o.jpg><figcaption>An otter, pictured yesterday (Photo: A. Nother)</figcaption></figure>
          <p><a href=/more>READ MORE: Beavers build a dam in the town hall</a></p>{}
@@ -95,7 +95,7 @@ fn captions_and_links_to_other_articles_are_taken_out_of_the_text() {
 }
 
 #[test]
-fn tables_lists_code_and_headings_inside_an_article_stay() {
+fn tables_lists_code_and_headings_inside_an_article_are_kept() {
     let rows: String = (0..40)
         .map(|n| format!("<tr><td>otter {n}</td><td>{n} kg</td></tr>"))
         .collect();
@@ -118,8 +118,8 @@ fn tables_lists_code_and_headings_inside_an_article_stay() {
 }
 
 #[test]
-fn a_name_does_not_condemn_what_holds_running_text() {
-    // As in manuals: the section is about sharing, and the box on the side is part of the book.
+fn running_text_is_kept_despite_its_element_name() {
+    // As in manuals: the section is about sharing, and the sidebar is part of the book.
     let html = format!(
         "<div class=toc><a href=#a>One</a> <a href=#b>Two</a></div><div class=chapter><div class=section>{}</div>
          <div class=section id=FOR-UPDATE-SHARE><h2>Sharing</h2>{}</div>
@@ -141,7 +141,7 @@ fn a_name_does_not_condemn_what_holds_running_text() {
 }
 
 #[test]
-fn a_chinese_article_is_kept_without_what_is_around_it() {
+fn a_chinese_article_is_kept_without_its_surroundings() {
     let article = [
         "水獭睡觉时仰面漂浮在海面上，常常互相牵着爪子，以免在夜里被海流冲散。",
         "它们在腋下的皮肤褶皱里藏着一块最喜欢的石头，用来敲开贝壳。",
@@ -206,7 +206,7 @@ fn a_forum_page_keeps_all_its_posts() {
 }
 
 #[test]
-fn a_page_that_is_all_discussion_is_its_discussion() {
+fn a_page_of_discussion_is_kept() {
     let comment = "<tr class=comment><td><a href=/u>user</a></td><td><div class=comment>I have to disagree with every single \
                    word of this, and here is, at considerable length, why.</div></td></tr>";
     let html = format!(
@@ -262,7 +262,7 @@ fn without_an_outline_the_whole_text_is_kept() {
 }
 
 #[test]
-fn deep_nesting_and_unclosed_elements_do_no_harm() {
+fn deep_nesting_and_unclosed_elements_are_handled() {
     let depth = 50_000;
     let deep = format!(
         "{}{}{}",

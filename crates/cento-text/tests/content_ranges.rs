@@ -1,11 +1,11 @@
-//! What holds for selected ranges on any page.
+//! Properties of selected ranges on any page.
 
 use cento_text::content::{Selection, apply, select};
 use cento_text::html::{Extract, Extractor, Options};
 use proptest::prelude::*;
 use std::ops::Range;
 
-/// Pages of whatever pieces, well-formed or not.
+/// Pages of random pieces, well-formed or not.
 fn any_page() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         3 => prop::sample::select(vec![
@@ -21,7 +21,7 @@ fn any_page() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
-/// The window by the definition: the curve is drawn block by block, and every window tried.
+/// The window by definition: computes the curve block by block and tries every window.
 fn naive_slope(page: &Extract) -> Vec<Range<usize>> {
     let count = |range: Range<usize>| page.text[range].split_whitespace().count() as i64;
     let blocks = &page.outline.blocks;
@@ -49,14 +49,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn ranges_ascend_are_not_empty_and_lie_on_character_boundaries(html in any_page()) {
+    fn ranges_are_ascending_not_empty_and_on_character_boundaries(html in any_page()) {
         let mut extractor = Extractor::new();
         let page = extractor.extract(&html, &Options { outline: true });
         for selection in Selection::EVERY {
             let ranges = select(page, selection);
             prop_assert!(ranges.iter().all(|range| page.text.get(range.clone()).is_some_and(|part| !part.is_empty())));
             prop_assert!(ranges.is_sorted_by(|one, next| one.end < next.start), "{:?}", ranges);
-            // No page with a text is lost.
+            // A page with text never becomes empty.
             prop_assert_eq!(ranges.is_empty(), page.text.is_empty());
             prop_assert_eq!(&ranges, &select(page, selection));
 

@@ -1,4 +1,4 @@
-//! What a page looks like as text: whitespace, blocks, references, and what is not shown.
+//! The text of a page: whitespace, blocks, references and hidden elements.
 
 use cento_text::html::{Extractor, Options};
 
@@ -20,7 +20,7 @@ fn whitespace_collapses_across_elements() {
 }
 
 #[test]
-fn blocks_part_lines_and_paragraphs() {
+fn blocks_separate_lines_and_paragraphs() {
     assert_eq!(text("<p>a<p>b"), "a\n\nb");
     assert_eq!(text("a<p>b</p>c"), "a\n\nb\n\nc");
     assert_eq!(
@@ -50,7 +50,7 @@ fn two_line_breaks_in_a_row_make_a_paragraph() {
 }
 
 #[test]
-fn table_cells_do_not_weld() {
+fn table_cells_are_separated() {
     assert_eq!(
         text("<table><tr><td>a<td>b<tr><td><td>c</table>"),
         "a\tb\nc"
@@ -65,7 +65,7 @@ fn table_cells_do_not_weld() {
 }
 
 #[test]
-fn links_that_touch_are_two_words() {
+fn adjacent_links_are_separate_words() {
     assert_eq!(
         text("<nav><a href=1>Home</a><a href=2>About</a></nav>"),
         "Home About"
@@ -95,7 +95,7 @@ fn preformatted_text_keeps_its_spaces() {
         text("a<plaintext>b</plaintext><p>  c"),
         "a\n\nb</plaintext><p>  c"
     );
-    // The cell ends, and with it a `pre` that was never closed.
+    // The end of the cell also ends an unclosed `pre`.
     assert_eq!(
         text("<table><td><pre>a  b</td><td>c  d</td></table>"),
         "a  b\tc d"
@@ -117,16 +117,15 @@ fn references_become_characters() {
 }
 
 #[test]
-fn control_characters_are_left_out() {
+fn control_characters_are_removed() {
     assert_eq!(text("a\0b\x01\x1B\x7Fc&#1;d"), "abcd");
     assert_eq!(text("<textarea>a\0b</textarea>"), "ab");
     assert_eq!(text("©\u{AD}®"), "©\u{AD}®");
 }
 
 #[test]
-fn stray_characters_of_windows_1252_do_not_glue_words() {
-    // Numbers are read as browsers read them; what stands in the text itself parts the words around
-    // it.
+fn stray_windows_1252_characters_separate_words() {
+    // Numeric references are read as in browsers; control characters in the text separate words.
     assert_eq!(text("one&#151;two it&#x92;s"), "one—two it’s");
     assert_eq!(
         text("one\u{97}two\u{85}\u{9C}three&#x81;four"),
@@ -137,7 +136,7 @@ fn stray_characters_of_windows_1252_do_not_glue_words() {
 }
 
 #[test]
-fn a_page_that_is_all_noscript_shows_it() {
+fn a_page_of_noscript_alone_shows_it() {
     let page = "<title>Forum</title><script>draw()</script><noscript><p>One post.</p>\
         <a href=/2>Next</a><p>Another <b>post</b>.</noscript><img>";
     assert_eq!(text(page), "One post.\n\nNext\n\nAnother post.");
@@ -145,7 +144,7 @@ fn a_page_that_is_all_noscript_shows_it() {
         text("<p>\u{A0}–<noscript>All of it</noscript>"),
         "–All of it"
     );
-    // Not where there is anything else to read, and not what stays hidden in any browser.
+    // Not if there is any other text, and not what every browser hides.
     assert_eq!(text("Words<noscript>Switch it on</noscript>"), "Words");
     assert_eq!(
         text("<template><noscript>x</noscript></template><noscript></noscript>"),
@@ -194,13 +193,13 @@ fn formulas_are_shown_without_their_source() {
 }
 
 #[test]
-fn an_unclosed_element_does_not_swallow_the_page() {
+fn an_unclosed_element_does_not_hide_the_page() {
     assert_eq!(text("<div><video>x</div>a"), "a");
     assert_eq!(text("<td><canvas><td>x</table>a"), "a");
     assert_eq!(text("<svg><path>x<p>a"), "a");
     assert_eq!(text("<body><template>x<div></body>a"), "a");
     assert_eq!(text("<noscript><p>x</html>a"), "a");
-    // Here browsers show nothing, and neither do we.
+    // Browsers show nothing here either.
     assert_eq!(text("a<object><div>x</div></p>y"), "a");
     assert_eq!(text("a<template></div>y"), "a");
     assert_eq!(text("a<script>y"), "a");
@@ -230,7 +229,7 @@ fn pages_in_many_languages_keep_their_characters() {
 }
 
 #[test]
-fn an_extractor_forgets_the_page_before() {
+fn an_extractor_starts_each_page_afresh() {
     let mut extractor = Extractor::new();
     let first = "<html lang=de><base href=b><link rel=canonical href=c><title>t</title><meta name=date content=2020>\
         <a href=x>y</a><pre>z";

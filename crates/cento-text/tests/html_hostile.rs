@@ -1,5 +1,4 @@
-//! Pages that are made to hurt: each is done in a moment or, by code that is quadratic in the
-//! length, in minutes.
+//! Hostile pages: each takes a moment, or minutes if the code is quadratic.
 
 use cento_text::html::{Extract, Extractor, Options};
 
@@ -9,7 +8,7 @@ fn extract(html: &str) -> Extract {
         .extract(html, &Options { outline: true })
         .clone();
     assert_eq!(plain.text, outlined.text);
-    // References may make a text longer than its page, but only a little.
+    // References may make a text slightly longer than its page.
     assert!(plain.text.len() <= html.len() / 2 * 3);
     plain
 }
@@ -19,7 +18,7 @@ fn text(html: &str) -> String {
 }
 
 #[test]
-fn one_byte_over_and_over() {
+fn one_repeated_byte_takes_linear_time() {
     for byte in [
         "<", ">", "&", "\"", "'", "/", "=", "!", "-", " ", "\0", "\r", "\t", "\u{a0}", "&#", "&#x",
         "</", "<!", "<?", "<!-", "<a", "<a ",
@@ -40,7 +39,7 @@ fn one_byte_over_and_over() {
 }
 
 #[test]
-fn elements_that_are_opened_and_never_closed() {
+fn unclosed_elements_take_linear_time() {
     for piece in [
         "<a>",
         "<a href=x>y",
@@ -86,7 +85,7 @@ fn elements_that_are_opened_and_never_closed() {
 }
 
 #[test]
-fn pages_of_end_tags() {
+fn pages_of_end_tags_take_linear_time() {
     for opened in [
         "",
         "<object>",
@@ -105,7 +104,7 @@ fn pages_of_end_tags() {
 }
 
 #[test]
-fn tags_of_very_many_attributes() {
+fn tags_with_many_attributes_take_linear_time() {
     let names: String = (0..20_000).map(|i| format!(" a{i}=b")).collect();
     extract(&format!("<a{names} href=x>y"));
     extract(&format!("<div{names}>y"));
@@ -114,7 +113,7 @@ fn tags_of_very_many_attributes() {
 }
 
 #[test]
-fn references_by_the_million() {
+fn millions_of_references_take_linear_time() {
     for reference in [
         "&nGt;",
         "&acE",
@@ -134,7 +133,7 @@ fn references_by_the_million() {
 }
 
 #[test]
-fn scripts_that_open_and_close_their_escapes() {
+fn scripts_that_open_and_close_escapes_take_linear_time() {
     for piece in [
         "<!--",
         "<!--<script>",
@@ -158,7 +157,7 @@ fn scripts_that_open_and_close_their_escapes() {
 }
 
 #[test]
-fn preformatted_whitespace_without_end() {
+fn endless_preformatted_whitespace_takes_linear_time() {
     let spaces = " ".repeat(1 << 20);
     assert_eq!(text(&format!("<pre>a{spaces}</pre>")), "a");
     assert_eq!(text(&format!("<pre>a{spaces}b</pre>")).len(), (1 << 20) + 2);
@@ -171,7 +170,7 @@ fn preformatted_whitespace_without_end() {
 }
 
 #[test]
-fn depth_counts_what_is_open_at_once_and_must_be_closed() {
+fn depth_counts_open_elements_that_need_an_end_tag() {
     for (html, depth) in [
         ("", 0),
         ("<p>a<p>b<li>c<td>d<h1>e<br>f", 0),
@@ -186,7 +185,7 @@ fn depth_counts_what_is_open_at_once_and_must_be_closed() {
 }
 
 #[test]
-fn reading_stops_when_told_to() {
+fn extraction_stops_on_request() {
     let page = "<p>word ".repeat(1 << 18);
     let mut extractor = Extractor::new();
     let all = extractor.extract(&page, &Options::default()).text.len();

@@ -1,4 +1,4 @@
-//! What a page says about itself, and where it links to.
+//! The metadata and links of a page.
 
 use cento_text::html::{Extract, Extractor, LONGEST_LINK, MOST_LINKS, Options};
 
@@ -19,7 +19,7 @@ fn links(html: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_first_title_counts_and_open_graph_stands_in_for_it() {
+fn the_first_title_is_used_with_open_graph_as_a_fallback() {
     let title = |html: &str| extract(html).title;
     assert_eq!(
         title("<title>\n a &amp;  b\u{a0}</title><title>c</title>").as_deref(),
@@ -39,13 +39,13 @@ fn the_first_title_counts_and_open_graph_stands_in_for_it() {
     );
     assert_eq!(title("<template><title>x</title></template>"), None);
     assert_eq!(title("<p>x"), None);
-    // Never closed: browsers take the rest of the page for the title too.
+    // Unclosed: browsers also treat the rest of the page as the title.
     let long = title(&format!("<title>{}", "wörd ".repeat(100_000))).unwrap();
     assert!(long.len() <= 1_024 && long.starts_with("wörd wörd") && !long.ends_with(' '));
 }
 
 #[test]
-fn each_way_to_state_the_date_is_understood() {
+fn each_source_of_the_date_is_read() {
     for html in [
         "<meta property='article:published_time' content=' 2021-05-04T10:00Z '>",
         "<META NAME='Article:Published_Time' CONTENT='2021-05-04T10:00Z'>",
@@ -71,7 +71,7 @@ fn each_way_to_state_the_date_is_understood() {
 }
 
 #[test]
-fn the_most_telling_statement_of_the_date_wins() {
+fn the_most_reliable_source_of_the_date_is_used() {
     let statements = [
         "<time pubdate datetime=6>",
         "<meta name=date content=5>",
@@ -99,7 +99,7 @@ fn the_most_telling_statement_of_the_date_wins() {
 }
 
 #[test]
-fn what_is_no_date_is_none() {
+fn text_that_is_not_a_date_is_ignored() {
     for html in [
         "<time datetime=2021>",
         "<time pubdate>2021</time>",
@@ -170,7 +170,7 @@ fn links_are_decoded_trimmed_and_in_order() {
 }
 
 #[test]
-fn links_that_lead_nowhere_are_left_out() {
+fn links_without_a_target_on_the_web_are_skipped() {
     assert_eq!(
         links(
             "<a>a</a><a href>b</a><a href=''>c</a><a href='#d'>d</a><a href='JavaScript:e()'>e</a><a href='mailto:f@g'>f</a>\
@@ -182,7 +182,7 @@ fn links_that_lead_nowhere_are_left_out() {
 }
 
 #[test]
-fn a_page_of_links_is_cut_off() {
+fn the_number_and_length_of_links_are_limited() {
     assert_eq!(
         links(&"<a href=x>".repeat(MOST_LINKS + 10)).len(),
         MOST_LINKS

@@ -1,4 +1,4 @@
-//! The outline: blocks, the elements around them, and the counts that content selection needs.
+//! The outline: blocks, their elements, and the counts used by content selection.
 
 use cento_text::html::{Extract, Extractor, Options, Tag};
 use proptest::prelude::*;
@@ -44,7 +44,7 @@ fn expect(html: &str, expected: &[(&str, &str)]) {
 }
 
 #[test]
-fn blocks_stand_in_their_elements() {
+fn blocks_belong_to_their_elements() {
     expect(
         "x<body>a<article><h1>b</h1><p>c <b>d</b></p>e</article><footer>f</footer>",
         &[
@@ -60,13 +60,13 @@ fn blocks_stand_in_their_elements() {
 }
 
 #[test]
-fn a_line_break_parts_a_block_only_where_it_makes_a_blank_line() {
+fn a_line_break_ends_a_block_only_at_a_blank_line() {
     expect("<p>a<br>b<br><br>c", &[("a\nb", "p"), ("c", "p")]);
     expect("<pre>a\n\nb</pre>", &[("a\n\nb", "pre")]);
 }
 
 #[test]
-fn elements_that_may_go_unclosed_are_closed() {
+fn elements_with_optional_end_tags_are_closed() {
     expect(
         "<p>a<p>b<div>c</div>",
         &[("a", "p"), ("b", "p"), ("c", "div")],
@@ -130,7 +130,7 @@ fn stray_end_tags_close_nothing_else() {
 }
 
 #[test]
-fn hints_name_the_container() {
+fn hints_are_the_names_of_the_container() {
     let page = outlined(
         "<div id=i class='a &amp; b' style=x ROLE=main>t<p itemprop=p itemtype=q class=''>u<p>v",
     );
@@ -179,7 +179,7 @@ fn tags_are_counted_up_to_each_block() {
 }
 
 #[test]
-fn containers_know_their_text() {
+fn containers_have_the_range_of_their_text() {
     let page = outlined("<div>a<p>bc</p></div><div><p></p></div><div>d</div>");
     let texts: Vec<_> = page
         .outline
@@ -230,7 +230,7 @@ fn check(page: &Extract) -> Result<(), TestCaseError> {
     let mut tags = 0;
     for (index, block) in outline.blocks.iter().enumerate() {
         let index = index as u32;
-        // Between two blocks there is whitespace, and nothing is left out.
+        // Only whitespace lies between two blocks.
         let gap = page.text.get(end..block.begin as usize);
         prop_assert!(
             gap.is_some_and(|gap| gap.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n')))

@@ -1,8 +1,8 @@
-//! The tokenizer against html5gum, which walks through the standard's states one character at a
+//! Compares the tokenizer with html5gum, which implements the standard's states one character at a
 //! time.
 
 use cento_text::html::token::{
-    Attributes, EndTag, Sink, StartTag, Text, decode_name, decode_value, tokenize,
+    Attributes, EndTag, StartTag, TextToken, TokenSink, decode_name, decode_value, tokenize,
 };
 use cento_text::html::{ContentModel, Tag};
 use html5gum::emitters::default::DefaultEmitter;
@@ -10,7 +10,7 @@ use html5gum::{Emitter, ForwardingEmitter, State, Tokenizer};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// What both sides are brought to: text in one piece, comments and doctypes left out.
+/// The common representation: text in one piece, comments and doctypes removed.
 #[derive(Debug, PartialEq, Eq)]
 enum Token {
     Text(String),
@@ -49,8 +49,8 @@ fn attribute_map(attributes: Attributes<'_>) -> BTreeMap<String, String> {
     map
 }
 
-impl Sink for Collector {
-    fn text(&mut self, text: Text<'_>) {
+impl TokenSink for Collector {
+    fn text(&mut self, text: TextToken<'_>) {
         push_text(&mut self.tokens, &text.decode());
     }
 
@@ -83,8 +83,8 @@ fn ours(html: &str, wants: fn(Tag) -> bool) -> Vec<Token> {
     collector.tokens
 }
 
-/// html5gum, with the states that [`Tag::content_model`] asks for; its own naive switching takes
-/// `noframe` for an element.
+/// html5gum, with the states of [`Tag::content_model`]; its own simple switching treats `noframe`
+/// as an element.
 #[derive(Default)]
 struct Switching {
     inner: DefaultEmitter,
@@ -161,7 +161,7 @@ fn theirs(html: &str) -> Vec<Token> {
 fn assert_same(html: &str) {
     let theirs = theirs(html);
     assert_eq!(ours(html, |_| true), theirs, "{html:?}");
-    // Attributes that nobody wants are skipped by other code: it must end tags in the same places.
+    // Unneeded attributes are skipped by other code, which must end tags at the same positions.
     let bare: Vec<Token> = theirs
         .into_iter()
         .map(|token| match token {
@@ -178,7 +178,7 @@ fn assert_same(html: &str) {
     assert_eq!(ours(html, |_| false), bare, "{html:?}");
 }
 
-/// Pieces that mean something to one state or another, in or out of place.
+/// Pieces that are significant in some state, in or out of place.
 const PIECES: &[&str] = &[
     "<",
     ">",
@@ -329,7 +329,7 @@ fn soup() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
-/// Scripts have eighteen states of their own, which general soup seldom gets far into.
+/// Scripts have eighteen states, which general tag soup rarely reaches.
 fn script() -> impl Strategy<Value = String> {
     let pieces = &[
         "<!--",
@@ -363,7 +363,7 @@ fn script() -> impl Strategy<Value = String> {
         .prop_map(|pieces| format!("<script>{}</script><p>after", pieces.concat()))
 }
 
-/// Attributes in every state of disorder.
+/// Malformed attributes.
 fn tag() -> impl Strategy<Value = String> {
     let pieces = &[
         " ", "\n", "\r", "/", ">", "=", "\"", "'", "a", "B", "href", "=\"", "='", "\" ", "' ",
@@ -385,38 +385,38 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn tag_soup_is_read_as_the_standard_reads_it(html in soup()) {
+    fn tag_soup_is_tokenized_as_by_html5gum(html in soup()) {
         assert_same(&html);
     }
 
     #[test]
-    fn scripts_end_where_the_standard_ends_them(html in script()) {
+    fn scripts_end_where_html5gum_ends_them(html in script()) {
         assert_same(&html);
     }
 
     #[test]
-    fn attributes_are_parted_as_the_standard_parts_them(html in tag()) {
+    fn attributes_are_split_as_by_html5gum(html in tag()) {
         assert_same(&html);
     }
 
     #[test]
-    fn comments_end_where_the_standard_ends_them(html in comment()) {
+    fn comments_end_where_html5gum_ends_them(html in comment()) {
         assert_same(&html);
     }
 
     #[test]
-    fn random_bytes_are_read_as_the_standard_reads_them(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn random_bytes_are_tokenized_as_by_html5gum(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         assert_same(&String::from_utf8_lossy(&bytes));
     }
 
     #[test]
-    fn printable_bytes_are_read_as_the_standard_reads_them(html in "[ -@\\[-`{-~a-c\n]{0,120}") {
+    fn printable_bytes_are_tokenized_as_by_html5gum(html in "[ -@\\[-`{-~a-c\n]{0,120}") {
         assert_same(&html);
     }
 }
 
 #[test]
-fn single_pieces_and_pairs_of_them_are_read_as_the_standard_reads_them() {
+fn pieces_and_pairs_of_pieces_are_tokenized_as_by_html5gum() {
     for first in PIECES {
         assert_same(first);
         for second in PIECES {
@@ -436,10 +436,10 @@ fn a_page_may_end_anywhere() {
 }
 
 #[test]
-fn sections_of_character_data_are_text_in_foreign_content_only() {
+fn cdata_sections_are_text_in_foreign_content_only() {
     struct Foreign(String);
-    impl Sink for Foreign {
-        fn text(&mut self, text: Text<'_>) {
+    impl TokenSink for Foreign {
+        fn text(&mut self, text: TextToken<'_>) {
             self.0.push_str(&text.decode());
         }
         fn wants_attributes(&mut self, _: Tag) -> bool {

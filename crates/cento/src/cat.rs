@@ -1,37 +1,61 @@
 //! `cento cat`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use arrow_array::RecordBatch;
 use cento_find::row_values;
 use cento_store::{ChunkRow, Corpus};
 use cento_text::url::PageUrl;
+use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::arguments::CatArguments;
-use crate::failure::Failure;
+use crate::command_error::CommandError;
 use crate::output::{clean, clean_lines, print, say};
 
-pub(crate) fn run(arguments: &CatArguments) -> Result<ExitCode, Failure> {
+/// Show one page as cento sees it
+///
+/// Prints the metadata and the text of a page; with --chunks, its text by chunk.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("which").required(true))]
+pub(crate) struct CatArguments {
+    /// The corpus
+    #[arg(value_name = "CORPUS")]
+    pub(crate) corpus: PathBuf,
+    /// The page with this URL
+    #[arg(long, value_name = "URL", group = "which")]
+    pub(crate) url: Option<String>,
+    /// The page with this id
+    #[arg(long, value_name = "N", group = "which")]
+    pub(crate) id: Option<u64>,
+    /// Show the chunks, with their byte ranges and hashes
+    #[arg(long)]
+    pub(crate) chunks: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) fn run(arguments: &CatArguments) -> Result<ExitCode, CommandError> {
     let corpus = Corpus::open_partial(&arguments.corpus)?;
     let page_id = match (&arguments.url, arguments.id) {
         (Some(url), _) => find(&corpus, url, arguments)?,
         (None, Some(id)) => id,
         (None, None) => {
-            return Err(Failure::usage(
-                "no page was named".to_owned(),
-                "give --url or --id",
+            return Err(CommandError::usage(
+                "no page given".to_owned(),
+                "use --url or --id",
             ));
         }
     };
     let Some(page) = corpus.page(page_id)? else {
-        return Err(Failure::missing(
+        return Err(CommandError::missing(
             format!("{} has no page {page_id}", arguments.corpus.display()),
-            "ids are in the page_id column of its pages table".to_owned(),
+            "ids are in the column page_id of the pages table".to_owned(),
         ));
     };
-    let keeps_text = corpus.parameters().text;
-    let text = if keeps_text {
+    let has_text = corpus.parameters().text;
+    let text = if has_text {
         corpus.text(page_id)?
     } else {
         None
@@ -43,7 +67,7 @@ pub(crate) fn run(arguments: &CatArguments) -> Result<ExitCode, Failure> {
     };
     let view = View {
         page: &page,
-        keeps_text,
+        has_text,
         text: text.as_deref(),
         chunks: chunks.as_deref(),
     };
@@ -55,16 +79,16 @@ pub(crate) fn run(arguments: &CatArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The page with this URL, spelt this way or in its canonical form. Of several captures, the first.
-fn find(corpus: &Corpus, url: &str, arguments: &CatArguments) -> Result<u64, Failure> {
+/// Returns the first page with this URL, as typed or in its canonical form.
+fn find(corpus: &Corpus, url: &str, arguments: &CatArguments) -> Result<u64, CommandError> {
     let mut found = corpus.pages_at(url)?;
     if found.is_empty() {
         found = corpus.pages_at(PageUrl::new(url).canonical())?;
     }
     let Some((&first, others)) = found.split_first() else {
-        return Err(Failure::missing(
+        return Err(CommandError::missing(
             format!("{} has no page {url}", arguments.corpus.display()),
-            "write the URL as the pages table has it, scheme and all".to_owned(),
+            "use the URL as in the pages table, including the scheme".to_owned(),
         ));
     };
     if !others.is_empty() {
@@ -74,7 +98,7 @@ fn find(corpus: &Corpus, url: &str, arguments: &CatArguments) -> Result<u64, Fai
             .map(|id| format!("--id {id}"))
             .collect();
         say(&format!(
-            "the first of {} captures; the others: {}",
+            "note: this is the first of {} captures; the others: {}",
             found.len(),
             ids.join(", ")
         ));
@@ -84,7 +108,7 @@ fn find(corpus: &Corpus, url: &str, arguments: &CatArguments) -> Result<u64, Fai
 
 struct View<'a> {
     page: &'a RecordBatch,
-    keeps_text: bool,
+    has_text: bool,
     text: Option<&'a str>,
     chunks: Option<&'a [ChunkRow]>,
 }
@@ -102,8 +126,8 @@ impl View<'_> {
             };
             out.push_str(&format!("{name}: {}\n", clean(&value)));
         }
-        if !self.keeps_text {
-            out.push_str("\n(the corpus keeps no text)\n");
+        if !self.has_text {
+            out.push_str("\n(the corpus has no text)\n");
         }
         let text = self.text.unwrap_or_default();
         match self.chunks {
@@ -112,14 +136,15 @@ impl View<'_> {
             Some(chunks) => {
                 for chunk in chunks {
                     let ChunkRow {
-                        hash,
+                        chunk_hash,
                         ordinal,
                         begin,
                         end,
+                        ..
                     } = chunk;
                     out.push_str(&format!(
                         "\nchunk {ordinal}  {begin}..{end}  {}\n",
-                        hex(hash)
+                        hex(chunk_hash)
                     ));
                     if let Some(chunk) = text.get(*begin as usize..*end as usize) {
                         out.push_str(&format!("{}\n", clean_lines(chunk)));
@@ -143,7 +168,7 @@ impl View<'_> {
                         .and_then(|text| text.get(chunk.begin as usize..chunk.end as usize));
                     json!({
                         "ordinal": chunk.ordinal, "begin": chunk.begin, "end": chunk.end,
-                        "hash": hex(&chunk.hash), "text": text,
+                        "hash": hex(&chunk.chunk_hash), "text": text,
                     })
                 })
                 .collect();
@@ -157,7 +182,7 @@ impl View<'_> {
     }
 }
 
-/// The first few items of a list, and how many there are.
+/// The first items of a list, and how many more there are.
 fn shortened(list: &[Value]) -> String {
     const SHOWN: usize = 8;
     let items: Vec<String> = list

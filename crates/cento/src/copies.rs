@@ -1,17 +1,17 @@
 //! `cento copies`.
 
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use cento_file::{Output, is_standard_output};
+use cento_file::is_standard_output;
 use cento_find::copies::{
-    CopiesParams, CopiesScheme, CopiesSummary, Keep, filter, write_skip_list,
+    ALL_PAIRS, CopiesParams, CopiesScheme, CopiesSummary, Keep, filter, write_skip_list,
 };
-use cento_find::{Findings, Source, read_table, row_values};
+use cento_find::{CorpusPages, Findings, read_table, row_values};
 use cento_read::Rewritten;
+use cento_report::format::counted;
 use cento_scan::Analysis;
 use cento_scan::analyses::copies::{Copies, classes, mirrors};
 use cento_store::Parameters;
@@ -19,42 +19,42 @@ use cento_text::chunk::ChunkKind;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::analysis::{
-    AnalysisArguments, cannot_write, check_no_input, check_writable, open_source,
-};
-use crate::failure::Failure;
+use crate::analysis::AnalysisArguments;
+use crate::command_error::CommandError;
+use crate::command_line::{refuse, refuse_all};
+use crate::corpora::{check_no_input, is_corpus, open_corpora};
+use crate::files::{check_writable, write_with};
 use crate::originals::{OriginalArguments, Originals};
-use crate::output::{Lines, Shown, clean, number, print, say, size, strongest};
-use crate::words::{is_corpus, refuse, refuse_all};
+use crate::output::{CellStyle, Lines, clean, findings_table, number, print, say, size};
 
-/// Classes and mirrors that are shown.
+/// Number of classes and mirrors in the summary.
 const TOP: usize = 5;
 
-/// Find copies and near-copies of pages, and which to keep
+/// Find duplicate and near-duplicate pages, and which to keep
 ///
-/// Exact copies are pages with the same payload or the same text. Near-copies are pages whose sets
-/// of word k-grams resemble each other: what they share of what either has is at least
-/// --resemblance. In the order of --keep, a page is removed if a kept page resembles it, and kept
-/// otherwise. Candidates are found by sketches, and each is verified by its grams, so no page is
-/// removed by chance; at the default of 0.8 a pair of just that resemblance is missed with a
-/// probability of 0.2 %, and one of 0.85 of less than 0.01 %. Pages are those with text; revisits
-/// and rejected pages are counted separately.
+/// Exact duplicates have identical bytes or identical text. Near-duplicates are pages whose sets of
+/// word k-grams have a resemblance (shared grams over all grams of both) of at least --resemblance.
+/// In the order of --keep, a page is removed if it resembles a page that is kept, and kept
+/// otherwise. Candidates are found by sketches and verified by all of their grams, so no page is
+/// removed by chance. At the default of 0.8, a pair with a resemblance of exactly 0.8 is missed
+/// with a probability of 0.2 %, one of 0.85 with less than 0.01 %. Only pages with text count;
+/// revisits and rejected pages are counted separately.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Findings are tables in CORPUS/findings/copies: pairs (each removed page and the page that is kept
-in its place), near_pairs (every verified pair of near-copies), classes, mirrors (hosts), prefixes.
-In pairs:
+in its place), near_pairs (all verified pairs of near-duplicates), classes, mirrors (hosts),
+prefixes. In pairs:
 
-  kind      how the two are alike: bytes (same payload), revisit (a record that refers to it),
+  kind      how the two agree: bytes (identical payload), revisit (a record that refers to it),
             text, near
-  repeats   the strongest way in which the page repeats any page before it
+  repeats   the closest agreement of the page with any earlier page
   cause     recapture (same URL), url-alias (same host), server-alias (two names of one server),
             replica
   earlier   page, of, same or unknown: by publication date, else by fetch date
   rejected  why the page has no text: revisits and rejected pages that repeat a payload
 
-Inputs that are no corpus are read for this command alone. What it finds in them is kept by --out,
---filter, --emit, --skip-list or --findings, and else only shown.
+Inputs other than a corpus are indexed temporarily. Their results are kept only with --out,
+--filter, --emit, --skip-list or --findings.
 
 Examples:
   cento copies crawl.cento
@@ -65,29 +65,28 @@ Examples:
   cento copies crawl.cento --filter -o crawl-unique/
   cento copies crawl.cento --skip-list skip.tsv")]
 pub(crate) struct CopiesArguments {
-    /// The corpus; or anything that `cento index` reads
+    /// A corpus, or anything that `cento index` reads
     #[arg(value_name = "CORPUS", required = true)]
     pub(crate) inputs: Vec<String>,
-    /// Find the pages of CORPUS that are copies of pages of this corpus, and no others
+    /// Find only pages of CORPUS that duplicate pages of this corpus
     #[arg(long, value_name = "CORPUS2")]
     pub(crate) against: Option<PathBuf>,
-    /// The least resemblance of near-copies, 0.1 to 1; with 1 only exact copies are found
+    /// Minimum resemblance of near-duplicates, 0.1 to 1; 1 finds only exact duplicates
     #[arg(long, value_name = "R", default_value_t = 0.8)]
     pub(crate) resemblance: f64,
-    /// Words of a gram
+    /// Words per gram
     #[arg(short, long, value_name = "K", default_value_t = 5)]
     pub(crate) k: u32,
-    /// How near-copies are found: resemblance, or megashingle, the rule of Fetterly et al. 2005
+    /// How near-duplicates are found: resemblance, or megashingle, the rule of Fetterly et al. 2005
     /// (two of six bands of 14 minima agree; not verified; transitive)
     #[arg(long, value_name = "SCHEME", default_value_t = CopiesScheme::Resemblance)]
     pub(crate) scheme: CopiesScheme,
-    /// Which page of several is kept: earliest (by publication date, else fetch date; undated pages
-    /// last; then a URL without tracking parameters; then the order of the corpus), first (in the
-    /// order of the corpus), longest or shortest-url
+    /// Which of several duplicates to keep: earliest (by publication date, else fetch date; undated
+    /// pages last; then a URL without tracking parameters; then corpus order), first (in corpus
+    /// order), longest or shortest-url
     #[arg(long, value_name = "WHICH", default_value_t = Keep::Earliest)]
     pub(crate) keep: Keep,
-    /// Print the addresses of the pages that are kept or dropped, or of all with what becomes of
-    /// each
+    /// Print the URLs of the pages that are kept or removed, or of all pages with the decision
     #[arg(
         long,
         value_name = "WHAT",
@@ -95,13 +94,13 @@ pub(crate) struct CopiesArguments {
         help_heading = "Output"
     )]
     pub(crate) emit: Option<Emit>,
-    /// Write the inputs of the corpus again without the dropped pages, into the folder of --output:
-    /// JSON Lines, Parquet, archives (a copy of the same bytes becomes a revisit record in WARC)
-    /// and single files. Without INPUT, all inputs
+    /// Write the inputs without the removed pages to the folder of --output: JSON Lines, Parquet,
+    /// archives (in WARC, a page with identical bytes becomes a revisit record) and single files.
+    /// Without INPUT, all inputs
     #[arg(long, value_name = "INPUT", num_args = 0.., requires = "output", help_heading = "Output")]
     pub(crate) filter: Option<Vec<String>>,
-    /// The folder for --filter. It must hold no inputs and lie in none; a file that is there
-    /// already is not replaced
+    /// Folder for --filter. It must not contain inputs or be inside an input folder; existing files
+    /// are not replaced
     #[arg(
         short,
         long,
@@ -110,12 +109,12 @@ pub(crate) struct CopiesArguments {
         help_heading = "Output"
     )]
     pub(crate) output: Option<PathBuf>,
-    /// With --filter: replace what is in the folder already
+    /// With --filter: replace existing files
     #[arg(long, requires = "filter", help_heading = "Output")]
     pub(crate) overwrite: bool,
-    /// Write what a crawler should skip: prefixes under which at least 90 % of the pages are copies
-    /// of the page at the same path under another prefix, the exceptions that it should fetch all
-    /// the same, and single addresses. A page of every class is fetched
+    /// Write a list of what a crawler should skip: prefixes under which at least 90 % of the pages
+    /// duplicate the page at the same path under another prefix, the exceptions to be fetched
+    /// anyway, and single URLs. At least one page of every class is fetched
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) skip_list: Option<PathBuf>,
     #[command(flatten)]
@@ -124,35 +123,42 @@ pub(crate) struct CopiesArguments {
     pub(crate) analysis: AnalysisArguments,
 }
 
-/// Which pages are listed.
+/// Which pages `--emit` lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Emit {
-    /// Those that are kept
+    /// Pages that are kept
     Keep,
-    /// Those that are dropped
+    /// Pages that are removed
     Drop,
-    /// All, with what becomes of each
+    /// All pages, with the decision
     All,
 }
 
-pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
-    let params = CopiesParams {
-        resemblance: arguments.resemblance,
-        k: arguments.k,
-        scheme: arguments.scheme,
-        keep: arguments.keep,
-        against: arguments.against.is_some(),
-    };
-    params.check()?;
-    check_options(arguments)?;
-    // Found out before the work, not after it.
-    if let Some(output) = &arguments.output {
-        check_folder(&arguments.inputs, output)?;
-        if let Some(named) = &arguments.filter {
-            check_folder(named, output)?;
+impl CopiesArguments {
+    /// Validates the options and returns the parameters of the analysis.
+    fn resolve(&self) -> Result<CopiesParams, CommandError> {
+        let params = CopiesParams {
+            resemblance: self.resemblance,
+            k: self.k,
+            scheme: self.scheme,
+            keep: self.keep,
+            against: self.against.is_some(),
+        };
+        params.check()?;
+        check_options(self)?;
+        if let Some(output) = &self.output {
+            check_folder(&self.inputs, output)?;
+            if let Some(named) = &self.filter {
+                check_folder(named, output)?;
+            }
         }
+        Ok(params)
     }
-    // Kept until the end: a corpus that was made for this command goes with it.
+}
+
+pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, CommandError> {
+    let params = arguments.resolve()?;
+    // Lives until the end: a temporary corpus is removed when it is dropped.
     let read = match arguments.inputs.as_slice() {
         [only] if is_corpus(only) => None,
         inputs => Some(read_inputs(arguments, inputs)?),
@@ -164,14 +170,14 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
         (Some(made), _) => made.to_owned(),
         (None, inputs) => PathBuf::from(inputs.first().map_or("", String::as_str)),
     };
-    // What others are compared with comes first, and is kept.
+    // The corpus to compare with comes first: its pages are always kept.
     let paths: Vec<&Path> = arguments
         .against
         .iter()
         .chain([&corpus])
         .map(PathBuf::as_path)
         .collect();
-    let source = Arc::new(open_source(&paths, arguments.analysis.partial)?);
+    let source = Arc::new(open_corpora(&paths, arguments.analysis.partial)?);
     if let Some(list) = &arguments.skip_list {
         check_writable(list)?;
         check_no_input(list, &source)?;
@@ -180,28 +186,23 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
         Copies.run(&source, &json!(params), workplace)
     })?;
     if let Some(path) = &arguments.skip_list {
-        let failed = |error: std::io::Error| cannot_write(path, &error);
-        let mut file = BufWriter::new(Output::create(path).map_err(failed)?);
-        let (prefixes, urls) = write_skip_list(&findings, &source, &mut file)?;
-        let file = file
-            .into_inner()
-            .map_err(|error| failed(error.into_error()))?;
-        file.finish().map_err(failed)?;
+        let (prefixes, urls) =
+            write_with(path, |file| Ok(write_skip_list(&findings, &source, file)?))?;
         say(&format!(
-            "{}: {} prefixes and {} single addresses to skip",
+            "{}: {} and {} to skip",
             clean(&path.display().to_string()),
-            number(prefixes),
-            number(urls)
+            counted(prefixes, "prefix", "prefixes"),
+            counted(urls, "single URL", "single URLs")
         ));
     }
     if let (Some(inputs), Some(output)) = (&arguments.filter, &arguments.output) {
         write_filtered(arguments, &source, &findings, inputs, output)?;
     }
-    let printed = arguments.analysis.give(&findings.table("pairs"))?;
+    let printed = arguments.analysis.export(&findings.table("pairs"))?;
     match arguments.emit {
         Some(emit) => list(&source, &findings, emit)?,
         None if printed => {}
-        // The list is there already.
+        // The skip list was printed.
         None if arguments
             .skip_list
             .as_deref()
@@ -214,22 +215,22 @@ pub(crate) fn run(arguments: &CopiesArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Fails if an option was typed that has no effect beside the others.
-fn check_options(arguments: &CopiesArguments) -> Result<(), Failure> {
+/// Fails if an option has no effect in combination with the others.
+fn check_options(arguments: &CopiesArguments) -> Result<(), CommandError> {
     if arguments.scheme == CopiesScheme::Megashingle {
-        let because = "megashingles of the paper's scheme agree or not, whatever the resemblance";
+        let because = "the megashingle scheme has no resemblance threshold";
         refuse(&["resemblance"], because)?;
     } else if arguments.resemblance >= 1.0 {
-        let because = "with --resemblance 1 only exact copies are found, and no grams are made";
+        let because = "--resemblance 1 finds only exact duplicates, without grams";
         refuse(&["k", "scheme"], because)?;
     }
     match arguments.inputs.as_slice() {
         [only] if is_corpus(only) => {
-            let because = "the corpus says how its inputs were read";
+            let because = "the inputs of a corpus are already read";
             refuse_all::<OriginalArguments>(because)?;
         }
         _ if arguments.analysis.findings.is_none() => {
-            let because = "what is found in inputs is kept only where --findings says";
+            let because = "results for inputs are cached only with --findings";
             refuse(&["again"], because)?;
         }
         _ => {}
@@ -237,9 +238,9 @@ fn check_options(arguments: &CopiesArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Fails if the folder of outputs lies in a folder of inputs: the next run would read them.
-fn check_folder(inputs: &[String], output: &Path) -> Result<(), Failure> {
-    // The folder need not be there: then what is above it tells.
+/// Fails if the output folder is inside an input folder: the next run would read the outputs.
+fn check_folder(inputs: &[String], output: &Path) -> Result<(), CommandError> {
+    // If the folder does not exist yet, check the nearest existing folder above it.
     let above = output.ancestors().find_map(|folder| {
         let folder = match folder.as_os_str().is_empty() {
             true => Path::new("."),
@@ -259,12 +260,12 @@ fn check_folder(inputs: &[String], output: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes a corpus for this command alone. Nobody asks it for chunks, so a page is one.
-fn read_inputs(arguments: &CopiesArguments, inputs: &[String]) -> Result<Originals, Failure> {
+/// Indexes inputs into a temporary corpus. Its chunks are not used, so a page is one chunk.
+fn read_inputs(arguments: &CopiesArguments, inputs: &[String]) -> Result<Originals, CommandError> {
     if let Some(corpus) = inputs.iter().find(|input| is_corpus(input)) {
-        return Err(Failure::usage(
-            format!("{corpus} is a corpus, and there are other inputs beside it"),
-            "name one corpus, with --against for a second one, or inputs alone",
+        return Err(CommandError::usage(
+            format!("{corpus} is a corpus and cannot be combined with other inputs"),
+            "name one corpus and use --against for a second one, or name only inputs",
         ));
     }
     let parameters = Parameters {
@@ -275,19 +276,18 @@ fn read_inputs(arguments: &CopiesArguments, inputs: &[String]) -> Result<Origina
         inputs,
         &arguments.reading,
         &parameters,
-        arguments.analysis.temp.as_deref(),
-        &arguments.analysis.machine,
+        &arguments.analysis.resources,
     )
 }
 
-/// Writes inputs without the pages that go, and tells of each.
+/// Writes inputs without the removed pages, and prints a summary.
 fn write_filtered(
     arguments: &CopiesArguments,
-    source: &Source,
+    source: &CorpusPages,
     findings: &Findings,
     inputs: &[String],
     output: &Path,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let Some(corpus) = source.corpora().last() else {
         return Ok(());
     };
@@ -301,27 +301,28 @@ fn write_filtered(
         Ok(())
     })?;
     let mut line = format!(
-        "{}: {} inputs without {} records",
+        "{}: {} written, {} removed",
         output.display(),
-        number(files),
-        number(total.dropped)
+        counted(files, "input", "inputs"),
+        counted(total.dropped, "record", "records")
     );
     if total.revisits > 0 {
-        line.push_str(&format!(", {} revisit records", number(total.revisits)));
+        let revisits = counted(total.revisits, "revisit record", "revisit records");
+        line.push_str(&format!(", {revisits}"));
     }
     if total.lost > 0 {
         line.push_str(&format!(
-            ", {} damaged records not copied",
-            number(total.lost)
+            ", {} not copied",
+            counted(total.lost, "damaged record", "damaged records")
         ));
     }
     say(&clean(&line));
     Ok(())
 }
 
-/// Prints the addresses of pages, in the order of the corpus.
-fn list(source: &Source, findings: &Findings, emit: Emit) -> Result<(), Failure> {
-    let mut dropped = Rows::open(findings)?;
+/// Prints the URLs of pages in corpus order.
+fn list(source: &CorpusPages, findings: &Findings, emit: Emit) -> Result<(), CommandError> {
+    let mut dropped = DroppedPages::open(findings)?;
     let last = source.corpora().len() - 1;
     let mut lines = String::new();
     for task in 0..source.page_tasks().len() {
@@ -349,7 +350,7 @@ fn list(source: &Source, findings: &Findings, emit: Emit) -> Result<(), Failure>
                 print(&lines)?;
                 lines.clear();
             }
-            Ok::<_, Failure>(())
+            Ok::<_, CommandError>(())
         })?;
     }
     print(&lines)?;
@@ -357,17 +358,18 @@ fn list(source: &Source, findings: &Findings, emit: Emit) -> Result<(), Failure>
 }
 
 /// The rows of the table of pairs, which are in the order of page ids.
-struct Rows<I> {
+struct DroppedPages<I> {
     batches: I,
     batch: Option<RecordBatch>,
     row: usize,
 }
 
-impl Rows<()> {
+impl DroppedPages<()> {
     fn open(
         findings: &Findings,
-    ) -> Result<Rows<impl Iterator<Item = cento_find::Result<RecordBatch>>>, Failure> {
-        Ok(Rows {
+    ) -> Result<DroppedPages<impl Iterator<Item = cento_find::Result<RecordBatch>>>, CommandError>
+    {
+        Ok(DroppedPages {
             batches: read_table(&findings.table("pairs"))?,
             batch: None,
             row: 0,
@@ -375,9 +377,9 @@ impl Rows<()> {
     }
 }
 
-impl<I: Iterator<Item = cento_find::Result<RecordBatch>>> Rows<I> {
-    /// How and for whom a page is dropped, if it is. Ids must ascend.
-    fn take(&mut self, page_id: u64) -> Result<Option<(String, String)>, Failure> {
+impl<I: Iterator<Item = cento_find::Result<RecordBatch>>> DroppedPages<I> {
+    /// Returns the kind of a removed page and the page kept in its place. Ids must ascend.
+    fn take(&mut self, page_id: u64) -> Result<Option<(String, String)>, CommandError> {
         loop {
             let Some(batch) = &self.batch else {
                 match self.batches.next().transpose()? {
@@ -414,13 +416,13 @@ fn summary(
     arguments: &CopiesArguments,
     findings: &Findings,
     kept: bool,
-) -> Result<String, Failure> {
-    let counted: CopiesSummary = findings.summary()?;
-    let removed = counted.removed();
+) -> Result<String, CommandError> {
+    let counts: CopiesSummary = findings.summary()?;
+    let removed = counts.removed();
     let mut text = format!(
-        "{} of {} pages with text are copies{}\n",
+        "{} of {} pages with text are duplicates{}\n",
         number(removed),
-        number(counted.pages),
+        number(counts.pages),
         match &arguments.against {
             Some(other) => format!(" of pages in {}", clean(&other.display().to_string())),
             None => String::new(),
@@ -428,83 +430,93 @@ fn summary(
     );
     let mut lines = Lines::default();
     lines.add_with(
-        "same bytes",
-        number(counted.bytes),
-        "as an earlier page in the order of --keep",
+        "identical bytes",
+        number(counts.bytes),
+        "with a page that comes first in the order of --keep",
     );
-    lines.add_with("same text", number(counted.text), "in other bytes");
-    if counted.without_text {
-        lines.add_with("near-copies", "–", "the corpus keeps no text to compare");
+    lines.add_with("identical text", number(counts.text), "in different bytes");
+    if counts.without_text {
+        lines.add_with("near-duplicates", "–", "the corpus has no text to compare");
     } else if arguments.scheme == CopiesScheme::Megashingle {
         lines.add_with(
-            "near-copies",
-            number(counted.near),
+            "near-duplicates",
+            number(counts.near),
             "by megashingles, not verified",
         );
     } else if arguments.resemblance < 1.0 {
         lines.add_with(
-            "near-copies",
-            number(counted.near),
+            "near-duplicates",
+            number(counts.near),
             format!(
-                "resemblance of {}-grams at least {}; candidates compared: {}",
+                "resemblance of {}-grams at least {}; {} verified",
                 arguments.k,
                 arguments.resemblance,
-                number(counted.candidates)
+                counted(counts.candidates, "candidate", "candidates")
             ),
         );
     }
-    lines.add_with("bytes saved", size(counted.saved_bytes), "");
+    lines.add_with("bytes saved", size(counts.saved_bytes), "");
     text.push_str(&lines.render());
     if removed > 0 {
         let mut lines = Lines::default();
-        lines.add_with("recaptures", number(counted.recapture), "same URL");
-        lines.add_with("url aliases", number(counted.url_alias), "same host");
+        lines.add_with("recaptures", number(counts.recapture), "same URL");
+        lines.add_with("url aliases", number(counts.url_alias), "same host");
         lines.add_with(
             "server aliases",
-            number(counted.server_alias),
+            number(counts.server_alias),
             "two names of one server",
         );
-        lines.add_with("replicas", number(counted.replica), "elsewhere");
-        text.push_str("why there are two:\n");
+        lines.add_with("replicas", number(counts.replica), "elsewhere");
+        text.push_str("by cause:\n");
         text.push_str(&lines.render());
         text.push_str(&largest(findings)?);
     }
-    if counted.repeated_records > 0 {
+    if counts.repeated_records > 0 {
         text.push_str(&format!(
-            "{} of {} records without text repeat the payload of another page or record; {} of these are revisits\n",
-            number(counted.repeated_records),
-            number(counted.records),
-            number(counted.repeated_revisits)
+            "{} of {} records without text repeat the payload of another page or record; {} of them are revisits\n",
+            number(counts.repeated_records),
+            number(counts.records),
+            number(counts.repeated_revisits)
         ));
     }
-    if counted.pages_crowded > 0 {
+    if counts.pages_crowded > 0 {
         text.push_str(&format!(
-            "{} kept pages resemble so many others that they were compared with the most similar ones only\n",
-            number(counted.pages_crowded)
+            "{} too many candidates: only the most similar ones were compared\n",
+            counted(counts.pages_crowded, "kept page has", "kept pages have")
+        ));
+    }
+    if counts.wide_classes > 0 {
+        text.push_str(&format!(
+            "{} classes are on more than {ALL_PAIRS} hosts: not all pairs of these hosts were compared, so whether they are server-aliases can depend on --keep\n",
+            number(counts.wide_classes)
         ));
     }
     if kept {
         let place = findings.path.display().to_string();
-        let before = if findings.known { "found before, " } else { "" };
-        text.push_str(&format!("{before}in {}\n", clean(&place)));
+        let cached = if findings.known {
+            "cached results"
+        } else {
+            "findings"
+        };
+        text.push_str(&format!("{cached}: {}\n", clean(&place)));
     } else if arguments.filter.is_none()
         && arguments.skip_list.is_none()
         && arguments.analysis.out.is_none()
     {
-        text.push_str("Nothing of this is kept: --out and --filter write it, `cento index` makes a corpus that keeps it.\n");
+        text.push_str("These results are not kept: use --out or --filter to write them, or index the inputs first.\n");
     }
     if findings.known {
-        text.push_str("--again computes it anew\n");
+        text.push_str("--again runs the analysis again\n");
     }
     Ok(text)
 }
 
-/// The largest classes and mirrors.
-fn largest(findings: &Findings) -> Result<String, Failure> {
+/// Tables of the largest classes and mirrors.
+fn largest(findings: &Findings) -> Result<String, CommandError> {
     let classes = classes(findings, TOP)?;
     let mirrors = mirrors(findings, TOP)?;
     Ok([classes, mirrors]
         .iter()
-        .map(|table| strongest(table, &Shown::default()))
+        .map(|table| findings_table(table, &CellStyle::default()))
         .collect())
 }

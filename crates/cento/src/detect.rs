@@ -5,54 +5,62 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_find::detect::{
-    DetectParams, DetectSummary, GramsParams, GramsSummary, LabelSet, detect, grams, thresholds,
+    DetectParams, DetectSummary, GramsParams, GramsSummary, LabelSet, NEIGHBOURHOODS_TABLE,
+    NeighbourhoodRow, PLACES_TABLE, SITES_TABLE, detect, grams, thresholds,
 };
 use cento_find::discover::{
     DiscoverParams, DiscoverSummary, How, discover, recipe_of, write_labels,
 };
 use cento_find::labelling::stop_labels;
-use cento_find::{Findings, Source};
+use cento_find::{CorpusPages, Findings};
 use cento_labels::{LabelKind, StopList};
+use cento_report::format::counted;
 use cento_scan::Analysis;
 use cento_scan::analyses::detect::Detect;
-use cento_scan::rows::first;
+use cento_scan::select::first;
 use clap::Args;
 
-use crate::analysis::{AnalysisArguments, FigureArguments, open_source};
-use crate::discover::{check_output, sampled, stop_list};
-use crate::failure::Failure;
+use crate::analysis::AnalysisArguments;
+use crate::command_error::CommandError;
+use crate::corpora::open_corpora;
+use crate::discover::{check_output, stop_list};
+use crate::figures::FigureArguments;
 use crate::originals::{OriginalArguments, Originals};
 use crate::output::{Lines, number, print, say, shortened, table};
+use crate::sample::SampleArguments;
 
-/// Find where it is copied: pages, sites and folders that have labels
+/// Find where text is copied: pages, sites and folders that contain labels
 ///
-/// After Ardi & Heidemann 2014. A page contains labels by the share of its chunks that are labels,
-/// stop chunks aside. A neighbourhood, all pages under a host or a folder, is scored by the mean of
-/// its pages and by the share of all of its chunks, and is flagged (the paper's "bad
-/// neighbourhood") if either is above its threshold: by default the mean of all neighbourhoods plus
-/// one standard deviation. Scores are compared as whole numbers, so that rounding decides nothing.
-/// What was found says that text is in two places, and not who copied it.
+/// After Ardi & Heidemann 2014. The score of a page is the share of its chunks that are labels,
+/// without stop chunks. A neighbourhood (all pages under a host or a folder) has two scores, the
+/// mean of its pages and the share of all of its chunks. It is flagged (a "bad neighbourhood" in
+/// the paper) if either is above its threshold, by default the mean of all neighbourhoods plus one
+/// standard deviation. Scores are compared exactly, without rounding. A match means that the text
+/// is in two places, not who copied it.
 #[derive(Debug, Args)]
+#[command(mut_arg("sample", |sample| sample.conflicts_with_all(["json", "out"]).help(
+    "Print this many flagged neighbourhoods, drawn at random, to be classified as in Tables 5 and 6 \
+     of the paper"
+)))]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["labels", "against"]))]
 #[command(after_help = "\
 Findings are tables in CORPUS/findings/detect: sites (the main one) and neighbourhoods (pages,
 matched chunks, mean, ratio, flagged), pages (contains, target), matches (page, original, shares of
-both), copied (site, original), chunks (which label where), labels (found how often), fuzzy,
-thresholds, histogram and levels. With --grams they are in CORPUS/findings/contamination: items (the
-main one: the share of each that was found) and places (page, share, where in its text).
+both), copied (site, original), chunks (which label is where), labels (how often each was found),
+fuzzy, thresholds, histogram and levels. With --grams they are in CORPUS/findings/contamination:
+items (the main one: the share of each item that was found) and places (page, share, byte range).
 
-What is ranked is ranked by the number of matched chunks. Labels must have been made as the corpus
-was: the same chunks, normalisation and hash.
+Results are ranked by the number of matched chunks. Labels must have the same chunks, normalisation
+and hash as the corpus.
 
-A chunk that several originals have is attributed to the one that has most of its page's matched
-chunks. One that more than 256 originals have is attributed to an original only if other chunks of
-the page are, and counted apart else.
+A chunk of several originals is attributed to the original with the most matched chunks on the page.
+A chunk of more than 256 originals is attributed to an original only if other chunks of the page
+are, and is otherwise counted separately.
 
-With --fuzzy a word of a label is found in a chunk if it stands there in the same run of 4 words;
-the share is that of the label's words. A part of a label counts too, if 80% of the chunk's words
-are the label's, and 8 words at least. Runs that more than 64 labels have are ignored, in what is
-found and in what is looked for. With --grams, runs that more than 64 different items have are
-ignored in the same way.
+With --fuzzy, a word of a label is found in a chunk if it occurs there in the same run of 4 words;
+the share is that of the label's words. A part of a label counts too, if at least 80% of the chunk's
+words, and at least 8, are the label's. Runs in more than 64 labels are ignored on both sides. With
+--grams, runs in more than 64 different items are ignored in the same way.
 
 Examples:
   cento detect crawl.cento --labels wikipedia.labels --own wikipedia.org --depth 1
@@ -63,16 +71,16 @@ pub(crate) struct DetectArguments {
     /// The corpus
     #[arg(value_name = "CORPUS")]
     pub(crate) corpus: PathBuf,
-    /// The labels to look for, made by `cento discover`
+    /// Find these labels, made by `cento discover`
     #[arg(long, value_name = "LABELS")]
     pub(crate) labels: Option<PathBuf>,
-    /// Look for every chunk of these originals: a corpus, or anything that `cento index` reads
+    /// Find all chunks of these originals: a corpus, or anything that `cento index` reads
     #[arg(long, value_name = "INPUT", num_args = 1..)]
     pub(crate) against: Vec<String>,
-    /// With --against: look for overlapping runs of K words instead of chunks
+    /// With --against: match overlapping runs of K words instead of chunks
     #[arg(short = 'k', long, value_name = "K", conflicts_with_all = ["labels", "fuzzy", "no_stop", "stop", "stop_proposed", "own", "depth", "threshold", "page_threshold", "mean_threshold", "ratio_threshold", "figures", "min_length", "sample", "seed"])]
     pub(crate) grams: Option<u32>,
-    /// With --grams: list pages that have at least this share of an item's runs [default: 0.5]
+    /// With --grams: list pages with at least this share of an item's runs [default: 0.5]
     #[arg(
         long,
         value_name = "SHARE",
@@ -80,18 +88,18 @@ pub(crate) struct DetectArguments {
         conflicts_with = "labels"
     )]
     pub(crate) min_share: Option<f64>,
-    /// With --against: look for chunks of at least this many bytes [default: 100]
+    /// With --against: find chunks of at least this many bytes [default: 100]
     #[arg(long, value_name = "BYTES", conflicts_with = "labels")]
     pub(crate) min_length: Option<u64>,
-    /// Look for edited chunks too: those that have at least this share of a label's words, in runs
-    /// of 4; they count for no score
+    /// Also find edited chunks: those with at least this share of a label's words, in runs of 4.
+    /// They do not affect scores
     #[arg(long, value_name = "SHARE", num_args = 0..=1, require_equals = true, default_missing_value = "0.4")]
     pub(crate) fuzzy: Option<f64>,
-    /// Leave out pages of this domain or host: the owner's own. May be given several times
+    /// Ignore pages of this domain or host, such as that of the originals. May be repeated
     #[arg(long, value_name = "DOMAIN")]
     pub(crate) own: Vec<String>,
 
-    /// Flag pages and neighbourhoods above this share [default: mean plus standard deviation, of
+    /// Flag pages and neighbourhoods above this share [default: mean plus standard deviation of
     /// each score]
     #[arg(long, value_name = "SHARE", help_heading = "Thresholds")]
     pub(crate) threshold: Option<f64>,
@@ -104,14 +112,14 @@ pub(crate) struct DetectArguments {
     /// Flag neighbourhoods whose ratio is above this
     #[arg(long, value_name = "SHARE", help_heading = "Thresholds")]
     pub(crate) ratio_threshold: Option<f64>,
-    /// How many levels of neighbourhoods: 1 is hosts alone [default: all]
+    /// Number of levels of neighbourhoods: 1 is only hosts [default: all]
     #[arg(long, value_name = "N", help_heading = "Thresholds")]
     pub(crate) depth: Option<u32>,
 
-    /// Let stop chunks count as any other
+    /// Count stop chunks like other chunks
     #[arg(long, help_heading = "Stop chunks")]
     pub(crate) no_stop: bool,
-    /// With --against: stop what is on this list too
+    /// With --against: additional stop list
     #[arg(
         long,
         value_name = "FILE",
@@ -119,13 +127,13 @@ pub(crate) struct DetectArguments {
         help_heading = "Stop chunks"
     )]
     pub(crate) stop: Vec<PathBuf>,
-    /// With --against: stop what looks like an idiom or a template of the originals, too
+    /// With --against: also stop chunks that look like idioms or templates of the originals
     #[arg(long, conflicts_with = "labels", help_heading = "Stop chunks")]
     pub(crate) stop_proposed: bool,
 
     #[command(flatten)]
     pub(crate) originals: OriginalArguments,
-    /// With --against: keep the labels
+    /// With --against: write the labels of the originals to this file
     #[arg(
         short,
         long,
@@ -134,47 +142,45 @@ pub(crate) struct DetectArguments {
         help_heading = "Output"
     )]
     pub(crate) output: Option<PathBuf>,
-    /// Write the paper's figures to a folder, as SVG and as CSV
+    /// Write the figures of the paper to a folder, as SVG and CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
-    /// Print so many of the flagged neighbourhoods, drawn at random, to be classified as in the
-    /// paper's Tables 5 and 6
-    #[arg(long, value_name = "N", conflicts_with_all = ["json", "out"], help_heading = "Output")]
-    pub(crate) sample: Option<usize>,
-    /// With --sample: draw others
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        requires = "sample",
-        help_heading = "Output"
-    )]
-    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) sampling: SampleArguments,
     #[command(flatten)]
     pub(crate) figure_format: FigureArguments,
     #[command(flatten)]
     pub(crate) analysis: AnalysisArguments,
 }
 
-/// The least length of a chunk of originals that is looked for.
+/// Default of `--min-length`: the shortest chunk of originals, in bytes, that becomes a label.
 pub(crate) const MIN_LENGTH: u64 = 100;
-/// The least share of an item on a page that is listed.
+/// Default of `--min-share`.
 const MIN_SHARE: f64 = 0.5;
 
-pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, Failure> {
-    let params = DetectParams {
-        page_threshold: arguments.page_threshold.or(arguments.threshold),
-        mean_threshold: arguments.mean_threshold.or(arguments.threshold),
-        ratio_threshold: arguments.ratio_threshold.or(arguments.threshold),
-        no_stop: arguments.no_stop,
-        own: arguments.own.iter().map(|own| domain_of(own)).collect(),
-        depth: arguments.depth,
-        fuzzy: arguments.fuzzy,
-    };
-    params.check()?;
-    if arguments.labels.is_some() {
-        arguments.originals.check_unused("with --labels")?;
+impl DetectArguments {
+    /// Validates the options and returns the parameters of the analysis.
+    fn resolve(&self) -> Result<DetectParams, CommandError> {
+        let params = DetectParams {
+            page_threshold: self.page_threshold.or(self.threshold),
+            mean_threshold: self.mean_threshold.or(self.threshold),
+            ratio_threshold: self.ratio_threshold.or(self.threshold),
+            no_stop: self.no_stop,
+            own: self.own.iter().map(|own| domain_of(own)).collect(),
+            depth: self.depth,
+            fuzzy: self.fuzzy,
+        };
+        params.check()?;
+        if self.labels.is_some() {
+            self.originals.check_unused("with --labels")?;
+        }
+        Ok(params)
     }
-    let source = Arc::new(open_source(
+}
+
+pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, CommandError> {
+    let params = arguments.resolve()?;
+    let source = Arc::new(open_corpora(
         &[&arguments.corpus],
         arguments.analysis.partial,
     )?);
@@ -183,7 +189,7 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, Failure> {
     }
     let set = match &arguments.labels {
         Some(path) => LabelSet::open(path)?,
-        None => against(arguments, &source)?,
+        None => labels_of_originals(arguments, &source)?,
     };
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
         detect(&source, &set, &params, workplace)
@@ -193,42 +199,46 @@ pub(crate) fn run(arguments: &DetectArguments) -> Result<ExitCode, Failure> {
             .figure_format
             .write(folder, &Detect.figures(&findings)?)?;
     }
-    if let Some(size) = arguments.sample {
-        let seed = arguments.seed.unwrap_or(0);
-        return sampled(&findings, "neighbourhoods", "site", size, seed, |row| {
-            row.holds("flagged")
-        });
+    let sampling = &arguments.sampling;
+    let site = |row: &NeighbourhoodRow| row.site.clone();
+    if sampling.print(&findings, NEIGHBOURHOODS_TABLE, site, |row| row.flagged)? {
+        return Ok(ExitCode::SUCCESS);
     }
-    if !arguments.analysis.give(&findings.table("sites"))? {
+    if !arguments.analysis.export(&findings.table("sites"))? {
         print(&summary(arguments, &set, &findings)?)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// A domain as it may have been typed: with a scheme, a slash, in capitals.
+/// Returns the domain of what was typed, which may have a scheme, a path or capitals.
 fn domain_of(typed: &str) -> String {
     let bare = typed.split_once("://").map_or(typed, |(_, rest)| rest);
     let host = bare.split('/').next().unwrap_or(bare);
     host.trim_end_matches('.').to_lowercase()
 }
 
-fn open_originals(arguments: &DetectArguments, source: &Source) -> Result<Originals, Failure> {
+fn open_originals(
+    arguments: &DetectArguments,
+    source: &CorpusPages,
+) -> Result<Originals, CommandError> {
     let parameters = source.corpora().first().map(|corpus| corpus.parameters());
     Originals::open(
         &arguments.against,
         &arguments.originals,
         &parameters.cloned().unwrap_or_default(),
-        arguments.analysis.temp.as_deref(),
-        &arguments.analysis.machine,
+        &arguments.analysis.resources,
     )
 }
 
-/// Labels of all chunks of the originals, cut as the corpus is.
-fn against(arguments: &DetectArguments, source: &Source) -> Result<LabelSet, Failure> {
+/// Makes labels of all chunks of the originals, chunked like the corpus.
+fn labels_of_originals(
+    arguments: &DetectArguments,
+    source: &CorpusPages,
+) -> Result<LabelSet, CommandError> {
     if let Some(output) = &arguments.output {
         check_output(output)?;
     }
-    // Stops travel with the labels; whether they are used, detecting says.
+    // The labels include the stops; `--no-stop` decides later whether they are used.
     let list: StopList = stop_list(&arguments.stop, false)?;
     let originals = open_originals(arguments, source)?;
     originals.check_outputs(arguments.output.iter().chain(&arguments.analysis.out))?;
@@ -245,13 +255,17 @@ fn against(arguments: &DetectArguments, source: &Source) -> Result<LabelSet, Fai
     let inside = findings.path.join("originals.labels");
     let output = arguments.output.as_ref().unwrap_or(&inside);
     write_labels(&findings, &params, output)?;
-    let counted: DiscoverSummary = findings.summary()?;
+    let counts: DiscoverSummary = findings.summary()?;
     if arguments.stop_proposed {
         stop_labels(output, output, |row| row.proposed.is_some())?;
-    } else if counted.proposed > 0 {
+    } else if counts.proposed > 0 {
         say(&format!(
-            "{} chunks of the originals look like idioms or like their template; --stop-proposed leaves them aside",
-            number(counted.proposed)
+            "note: {} look like idioms or templates; --stop-proposed ignores them",
+            counted(
+                counts.proposed,
+                "chunk of the originals",
+                "chunks of the originals"
+            )
         ));
     }
     Ok(LabelSet::open(output)?)
@@ -259,9 +273,9 @@ fn against(arguments: &DetectArguments, source: &Source) -> Result<LabelSet, Fai
 
 fn contamination(
     arguments: &DetectArguments,
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     k: u32,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, CommandError> {
     let params = GramsParams {
         k,
         min_share: arguments.min_share.unwrap_or(MIN_SHARE),
@@ -272,67 +286,75 @@ fn contamination(
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
         grams(source, &items.source, &params, workplace)
     })?;
-    if !arguments.analysis.give(&findings.table("items"))? {
+    if !arguments.analysis.export(&findings.table("items"))? {
         print(&contamination_summary(&params, &findings)?)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn contamination_summary(params: &GramsParams, findings: &Findings) -> Result<String, Failure> {
-    let counted: GramsSummary = findings.summary()?;
-    let looked_for = counted.items.saturating_sub(counted.short + counted.common);
+fn contamination_summary(
+    params: &GramsParams,
+    findings: &Findings,
+) -> Result<String, CommandError> {
+    let counts: GramsSummary = findings.summary()?;
+    let searched = counts.items.saturating_sub(counts.short + counts.common);
     let mut text = format!(
-        "{} of {} items that were looked for are on some page to {:.0}% at least\n",
-        number(counted.listed),
-        number(looked_for),
-        100.0 * params.min_share
+        "{} of {}: at least {} found on one page\n",
+        number(counts.listed),
+        counted(searched, "item", "items"),
+        match params.min_share {
+            0.5 => "half of the item".to_owned(),
+            share => format!("{:.0}% of the item", 100.0 * share),
+        }
     );
     let mut lines = Lines::default();
     lines.add_with(
         "items",
-        number(counted.items),
-        format!("by runs of {} words", params.k),
+        number(counts.items),
+        format!("compared by runs of {} words", params.k),
     );
     lines.add_with(
-        "anything found",
-        number(counted.found),
-        "a run of words at least",
+        "found in part",
+        number(counts.found),
+        "at least one run of words",
     );
-    if counted.short > 0 {
-        let remark = format!("fewer than {} words: not looked for", params.k);
-        lines.add_with("too short", number(counted.short), remark);
+    if counts.short > 0 {
+        let remark = format!("ignored: fewer than {} words", params.k);
+        lines.add_with("too short", number(counts.short), remark);
     }
-    if counted.common > 0 {
-        let remark = "every run is in more than 64 items: not looked for";
-        lines.add_with("nothing of their own", number(counted.common), remark);
+    if counts.common > 0 {
+        let remark = "ignored: all runs are in more than 64 items";
+        lines.add_with("too common", number(counts.common), remark);
     }
     text.push_str(&lines.render());
-    let places = first(findings, "places", 10)?;
+    let places = first(findings.rows(PLACES_TABLE)?, 10)?;
     if !places.is_empty() {
         let cells: Vec<Vec<String>> = places
             .iter()
             .map(|row| {
                 vec![
-                    shortened(row.word("item"), 40),
-                    format!("{:.0}%", 100.0 * row.real("share")),
-                    shortened(row.word("page"), 60),
-                    format!("{}..{}", row.count("begin"), row.count("end")),
+                    shortened(&row.item, 40),
+                    format!("{:.0}%", 100.0 * row.share),
+                    shortened(&row.page, 60),
+                    format!("{}..{}", row.begin, row.end),
                 ]
             })
             .collect();
         text.push_str(&table(&["items found", "share", "page", "bytes"], &cells));
-    } else if counted.items == counted.short && counted.items > 0 {
-        text.push_str("All items are shorter than a run of words: try a smaller -k.\n");
+    } else if counts.items == counts.short && counts.items > 0 {
+        text.push_str("All items are shorter than -k words: try a smaller -k.\n");
     } else {
-        text.push_str("No page has enough of an item. --min-share lists pages that have less, a smaller -k finds shorter runs.\n");
+        text.push_str(
+            "No page contains enough of an item: try a lower --min-share or a smaller -k.\n",
+        );
     }
-    if counted.crowded > 0 {
+    if counts.crowded > 0 {
         text.push_str(&format!(
-            "{} distinct runs of words are in more than 64 different items each: ignored, in what is found and in what is looked for.\n",
-            number(counted.crowded)
+            "{} distinct runs of words are each in more than 64 items and were ignored.\n",
+            number(counts.crowded)
         ));
     }
-    text.push_str(&format!("All of it: {}\n", findings.path.display()));
+    text.push_str(&format!("findings: {}\n", findings.path.display()));
     Ok(text)
 }
 
@@ -340,34 +362,34 @@ fn summary(
     arguments: &DetectArguments,
     set: &LabelSet,
     findings: &Findings,
-) -> Result<String, Failure> {
-    let counted: DetectSummary = findings.summary()?;
+) -> Result<String, CommandError> {
+    let counts: DetectSummary = findings.summary()?;
     let limits = thresholds(findings)?;
     let limit = |name: &str| limits.iter().find(|row| row.score == name);
     let of = set.used().recipe.of;
     let mut text = format!(
-        "{} of {} pages have labels\n",
-        number(counted.matched_pages),
-        number(counted.pages)
+        "{} of {} pages contain labels\n",
+        number(counts.matched_pages),
+        number(counts.pages)
     );
     let mut lines = Lines::default();
     lines.add_with(
         "labels found",
-        number(counted.labels),
+        number(counts.labels),
         format!("of {}", number(set.used().count)),
     );
-    let stopped = match (arguments.no_stop, counted.stopped) {
-        (true, _) => "stops count as any other".to_owned(),
+    let stopped = match (arguments.no_stop, counts.stopped) {
+        (true, _) => "stops count like other chunks".to_owned(),
         (false, stopped) => format!("{} are stops", number(stopped)),
     };
-    lines.add_with(of.name(), number(counted.chunks), stopped);
-    lines.add("  that are labels", number(counted.matched));
-    if counted.own_pages > 0 {
-        lines.add_with("own pages", number(counted.own_pages), "left out");
+    lines.add_with(of.name(), number(counts.chunks), stopped);
+    lines.add("  that are labels", number(counts.matched));
+    if counts.own_pages > 0 {
+        lines.add_with("own pages", number(counts.own_pages), "ignored");
     }
     let above = |row: Option<&cento_find::detect::ThresholdRow>, given: Option<f64>| {
         row.map_or(String::new(), |row| match given {
-            Some(given) => format!("above {given}, as given"),
+            Some(given) => format!("above {given}, as set"),
             None => format!(
                 "above {:.3}: mean {:.3} + deviation {:.3}",
                 row.threshold, row.mean, row.deviation
@@ -377,22 +399,22 @@ fn summary(
     let given = |own: Option<f64>| own.or(arguments.threshold);
     lines.add_with(
         "target pages",
-        number(counted.targets),
+        number(counts.targets),
         above(limit("page"), given(arguments.page_threshold)),
     );
     lines.add_with(
         "flagged sites",
-        number(counted.flagged_sites),
+        number(counts.flagged_sites),
         format!(
-            "of {}, {} of them with labels",
-            number(counted.sites),
-            number(counted.matched_sites)
+            "of {}, {} with labels",
+            number(counts.sites),
+            number(counts.matched_sites)
         ),
     );
     lines.add_with(
         "flagged neighbourhoods",
-        number(counted.flagged),
-        format!("of {}", number(counted.neighbourhoods)),
+        number(counts.flagged),
+        format!("of {}", number(counts.neighbourhoods)),
     );
     lines.add_with(
         "  by mean of pages",
@@ -400,44 +422,44 @@ fn summary(
         above(limit("mean"), given(arguments.mean_threshold)),
     );
     lines.add_with(
-        "  by ratio of all",
+        "  by ratio of chunks",
         "",
         above(limit("ratio"), given(arguments.ratio_threshold)),
     );
-    if counted.common_chunks > 0 {
+    if counts.common_chunks > 0 {
         lines.add_with(
             "  on > 256 originals",
-            number(counted.common_chunks),
+            number(counts.common_chunks),
             format!(
-                "{} of them attributed to none",
-                number(counted.common_chunks - counted.attributed_common_chunks)
+                "{} attributed to none",
+                number(counts.common_chunks - counts.attributed_common_chunks)
             ),
         );
     }
     if let Some(least) = arguments.fuzzy {
         lines.add_with(
             "edited chunks",
-            number(counted.fuzzy),
+            number(counts.fuzzy),
             format!(
-                "on {} pages, with {:.0}% of a label's words, or parts of one; in no score",
-                number(counted.fuzzy_pages),
+                "on {}, with at least {:.0}% of a label's words, or a part of one; not in scores",
+                counted(counts.fuzzy_pages, "page", "pages"),
                 100.0 * least
             ),
         );
         let mut remarks = Vec::new();
-        if counted.crowded_runs > 0 {
-            let runs = number(counted.crowded_runs);
+        if counts.crowded_runs > 0 {
+            let runs = number(counts.crowded_runs);
             remarks.push(format!(
-                "{runs} runs of words that more than 64 have ignored"
+                "ignored {runs} runs of words in more than 64 labels"
             ));
         }
-        if counted.cut_labels > 0 {
-            let cut = number(counted.cut_labels);
-            remarks.push(format!("of {cut} the first 256 KiB"));
+        if counts.cut_labels > 0 {
+            let cut = number(counts.cut_labels);
+            remarks.push(format!("only the first 256 KiB of {cut}"));
         }
         lines.add_with(
             "  labels compared",
-            number(counted.compared_labels),
+            number(counts.compared_labels),
             format!(
                 "of {}{}{}",
                 number(set.used().count),
@@ -448,33 +470,40 @@ fn summary(
     }
     text.push_str(&lines.render());
     text.push_str(&site_table(findings, set.has_originals())?);
-    text.push_str(&advice(&counted, set, findings));
+    text.push_str(&advice(&counts, set, findings));
     Ok(text)
 }
 
-fn site_table(findings: &Findings, originals: bool) -> Result<String, Failure> {
-    let sites = first(findings, "sites", 10)?;
+fn site_table(findings: &Findings, originals: bool) -> Result<String, CommandError> {
+    let sites = first(findings.rows(SITES_TABLE)?, 10)?;
     if sites.is_empty() {
         return Ok(String::new());
     }
-    let mut heading = vec!["sites with most", "matched", "pages", "mean", "ratio", ""];
+    let mut heading = vec![
+        "sites with the most labels",
+        "matched",
+        "pages",
+        "mean",
+        "ratio",
+        "",
+    ];
     if originals {
         heading.insert(2, "originals");
     }
     let cells: Vec<Vec<String>> = sites
         .iter()
         .map(|row| {
-            let flagged = row.holds("flagged");
+            let flagged = row.flagged;
             let mut cells = vec![
-                shortened(row.word("site"), 60),
-                number(row.count("matched")),
-                number(row.count("pages")),
-                format!("{:.3}", row.real("mean")),
-                format!("{:.3}", row.real("ratio")),
+                shortened(&row.site, 60),
+                number(row.matched),
+                number(row.pages),
+                format!("{:.3}", row.mean),
+                format!("{:.3}", row.ratio),
                 if flagged { "flagged" } else { "" }.to_owned(),
             ];
             if originals {
-                cells.insert(2, number(row.count("originals")));
+                cells.insert(2, number(row.originals.unwrap_or(0)));
             }
             cells
         })
@@ -482,28 +511,26 @@ fn site_table(findings: &Findings, originals: bool) -> Result<String, Failure> {
     Ok(table(&heading, &cells))
 }
 
-/// Why something is empty, and what to do about it.
-fn advice(counted: &DetectSummary, set: &LabelSet, findings: &Findings) -> String {
+/// Explains an empty result, and what to try next.
+fn advice(counts: &DetectSummary, set: &LabelSet, findings: &Findings) -> String {
     let mut text = String::new();
-    if counted.pages == 0 && counted.own_pages > 0 {
-        text.push_str("All pages are your own (--own).\n");
-    } else if counted.pages == 0 {
-        text.push_str("No page has text: `cento info` tells why pages were rejected.\n");
+    if counts.pages == 0 && counts.own_pages > 0 {
+        text.push_str("All pages are excluded by --own.\n");
+    } else if counts.pages == 0 {
+        text.push_str("No page has text: `cento info` shows why pages were rejected.\n");
     } else if set.used().count == 0 {
+        text.push_str("There are no labels; with --against, try a lower --min-length.\n");
+    } else if counts.matched == 0 {
+        text.push_str("No page contains a label. Try --fuzzy for edited chunks; with --against, --min-length 0 for short chunks, or --grams for passages.\n");
+    } else if counts.sites == 0 {
         text.push_str(
-            "There are no labels to look for; with --against, a lower --min-length makes more.\n",
+            "The pages have no hosts or folders: index with --base-url, or with a URL field.\n",
         );
-    } else if counted.matched == 0 {
-        text.push_str("No label is on any page. --fuzzy looks for edited chunks; with --against, --min-length 0 looks for short ones, and --grams for passages.\n");
-    } else if counted.sites == 0 {
-        text.push_str(
-            "The pages have no hosts or folders: index with --base-url, or with a field of URLs.\n",
-        );
-    } else if counted.flagged == 0 {
-        text.push_str("No neighbourhood stands out from the others. --threshold 0 flags all that have labels.\n");
+    } else if counts.flagged == 0 {
+        text.push_str("No neighbourhood stands out; --threshold 0 flags all with labels.\n");
     }
-    if counted.matched > 0 {
-        text.push_str(&format!("All of it: {}\n", findings.path.display()));
+    if counts.matched > 0 {
+        text.push_str(&format!("findings: {}\n", findings.path.display()));
     }
     text
 }
@@ -513,7 +540,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn owners_may_be_typed_as_addresses() {
+    fn own_domains_can_be_typed_as_urls() {
         assert_eq!(domain_of("https://Mine.example/about"), "mine.example");
         assert_eq!(domain_of("mine.example."), "mine.example");
     }

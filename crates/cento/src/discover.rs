@@ -5,39 +5,47 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_find::discover::{
-    DiscoverParams, DiscoverSummary, How, default_threshold, discover, objects_of, recipe_of,
-    write_labels,
+    DiscoverParams, DiscoverSummary, How, LABELS_TABLE, default_threshold, discover, objects_of,
+    recipe_of, write_labels,
 };
-use cento_find::{Findings, Source};
+use cento_find::{CorpusPages, Findings};
 use cento_labels::{LabelKind, StopList};
+use cento_report::format::counted;
 use cento_scan::Analysis;
 use cento_scan::analyses::discover::Discover;
 use cento_store::Parameters;
 use clap::Args;
 
-use crate::analysis::{AnalysisArguments, FigureArguments, open_source};
+use crate::analysis::AnalysisArguments;
+use crate::command_error::CommandError;
+use crate::corpora::open_corpora;
 use crate::detect::MIN_LENGTH;
-use crate::failure::Failure;
-use crate::labels::{most_frequent, tell};
+use crate::figures::FigureArguments;
+use crate::labels::{most_frequent, print_summary};
 use crate::originals::{OriginalArguments, Originals, RecipeArguments, private_folder};
-use crate::output::{Lines, clean, number, print, table};
+use crate::output::{Lines, clean, number, table};
+use crate::sample::SampleArguments;
 
 /// Find what is copied: labels for `cento detect`
 ///
-/// After Ardi & Heidemann 2014. Blind: what occurs in CORPUS more often than a threshold, and is no
-/// stop chunk. Informed, with --from: every chunk of your originals that is long enough. A corpus
-/// is counted as a whole: parts of it do not know what is frequent in all of it.
+/// After Ardi & Heidemann 2014. Blind discovery labels the chunks that occur in CORPUS more often
+/// than a threshold and are not stop chunks. Informed discovery (--from) labels all chunks of your
+/// originals that are long enough. Index a crawl as one corpus: parts of it do not show what is
+/// frequent in the whole.
 #[derive(Debug, Args)]
+#[command(mut_arg("sample", |sample| sample.conflicts_with_all(["json", "out"]).help(
+    "Print this many labels, drawn at random, to be classified as in Tables 2 and 4 of the paper"
+)))]
 #[command(group = clap::ArgGroup::new("where").required(true).multiple(true).args(["corpus", "from"]))]
 #[command(after_help = "\
-Writes the labels (NAME.labels, for `cento detect` and for crawlers), a table of what each of them
-says and where it comes from (NAME.labels.parquet) and, with --from, one of the originals. The same
-tables, and how many objects occur how often, are findings in CORPUS/findings/discover.
+Writes the labels (NAME.labels, for `cento detect` and for crawlers), a table of their texts and
+where they come from (NAME.labels.parquet) and, with --from, a table of the originals. The same
+tables, and the distribution of frequencies, are findings in CORPUS/findings/discover.
 
-Stop chunks are idioms: `cento labels stops` prints the list. What else looks like one (short,
-without words, below 100 bytes and on many domains evenly, on many originals) is proposed, with the
-reason: `cento labels review NAME.labels`. A chunk of 100 bytes or more is no idiom for being on
-many domains: that is what is looked for.
+Stop chunks are idioms: `cento labels stops` prints the list. Other chunks that look like idioms
+(short, without words, below 100 bytes and spread over many domains, on many originals) are
+proposed for review, with the reason: `cento labels review NAME.labels`. A chunk of 100 bytes or
+more is never proposed for being on many domains, since widely copied text is what labels are for.
 
 Lengths are in bytes, so that a Chinese character counts as much as three letters.
 
@@ -46,37 +54,37 @@ Examples:
   cento discover crawl.cento --top 2121 --figures figures/ -o crawl.labels
   cento discover crawl.cento --of files -o files.labels
   cento discover --from wikipedia/ --base-url https://en.wikipedia.org/ -o wikipedia.labels
-  cento discover crawl.cento --from mine.cento -o mine.labels    (made as crawl.cento is)")]
+  cento discover crawl.cento --from mine.cento -o mine.labels    (chunked like crawl.cento)")]
 pub(crate) struct DiscoverArguments {
-    /// The corpus; with --from, the one that labels are made for
+    /// The corpus; with --from, the corpus that the labels are made for
     #[arg(value_name = "CORPUS")]
     pub(crate) corpus: Option<PathBuf>,
     /// The file of labels to write
     #[arg(short, long, value_name = "NAME.labels")]
     pub(crate) output: PathBuf,
-    /// Take every chunk of these originals: a corpus, or anything that `cento index` reads
+    /// Label all chunks of these originals: a corpus, or anything that `cento index` reads
     #[arg(long, value_name = "INPUT", num_args = 1.., conflicts_with_all = ["threshold", "top"])]
     pub(crate) from: Vec<String>,
-    /// What is labelled: chunks or files
+    /// What to label: chunks or files
     #[arg(long, value_name = "WHAT", default_value_t = LabelKind::Chunks)]
     pub(crate) of: LabelKind,
-    /// Label what occurs more often than this [default: 2.5 of a million chunks, and 5 at least]
+    /// Label what occurs more often than this [default: 2.5 per million chunks, at least 5]
     #[arg(long, value_name = "N", conflicts_with = "top")]
     pub(crate) threshold: Option<u64>,
-    /// Label what occurs most often, so many of them
+    /// Label the N most frequent ones
     #[arg(long, value_name = "N")]
     pub(crate) top: Option<u64>,
     /// With --from: label chunks of at least this many bytes [default: 100]
     #[arg(long, value_name = "BYTES", requires = "from")]
     pub(crate) min_length: Option<u64>,
 
-    /// Stop what is on this list too: text, as `cento labels stops` prints it
+    /// Additional stop list: a text file in the format of `cento labels stops`
     #[arg(long, value_name = "FILE", help_heading = "Stop chunks")]
     pub(crate) stop: Vec<PathBuf>,
-    /// Do without the list that comes with cento
+    /// Do not use the built-in stop list
     #[arg(long, help_heading = "Stop chunks")]
     pub(crate) no_stop: bool,
-    /// Stop all that is proposed, without a review
+    /// Stop all proposed labels, without a review
     #[arg(long, help_heading = "Stop chunks")]
     pub(crate) stop_proposed: bool,
 
@@ -84,35 +92,25 @@ pub(crate) struct DiscoverArguments {
     pub(crate) originals: OriginalArguments,
     #[command(flatten)]
     pub(crate) recipe: RecipeArguments,
-    /// Write the paper's figure of frequencies to a folder, as SVG and as CSV
+    /// Write the figure of frequencies in the paper to a folder, as SVG and CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
-    /// Print so many of the labels, drawn at random, to be classified as in the paper's Tables 2
-    /// and 4
-    #[arg(long, value_name = "N", conflicts_with_all = ["json", "out"], help_heading = "Output")]
-    pub(crate) sample: Option<usize>,
-    /// With --sample: draw others
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        requires = "sample",
-        help_heading = "Output"
-    )]
-    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) sampling: SampleArguments,
     #[command(flatten)]
     pub(crate) figure_format: FigureArguments,
     #[command(flatten)]
     pub(crate) analysis: AnalysisArguments,
 }
 
-pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, CommandError> {
     if arguments.from.is_empty() {
         arguments.originals.check_unused("without --from")?;
     }
     let list = stop_list(&arguments.stop, arguments.no_stop)?;
     check_output(&arguments.output)?;
     let corpus = match &arguments.corpus {
-        Some(path) => Some(open_source(&[path], arguments.analysis.partial)?),
+        Some(path) => Some(open_corpora(&[path], arguments.analysis.partial)?),
         None => None,
     };
     let parameters = match &corpus {
@@ -122,22 +120,21 @@ pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, Failure> {
             .map_or_else(Parameters::default, |corpus| corpus.parameters().clone()),
         None => arguments.recipe.parameters(),
     };
-    // Kept until the end: a folder of temporary files goes with it.
+    // Lives until the end: a temporary corpus is removed when it is dropped.
     let originals = match arguments.from.is_empty() {
         true => None,
         false => Some(Originals::open(
             &arguments.from,
             &arguments.originals,
             &parameters,
-            arguments.analysis.temp.as_deref(),
-            &arguments.analysis.machine,
+            &arguments.analysis.resources,
         )?),
     };
     if let Some(originals) = &originals {
         originals.check_outputs(arguments.analysis.out.iter().chain([&arguments.output]))?;
     }
     let (source, parameters) = match (&originals, corpus) {
-        // Originals that are a corpus already were cut as they were, if nobody says otherwise.
+        // Originals that are a corpus keep their own chunks if no other corpus is named.
         (Some(originals), None) => {
             let own = originals.source.corpora().first();
             let own = own.map(|corpus| corpus.parameters().clone());
@@ -146,10 +143,9 @@ pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, Failure> {
         (Some(originals), Some(_)) => (Arc::clone(&originals.source), parameters),
         (None, Some(source)) => (Arc::new(source), parameters),
         (None, None) => {
-            let hint = "name a corpus, or originals with --from";
-            return Err(Failure::usage(
-                "there is nothing to discover in".to_owned(),
-                hint,
+            return Err(CommandError::usage(
+                "no corpus and no originals given".to_owned(),
+                "name a corpus, or originals with --from",
             ));
         }
     };
@@ -163,11 +159,11 @@ pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, Failure> {
     };
     let params = DiscoverParams::new(how, recipe_of(&parameters, arguments.of), &list);
     params.check()?;
-    // Without a corpus there is no place for findings but the labels themselves.
+    // Without a corpus, the findings are temporary and only the labels are kept.
     match &arguments.corpus {
         Some(corpus) => finish(arguments, &source, &params, corpus),
         None => {
-            let folder = private_folder(arguments.analysis.temp.as_deref())?;
+            let folder = private_folder(arguments.analysis.resources.temp.as_deref())?;
             finish(arguments, &source, &params, folder.path())
         }
     }
@@ -175,10 +171,10 @@ pub(crate) fn run(arguments: &DiscoverArguments) -> Result<ExitCode, Failure> {
 
 fn finish(
     arguments: &DiscoverArguments,
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     params: &DiscoverParams,
     place: &Path,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, CommandError> {
     let findings = arguments
         .analysis
         .run(place, |workplace| discover(source, params, workplace))?;
@@ -194,12 +190,15 @@ fn finish(
             .figure_format
             .write(folder, &Discover.figures(&findings)?)?;
     }
-    if let Some(size) = arguments.sample {
-        let seed = arguments.seed.unwrap_or(0);
-        return sampled(&findings, "labels", "hash", size, seed, |_| true);
+    let sampling = &arguments.sampling;
+    let hash = |row: &cento_find::provenance::LabelRow| {
+        row.hash.map(|byte| format!("{byte:02x}")).concat()
+    };
+    if sampling.print(&findings, LABELS_TABLE, hash, |_| true)? {
+        return Ok(ExitCode::SUCCESS);
     }
-    if !arguments.analysis.give(&findings.table("labels"))? {
-        tell(
+    if !arguments.analysis.export(&findings.table("labels"))? {
+        print_summary(
             &arguments.output,
             &summary(arguments, params, &findings, stopped)?,
         )?;
@@ -207,53 +206,37 @@ fn finish(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints rows of a table, drawn at random: the same ones for the same seed, in whatever order the
-/// table is.
-pub(crate) fn sampled(
-    findings: &Findings,
-    table: &str,
-    key: &str,
-    size: usize,
-    seed: u64,
-    wanted: impl Fn(&cento_scan::rows::Row) -> bool,
-) -> Result<ExitCode, Failure> {
-    for row in cento_scan::rows::sample(findings, table, key, size, seed, wanted)? {
-        print(&format!("{}\n", row.json()))?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// A file that cannot be written is found out before the work, not after it.
-pub(crate) fn check_output(path: &Path) -> Result<(), Failure> {
+/// Fails if a file of labels cannot be written: before the work rather than after it.
+pub(crate) fn check_output(path: &Path) -> Result<(), CommandError> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
     if path.is_dir() {
-        let hint = "name a file to write the labels to, such as mine.labels";
-        return Err(Failure::usage(
+        let hint = "name a file for the labels, such as mine.labels";
+        return Err(CommandError::usage(
             format!("{} is a folder", path.display()),
             hint,
         ));
     }
     match folder {
-        Some(folder) if !folder.is_dir() => Err(Failure::usage(
-            format!("{} is not there", folder.display()),
-            "choose a folder that is there",
+        Some(folder) if !folder.is_dir() => Err(CommandError::usage(
+            format!("{} does not exist", folder.display()),
+            "create the folder, or choose another one",
         )),
         _ => Ok(()),
     }
 }
 
-/// The list that comes with cento, unless it is not wanted, and those of the user.
-pub(crate) fn stop_list(files: &[PathBuf], no_stop: bool) -> Result<StopList, Failure> {
+/// Returns the built-in stop list, unless `no_stop`, joined with those of the user.
+pub(crate) fn stop_list(files: &[PathBuf], no_stop: bool) -> Result<StopList, CommandError> {
     let mut list = match no_stop {
         true => StopList::default(),
         false => StopList::built_in(),
     };
     for path in files {
         let wrong = |what: String| {
-            let hint = "`cento labels stops` prints a list to begin with";
-            Failure::usage(format!("{}: {what}", path.display()), hint)
+            let hint = "`cento labels stops` prints the built-in list as an example";
+            CommandError::usage(format!("{}: {what}", path.display()), hint)
         };
         let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
         list.extend(StopList::parse(&text).map_err(|error| wrong(error.to_string()))?);
@@ -266,45 +249,48 @@ fn summary(
     params: &DiscoverParams,
     findings: &Findings,
     stopped: Option<u64>,
-) -> Result<String, Failure> {
-    let counted: DiscoverSummary = findings.summary()?;
+) -> Result<String, CommandError> {
+    let counts: DiscoverSummary = findings.summary()?;
     let output = clean(&arguments.output.display().to_string()).into_owned();
     let of = params.recipe.of;
-    let mut text = format!("{} labels of {of} in {output}\n", number(counted.labels));
+    let mut text = format!(
+        "{} of {of} in {output}\n",
+        counted(counts.labels, "label", "labels")
+    );
     let mut lines = Lines::default();
-    lines.add("pages", number(counted.pages));
-    lines.add(of.name(), number(counted.objects));
+    lines.add("pages", number(counts.pages));
+    lines.add(of.name(), number(counts.objects));
     let rule = match params.how {
         How::Threshold(threshold) => format!("each occurs more than {} times", number(threshold)),
-        How::Top(top) => format!("the top {}", number(top)),
-        How::Informed(least) => format!("of {} bytes at least", number(least)),
+        How::Top(top) => format!("the {} most frequent", number(top)),
+        How::Informed(least) => format!("at least {} bytes", number(least)),
     };
-    lines.add_with("labels", number(counted.labels), rule);
+    lines.add_with("labels", number(counts.labels), rule);
     if !params.informed() {
         lines.add_with(
             "  occurrences",
-            number(counted.occurrences),
-            share(counted.occurrences, counted.objects, of.name()),
+            number(counts.occurrences),
+            share(counts.occurrences, counts.objects, of.name()),
         );
     } else {
-        lines.add("originals with labels", number(counted.originals));
+        lines.add("originals with labels", number(counts.originals));
     }
     lines.add_with(
         "stopped",
-        number(counted.stopped),
+        number(counts.stopped),
         match params.stop_list.count {
-            0 => "there is no stop list".to_owned(),
-            count => format!("distinct {of} that are on a list of {}", number(count)),
+            0 => "no stop list".to_owned(),
+            count => format!("distinct {of} on the stop list of {}", number(count)),
         },
     );
-    lines.add("proposed to be stopped", number(counted.proposed));
+    lines.add("proposed stops", number(counts.proposed));
     text.push_str(&lines.render());
     let rows = most_frequent(&findings.table("labels"), 10, |_| true)?;
     if !rows.is_empty() && !params.informed() {
         let heading = ["most frequent labels", "times", "pages", "domains"];
         text.push_str(&table(&heading, &rows));
     }
-    text.push_str(&advice(params, &counted, &output, stopped));
+    text.push_str(&advice(params, &counts, &output, stopped));
     Ok(text)
 }
 
@@ -315,26 +301,26 @@ fn share(part: u64, whole: u64, what: &str) -> String {
     )
 }
 
-/// What to do next, or why there is nothing.
+/// Explains an empty result, or what to do next.
 fn advice(
     params: &DiscoverParams,
-    counted: &DiscoverSummary,
+    counts: &DiscoverSummary,
     output: &str,
     stopped: Option<u64>,
 ) -> String {
     let of = params.recipe.of;
-    if counted.objects == 0 {
-        return format!("There are no {of}: `cento info` tells why pages were rejected.\n");
+    if counts.objects == 0 {
+        return format!("There are no {of}: `cento info` shows why pages were rejected.\n");
     }
-    if counted.labels == 0 {
+    if counts.labels == 0 {
         return match params.how {
             How::Threshold(threshold) => format!(
-                "Nothing that is no stop occurs more than {} times: try a lower --threshold, or --top 100.\n",
+                "Apart from stops, nothing occurs more than {} times: try a lower --threshold, or --top 100.\n",
                 number(threshold)
             ),
-            How::Top(_) => format!("All {of} that are no stops occur once.\n"),
+            How::Top(_) => format!("Apart from stops, all {of} occur once.\n"),
             How::Informed(least) => format!(
-                "No chunk of the originals has {} bytes: try a lower --min-length.\n",
+                "No chunk of the originals has at least {} bytes: try a lower --min-length.\n",
                 number(least)
             ),
         };
@@ -342,16 +328,16 @@ fn advice(
     let mut text = String::new();
     if let Some(stopped) = stopped {
         text.push_str(&format!(
-            "{} proposed labels became stops.\n",
-            number(stopped)
+            "{} became stops.\n",
+            counted(stopped, "proposed label", "proposed labels")
         ));
-    } else if counted.proposed > 0 {
+    } else if counts.proposed > 0 {
         text.push_str(&format!(
-            "Review what is proposed: cento labels review {output}\n"
+            "Review the proposals: cento labels review {output}\n"
         ));
     }
     text.push_str(&format!(
-        "Look for them: cento detect CORPUS --labels {output}\n"
+        "Find the labels in a corpus: cento detect CORPUS --labels {output}\n"
     ));
     text
 }

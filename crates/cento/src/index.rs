@@ -1,32 +1,76 @@
 //! `cento index`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use cento_read::{FieldMap, Input, RemoteSettings, Resolved, Settings};
-use cento_store::{Build, Built, Corpus, Error, PageLimits, Parameters, Progress, Tally};
-use cento_text::content::Selection;
+use cento_read::{Input, Resolved, Settings};
+use cento_report::format::counted;
+use cento_store::{Build, Built, Parameters, Progress, Tally};
+use clap::Args;
 use serde_json::json;
 
-use crate::arguments::{IndexArguments, LimitArguments, MachineArguments, ReadingArguments};
-use crate::failure::Failure;
-use crate::interrupt::on_interrupt;
-use crate::machine::Size;
+use crate::command_error::{CommandError, STRICT};
+use crate::machine::{MachineArguments, Size};
 use crate::meter::Meter;
 use crate::output::{Lines, clean, number, print, size};
+use crate::reading::{LimitArguments, ReadingArguments};
 
-/// Done, but not all of the input was sound, and the user asked to hear of that.
-const STRICT: u8 = 3;
+/// Make a corpus from archives, folders and tables
+///
+/// Reads WARC, WET and ARC archives, folders of HTML and text files, JSON Lines and Parquet tables,
+/// and writes a folder of Parquet tables: pages, their text, and their chunks. Inputs may be local
+/// files, objects on S3, or URLs of web servers; S3 is configured by the usual variables
+/// (AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL). Run the same command again to resume after an
+/// interruption.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cento index crawl/*.warc.gz -o crawl.cento
+  cento index docs/ --base-url https://docs.example.org/ -o docs.cento
+  cento index news.jsonl --field text=body --field url=link --field date=published -o news.cento
+  cento index s3://bucket/crawl/ -o crawl.cento
+  cento index @https://data.commoncrawl.org/crawl-data/CC-MAIN-2024-51/wet.paths.gz -o cc.cento
+  zcat pages.jsonl.gz | cento index - --format jsonl -o pages.cento
+  cento index more/*.warc.gz -o crawl.cento --add")]
+pub(crate) struct IndexArguments {
+    /// Files, folders, glob patterns, URLs (s3://, http://, https://), @FILE or @URL with one of
+    /// these per line, or - for standard input
+    #[arg(required = true, value_name = "INPUT")]
+    pub(crate) inputs: Vec<String>,
+    /// The corpus to make or to add to
+    #[arg(short, long, value_name = "NAME.cento")]
+    pub(crate) output: PathBuf,
+    /// Add the inputs to an existing corpus with the same parameters. Inputs that it already
+    /// contains are skipped
+    #[arg(long)]
+    pub(crate) add: bool,
+    /// With --add: add inputs again that the corpus already contains
+    #[arg(long, requires = "add")]
+    pub(crate) again: bool,
 
-/// What `--max-page` may be at most: a byte of a page becomes up to three bytes of text, and a
-/// table holds texts below 2 GiB.
-const LARGEST_PAGE: u64 = 512 << 20;
+    #[command(flatten)]
+    pub(crate) reading: ReadingArguments,
+    /// Exit with status 3 if records were damaged or pages could not be decoded
+    #[arg(long, help_heading = "Reading")]
+    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) limits: LimitArguments,
+    #[command(flatten)]
+    pub(crate) machine: MachineArguments,
+    /// Payload per part of the corpus, which is the most work that an interruption can lose
+    /// [default: 512M]
+    #[arg(long, value_name = "SIZE", help_heading = "Machine")]
+    pub(crate) part_size: Option<Size>,
+    /// Print the summary as one JSON object
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}
 
-/// What is read, how, and into which corpus.
-pub(crate) struct Index<'a> {
+/// A corpus to be made, as typed: by `cento index`, or by `cento scan` before its analyses.
+pub(crate) struct IndexRequest<'a> {
     pub(crate) corpus: &'a Path,
     pub(crate) inputs: &'a [String],
     pub(crate) reading: &'a ReadingArguments,
@@ -37,65 +81,74 @@ pub(crate) struct Index<'a> {
     pub(crate) again: bool,
 }
 
-/// Inputs that were found and can be read.
-pub(crate) struct Found {
+/// A corpus to be made: inputs that exist, and valid settings.
+pub(crate) struct ResolvedIndex {
+    corpus: PathBuf,
     inputs: Vec<Input>,
-    passed_over: BTreeMap<String, Tally>,
+    skipped_files: BTreeMap<String, Tally>,
     settings: Settings,
     parameters: Parameters,
+    add: bool,
+    again: bool,
+    threads: usize,
+    memory: u64,
 }
 
-impl Found {
-    pub(crate) fn files(&self) -> usize {
-        self.inputs.len()
-    }
-
-    pub(crate) fn bytes(&self) -> u64 {
-        self.inputs.iter().filter_map(|input| input.bytes).sum()
-    }
-}
-
-impl Index<'_> {
-    /// Looks for the inputs.
-    pub(crate) fn find(&self) -> Result<Found, Failure> {
-        let parameters = self.parameters()?;
-        let settings = self.settings(&parameters)?;
+impl IndexRequest<'_> {
+    /// Validates the settings and finds the inputs.
+    pub(crate) fn resolve(&self) -> Result<ResolvedIndex, CommandError> {
+        let added_to = self.add.then_some(self.corpus);
+        let parameters = self
+            .reading
+            .parameters(self.limits, self.part_size, added_to)?;
+        let settings = self.reading.settings(&parameters, self.machine)?;
         let Resolved { inputs, ignored } = cento_read::resolve(self.inputs, &settings)?;
-        let passed_over = ignored.into_iter().map(|kind| {
+        let skipped_files = ignored.into_iter().map(|kind| {
             let tally = Tally {
                 count: kind.count,
                 example: kind.example,
             };
             (kind.cause.name().to_owned(), tally)
         });
-        Ok(Found {
+        Ok(ResolvedIndex {
+            corpus: self.corpus.to_owned(),
             inputs,
-            passed_over: passed_over.collect(),
+            skipped_files: skipped_files.collect(),
             settings,
             parameters,
-        })
-    }
-
-    /// Makes the corpus of them.
-    pub(crate) fn build<'p>(&self, found: Found, progress: &'p Progress) -> Build<'p> {
-        Build {
-            corpus: self.corpus.to_owned(),
-            inputs: found.inputs,
-            passed_over: found.passed_over,
-            settings: found.settings,
-            parameters: found.parameters,
             add: self.add,
             again: self.again,
-            passing: false,
             threads: self.machine.threads(),
             memory: self.machine.memory(),
-            progress,
-        }
+        })
     }
 }
 
-pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, Failure> {
-    let index = Index {
+impl ResolvedIndex {
+    fn files(&self) -> usize {
+        self.inputs.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.inputs.iter().filter_map(|input| input.bytes).sum()
+    }
+
+    /// Returns the build that makes the corpus.
+    pub(crate) fn build(self, progress: &Progress) -> Build<'_> {
+        Build::new(self.inputs, &self.corpus)
+            .skipped_files(self.skipped_files)
+            .settings(self.settings)
+            .parameters(self.parameters)
+            .add_to_existing(self.add)
+            .again(self.again)
+            .threads(self.threads)
+            .memory(self.memory)
+            .progress(progress)
+    }
+}
+
+pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, CommandError> {
+    let index = IndexRequest {
         corpus: &arguments.output,
         inputs: &arguments.inputs,
         reading: &arguments.reading,
@@ -104,22 +157,20 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, Failure> {
         part_size: arguments.part_size,
         add: arguments.add,
         again: arguments.again,
-    };
-    let found = index.find()?;
-    let (files, input_bytes) = (found.files(), found.bytes());
+    }
+    .resolve()?;
+    let (files, input_bytes) = (index.files(), index.bytes());
     let progress = Arc::new(Progress::default());
-    let cancelled = Arc::clone(&progress);
-    let _stop = on_interrupt(move || cancelled.cancel());
     let begun = Instant::now();
-    let meter = Meter::start(Arc::clone(&progress));
-    let outcome = index.build(found, &progress).run();
+    let meter = Meter::start(&progress);
+    let outcome = index.build(&progress).run();
     drop(meter);
     let built = outcome?;
     let seconds = begun.elapsed().as_secs_f64();
 
-    // Of a stream it is known only afterwards how long it was.
+    // The size of a stream is known only after it was read.
     let input_bytes = input_bytes.max(progress.bytes());
-    let summary = Summary {
+    let summary = IndexSummary {
         arguments,
         built: &built,
         files,
@@ -131,7 +182,7 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, Failure> {
     } else {
         summary.text()
     })?;
-    let status = if arguments.strict && unsound(&built) > 0 {
+    let status = if arguments.strict && damaged(&built) > 0 {
         STRICT
     } else {
         0
@@ -139,17 +190,17 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(status))
 }
 
-/// Records and pages that something is wrong with.
-fn unsound(built: &Built) -> u64 {
+/// Counts damaged records and pages that could not be decoded.
+fn damaged(built: &Built) -> u64 {
     let damaged = built.counts.damaged.values();
-    let rejected = UNSOUND
+    let rejected = DAMAGE
         .iter()
         .filter_map(|reason| built.counts.rejected.get(*reason));
     damaged.chain(rejected).map(|tally| tally.count).sum()
 }
 
-/// Rejections that mean that something is wrong with the input, rather than that it is no text.
-const UNSOUND: [&str; 8] = [
+/// Reasons for rejection that mean that the input is damaged, rather than that it is not text.
+const DAMAGE: [&str; 8] = [
     "undecodable",
     "too-large",
     "bad-http",
@@ -160,113 +211,7 @@ const UNSOUND: [&str; 8] = [
     "url-too-long",
 ];
 
-impl Index<'_> {
-    fn settings(&self, parameters: &Parameters) -> Result<Settings, Failure> {
-        let mut fields = FieldMap::default();
-        for field in &self.reading.fields {
-            fields.assign(field.parse()?);
-        }
-        Ok(Settings {
-            base_url: self.reading.base_url.clone(),
-            fields,
-            format: self.reading.format,
-            keep_status: self.reading.any_status,
-            follow_links: self.reading.follow,
-            limits: (&parameters.limits).into(),
-            // As many as the store finds useful.
-            helpers: 0,
-            remote: RemoteSettings {
-                retries: self.reading.retries,
-                stall_timeout: Duration::from_secs(self.reading.stall_timeout),
-                max_rate: self.reading.max_rate.map(|size| size.0),
-                read_ahead: self.read_ahead(),
-                anonymous: self.reading.anonymous,
-                list_base: self.reading.list_base.clone(),
-                ..RemoteSettings::default()
-            },
-        })
-    }
-
-    /// How much each reader may fetch ahead: there is one a thread, and together they get a
-    /// sixteenth of the memory.
-    fn read_ahead(&self) -> usize {
-        let most = RemoteSettings::default().read_ahead;
-        let share = self.machine.memory() / 16 / self.machine.threads().max(1) as u64;
-        usize::try_from(share)
-            .unwrap_or(most)
-            .clamp(512 << 10, most)
-    }
-
-    /// The parameters that were typed; what was not typed is as the corpus has it under `--add`,
-    /// and the default otherwise.
-    fn parameters(&self) -> Result<Parameters, Failure> {
-        let mut parameters = if self.add {
-            match Corpus::open_partial(self.corpus) {
-                Ok(corpus) => corpus.parameters().clone(),
-                Err(Error::NotACorpus(path)) => return Err(Error::NothingToAddTo(path).into()),
-                Err(error) => return Err(error.into()),
-            }
-        } else {
-            Parameters::default()
-        };
-        let main = self.reading.main.then_some(Selection::Main);
-        parameters.content = self.reading.content.or(main).unwrap_or(parameters.content);
-        parameters.chunk = self.reading.chunk.unwrap_or(parameters.chunk);
-        parameters.normalisation = self.reading.normalise.unwrap_or(parameters.normalisation);
-        parameters.hash = self.reading.hash.unwrap_or(parameters.hash);
-        parameters.text &= !self.reading.no_text;
-        parameters.private_suffixes |= self.reading.private_suffixes;
-        parameters.any_status |= self.reading.any_status;
-        let or = |typed: Option<u32>, known: u32| typed.unwrap_or(known);
-        parameters.recursion_components = or(
-            self.reading.recursion_components,
-            parameters.recursion_components,
-        );
-        parameters.recursion_repeats =
-            or(self.reading.recursion_repeats, parameters.recursion_repeats);
-        parameters.recursion_cycles =
-            or(self.reading.recursion_cycles, parameters.recursion_cycles);
-        if let Some(size) = self.part_size {
-            parameters.part_bytes = size.0;
-        }
-        set_limits(&mut parameters.limits, self.limits);
-        if parameters.limits.max_page_bytes > LARGEST_PAGE {
-            return Err(Failure::usage(
-                "--max-page is at most 512M".to_owned(),
-                "a text of 2 GB and more fits in no table; split the page before it is indexed",
-            ));
-        }
-        Ok(parameters)
-    }
-}
-
-fn set_limits(limits: &mut PageLimits, typed: &LimitArguments) {
-    fn set<T>(limit: &mut T, typed: Option<T>) {
-        if let Some(value) = typed {
-            *limit = value;
-        }
-    }
-    let bytes = |size: Option<Size>| size.map(|size| size.0);
-    set(&mut limits.max_page_bytes, bytes(typed.max_page));
-    set(&mut limits.max_ratio, typed.max_ratio);
-    set(&mut limits.max_header_bytes, bytes(typed.max_header));
-    set(&mut limits.max_header_lines, typed.max_header_lines);
-    // A line that holds a page is no shorter than the page.
-    if typed.max_page.is_some() {
-        limits.max_line_bytes = limits.max_line_bytes.max(limits.max_page_bytes);
-    }
-    set(&mut limits.max_line_bytes, bytes(typed.max_line));
-    set(&mut limits.max_nesting, typed.max_nesting);
-    set(&mut limits.max_chunks, typed.max_chunks);
-    set(&mut limits.max_url_bytes, bytes(typed.max_url));
-    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    set(
-        &mut limits.max_milliseconds,
-        typed.max_seconds.map(milliseconds),
-    );
-}
-
-struct Summary<'a> {
+struct IndexSummary<'a> {
     arguments: &'a IndexArguments,
     built: &'a Built,
     files: usize,
@@ -274,8 +219,8 @@ struct Summary<'a> {
     seconds: f64,
 }
 
-impl Summary<'_> {
-    /// Megabytes of payload a second, of the pages that this run itself processed.
+impl IndexSummary<'_> {
+    /// Returns megabytes of payload per second, unless pages of an earlier run are included.
     fn rate(&self) -> Option<f64> {
         let counts = &self.built.counts;
         (self.built.resumed_pages == 0)
@@ -285,39 +230,31 @@ impl Summary<'_> {
     fn text(&self) -> String {
         let counts = &self.built.counts;
         let mut lines = Lines::default();
-        let files = if self.files == 1 {
-            "1 file".to_owned()
-        } else {
-            format!("{} files", number(self.files as u64))
-        };
+        let files = counted(self.files as u64, "file", "files");
         lines.add_with("input", size(self.input_bytes), files);
         lines.add("pages kept", number(counts.kept));
         let resumed = self.built.resumed_pages;
         if resumed > 0 {
-            lines.add_with(
-                "  from before",
-                number(resumed),
-                "pages of the run that was broken off",
-            );
+            lines.add_with("  resumed", number(resumed), "pages of the interrupted run");
         }
-        if let Some(already) = &self.built.already {
+        if let Some(already) = &self.built.already_added {
             lines.add_with(
                 "already added",
                 number(already.count),
                 format!(
-                    "in the corpus and skipped, e.g. {}; --again adds what is there once more",
+                    "skipped, e.g. {}; --again adds them again",
                     clean(&already.example)
                 ),
             );
         }
         tallies(&mut lines, "rejected", &counts.rejected);
         tallies(&mut lines, "damaged records", &counts.damaged);
-        tallies(&mut lines, "files passed over", &self.built.passed_over);
+        tallies(&mut lines, "files skipped", &self.built.skipped_files);
         if counts.other_records > 0 {
             lines.add_with(
                 "other records",
                 number(counts.other_records),
-                "requests, metadata and the like",
+                "requests, metadata, etc.",
             );
         }
         lines.add("payload", size(counts.payload_bytes));
@@ -339,9 +276,9 @@ impl Summary<'_> {
             "files": self.files,
             "input_bytes": self.input_bytes,
             "counts": self.built.counts,
-            "files_passed_over": self.built.passed_over,
+            "files_passed_over": self.built.skipped_files,
             "resumed_pages": self.built.resumed_pages,
-            "inputs_already_added": self.built.already.as_ref().map_or(0, |already| already.count),
+            "inputs_already_added": self.built.already_added.as_ref().map_or(0, |already| already.count),
             "corpus_bytes": self.built.corpus_bytes,
             "seconds": self.seconds,
         });
@@ -349,12 +286,8 @@ impl Summary<'_> {
     }
 }
 
-/// A total and its causes, each with an example; nothing if there are none.
-pub(crate) fn tallies(
-    lines: &mut Lines,
-    name: &str,
-    tallies: &std::collections::BTreeMap<String, Tally>,
-) {
+/// Adds a total and the count and an example of each cause, unless there are none.
+pub(crate) fn tallies(lines: &mut Lines, name: &str, tallies: &BTreeMap<String, Tally>) {
     if tallies.is_empty() {
         return;
     }

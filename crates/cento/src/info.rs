@@ -1,21 +1,40 @@
 //! `cento info`.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use arrow_array::Array;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{UInt32Type, UInt64Type};
 use cento_find::{Error, FINDINGS, verify_findings};
-use cento_store::{Corpus, Table};
+use cento_report::format::counted;
+use cento_store::{Corpus, Projection, pages, projection};
+use clap::Args;
 use serde_json::json;
 
-use crate::arguments::InfoArguments;
-use crate::failure::Failure;
+use crate::command_error::CommandError;
 use crate::index::tallies;
 use crate::output::{Lines, clean, number, print, say, size, table};
 
-/// What is counted for a site or a language.
+/// Show what is in a corpus
+///
+/// Prints counts, the largest sites, languages, rejected pages by reason, and the parameters of the
+/// corpus.
+#[derive(Debug, Args)]
+pub(crate) struct InfoArguments {
+    /// The corpus
+    #[arg(value_name = "CORPUS")]
+    pub(crate) corpus: PathBuf,
+    /// Verify the checksums of all tables and findings
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// Number of sites and languages to show
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) top: usize,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Counts of a site or a language.
 #[derive(Default, Clone, Copy)]
 struct Share {
     pages: u64,
@@ -23,13 +42,13 @@ struct Share {
     bytes: u64,
 }
 
-pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitCode, CommandError> {
     if arguments.verify {
         let corpus = Corpus::verify(&arguments.corpus)?.into_iter();
         let (_, findings) = verify_findings(&arguments.corpus.join(FINDINGS))?;
-        let mut damaged = corpus.map(Error::from).chain(findings);
-        if let Some(first) = damaged.next() {
-            for other in damaged {
+        let mut corrupted = corpus.map(Error::from).chain(findings);
+        if let Some(first) = corrupted.next() {
+            for other in corrupted {
                 say(&format!("error: {}", clean(&other.to_string())));
             }
             return Err(first.into());
@@ -46,6 +65,11 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+projection! {
+    /// What is read of a page.
+    struct CensusColumns of pages { domain, language, bytes, words, reject }
+}
+
 /// Kept pages by site and by language.
 struct Census {
     sites: Vec<(String, Share)>,
@@ -53,35 +77,23 @@ struct Census {
 }
 
 impl Census {
-    fn take(corpus: &Corpus) -> Result<Census, Failure> {
+    fn take(corpus: &Corpus) -> Result<Census, CommandError> {
         let mut sites = HashMap::new();
         let mut languages = HashMap::new();
-        let columns = ["domain", "language", "bytes", "words", "reject"];
-        for batch in corpus.scan(Table::Pages, &columns) {
+        for batch in corpus.scan::<CensusColumns>() {
             let batch = batch?;
-            // Columns come in the order of the table.
-            let [domain, language, reject] =
-                [0, 1, 4].map(|column| batch.column(column).as_string::<i32>());
-            let bytes = batch.column(2).as_primitive::<UInt64Type>();
-            let words = batch.column(3).as_primitive::<UInt32Type>();
-            for row in (0..batch.num_rows()).filter(|&row| reject.is_null(row)) {
+            for row in (0..batch.rows()).filter(|&row| batch.reject.is_null(row)) {
                 let share = Share {
                     pages: 1,
-                    words: u64::from(words.value(row)),
-                    bytes: bytes.value(row),
+                    words: u64::from(batch.words.value(row)),
+                    bytes: batch.bytes.value(row),
                 };
-                let value = |column: &arrow_array::StringArray| {
-                    if column.is_null(row) {
-                        "(none)".to_owned()
-                    } else {
-                        column.value(row).to_owned()
-                    }
-                };
-                // A page without a host is on no site.
-                if domain.is_valid(row) {
-                    count(&mut sites, domain.value(row).to_owned(), share);
+                // A page without a host belongs to no site.
+                if let Some(domain) = batch.domain.value(row) {
+                    count(&mut sites, domain.to_owned(), share);
                 }
-                count(&mut languages, value(language), share);
+                let language = batch.language.value(row).unwrap_or("(none)");
+                count(&mut languages, language.to_owned(), share);
             }
         }
         Ok(Census {
@@ -110,15 +122,11 @@ impl Census {
         lines.add("words", number(counts.words));
         lines.add("chunks", number(counts.chunks));
         let parts = manifest.parts.len() as u64;
-        let parts = if parts == 1 {
-            "in 1 part".to_owned()
-        } else {
-            format!("in {} parts", number(parts))
-        };
+        let parts = format!("in {}", counted(parts, "part", "parts"));
         lines.add_with("corpus", size(manifest.bytes_on_disk()), parts);
         text.push_str(&lines.render());
         if arguments.verify {
-            text.push_str("  every checksum fits\n");
+            text.push_str("  all checksums match\n");
         }
         for (title, shares) in [
             ("largest sites", &self.sites),
@@ -191,7 +199,7 @@ fn count(shares: &mut HashMap<String, Share>, name: String, share: Share) {
     known.bytes += share.bytes;
 }
 
-/// Most pages first, names in order where they have as many.
+/// Sorts by number of pages, then by name.
 fn ranked(shares: HashMap<String, Share>) -> Vec<(String, Share)> {
     let mut shares: Vec<_> = shares.into_iter().collect();
     shares.sort_by(|(a, x), (b, y)| y.pages.cmp(&x.pages).then_with(|| a.cmp(b)));

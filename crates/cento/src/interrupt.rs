@@ -1,16 +1,15 @@
-//! Ctrl-C: one way to stop for all commands.
+//! Ctrl-C handling.
 //!
-//! The first press asks the step that runs to stop at the next place where nothing is lost, and
-//! waits for it a few seconds: a server that does not answer, say, is not waited for. Where nothing
-//! has to be stopped in such a way, and on the second press, the process ends at once. Either way
-//! unfinished files and temporary folders are removed, and the exit status is that of an
-//! interrupted command.
+//! The first Ctrl-C cancels the running step, which then has a few seconds to stop at a point where
+//! no work is lost: the process does not wait for, say, a server that does not answer. The process
+//! exits at once if no step is registered, and on the second Ctrl-C. In all cases unfinished files
+//! and temporary folders are removed, and the exit status is [`INTERRUPTED`].
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::failure::INTERRUPTED;
+use crate::command_error::INTERRUPTED;
 
 type Action = Box<dyn Fn() + Send>;
 
@@ -22,52 +21,52 @@ static ACTIONS: Mutex<Vec<(u64, Action)>> = Mutex::new(Vec::new());
 static NEXT: AtomicU64 = AtomicU64::new(0);
 static PRESSED: AtomicBool = AtomicBool::new(false);
 
-/// A step that is asked to stop when Ctrl-C is pressed, for as long as this lives.
+/// Cancels a step on Ctrl-C until it is dropped.
 #[must_use]
-pub(crate) struct Stop(u64);
+pub(crate) struct CancelGuard(u64);
 
-/// Has something done when Ctrl-C is pressed.
-pub(crate) fn on_interrupt(action: impl Fn() + Send + 'static) -> Stop {
+/// Registers the action that cancels a step.
+pub(crate) fn on_interrupt(action: impl Fn() + Send + 'static) -> CancelGuard {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let mut actions = ACTIONS.lock().unwrap_or_else(PoisonError::into_inner);
-    // Pressed between two steps: this one stops as soon as it begins.
+    // Pressed between two steps: this one is cancelled as soon as it starts.
     if PRESSED.load(Ordering::SeqCst) {
         action();
     }
     actions.push((number, Box::new(action)));
-    Stop(number)
+    CancelGuard(number)
 }
 
-impl Drop for Stop {
+impl Drop for CancelGuard {
     fn drop(&mut self) {
         let mut actions = ACTIONS.lock().unwrap_or_else(PoisonError::into_inner);
         actions.retain(|(number, _)| *number != self.0);
     }
 }
 
-/// Begins to listen. Without a handler Ctrl-C still ends the run, only less politely.
+/// Installs the handler. If that fails, Ctrl-C ends the process without cleaning up.
 pub(crate) fn listen() {
     let _ = ctrlc::set_handler(|| {
         if PRESSED.swap(true, Ordering::SeqCst) {
-            end();
+            exit();
         }
         let actions = ACTIONS.lock().unwrap_or_else(PoisonError::into_inner);
         if actions.is_empty() {
-            end();
+            exit();
         }
         actions.iter().for_each(|(_, action)| action());
         drop(actions);
-        let waited = std::thread::Builder::new().spawn(|| {
+        let waiting = std::thread::Builder::new().spawn(|| {
             std::thread::sleep(GRACE);
-            end();
+            exit();
         });
-        if waited.is_err() {
-            end();
+        if waiting.is_err() {
+            exit();
         }
     });
 }
 
-fn end() -> ! {
+fn exit() -> ! {
     cento_file::clean_up();
     std::process::exit(INTERRUPTED.into());
 }

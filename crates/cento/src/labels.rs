@@ -7,17 +7,18 @@ use std::process::ExitCode;
 use cento_file::is_standard_output;
 use cento_find::labelling::{label_table, merge, stop_labels, subtract};
 use cento_find::provenance::{LabelRow, originals_of, read_labels, table_of};
-use cento_labels::{Header, Labels, StopList};
+use cento_labels::{Labels, LabelsHeader, StopList};
+use cento_report::format::counted;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use crate::analysis::{give_table, write_file};
+use crate::command_error::CommandError;
+use crate::command_line::refuse;
 use crate::discover::{check_output, stop_list};
-use crate::failure::Failure;
+use crate::files::{export_table, write_file};
 use crate::output::{Lines, clean, number, print, say, size};
-use crate::words::refuse;
 
-/// Show, join and review files of labels
+/// Show, merge and review files of labels
 #[derive(Debug, Args)]
 pub(crate) struct LabelsArguments {
     #[command(subcommand)]
@@ -26,21 +27,21 @@ pub(crate) struct LabelsArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabelsVerb {
-    /// Show what labels are and how they were made
+    /// Show what labels contain and how they were made
     Info {
         /// The labels
         #[arg(value_name = "LABELS")]
         labels: PathBuf,
-        /// Read every byte and compare it with the checksums
+        /// Verify the checksums
         #[arg(long)]
         verify: bool,
         /// Print one JSON object
         #[arg(long)]
         json: bool,
     },
-    /// Join labels that were made alike
+    /// Merge labels made with the same parameters
     ///
-    /// What is a stop in one of them is no label.
+    /// A stop of one of them is removed from the labels of all.
     Merge {
         /// The labels
         #[arg(value_name = "LABELS", required = true)]
@@ -49,21 +50,22 @@ pub(crate) enum LabelsVerb {
         #[arg(short, long, value_name = "NAME.labels")]
         output: PathBuf,
     },
-    /// Take away the labels that others have
+    /// Remove the labels that other files contain
     Subtract {
         /// The labels
         #[arg(value_name = "LABELS")]
         labels: PathBuf,
-        /// Those to take away
+        /// The labels to remove
         #[arg(value_name = "OTHERS", required = true)]
         others: Vec<PathBuf>,
         /// The file to write
         #[arg(short, long, value_name = "NAME.labels")]
         output: PathBuf,
     },
-    /// Give out what labels say and where they come from
+    /// Export the texts of labels and where they come from
     ///
-    /// One JSON object a line, or a table as the name of the file ends: .parquet, .jsonl or .csv.
+    /// Prints one JSON object per line, or writes a file in the format of its extension: .parquet,
+    /// .jsonl or .csv.
     Export {
         /// The labels
         #[arg(value_name = "LABELS")]
@@ -73,49 +75,48 @@ pub(crate) enum LabelsVerb {
         out: Option<PathBuf>,
     },
     Review(ReviewArguments),
-    /// Print the stop list that comes with cento, to edit and use with --stop
+    /// Print the built-in stop list, to edit and use with --stop
     Stops,
 }
 
-/// Go through the labels that look like idioms, and stop those that are
+/// Review labels that look like idioms, and stop them
 ///
-/// Shows what is proposed and why: short, wordless, below 100 bytes and spread over many domains,
-/// on many originals. What is accepted leaves the labels and joins their stops, so that it counts
-/// neither for nor against a page.
+/// Shows the proposed labels and the reasons: short, wordless, below 100 bytes and spread over many
+/// domains, on many originals. Accepted proposals are removed from the labels and become stops,
+/// which are ignored in the scores of pages.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   cento labels review crawl.labels
   cento labels review crawl.labels --accept short --accept wordless
   cento labels review crawl.labels --accept 3f9a1c2e -o crawl.labels
-  cento labels review crawl.labels --list proposed.txt     (edit it: what is left on it …)
-  cento labels review crawl.labels --apply proposed.txt    (… becomes stops)")]
+  cento labels review crawl.labels --list proposed.txt     (edit the list,
+  cento labels review crawl.labels --apply proposed.txt    then stop what is on it)")]
 pub(crate) struct ReviewArguments {
     /// The labels
     #[arg(value_name = "LABELS")]
     pub(crate) labels: PathBuf,
-    /// Stop these: all, a reason (short, wordless, spread, template), or labels by the beginning of
-    /// their hashes
+    /// Stop these: all, a reason (short, wordless, spread, template), or labels by hash prefix
     #[arg(long, value_name = "WHAT")]
     pub(crate) accept: Vec<String>,
-    /// But not these: labels by the beginning of their hashes
+    /// With --accept: keep these labels, by hash prefix
     #[arg(long, value_name = "HASH", requires = "accept", conflicts_with_all = ["list", "apply", "top"])]
     pub(crate) keep: Vec<String>,
-    /// Write what is proposed to a stop list, to be edited
+    /// Write the proposals to a stop list for editing
     #[arg(long, value_name = "FILE", conflicts_with_all = ["accept", "apply"])]
     pub(crate) list: Option<PathBuf>,
-    /// Stop what is on this list
+    /// Stop the labels on this list
     #[arg(long, value_name = "FILE", conflicts_with = "accept")]
     pub(crate) apply: Option<PathBuf>,
     /// With --accept or --apply: the file to write [default: the labels themselves]
     #[arg(short, long, value_name = "NAME.labels", conflicts_with_all = ["list", "top"])]
     pub(crate) output: Option<PathBuf>,
-    /// How many proposals to show [default: 40]
+    /// Number of proposals to show [default: 40]
     #[arg(long, value_name = "N", conflicts_with_all = ["accept", "apply", "list"])]
     pub(crate) top: Option<usize>,
 }
 
-pub(crate) fn run(arguments: &LabelsArguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &LabelsArguments) -> Result<ExitCode, CommandError> {
     match &arguments.what {
         LabelsVerb::Info {
             labels,
@@ -124,7 +125,7 @@ pub(crate) fn run(arguments: &LabelsArguments) -> Result<ExitCode, Failure> {
         } => info(labels, *verify, *json)?,
         LabelsVerb::Merge { labels, output } => {
             check_output(output)?;
-            tell(output, &made(&merge(labels, output)?, output))?;
+            print_summary(output, &made(&merge(labels, output)?, output))?;
         }
         LabelsVerb::Subtract {
             labels,
@@ -132,7 +133,7 @@ pub(crate) fn run(arguments: &LabelsArguments) -> Result<ExitCode, Failure> {
             output,
         } => {
             check_output(output)?;
-            tell(output, &made(&subtract(labels, others, output)?, output))?;
+            print_summary(output, &made(&subtract(labels, others, output)?, output))?;
         }
         LabelsVerb::Export { labels, out } => export(labels, out.as_deref())?,
         LabelsVerb::Review(arguments) => review(arguments)?,
@@ -141,8 +142,8 @@ pub(crate) fn run(arguments: &LabelsArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints what was done, unless what was done itself went to standard output.
-pub(crate) fn tell(output: &Path, text: &str) -> Result<(), Failure> {
+/// Prints a summary: on standard error if the output itself went to standard output.
+pub(crate) fn print_summary(output: &Path, text: &str) -> Result<(), CommandError> {
     match is_standard_output(output) {
         true => say(text.trim_end()),
         false => print(text)?,
@@ -150,20 +151,20 @@ pub(crate) fn tell(output: &Path, text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn made(header: &Header, output: &Path) -> String {
+fn made(header: &LabelsHeader, output: &Path) -> String {
     format!(
-        "{} labels and {} stops in {}\n",
-        number(header.labels),
-        number(header.stops),
+        "{} and {} in {}\n",
+        counted(header.labels, "label", "labels"),
+        counted(header.stops, "stop", "stops"),
         clean(&output.display().to_string())
     )
 }
 
-fn info(path: &Path, verify: bool, as_json: bool) -> Result<(), Failure> {
+fn info(path: &Path, verify: bool, as_json: bool) -> Result<(), CommandError> {
     let labels = Labels::open(path)?;
     if verify {
         labels.verify()?;
-        labels.verify_beside()?;
+        labels.verify_sidecars()?;
     }
     let header = labels.header();
     let bytes = header.filter.offset + header.filter.length;
@@ -185,29 +186,32 @@ fn info(path: &Path, verify: bool, as_json: bool) -> Result<(), Failure> {
     lines.add("provenance", beside(table_of(path)));
     lines.add("originals", beside(originals_of(path)));
     if verify {
-        lines.add("checksums", "right");
+        lines.add("checksums", "match");
     }
     let mut text = format!("{}\n{}", clean(&path.display().to_string()), lines.render());
     if !header.made.is_null() {
-        text.push_str(&format!("  made: {}\n", clean(&header.made.to_string())));
+        text.push_str(&format!(
+            "  made with: {}\n",
+            clean(&header.made.to_string())
+        ));
     }
     Ok(print(&text)?)
 }
 
-fn export(path: &Path, out: Option<&Path>) -> Result<(), Failure> {
+fn export(path: &Path, out: Option<&Path>) -> Result<(), CommandError> {
     let labels = Labels::open(path)?;
-    labels.verify_beside()?;
+    labels.verify_sidecars()?;
     let table = table_of(path);
     if table.is_file() {
-        return give_table(&table, out, out.is_none());
+        return export_table(&table, out, out.is_none());
     }
     if out.is_some() {
-        return Err(Failure::missing(
+        return Err(CommandError::missing(
             format!(
-                "{} is missing, which tells what the labels say",
+                "{} not found: it has the texts of the labels",
                 table.display()
             ),
-            "leave --out away to print the hashes alone".to_owned(),
+            "omit --out to print only the hashes".to_owned(),
         ));
     }
     let mut text = String::new();
@@ -226,11 +230,11 @@ pub(crate) fn hexadecimal(hash: &[u8; 16]) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn review(arguments: &ReviewArguments) -> Result<(), Failure> {
+fn review(arguments: &ReviewArguments) -> Result<(), CommandError> {
     if arguments.accept.is_empty() && arguments.apply.is_none() {
         refuse(
             &["output"],
-            "without --accept or --apply no labels are written",
+            "labels are written only with --accept or --apply",
         )?;
     }
     let output = arguments.output.as_ref().unwrap_or(&arguments.labels);
@@ -250,9 +254,9 @@ fn review(arguments: &ReviewArguments) -> Result<(), Failure> {
             let reason =
                 ["all", "short", "wordless", "spread", "template"].contains(&word.as_str());
             if !reason && (word.len() < 4 || !word.chars().all(|c| c.is_ascii_hexdigit())) {
-                return Err(Failure::usage(
-                    format!("`{word}` is neither a reason nor the beginning of a hash"),
-                    "reasons are all, short, wordless, spread and template; a hash is given by 4 of its digits at least",
+                return Err(CommandError::usage(
+                    format!("`{word}` is neither a reason nor a hash prefix"),
+                    "reasons are all, short, wordless, spread and template; a hash prefix has at least 4 digits",
                 ));
             }
         }
@@ -279,18 +283,18 @@ fn stopped(
     labels: &Path,
     output: &Path,
     accept: impl Fn(&LabelRow) -> bool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let (header, count) = stop_labels(labels, output, accept)?;
     let text = format!(
-        "{} labels became stops\n{}",
-        number(count),
+        "{} became stops\n{}",
+        counted(count, "label", "labels"),
         made(&header, output)
     );
-    tell(output, &text)
+    print_summary(output, &text)
 }
 
-fn write_list(labels: &Path, list: &Path) -> Result<(), Failure> {
-    let mut text = "# Proposed to be stopped. Remove the lines that are worth looking for; `cento labels review --apply` stops the rest.\n\
+fn write_list(labels: &Path, list: &Path) -> Result<(), CommandError> {
+    let mut text = "# Proposed stops. Remove the lines of labels to keep; `cento labels review --apply` stops the rest.\n\
                     [chunks]\n"
         .to_owned();
     let mut count = 0;
@@ -307,23 +311,26 @@ fn write_list(labels: &Path, list: &Path) -> Result<(), Failure> {
     }
     write_file(list, text.as_bytes())?;
     let text = format!(
-        "{} proposals in {}\n",
-        number(count),
+        "{} in {}\n",
+        counted(count, "proposal", "proposals"),
         clean(&list.display().to_string())
     );
     Ok(print(&text)?)
 }
 
-fn show(arguments: &ReviewArguments) -> Result<(), Failure> {
+fn show(arguments: &ReviewArguments) -> Result<(), CommandError> {
     let top = arguments.top.unwrap_or(40);
     let mut proposed = 0;
     for row in label_table(&arguments.labels)? {
         proposed += u64::from(row?.proposed.is_some());
     }
     if proposed == 0 {
-        return Ok(print("No label looks like an idiom.\n")?);
+        return Ok(print("No label is proposed as a stop.\n")?);
     }
-    let mut text = format!("{} labels are proposed to be stopped\n", number(proposed));
+    let mut text = format!(
+        "{} proposed as stops\n",
+        counted(proposed, "label", "labels")
+    );
     let table = table_of(&arguments.labels);
     for row in largest(&table, top, |row| row.proposed.is_some())? {
         let hash: String = hexadecimal(&row.hash).chars().take(8).collect();
@@ -336,13 +343,15 @@ fn show(arguments: &ReviewArguments) -> Result<(), Failure> {
     }
     if proposed > top as u64 {
         let more = number(proposed - top as u64);
-        text.push_str(&format!("  … and {more} more: --top shows more of them\n"));
+        text.push_str(&format!("  and {more} more; --top shows more\n"));
     }
-    text.push_str("Stop them with --accept, or --list them to a file, edit it and --apply it.\n");
+    text.push_str(
+        "Stop them with --accept, or write a list with --list, edit it, and use --apply.\n",
+    );
     Ok(print(&text)?)
 }
 
-/// What a label says, or where it is, in so many letters.
+/// Returns the text of a label, else the page that it is on, shortened.
 fn shown(row: &LabelRow, longest: usize) -> String {
     let text = clean(row.text.as_deref().unwrap_or(&row.page)).into_owned();
     match text.char_indices().nth(longest) {
@@ -351,7 +360,7 @@ fn shown(row: &LabelRow, longest: usize) -> String {
     }
 }
 
-/// A label by its place among the most frequent ones.
+/// A label, ordered by frequency.
 struct Ranked(LabelRow);
 
 impl Ranked {
@@ -375,7 +384,7 @@ impl PartialOrd for Ranked {
 }
 
 impl Ord for Ranked {
-    // The least frequent one is at the top of the heap, to be thrown out.
+    // The least frequent label is at the top of the heap, to be removed first.
     fn cmp(&self, other: &Ranked) -> std::cmp::Ordering {
         other.key().cmp(&self.key())
     }
@@ -385,7 +394,7 @@ fn largest(
     table: &Path,
     most: usize,
     wanted: impl Fn(&LabelRow) -> bool,
-) -> Result<Vec<LabelRow>, Failure> {
+) -> Result<Vec<LabelRow>, CommandError> {
     let mut heap = BinaryHeap::new();
     for row in read_labels(table)? {
         let row = row?;
@@ -403,19 +412,19 @@ fn largest(
         .collect())
 }
 
-/// The most frequent labels, as rows of a table: text, times, pages, domains.
+/// Returns the most frequent labels as rows of a table: text, times, pages, domains.
 pub(crate) fn most_frequent(
     table: &Path,
     most: usize,
     wanted: impl Fn(&LabelRow) -> bool,
-) -> Result<Vec<Vec<String>>, Failure> {
+) -> Result<Vec<Vec<String>>, CommandError> {
     let rows = largest(table, most, wanted)?;
     let cells = rows.iter().map(|row| {
         vec![
             shown(row, 70),
             number(row.count),
             number(row.pages),
-            number(row.sites),
+            row.sites.map_or_else(|| "–".to_owned(), number),
         ]
     });
     Ok(cells.collect())

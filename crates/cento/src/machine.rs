@@ -1,11 +1,34 @@
-//! What the machine has, and how much of it a command may use.
+//! Options for threads, memory and temporary files, and how they are resolved.
 
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::arguments::MachineArguments;
+use clap::Args;
 
-/// A number of bytes as people type it: `800`, `64M`, `1.5G`, `2GiB`. Units are powers of 1,024.
+/// Threads and memory that a command may use.
+#[derive(Debug, Args)]
+pub(crate) struct MachineArguments {
+    /// Worker threads [default: the number of cores]
+    #[arg(long, value_name = "N", help_heading = "Machine")]
+    pub(crate) threads: Option<NonZeroUsize>,
+    /// Memory to use [default: half of the machine's memory]
+    #[arg(long, value_name = "SIZE", help_heading = "Machine")]
+    pub(crate) memory: Option<Size>,
+}
+
+/// Threads, memory and a folder for temporary files.
+#[derive(Debug, Args)]
+pub(crate) struct ResourceArguments {
+    /// Folder for temporary files [default: beside the findings]
+    #[arg(long, value_name = "FOLDER", help_heading = "Machine")]
+    pub(crate) temp: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) machine: MachineArguments,
+}
+
+/// A number of bytes, typed as `800`, `64M`, `1.5G` or `2GiB`. Units are powers of 1,024.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size(pub(crate) u64);
 
@@ -20,44 +43,49 @@ impl FromStr for Size {
             "m" | "mb" | "mib" => 2,
             "g" | "gb" | "gib" => 3,
             "t" | "tb" | "tib" => 4,
-            unit => return Err(format!("`{unit}` is no unit of size: use K, M, G or T")),
+            unit => return Err(format!("unknown unit `{unit}`: use K, M, G or T")),
         };
         let number: f64 = digits
             .trim()
             .parse()
-            .map_err(|_| format!("`{text}` is no size"))?;
+            .map_err(|_| format!("invalid size `{text}`"))?;
         if !number.is_finite() || number <= 0.0 {
-            return Err(format!("`{text}` is no size"));
+            return Err(format!("invalid size `{text}`"));
         }
         Ok(Size((number * 1024f64.powi(exponent)) as u64))
     }
 }
 
-/// A time as people type it: `60`, `0.5`.
+/// Parses a duration in seconds, such as `60` or `0.5`.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     text.parse()
         .ok()
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .filter(|time| time.as_millis() > 0)
-        .ok_or_else(|| format!("`{text}` is no number of seconds, a thousandth at least"))
+        .ok_or_else(|| format!("invalid duration `{text}`: use seconds, at least 0.001"))
 }
 
 impl MachineArguments {
-    /// Threads to use.
+    /// Returns the number of threads to use.
     pub(crate) fn threads(&self) -> usize {
-        let cores = || std::thread::available_parallelism().map_or(1, Into::into);
-        self.threads.map_or_else(cores, Into::into)
+        threads_or_cores(self.threads)
     }
 
-    /// Bytes of memory to use: half of what there is, unless told.
+    /// Returns the number of bytes of memory to use.
     pub(crate) fn memory(&self) -> u64 {
         self.memory
             .map_or_else(|| total_memory().unwrap_or(4 << 30) / 2, |size| size.0)
     }
 }
 
-/// The machine's memory, or what its control group allows if that is less: half of a host's memory
-/// is no help in a container that may have a tenth of it.
+/// Returns the typed number of threads, or the number of cores.
+pub(crate) fn threads_or_cores(typed: Option<NonZeroUsize>) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, Into::into);
+    typed.map_or_else(cores, Into::into)
+}
+
+/// Returns the machine's memory, or the limit of its control group if that is lower: in a container
+/// that may use a tenth of the host's memory, half of the host's memory is too much.
 fn total_memory() -> Option<u64> {
     let all = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = all.lines().find(|line| line.starts_with("MemTotal:"))?;
@@ -79,7 +107,7 @@ mod tests {
     use super::{Size, seconds};
 
     #[test]
-    fn seconds_are_read_as_people_type_them() {
+    fn durations_are_parsed_from_seconds() {
         assert_eq!(seconds("0.5").map(|time| time.as_millis()), Ok(500));
         for text in ["", "0", "-1", "nan", "inf", "1e30", "0.0001", "a minute"] {
             assert!(seconds(text).is_err(), "{text}");
@@ -87,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_read_as_people_type_them() {
+    fn sizes_are_parsed_with_units() {
         for (text, bytes) in [
             ("800", 800),
             ("64M", 64 << 20),

@@ -1,18 +1,21 @@
 //! `cento`: finds reused text in any corpus, from a folder to a web crawl.
 //!
-//! This binary parses what was typed, resolves it to settings, calls the library that does the
-//! work, and prints. Logic lives in the crates that it calls.
+//! This binary parses the command line, resolves it to settings, calls the library that does the
+//! work, and prints the results. Logic lives in the crates that it calls.
 
-#![warn(clippy::print_stdout, clippy::print_stderr)] // They panic where nobody listens: see `output`.
+#![warn(clippy::print_stdout, clippy::print_stderr)] // They panic on a closed pipe: see `output`.
 
 mod analysis;
 mod arguments;
 mod cat;
+mod command_error;
+mod command_line;
 mod copies;
+mod corpora;
 mod detect;
 mod discover;
-mod failure;
-mod flow_bench;
+mod figures;
+mod files;
 mod index;
 mod info;
 mod interrupt;
@@ -20,32 +23,46 @@ mod labels;
 mod machine;
 mod meter;
 #[cfg(test)]
-mod options;
+mod option_pairs;
 mod originals;
 mod output;
 mod overlap;
-mod overlap_bench;
 mod phrases;
 mod quilts;
+mod reading;
 mod replication;
 mod report;
+mod sample;
 mod scan;
 mod score;
 mod synth;
-mod words;
 
 use std::process::ExitCode;
 
 use clap::CommandFactory;
 
 use arguments::{Arguments, Verb};
-use failure::Failure;
+use command_error::CommandError;
 
 fn main() -> ExitCode {
+    // A panic is a bug. It is printed where it happens, and its thread ends; if that was a worker,
+    // the engine returns an error.
+    std::panic::set_hook(Box::new(|panic| {
+        output::say(&format!("internal error: {panic}"))
+    }));
     interrupt::listen();
-    let arguments = words::parse();
+    let arguments = command_line::parse();
     cento_flow::raise_file_limit();
-    let outcome = match arguments.verb {
+    let outcome = std::panic::catch_unwind(|| run(arguments.verb))
+        .unwrap_or_else(|_| Err(CommandError::panicked()));
+    match outcome {
+        Ok(status) => status,
+        Err(error) => error.report(),
+    }
+}
+
+fn run(verb: Verb) -> Result<ExitCode, CommandError> {
+    match verb {
         Verb::Scan(arguments) => scan::run(&arguments),
         Verb::Index(arguments) => index::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
@@ -60,19 +77,13 @@ fn main() -> ExitCode {
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Synth(arguments) => synth::run(&arguments),
         Verb::Score(arguments) => score::run(&arguments),
-        Verb::FlowBench(arguments) => flow_bench::run(&arguments),
-        Verb::OverlapBench(arguments) => overlap_bench::run(&arguments),
         Verb::Man => man(),
         Verb::Completions { shell } => completions(shell),
-    };
-    match outcome {
-        Ok(status) => status,
-        Err(failure) => failure.report(),
     }
 }
 
-/// The manual: the page of the program, then the page of each verb.
-fn man() -> Result<ExitCode, Failure> {
+/// Prints the man page of the program, then that of each verb.
+fn man() -> Result<ExitCode, CommandError> {
     let mut page = Vec::new();
     let mut command = Arguments::command();
     command.build();
@@ -84,7 +95,7 @@ fn man() -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Failure> {
+fn completions(shell: clap_complete::Shell) -> Result<ExitCode, CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "cento", &mut script);
     output::print_bytes(&script)?;

@@ -1,4 +1,4 @@
-//! Showing that long work goes on: a bar on a terminal, plain lines elsewhere.
+//! Progress of long steps: a bar on a terminal, plain lines elsewhere.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -6,49 +6,40 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use cento_scan::{INDEX, Watch};
+use cento_scan::{INDEX_STEP, ScanProgress};
 use cento_store::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::interrupt::{CancelGuard, on_interrupt};
 use crate::output::{number, say, size};
 
-/// How often a bar is drawn, and how often a line is logged where there is no terminal.
+/// How often the bar is drawn, and how often a line is printed without a terminal.
 const DRAW: Duration = Duration::from_millis(200);
 const LOG: Duration = Duration::from_secs(10);
 
-/// Watches a run until it is dropped.
+/// A step that reports progress and can be cancelled.
+pub(crate) trait MeteredStep: Send + Sync + 'static {
+    /// Asks the step to stop.
+    fn cancel(&self);
+    /// Returns the current progress; `begun` is when the step started.
+    fn reading(&self, begun: Instant) -> Reading;
+}
+
+/// Shows the progress of a step, and cancels it on Ctrl-C, until it is dropped.
 pub(crate) struct Meter {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
+    _cancel: CancelGuard,
 }
 
 impl Meter {
-    /// Starts to watch the reading of inputs.
-    pub(crate) fn start(progress: Arc<Progress>) -> Meter {
-        Meter::show(move |begun| Reading {
-            done: progress.bytes(),
-            all: progress.total_bytes(),
-            line: line(&progress, begun),
-        })
-    }
-
-    /// Starts to watch a flow.
-    pub(crate) fn over_flow(progress: Arc<cento_flow::Progress>) -> Meter {
-        Meter::show(move |begun| Reading {
-            done: progress.finished(),
-            all: progress.tasks(),
-            line: flow_line(&progress, begun),
-        })
-    }
-
-    /// Starts to watch a scan, from its first byte to its last table.
-    pub(crate) fn over_scan(watch: Arc<Watch>) -> Meter {
-        Meter::show(move |begun| scan_reading(&watch, begun))
-    }
-
-    fn show(read: impl Fn(Instant) -> Reading + Send + 'static) -> Meter {
+    /// Starts to show a step.
+    pub(crate) fn start<S: MeteredStep>(step: &Arc<S>) -> Meter {
+        let cancelled = Arc::clone(step);
+        let cancel = on_interrupt(move || cancelled.cancel());
         let (stop, stopped) = channel::<()>();
-        // Where no thread can be started, nothing is shown, and the work goes on.
+        let step = Arc::clone(step);
+        // If no thread can be started, no progress is shown, and the step runs all the same.
         let thread = std::thread::Builder::new().spawn(move || {
             let terminal = std::io::stderr().is_terminal();
             let bar = terminal.then(new_bar);
@@ -56,8 +47,8 @@ impl Meter {
             let wait = if terminal { DRAW } else { LOG };
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 match &bar {
-                    Some(bar) => draw(bar, &read(begun)),
-                    None => say(&read(begun).line),
+                    Some(bar) => draw(bar, &step.reading(begun)),
+                    None => say(&step.reading(begun).line),
                 }
             }
             if let Some(bar) = bar {
@@ -67,12 +58,13 @@ impl Meter {
         Meter {
             stop: Some(stop),
             thread: thread.ok(),
+            _cancel: cancel,
         }
     }
 }
 
-/// What is shown at one moment.
-struct Reading {
+/// The progress of a step at one moment.
+pub(crate) struct Reading {
     done: u64,
     all: u64,
     line: String,
@@ -82,7 +74,7 @@ impl Drop for Meter {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // A display that failed has no say in how the run ends.
+            // A display that failed does not affect the outcome of the step.
             let _ = thread.join();
         }
     }
@@ -90,7 +82,7 @@ impl Drop for Meter {
 
 fn new_bar() -> ProgressBar {
     let bar = ProgressBar::new(0);
-    // A template that does not parse leaves the plain bar, which is no worse than none.
+    // If the template does not parse, the default style remains.
     if let Ok(style) = ProgressStyle::with_template("{wide_bar} {percent:>3} %  {msg}") {
         bar.set_style(style.progress_chars("━╸ "));
     }
@@ -103,57 +95,22 @@ fn draw(bar: &ProgressBar, reading: &Reading) {
     bar.set_message(reading.line.clone());
 }
 
-/// Parts that the share of a scan is shown in.
-const SCAN_PARTS: u64 = 1000;
+/// Reading inputs: `12,345 pages  1.2 GB of 8.0 GB  110 MB/s  1:02 left`.
+impl MeteredStep for Progress {
+    fn cancel(&self) {
+        Progress::cancel(self);
+    }
 
-/// `quilts (4 of 5), cover 5  12 of 256  0:14`; the bar is of all of it.
-fn scan_reading(watch: &Watch, begun: Instant) -> Reading {
-    let moment = watch.moment();
-    let seconds = begun.elapsed().as_secs();
-    let step = format!("{} ({} of {})", moment.name, moment.number, moment.of);
-    let detail = if moment.name == INDEX {
-        let index = &watch.index;
-        let mut detail = format!("{} pages  {}", number(index.pages()), size(index.bytes()));
-        if index.total_bytes() > 0 {
-            detail.push_str(&format!(" of {}", size(index.total_bytes())));
+    fn reading(&self, begun: Instant) -> Reading {
+        Reading {
+            done: self.bytes(),
+            all: self.total_bytes(),
+            line: read_line(self, begun),
         }
-        detail
-    } else {
-        let flow = &watch.flow;
-        let (finished, tasks) = (number(flow.finished()), number(flow.tasks()));
-        format!("{}  {finished} of {tasks}", flow.stage())
-    };
-    Reading {
-        done: (moment.share * SCAN_PARTS as f64) as u64,
-        all: SCAN_PARTS,
-        line: format!(
-            "{step}, {detail}  {:.0} % of all  {}:{:02}",
-            100.0 * moment.share,
-            seconds / 60,
-            seconds % 60
-        ),
     }
 }
 
-/// `sketch  12 of 40  3,456,789 rows  0:14`.
-fn flow_line(progress: &cento_flow::Progress, begun: Instant) -> String {
-    let seconds = begun.elapsed().as_secs();
-    let mut line = format!(
-        "{}  {} of {}  {} rows",
-        progress.stage(),
-        number(progress.finished()),
-        number(progress.tasks()),
-        number(progress.rows())
-    );
-    if progress.spilled() > 0 {
-        line.push_str(&format!("  {} on disk", size(progress.spilled())));
-    }
-    line.push_str(&format!("  {}:{:02}", seconds / 60, seconds % 60));
-    line
-}
-
-/// `12,345 pages  1.2 GB of 8.0 GB  110 MB/s  1:02 left`.
-fn line(progress: &Progress, begun: Instant) -> String {
+fn read_line(progress: &Progress, begun: Instant) -> String {
     let seconds = begun.elapsed().as_secs_f64().max(0.001);
     let bytes = progress.bytes();
     let rate = bytes as f64 / seconds;
@@ -173,7 +130,74 @@ fn line(progress: &Progress, begun: Instant) -> String {
     line.push_str(&format!("  {}/s", size(rate as u64)));
     if total > bytes && rate > 0.0 {
         let left = ((total - bytes) as f64 / rate) as u64;
-        line.push_str(&format!("  {}:{:02} left", left / 60, left % 60));
+        line.push_str(&format!("  {} left", minutes(left)));
     }
     line
+}
+
+/// An analysis: `sketch  12 of 40  3,456,789 rows  0:14`.
+impl MeteredStep for cento_flow::Progress {
+    fn cancel(&self) {
+        cento_flow::Progress::cancel(self);
+    }
+
+    fn reading(&self, begun: Instant) -> Reading {
+        let mut line = format!(
+            "{}  {} of {}  {} rows",
+            self.stage(),
+            number(self.finished()),
+            number(self.tasks()),
+            number(self.rows())
+        );
+        if self.spilled() > 0 {
+            line.push_str(&format!("  {} on disk", size(self.spilled())));
+        }
+        line.push_str(&format!("  {}", minutes(begun.elapsed().as_secs())));
+        Reading {
+            done: self.finished(),
+            all: self.tasks(),
+            line,
+        }
+    }
+}
+
+/// Resolution of the bar of a scan.
+const SCAN_PARTS: u64 = 1000;
+
+/// A scan: `quilts (4 of 5), cover 5  12 of 256  63 % of all  0:14`. The bar covers all steps.
+impl MeteredStep for ScanProgress {
+    fn cancel(&self) {
+        ScanProgress::cancel(self);
+    }
+
+    fn reading(&self, begun: Instant) -> Reading {
+        let moment = self.status();
+        let step = format!("{} ({} of {})", moment.name, moment.number, moment.of);
+        let detail = if moment.name == INDEX_STEP {
+            let index = &self.index;
+            let mut detail = format!("{} pages  {}", number(index.pages()), size(index.bytes()));
+            if index.total_bytes() > 0 {
+                detail.push_str(&format!(" of {}", size(index.total_bytes())));
+            }
+            detail
+        } else {
+            let flow = &self.flow;
+            let (finished, tasks) = (number(flow.finished()), number(flow.tasks()));
+            format!("{}  {finished} of {tasks}", flow.stage())
+        };
+        Reading {
+            done: (moment.share * SCAN_PARTS as f64) as u64,
+            all: SCAN_PARTS,
+            line: format!(
+                "{step}, {detail}  {:.0} % of all  {}",
+                100.0 * moment.share,
+                minutes(begun.elapsed().as_secs())
+            ),
+        }
+    }
+}
+
+/// Formats seconds as `1:02`.
+fn minutes(seconds: u64) -> String {
+    format!("{}:{:02}", seconds / 60, seconds % 60)
 }

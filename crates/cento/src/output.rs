@@ -1,14 +1,14 @@
-//! Printing for people: numbers, sizes, tables, and text that came from strangers.
+//! Printing: standard output and error, tables, and text from untrusted pages.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
-use cento_scan::{Cell, Table};
+use cento_report::{ReportCell, ReportTable};
 use unicode_width::UnicodeWidthStr;
 
-pub(crate) use cento_scan::words::{number, size};
+pub(crate) use cento_report::format::{number, size};
 
-/// Writes to standard output. A reader that has heard enough (`cento … | head`) is no error.
+/// Writes to standard output. A closed pipe (`cento … | head`) is not an error.
 pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
@@ -17,24 +17,24 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// [`print_bytes`] for a text.
+/// Writes a text to standard output.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     print_bytes(text.as_bytes())
 }
 
-/// Says something to people, on standard error. Nobody listens where that is closed or full, and
-/// the command goes on.
+/// Writes a line to standard error. Errors are ignored: a closed standard error must not end the
+/// command.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// The first letters of a stranger's words, made harmless.
+/// The first characters of an untrusted text, cleaned.
 pub(crate) fn shortened(text: &str, longest: usize) -> String {
-    cento_scan::words::shortened(&clean(text), longest)
+    cento_report::format::shortened(&clean(text), longest)
 }
 
-/// Text from a page, made harmless: a terminal obeys control characters, and a page may be hostile.
-/// Line breaks become spaces, so that one item stays on one line.
+/// Replaces the characters of an untrusted text that control a terminal. Line breaks become spaces,
+/// so that an item stays on one line.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     if text.chars().any(dangerous) {
         let spaced = |c: char| if c.is_whitespace() { ' ' } else { '\u{fffd}' };
@@ -48,7 +48,8 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The same for text of several lines. It is left alone where no terminal reads it.
+/// Like [`clean`], but keeps line breaks and tabs. Text is unchanged if standard output is not a
+/// terminal.
 pub(crate) fn clean_lines(text: &str) -> Cow<'_, str> {
     if !io::stdout().is_terminal() || !text.chars().any(|c| dangerous(c) && c != '\n' && c != '\t')
     {
@@ -62,8 +63,8 @@ pub(crate) fn clean_lines(text: &str) -> Cow<'_, str> {
     )
 }
 
-/// Control characters, the marks that turn the direction of text around or after them, and the
-/// separators that some terminals take for the end of a line.
+/// Returns whether a character is a control character, changes the direction of text, or is a line
+/// separator to some terminals.
 fn dangerous(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -72,7 +73,7 @@ fn dangerous(c: char) -> bool {
         )
 }
 
-/// Lines of a name, a number and a remark, the numbers under each other.
+/// A list of names, values and remarks, aligned in columns.
 #[derive(Default)]
 pub(crate) struct Lines {
     rows: Vec<(String, String, String)>,
@@ -92,7 +93,7 @@ impl Lines {
         self.rows.push((name.into(), value.into(), remark.into()));
     }
 
-    /// Names in a column as wide as the widest, numbers right-aligned behind it.
+    /// Renders the list: names left-aligned, values right-aligned, then the remarks.
     pub(crate) fn render(&self) -> String {
         let width = |cell: fn(&(String, String, String)) -> &String| {
             self.rows
@@ -112,51 +113,30 @@ impl Lines {
     }
 }
 
-/// A table with a heading: the first column to the left, the others to the right.
+/// A table with a heading: text left-aligned, numbers right-aligned.
 pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
     let heading: Vec<String> = heading.iter().map(|&name| name.to_owned()).collect();
-    let width = |column: usize| {
-        let cells = rows
-            .iter()
-            .chain([&heading])
-            .filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..heading.len()).map(width).collect();
-    let mut text = String::new();
-    for (index, row) in [&heading].into_iter().chain(rows).enumerate() {
-        let mut line = if index == 0 {
-            String::new()
-        } else {
-            "  ".to_owned()
-        };
-        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-            // The heading stands out by two characters; its first column makes up for them.
-            let first = width + if index == 0 { 2 } else { 0 };
-            match column {
-                0 => line.push_str(&format!("{cell:<first$}")),
-                _ => line.push_str(&format!("  {cell:>width$}")),
-            }
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
+    let is_number =
+        |cell: &String| cell.starts_with(|c: char| c.is_ascii_digit() || "–-".contains(c));
+    aligned(&heading, rows, |column| {
+        let mut cells = rows.iter().filter_map(|row| row.get(column));
+        column > 0 && cells.all(is_number)
+    })
 }
 
-/// How much of addresses is shown.
+/// How the cells of a table of findings are shown.
 #[derive(Default)]
-pub(crate) struct Shown<'a> {
-    /// What they all begin with, and nobody wants to read in every line.
+pub(crate) struct CellStyle<'a> {
+    /// Common beginning of all addresses, which is not repeated on every line.
     pub(crate) root: &'a str,
-    /// Letters that words have at most; what is longer loses its middle.
+    /// Most characters of a text; longer ones lose their middle.
     pub(crate) longest: Option<usize>,
 }
 
-impl Shown<'_> {
-    fn cell(&self, cell: &Cell) -> String {
+impl CellStyle<'_> {
+    fn cell(&self, cell: &ReportCell) -> String {
         let text = match cell {
-            Cell::Address(address) => address
+            ReportCell::Address(address) => address
                 .strip_prefix(self.root)
                 .unwrap_or(address)
                 .to_owned(),
@@ -170,7 +150,7 @@ impl Shown<'_> {
     }
 }
 
-/// The begin and the end of a text: of an address both tell something.
+/// Shortens a text in its middle: the beginning and the end of an address are both informative.
 fn without_middle(text: &str, longest: usize) -> String {
     let letters = text.chars().count();
     if letters <= longest {
@@ -183,9 +163,9 @@ fn without_middle(text: &str, longest: usize) -> String {
     format!("{first}…{last}")
 }
 
-/// The strongest findings, under their title: words to the left, numbers to the right. Nothing if
-/// there are none.
-pub(crate) fn strongest(table: &Table, shown: &Shown<'_>) -> String {
+/// A table of findings under its title: text left-aligned, numbers right-aligned. Empty if the
+/// table has no rows.
+pub(crate) fn findings_table(table: &ReportTable, style: &CellStyle<'_>) -> String {
     let Some(model) = table.rows.first() else {
         return String::new();
     };
@@ -193,13 +173,24 @@ pub(crate) fn strongest(table: &Table, shown: &Shown<'_>) -> String {
     if let Some(first) = heading.first_mut() {
         first.clone_from(&table.title);
     }
-    let cells = |row: &Vec<Cell>| row.iter().map(|cell| shown.cell(cell)).collect();
+    let cells = |row: &Vec<ReportCell>| row.iter().map(|cell| style.cell(cell)).collect();
     let rows: Vec<Vec<String>> = table.rows.iter().map(cells).collect();
+    let mut text = aligned(&heading, &rows, |column| {
+        model.get(column).is_some_and(ReportCell::is_number)
+    });
+    if table.more > 0 {
+        text.push_str(&format!("  and {} more\n", number(table.more)));
+    }
+    text
+}
+
+/// Rows under a heading, in columns as wide as their widest cell; `right` says which columns are
+/// right-aligned. The heading begins two columns left of the rows.
+fn aligned(heading: &[String], rows: &[Vec<String>], right: impl Fn(usize) -> bool) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         let widest = cells.map(|cell| cell.width()).max().unwrap_or(0);
         let name = heading.get(column).map_or(0, |name| name.width());
-        // The first heading stands out by two characters.
         widest.max(if column == 0 {
             name.saturating_sub(2)
         } else {
@@ -208,30 +199,21 @@ pub(crate) fn strongest(table: &Table, shown: &Shown<'_>) -> String {
     };
     let widths: Vec<usize> = (0..heading.len()).map(width).collect();
     let mut text = String::new();
-    for (index, row) in std::iter::once(&heading).chain(&rows).enumerate() {
+    let lines = std::iter::once(heading).chain(rows.iter().map(Vec::as_slice));
+    for (index, row) in lines.enumerate() {
         let mut line = String::new();
         for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-            let number = model.get(column).is_some_and(Cell::is_number);
-            line.push_str(match (column, index) {
-                (0, 0) => "",
-                _ => "  ",
-            });
-            let width = if (column, index) == (0, 0) {
-                width + 2
-            } else {
-                width
-            };
+            let first = (column, index) == (0, 0);
+            line.push_str(if first { "" } else { "  " });
+            let width = if first { width + 2 } else { width };
             let padding = " ".repeat(width.saturating_sub(cell.width()));
-            line.push_str(&match number {
+            line.push_str(&match right(column) {
                 true => format!("{padding}{cell}"),
                 false => format!("{cell}{padding}"),
             });
         }
         text.push_str(line.trim_end());
         text.push('\n');
-    }
-    if table.more > 0 {
-        text.push_str(&format!("  and {} more\n", number(table.more)));
     }
     text
 }
@@ -241,10 +223,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_page_says_cannot_command_a_terminal() {
+    fn page_text_cannot_control_a_terminal() {
         assert_eq!(clean("a\u{1b}[31mred\nb"), "a\u{fffd}[31mred b");
         assert_eq!(clean("x\u{202e}cod.exe"), "x\u{fffd}cod.exe");
-        // Nor turn a line around, nor end it.
+        // Marks of direction and line separators.
         for mark in [
             '\u{61c}', '\u{200e}', '\u{200f}', '\u{2028}', '\u{2029}', '\u{2067}',
         ] {

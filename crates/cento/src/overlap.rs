@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_find::overlap::{
-    COMMON, PAIRS, Params, REPLICAS, SERVERS, Summary, Unit, usual_threshold,
+    COMMON, OverlapParams, OverlapSummary, PAIRS, REPLICAS, SERVERS, Unit, usual_threshold,
 };
-use cento_find::{Findings, Source, read_table, row_values};
+use cento_find::{CorpusPages, Findings, read_table, row_values};
 use cento_scan::Analysis;
 use cento_scan::analyses::overlap::{Pages, Servers, ignored};
 use cento_scan::analyses::replication::Replication;
@@ -15,43 +15,44 @@ use cento_text::chunk::ChunkKind;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use crate::analysis::{AnalysisArguments, FigureArguments, open_source};
-use crate::failure::Failure;
+use crate::analysis::AnalysisArguments;
+use crate::command_error::CommandError;
+use crate::corpora::open_corpora;
+use crate::figures::FigureArguments;
 use crate::output::{Lines, clean, number, print};
 use crate::replication::text as replication_text;
 
 /// Find pages or servers that share chunks
 ///
-/// Finds every pair of pages that has at least so many chunks in common, and says how much of each
-/// is in the other (Shivakumar & Garcia-Molina 1998). A page is the set of its chunks; pages with
-/// the same text count as one, the earliest by date. With --servers, every pair of servers, each of
-/// them the union of its pages: of a mirror nearly all is in the other. The result is exact,
-/// whatever the memory; chunks that are ignored because they are on too many pages (--max-pages)
-/// are counted and reported.
+/// Finds all pairs of pages that share at least --threshold chunks, and the share of each page that
+/// is found in the other (Shivakumar & Garcia-Molina 1998). A page is the set of its chunks; pages
+/// with identical text count as one, the earliest by date. With --servers, finds pairs of servers,
+/// each the union of its pages: mirrors share nearly all chunks. Results are exact with any amount
+/// of memory; chunks that are ignored because they are on too many pages (--max-pages) are counted
+/// and reported.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Chunks are cut from the text anew; a corpus without text has those it was indexed with. Lines are
-those that a reader sees: longer ones are wrapped at 80 columns, between words. Chunks of lines,
-sentences or words do not overlap. The usual threshold is what makes some 500 words: 15 of
-lines:4 and 25 of lines:2 as in the paper, 5 of paragraph, 25 of sentences:1, 500/N of words:N.
+Chunks are cut from the stored text; a corpus without text uses the chunks it was indexed with.
+Lines longer than 80 columns are wrapped between words. Chunks of lines, sentences or words do not
+overlap. The default threshold corresponds to about 500 words: 15 for lines:4 and 25 for lines:2 as
+in the paper, 5 for paragraph, 25 for sentences:1, 500/N for words:N.
 
-Tables in CORPUS/findings/overlap/RUN, strongest pair first (--out and --json give the first one):
-  pairs     page_id, page, of_id, of, chunks (shared), page_chunks, of_chunks, page_share (shared
-            chunks of all of the page), of_share, page_copies, of_copies (pages of the same text);
-            of is the earlier by date, or the one of the lower id if dates do not tell
-  common    chunk_hash, pages, page_id, page, text: chunks on more than --max-pages pages. They
-            count neither as shared nor among the chunks of a page
+Tables in CORPUS/findings/overlap/RUN, strongest pair first (--out and --json export the first one):
+  pairs     page_id, page, of_id, of, chunks (shared), page_chunks, of_chunks, page_share (share of
+            the page's chunks that are in the other), of_share, page_copies, of_copies (pages with
+            identical text); of is the earlier page by date, or the one with the lower id
+  common    chunk_hash, pages, page_id, page, text: chunks on more than --max-pages pages, which
+            are ignored
 and in CORPUS/findings/overlap-servers/RUN:
   servers   server, of, chunks, server_chunks, of_chunks, server_share, of_share, server_pages,
-            of_pages; server is the one of which more is in the other
+            of_pages; server is the one with the larger share in the other
 and in CORPUS/findings/replication/RUN:
-  replicas  notion (exact, lines:4, lines:2), from, to, pages, share: pages with so many replicas
+  replicas  notion (exact, lines:4, lines:2), from, to, pages, share: pages by number of replicas
   savings   notion, pages, saved_pages, share, bytes, saved_bytes, share_of_bytes: what a crawl saves
-            that visits earlier pages first and skips replicas of visited ones
+            that visits earlier pages first and skips replicas of visited pages
   collections  servers, pages, replicas, collection (its folder on the server that has most of
-            it), page: what the same servers hold together
-All chunks count for --replication, however many pages have them; it holds 32 bytes for each page
-in memory.
+            it), page: pages replicated on the same set of servers
+--replication ignores no chunks, and needs 32 bytes of memory per page.
 
 Examples:
   cento overlap crawl.cento
@@ -66,24 +67,22 @@ pub(crate) struct OverlapArguments {
     /// Compare servers instead of pages: by host, or by registered domain
     #[arg(long, value_name = "BY", num_args = 0..=1, require_equals = true, default_missing_value = "host")]
     servers: Option<ServerKind>,
-    /// What a chunk is: paragraph, lines:N, sentences:N, words:N or document [default: as the
-    /// corpus was indexed]
+    /// Unit of text: paragraph, lines:N, sentences:N, words:N or document [default: that of the
+    /// corpus]
     #[arg(long, value_name = "KIND")]
     chunk: Option<ChunkKind>,
-    /// How many chunks a pair must share at least [default: as many as make some 500 words, see
-    /// below]
+    /// Minimum number of shared chunks [default: about 500 words, see below]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..))]
     threshold: Option<u32>,
-    /// Ignore chunks that are on more pages, or servers, than this: a chunk on p of them makes p²/2
-    /// pairs. 0 ignores none [default: 1,000; more in a small corpus, where nothing need be
-    /// ignored]
+    /// Ignore chunks on more pages, or servers, than this: a chunk on p pages makes p²/2 pairs. 0
+    /// ignores none [default: 1,000; more in a small corpus, where no chunk need be ignored]
     #[arg(long, value_name = "N")]
     max_pages: Option<u32>,
-    /// Report how often pages are replicated and what a crawl without replicas would save: by the
-    /// same text, by 15 chunks of four lines, by 25 of two
+    /// Report how often pages are replicated, and what a crawl without replicas would save: by
+    /// identical text, by 15 shared chunks of four lines, and by 25 shared chunks of two lines
     #[arg(long, conflicts_with_all = ["servers", "chunk", "threshold", "max_pages"])]
     replication: bool,
-    /// How many pairs to show
+    /// Number of pairs to show
     #[arg(
         long,
         value_name = "N",
@@ -92,7 +91,7 @@ pub(crate) struct OverlapArguments {
         help_heading = "Output"
     )]
     top: usize,
-    /// Draw the replication as figures: SVG, and CSV with the numbers
+    /// Write figures of the replication, as SVG and CSV
     #[arg(
         long,
         value_name = "FOLDER",
@@ -114,11 +113,12 @@ enum ServerKind {
 }
 
 impl OverlapArguments {
-    fn params(&self, source: &Source) -> Params {
+    /// Resolves the parameters; the defaults depend on the corpus.
+    fn resolve(&self, source: &CorpusPages) -> OverlapParams {
         let stored = source.corpora().first();
         let stored = stored.map(|corpus| corpus.parameters().chunk);
         let chunk = self.chunk.or(stored).unwrap_or_default();
-        Params {
+        OverlapParams {
             unit: match self.servers {
                 None => Unit::Pages,
                 Some(ServerKind::Host) => Unit::Host,
@@ -126,28 +126,28 @@ impl OverlapArguments {
             },
             threshold: self.threshold.unwrap_or_else(|| usual_threshold(chunk)),
             max_pages: self.max_pages,
-            ..Params::new(chunk)
+            ..OverlapParams::new(chunk)
         }
     }
 }
 
-pub(crate) fn run(arguments: &OverlapArguments) -> Result<ExitCode, Failure> {
-    let source = Arc::new(open_source(
+pub(crate) fn run(arguments: &OverlapArguments) -> Result<ExitCode, CommandError> {
+    let source = Arc::new(open_corpora(
         &[&arguments.corpus],
         arguments.analysis.partial,
     )?);
     if arguments.replication {
         return run_replication(arguments, &source);
     }
-    let params = arguments.params(&source);
+    let params = arguments.resolve(&source);
     let (analysis, table): (&dyn Analysis, _) = match params.unit {
-        Unit::Pages => (&Pages, PAIRS),
-        Unit::Host | Unit::Domain => (&Servers, SERVERS),
+        Unit::Pages => (&Pages, PAIRS.as_str()),
+        Unit::Host | Unit::Domain => (&Servers, SERVERS.as_str()),
     };
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
         analysis.run(&source, &json!(params), workplace)
     })?;
-    if !arguments.analysis.give(&findings.table(table))? {
+    if !arguments.analysis.export(&findings.table(table))? {
         print(&text(
             arguments,
             &params,
@@ -160,8 +160,8 @@ pub(crate) fn run(arguments: &OverlapArguments) -> Result<ExitCode, Failure> {
 
 fn run_replication(
     arguments: &OverlapArguments,
-    source: &Arc<Source>,
-) -> Result<ExitCode, Failure> {
+    source: &Arc<CorpusPages>,
+) -> Result<ExitCode, CommandError> {
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
         Replication.run(source, &Value::Null, workplace)
     })?;
@@ -170,7 +170,10 @@ fn run_replication(
             .figure_format
             .write(folder, &Replication.figures(&findings)?)?;
     }
-    if !arguments.analysis.give(&findings.table(REPLICAS))? {
+    if !arguments
+        .analysis
+        .export(&findings.table(REPLICAS.as_str()))?
+    {
         print(&replication_text(
             &arguments.corpus,
             &findings,
@@ -180,14 +183,14 @@ fn run_replication(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What people read.
+/// Renders the summary.
 fn text(
     arguments: &OverlapArguments,
-    params: &Params,
+    params: &OverlapParams,
     findings: &Findings,
     table: &Path,
-) -> Result<String, Failure> {
-    let summary: Summary = findings.summary()?;
+) -> Result<String, CommandError> {
+    let summary: OverlapSummary = findings.summary()?;
     let (one, many) = match params.unit {
         Unit::Pages => ("page", "pages"),
         Unit::Host => ("host", "hosts"),
@@ -197,24 +200,25 @@ fn text(
     lines.add("pages", number(summary.pages));
     if params.unit == Unit::Pages {
         lines.add_with(
-            "copies",
+            "duplicates",
             number(summary.copies),
-            "with the text of another page, counted as one with the earliest",
+            "identical text, counted as one page",
         );
     } else {
         lines.add(many, number(summary.servers));
         if summary.without_server > 0 {
-            let remark = format!("without a {one}, ignored");
+            let remark = format!("ignored: they have no {one}");
             lines.add_with("pages", number(summary.without_server), remark);
         }
     }
     lines.add_with("chunks", number(summary.chunks), params.chunk.to_string());
-    let several = format!("on several {many}");
-    lines.add_with("", number(summary.shared_chunks), several);
+    let shared = format!("shared by several {many}");
+    lines.add_with("", number(summary.shared_chunks), shared);
     if summary.common > 0 {
         let remark = format!(
-            "on more than {} {many}, ignored: see the table {COMMON}",
-            number(summary.max_pages)
+            "ignored: on more than {} {many}, see the table {}",
+            number(summary.max_pages),
+            COMMON.as_str()
         );
         lines.add_with("", number(summary.common), remark);
     }
@@ -251,8 +255,8 @@ fn chunks(count: u32) -> String {
     }
 }
 
-/// An empty result says why it is empty.
-fn why_none(summary: &Summary, params: &Params, one: &str, many: &str) -> String {
+/// Explains an empty result.
+fn why_none(summary: &OverlapSummary, params: &OverlapParams, one: &str, many: &str) -> String {
     let units = if params.unit == Unit::Pages {
         summary.pages.saturating_sub(summary.copies)
     } else {
@@ -260,28 +264,30 @@ fn why_none(summary: &Summary, params: &Params, one: &str, many: &str) -> String
     };
     let why = match &summary.largest {
         Some(largest) => format!(
-            "no pair shares {}; the most that any two share is {}: {} and {}",
+            "No pair shares {}. The largest overlap is {}: {} and {}",
             chunks(params.threshold),
             chunks(largest.chunks),
             clean(&largest.page),
             clean(&largest.of)
         ),
-        None if units == 0 => format!("there is no {one} with text"),
-        None if units == 1 => format!("there is only one {one}, and it takes two to overlap"),
-        None if summary.common > 0 => format!("no two {many} share a chunk that is not ignored"),
-        None => format!("no two {many} share a chunk"),
+        None if units == 0 => format!("No {one} has text."),
+        None if units == 1 => format!("There is only one {one}."),
+        None if summary.common > 0 => {
+            format!("No two {many} share a chunk, apart from ignored ones.")
+        }
+        None => format!("No two {many} share a chunk."),
     };
     format!("\n{why}\n")
 }
 
-/// The first rows of the table. A pair takes two lines, for addresses are long.
-fn strongest(table: &Path, top: usize, one: &str) -> Result<String, Failure> {
+/// Renders the first rows of the table, with a line for each side because URLs are long.
+fn strongest(table: &Path, top: usize, one: &str) -> Result<String, CommandError> {
     let (name, share) = if one == "page" {
         ("page", "page_share")
     } else {
         ("server", "server_share")
     };
-    let mut text = format!("\n  {:>7}  {:>9}  of {one}\n", "share", "of chunks");
+    let mut text = format!("\n  {:>7}  {:>9}  {one}\n", "share", "chunks");
     let mut shown = 0;
     for batch in read_table(table)? {
         let batch = batch?;

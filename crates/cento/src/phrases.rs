@@ -7,41 +7,46 @@ use std::sync::Arc;
 
 use cento_find::Findings;
 use cento_find::copies::CopiesScheme;
-use cento_find::phrases::{ForeignBy, PhrasesParams, PhrasesSummary, SiteKind};
+use cento_find::phrases::{
+    ForeignBy, PHRASES_TABLE, PhrasesParams, PhrasesSummary, SITES_TABLE, SiteKind,
+};
+use cento_report::format::counted;
 use cento_scan::Analysis;
 use cento_scan::analyses::phrases::Phrases;
-use cento_scan::rows::{first, first_that};
+use cento_scan::select::{first, first_that};
 use clap::Args;
 use serde_json::json;
 
-use crate::analysis::{AnalysisArguments, FigureArguments, open_source};
-use crate::failure::Failure;
+use crate::analysis::AnalysisArguments;
+use crate::command_error::CommandError;
+use crate::command_line::refuse;
+use crate::corpora::open_corpora;
+use crate::figures::FigureArguments;
 use crate::output::{Lines, number, print, shortened, table};
-use crate::words::refuse;
 
-/// Find popular phrases, and the pages and sites that are made of them
+/// Find popular phrases, and the pages and sites made of them
 ///
-/// After Fetterly, Manasse & Najork 2005. From each page 84 phrases of five words are sampled, its
-/// shingles; near-copies count as one page. Unlike in the paper the end of a page is not joined to
-/// its beginning: that would be a phrase nobody wrote. A phrase is popular if it is a shingle of
-/// --min-pages pages. A site is flagged if it has many popular shingles on all of its pages: what
-/// was sliced and diced from a limited stock of sentences, but also templates filled from a
-/// database, so look at what is flagged. For pages of many popular shingles, a covering set tells
-/// which other pages they could be put together from.
+/// After Fetterly, Manasse & Najork 2005. From each page, 84 phrases of five words are sampled, its
+/// shingles; near-duplicates count as one page. Unlike in the paper, the end of a page is not
+/// joined to its beginning, which would make phrases that nobody wrote. A phrase is popular if it
+/// is a shingle of at least --min-pages pages. A site is flagged if all of its pages have many
+/// popular shingles: such pages may be generated from a limited stock of sentences, but also be
+/// templates filled from a database, so review what is flagged. For pages with many popular
+/// shingles, a covering set names other pages that they could be assembled from.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Findings are tables in CORPUS/findings/phrases: sites (the main one: pages, mean and deviation of popular
-shingles, originality, flagged), phrases (words, pages, sites, pages it was sampled from, an example),
-pages (popular shingles, originality, size and foreign contribution of the covering set) and covers
-(page, source, shingles).
+Findings are tables in CORPUS/findings/phrases: sites (the main one: pages, mean and deviation of
+popular shingles, originality, flagged), phrases (words, pages, sites, pages it was sampled from, an
+example), pages (popular shingles, originality, size and foreign contribution of the covering set)
+and covers (page, source, shingles).
 
-Originality is the share of a page's phrases that are on no other page, or of a site's that are on no other
-site. It is always made from all phrases of all pages; only popularity is sampled, unless --exact. Covering
-sets are greedy: the page with the most of what is not covered yet, pages of another domain and address
-first. They are made for --cover-pages pages of each number of popular shingles from --cover-from up; of a
-phrase, --candidates pages are candidates for each of them, foreign ones first. A covering set says
-from where a page could be put together, not from where it was. --foreign ip counts what comes from
-another address as foreign, even from the same domain, as the paper does.
+Originality is the share of a page's phrases that are on no other page, or of a site's phrases that
+are on no other site. It is computed from all phrases of all pages; only popularity is sampled,
+unless --exact. Covering sets are greedy: each step adds the page that covers most of the remaining
+phrases, foreign pages first. They are computed for --cover-pages pages of each number of popular
+shingles from --cover-from up. For each phrase, --candidates pages are considered, foreign pages
+first. A covering set shows how a page could be assembled, not how it was. --foreign ip counts pages
+of another address as foreign even if they have the same domain, as in the paper.
 
 Examples:
   cento phrases crawl.cento
@@ -52,31 +57,30 @@ pub(crate) struct PhrasesArguments {
     /// The corpus
     #[arg(value_name = "CORPUS")]
     pub(crate) corpus: PathBuf,
-    /// Words of a phrase
+    /// Words per phrase
     #[arg(short, long, value_name = "K", default_value_t = 5)]
     pub(crate) k: u32,
-    /// A phrase is popular if it was sampled from this many pages; with --exact, if it is on this
-    /// many
+    /// Minimum number of pages that a popular phrase was sampled from; with --exact, that it is on
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) min_pages: u32,
-    /// Find popular phrases among all phrases of all pages, and not among the sampled ones alone
+    /// Count all phrases of all pages, instead of the sampled ones
     #[arg(long)]
     pub(crate) exact: bool,
-    /// Leave near-copies in
+    /// Do not remove near-duplicates
     #[arg(long)]
     pub(crate) no_collapse: bool,
-    /// How near-copies are found: resemblance, or megashingle as in the paper
+    /// How near-duplicates are found: resemblance, or megashingle as in the paper
     #[arg(long, value_name = "SCHEME", default_value_t = CopiesScheme::Resemblance, conflicts_with = "no_collapse")]
     pub(crate) scheme: CopiesScheme,
 
-    /// What a site is: host, domain or ip. A spammer with a few pages on each of many hosts shows
-    /// by ip alone
+    /// What a site is: host, domain or ip. A spammer with few pages on each of many hosts shows up
+    /// only by ip
     #[arg(long, value_name = "KIND", default_value_t = SiteKind::Host, help_heading = "Sites")]
     pub(crate) site: SiteKind,
-    /// Flag sites of at least this many pages
+    /// Flag only sites with at least this many pages
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Sites")]
     pub(crate) flag_pages: u64,
-    /// And of at least this many popular shingles a page, of 84
+    /// Flag only sites with a mean of at least this many popular shingles per page, of 84
     #[arg(
         long,
         value_name = "MEAN",
@@ -84,7 +88,7 @@ pub(crate) struct PhrasesArguments {
         help_heading = "Sites"
     )]
     pub(crate) flag_mean: f64,
-    /// And of a standard deviation below this
+    /// Flag only sites with a standard deviation of popular shingles below this
     #[arg(
         long,
         value_name = "DEVIATION",
@@ -93,7 +97,7 @@ pub(crate) struct PhrasesArguments {
     )]
     pub(crate) flag_deviation: f64,
 
-    /// Cover pages of at least this many popular shingles
+    /// Cover pages with at least this many popular shingles
     #[arg(
         long,
         value_name = "N",
@@ -101,7 +105,7 @@ pub(crate) struct PhrasesArguments {
         help_heading = "Covering sets"
     )]
     pub(crate) cover_from: u32,
-    /// How many pages to cover for each number of popular shingles; 0 for none, or all
+    /// Number of pages to cover for each number of popular shingles, or all; 0 covers none
     #[arg(
         long,
         value_name = "N",
@@ -109,7 +113,7 @@ pub(crate) struct PhrasesArguments {
         help_heading = "Covering sets"
     )]
     pub(crate) cover_pages: CoverPages,
-    /// How many pages of one phrase are candidates for the cover of a page, foreign ones first
+    /// Number of candidate pages per phrase for the cover of a page, foreign pages first
     #[arg(
         long,
         value_name = "N",
@@ -118,7 +122,7 @@ pub(crate) struct PhrasesArguments {
     )]
     pub(crate) candidates: u32,
     /// Which pages are foreign: those of another domain and address (both), of another ip, or of
-    /// another domain. One that is not known is foreign to all
+    /// another domain. Pages without one are foreign to all
     #[arg(
         long,
         value_name = "BY",
@@ -127,7 +131,7 @@ pub(crate) struct PhrasesArguments {
     )]
     pub(crate) foreign: ForeignBy,
 
-    /// Write the paper's figures to a folder, as SVG and as CSV
+    /// Write the figures of the paper to a folder, as SVG and CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
     #[command(flatten)]
@@ -136,7 +140,7 @@ pub(crate) struct PhrasesArguments {
     pub(crate) analysis: AnalysisArguments,
 }
 
-/// How many pages are covered.
+/// The number of pages to cover; `None` covers all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CoverPages(Option<u32>);
 
@@ -150,34 +154,42 @@ impl FromStr for CoverPages {
             number => number
                 .parse()
                 .map(|number| CoverPages(Some(number)))
-                .map_err(|_| format!("`{text}` is neither a number nor `all`")),
+                .map_err(|_| format!("expected a number or `all`, not `{text}`")),
         }
     }
 }
 
-pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, Failure> {
-    let params = PhrasesParams {
-        k: arguments.k,
-        min_pages: arguments.min_pages,
-        exact: arguments.exact,
-        collapse: (!arguments.no_collapse).then_some(arguments.scheme),
-        site: arguments.site,
-        flag_pages: arguments.flag_pages,
-        flag_mean: arguments.flag_mean,
-        flag_deviation: arguments.flag_deviation,
-        cover_from: arguments.cover_from,
-        cover_pages: arguments.cover_pages.0,
-        candidates: arguments.candidates,
-        foreign: arguments.foreign,
-    };
-    if params.cover_pages == Some(0) {
-        refuse(
-            &["cover_from", "candidates", "foreign"],
-            "--cover-pages 0 covers no page",
-        )?;
+impl PhrasesArguments {
+    /// Validates the options and returns the parameters of the analysis.
+    fn resolve(&self) -> Result<PhrasesParams, CommandError> {
+        let params = PhrasesParams {
+            k: self.k,
+            min_pages: self.min_pages,
+            exact: self.exact,
+            collapse: (!self.no_collapse).then_some(self.scheme),
+            site: self.site,
+            flag_pages: self.flag_pages,
+            flag_mean: self.flag_mean,
+            flag_deviation: self.flag_deviation,
+            cover_from: self.cover_from,
+            cover_pages: self.cover_pages.0,
+            candidates: self.candidates,
+            foreign: self.foreign,
+        };
+        if params.cover_pages == Some(0) {
+            refuse(
+                &["cover_from", "candidates", "foreign"],
+                "--cover-pages 0 covers no page",
+            )?;
+        }
+        params.check()?;
+        Ok(params)
     }
-    params.check()?;
-    let source = Arc::new(open_source(
+}
+
+pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, CommandError> {
+    let params = arguments.resolve()?;
+    let source = Arc::new(open_corpora(
         &[&arguments.corpus],
         arguments.analysis.partial,
     )?);
@@ -189,17 +201,17 @@ pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, Failure> {
             .figure_format
             .write(folder, &Phrases.figures(&findings)?)?;
     }
-    if !arguments.analysis.give(&findings.table("sites"))? {
+    if !arguments.analysis.export(&findings.table("sites"))? {
         print(&summary(&params, &findings)?)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, Failure> {
-    let counted: PhrasesSummary = findings.summary()?;
+fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, CommandError> {
+    let counts: PhrasesSummary = findings.summary()?;
     let mut text = format!(
-        "{} popular phrases of {} words, {} {} pages each at least\n",
-        number(counted.phrases),
+        "{} of {} words, {} at least {} pages\n",
+        counted(counts.phrases, "popular phrase", "popular phrases"),
         params.k,
         match params.exact {
             true => "on",
@@ -208,47 +220,46 @@ fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, Failur
         number(u64::from(params.min_pages))
     );
     let mut lines = Lines::default();
-    let left_out = match params.collapse {
-        Some(_) => format!("without {} copies and near-copies", number(counted.gone)),
-        None => "copies and near-copies among them".to_owned(),
+    let removed = match params.collapse {
+        Some(_) => format!(
+            "without {} duplicates and near-duplicates",
+            number(counts.gone)
+        ),
+        None => "including duplicates and near-duplicates".to_owned(),
     };
-    lines.add_with("pages", number(counted.pages), left_out);
+    lines.add_with("pages", number(counts.pages), removed);
     lines.add_with(
         "pages of popular phrases",
-        number(counted.popular_pages),
-        format!("{} popular shingles of 84 or more", params.cover_from),
+        number(counts.popular_pages),
+        format!("at least {} of 84 shingles are popular", params.cover_from),
     );
     if params.cover_pages != Some(0) {
         let remark = match params.cover_pages {
             Some(most) => format!("at most {most} for each number of popular shingles"),
-            None => "all of them".to_owned(),
+            None => "all".to_owned(),
         };
-        lines.add_with("pages covered", number(counted.covered), remark);
+        lines.add_with("pages covered", number(counts.covered), remark);
     }
-    lines.add_with(
-        "sites",
-        number(counted.sites),
-        format!("by {}", params.site),
-    );
+    lines.add_with("sites", number(counts.sites), format!("by {}", params.site));
     lines.add_with(
         "sites flagged",
-        number(counted.flagged),
+        number(counts.flagged),
         format!(
-            "{} pages or more, mean {} or more, deviation below {}",
+            "at least {} pages, mean at least {}, deviation below {}",
             params.flag_pages, params.flag_mean, params.flag_deviation
         ),
     );
     text.push_str(&lines.render());
-    let rows = first(findings, "phrases", 10)?;
+    let rows = first(findings.rows(PHRASES_TABLE)?, 10)?;
     if !rows.is_empty() {
         let cells: Vec<Vec<String>> = rows
             .iter()
             .map(|row| {
                 vec![
-                    shortened(row.word("phrase"), 60),
-                    number(row.count("pages")),
-                    number(row.count("sites")),
-                    shortened(row.word("page"), 40),
+                    shortened(&row.phrase, 60),
+                    number(row.pages),
+                    number(row.sites),
+                    shortened(&row.page, 40),
                 ]
             })
             .collect();
@@ -257,26 +268,26 @@ fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, Failur
             &cells,
         ));
     }
-    let flagged = first_that(findings, "sites", 10, |row| row.holds("flagged"))?;
+    let flagged = first_that(findings.rows(SITES_TABLE)?, 10, |row| row.flagged)?;
     if !flagged.is_empty() {
         let cells: Vec<Vec<String>> = flagged
             .iter()
             .map(|row| {
                 vec![
-                    shortened(row.word("site"), 60),
-                    number(row.count("pages")),
-                    format!("{:.1}", row.real("mean")),
-                    format!("{:.1}", row.real("deviation")),
-                    match row.has("originality") {
-                        true => format!("{:.0}%", 100.0 * row.real("originality")),
-                        false => "–".to_owned(),
+                    shortened(&row.site, 60),
+                    number(row.pages),
+                    format!("{:.1}", row.mean),
+                    format!("{:.1}", row.deviation),
+                    match row.originality {
+                        Some(originality) => format!("{:.0}%", 100.0 * originality),
+                        None => "–".to_owned(),
                     },
                 ]
             })
             .collect();
         text.push_str(&table(
             &[
-                "flagged sites, the largest",
+                "largest flagged sites",
                 "pages",
                 "popular of 84",
                 "deviation",
@@ -285,16 +296,16 @@ fn summary(params: &PhrasesParams, findings: &Findings) -> Result<String, Failur
             &cells,
         ));
     }
-    text.push_str(&advice(params, &counted));
+    text.push_str(&advice(params, &counts));
     Ok(text)
 }
 
-/// Why something is empty, and what to do about it.
-fn advice(params: &PhrasesParams, counted: &PhrasesSummary) -> String {
+/// Explains empty results and limits, and what to try next.
+fn advice(params: &PhrasesParams, counts: &PhrasesSummary) -> String {
     let mut text = String::new();
-    if counted.pages == 0 {
-        text.push_str("No page has text: `cento info` tells why pages were rejected.\n");
-    } else if counted.phrases == 0 {
+    if counts.pages == 0 {
+        text.push_str("No page has text: `cento info` shows why pages were rejected.\n");
+    } else if counts.phrases == 0 {
         let lower = if params.min_pages > 2 {
             "a lower --min-pages, "
         } else {
@@ -303,47 +314,47 @@ fn advice(params: &PhrasesParams, counted: &PhrasesSummary) -> String {
         let exact = if params.exact {
             ""
         } else {
-            "--exact, which looks at all phrases, "
+            "--exact, which counts all phrases, "
         };
         let which = match params.exact {
             true => "is on",
             false => "was sampled from",
         };
         text.push_str(&format!(
-            "No phrase {which} {} pages. Try {lower}{exact}or a smaller -k.\n",
+            "No phrase {which} at least {} pages. Try {lower}{exact}or a smaller -k.\n",
             params.min_pages
         ));
     }
-    if counted.pages > 0 && counted.sites == 0 {
+    if counts.pages > 0 && counts.sites == 0 {
         let advice = match params.site {
-            SiteKind::Ip => "The pages have no addresses of servers: try --site domain.",
-            _ => "The pages have no hosts: index with --base-url, or with a field of URLs.",
+            SiteKind::Ip => "The pages have no IP addresses: try --site domain.",
+            _ => "The pages have no hosts: index with --base-url, or with a URL field.",
         };
         text.push_str(&format!("{advice}\n"));
-    } else if counted.phrases > 0 && counted.flagged == 0 {
+    } else if counts.phrases > 0 && counts.flagged == 0 {
         let other = match params.site {
             SiteKind::Ip => "--site host or --site domain",
             SiteKind::Host => "--site ip or --site domain",
             SiteKind::Domain => "--site ip or --site host",
         };
         text.push_str(&format!(
-            "No site is flagged. {other} may show others; --flag-pages, --flag-mean and --flag-deviation set the rule.\n"
+            "No site is flagged. Try {other}, or change --flag-pages, --flag-mean or --flag-deviation.\n"
         ));
     }
-    if counted.crowded > 0 {
+    if counts.crowded > 0 {
         text.push_str(&format!(
-            "{} phrases are on more than {} other pages, so not all were candidates, foreign ones first: {} of {} covers may need fewer pages with a larger --candidates.\n",
-            number(counted.crowded),
+            "{} phrases are on more than {} other pages, so not all pages were candidates: {} of {} covers could be smaller with a larger --candidates.\n",
+            number(counts.crowded),
             number(u64::from(params.candidates)),
-            number(counted.cut_covers),
-            number(counted.covered)
+            number(counts.cut_covers),
+            number(counts.covered)
         ));
     }
-    if counted.covered > 0 && params.foreign == ForeignBy::Ip && counted.no_address > 0 {
+    if counts.covered > 0 && params.foreign == ForeignBy::Ip && counts.no_address > 0 {
         text.push_str(&format!(
-            "{} of {} pages have no address of a server: they count as foreign to all others.\n",
-            number(counted.no_address),
-            number(counted.pages)
+            "{} of {} pages have no IP address and count as foreign to all others.\n",
+            number(counts.no_address),
+            number(counts.pages)
         ));
     }
     text

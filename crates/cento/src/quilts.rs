@@ -13,29 +13,36 @@ use cento_scan::analyses::sweep::Sweeps;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::analysis::{AnalysisArguments, FigureArguments, cannot_write, open_source};
-use crate::failure::Failure;
+use crate::analysis::AnalysisArguments;
+use crate::command_error::CommandError;
+use crate::corpora::open_corpora;
+use crate::figures::FigureArguments;
+use crate::files::write_file;
 use crate::output::{Lines, clean, number, print, table};
+use crate::sample::SampleArguments;
 
 /// Find pages stitched from patches of other pages
 ///
-/// A page is quilted if at least the share THETA of its distinct word k-grams are patch grams,
-/// which are those on 2 to M pages, and if it takes at least C other pages to cover these (Najork
-/// 2012). Every such page is found, with every source: nothing is sampled. The cover is greedy,
-/// with ties broken by the order of the corpus; of pages that have the same patch, the earliest by
-/// date is named as its source. That others have a page's words does not say who took them from
-/// whom: dates and links may.
+/// A page is quilted if at least the share THETA of its distinct word k-grams are patch grams, and
+/// at least C other pages are needed to cover these (Najork 2012). A patch gram occurs on 2 to M
+/// pages. All such pages are found with all of their sources, without sampling. The cover is
+/// greedy, with ties broken by corpus order. If several pages have the same patch, the earliest by
+/// date is named as its source. Shared text does not say who copied from whom; dates and links may.
 #[derive(Debug, Args)]
+#[command(mut_arg("sample", |sample| sample.help(
+    "Print this many quilts with their patches, drawn at random; --out and --json write them as JSON \
+     Lines"
+)))]
 #[command(after_help = "\
-Findings are tables in CORPUS/findings/quilts: quilts (each quilted page with its grams, patch fraction,
-sources, attributed share and originality) and patches (what a page shares with each source, where it
-stands in both texts in bytes, whether it is attributed, and which of the two is earlier). --out and
---json give quilts; with --sample those that were drawn, each with its patches; with --sweep the table
-of definitions.
+Findings are tables in CORPUS/findings/quilts: quilts (each quilted page with its grams, patch
+fraction, sources, attributed share and originality) and patches (what a page shares with each
+source, its byte offsets in both texts, whether it is attributed, and which page is earlier). --out
+and --json export quilts; with --sample, the sampled quilts with their patches; with --sweep, the
+number of quilts by definition.
 
-The date of a page is when it was published, else when it was fetched. A page is original in the grams
-that are on no other page, or by their dates on later ones only. A gram is attributed if the page links to
-any foreign page that has it, or to that page's domain.
+The date of a page is its publication date, else its fetch date. A gram is original if no other page
+has it, or only pages with a later date. A gram is attributed if the page links to any foreign page
+that has it, or to that page's domain.
 
 Examples:
   cento quilts crawl.cento
@@ -48,68 +55,68 @@ pub(crate) struct QuiltsArguments {
     /// The corpus
     #[arg(value_name = "CORPUS")]
     pub(crate) corpus: PathBuf,
-    /// Words of a gram
+    /// Words per gram
     #[arg(short, long, value_name = "K", default_value_t = 5)]
     pub(crate) k: u32,
-    /// A gram on more pages than this is common, and no patch
+    /// Most pages of a patch gram; a gram on more pages is common
     #[arg(short, long, value_name = "M", default_value_t = 50)]
     pub(crate) m: u32,
-    /// The fewest sources of a quilt
+    /// Minimum number of sources of a quilt
     #[arg(short, long, value_name = "C", default_value_t = 4)]
     pub(crate) c: u32,
-    /// The least share of patch grams, above 0 and up to 1
+    /// Minimum share of patch grams, above 0 and up to 1
     #[arg(short, long, value_name = "THETA", default_value_t = 0.5)]
     pub(crate) theta: f64,
-    /// Which pages can be sources: those of another domain, host or ip, or all (none). A page of
-    /// which it is not known, as with files, is foreign to all
+    /// Which pages can be sources: those of another domain, host or ip, or all pages (none). A page
+    /// without one, such as a local file, is foreign to all
     #[arg(long, value_name = "BY", default_value_t = Foreign::Domain)]
     pub(crate) foreign: Foreign,
-    /// Count only sources that add at least this share of the page's patch grams
+    /// Count only sources that cover at least this additional share of the page's patch grams
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     pub(crate) min_share: f64,
-    /// Leave out copies and near-copies first, as `cento copies` finds them
+    /// Remove duplicates and near-duplicates first, as `cento copies` finds them
     #[arg(long)]
     pub(crate) collapse: bool,
-    /// Also count quilts for other values of one parameter, the others as they are: k=2..10,
-    /// m=10..80:10, c=2,4,8, theta=0.4..1.0. May be given several times; each value of k takes a
-    /// pass over the texts. --out and --json then give the counts
+    /// Also count quilts for other values of one parameter: k=2..10, m=10..80:10, c=2,4,8,
+    /// theta=0.4..1.0. May be repeated; each value of k takes a pass over the texts. --out and
+    /// --json then export the counts
     #[arg(long, value_name = "NAME=VALUES", conflicts_with = "sample")]
     pub(crate) sweep: Vec<Sweep>,
-    /// Draw the sweeps, as DIR/NAME.svg with the numbers in DIR/NAME.csv
+    /// Write figures of the sweeps, as DIR/NAME.svg and DIR/NAME.csv
     #[arg(long, value_name = "DIR", requires = "sweep", help_heading = "Output")]
     pub(crate) figures: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) figure_format: FigureArguments,
-    /// Give so many quilts, drawn at random, with their patches: print them, or write them as --out
-    /// and --json say
-    #[arg(long, value_name = "N", help_heading = "Output")]
-    pub(crate) sample: Option<usize>,
-    /// The seed of the sample
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1,
-        requires = "sample",
-        help_heading = "Output"
-    )]
-    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) sampling: SampleArguments,
     #[command(flatten)]
     pub(crate) analysis: AnalysisArguments,
 }
 
-pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, Failure> {
-    let params = QuiltsParams {
-        k: arguments.k,
-        m: arguments.m,
-        c: arguments.c,
-        theta: arguments.theta,
-        foreign: arguments.foreign,
-        min_share: arguments.min_share,
-        collapse: arguments.collapse,
-    };
-    params.check()?;
-    check_sample(arguments)?;
-    let source = Arc::new(open_source(
+impl QuiltsArguments {
+    /// Validates the options and returns the parameters of the analysis.
+    fn resolve(&self) -> Result<QuiltsParams, CommandError> {
+        let params = QuiltsParams {
+            k: self.k,
+            m: self.m,
+            c: self.c,
+            theta: self.theta,
+            foreign: self.foreign,
+            min_share: self.min_share,
+            collapse: self.collapse,
+        };
+        params.check()?;
+        check_sample(self)?;
+        Ok(params)
+    }
+}
+
+/// The seed of `--sample` without `--seed`.
+const SEED: u64 = 1;
+
+pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, CommandError> {
+    let params = arguments.resolve()?;
+    let source = Arc::new(open_corpora(
         &[&arguments.corpus],
         arguments.analysis.partial,
     )?);
@@ -117,8 +124,8 @@ pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, Failure> {
     let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
         let findings = Quilts.run(&source, &json!(params), workplace)?;
         if !arguments.sweep.is_empty() {
-            let asked = json!({ "pivot": params, "sweeps": arguments.sweep });
-            swept = Some(Sweeps.run(&source, &asked, workplace)?);
+            let settings = json!({ "pivot": params, "sweeps": arguments.sweep });
+            swept = Some(Sweeps.run(&source, &settings, workplace)?);
         }
         Ok(findings)
     })?;
@@ -127,26 +134,26 @@ pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, Failure> {
             .figure_format
             .write(folder, &Sweeps.figures(swept)?)?;
     }
-    if let Some(count) = arguments.sample {
-        let drawn = drawn(&findings, count, arguments.seed)?;
-        let lines = || drawn.iter().map(|quilt| format!("{quilt}\n"));
+    if let Some(count) = arguments.sampling.sample {
+        let seed = arguments.sampling.seed.unwrap_or(SEED);
+        let sampled = sampled(&findings, count, seed)?;
+        let lines = || sampled.iter().map(|quilt| format!("{quilt}\n"));
         if let Some(out) = &arguments.analysis.out {
-            std::fs::write(out, lines().collect::<String>())
-                .map_err(|error| cannot_write(out, &error))?;
+            write_file(out, lines().collect::<String>().as_bytes())?;
         }
         let text: String = match arguments.analysis.json {
             true => lines().collect(),
-            false => drawn.iter().map(described).collect(),
+            false => sampled.iter().map(described).collect(),
         };
         print(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
-    // Who asks for other definitions wants to know how many quilts there are by each.
-    let asked = match &swept {
+    // A sweep is about the number of quilts by definition, so these are exported.
+    let exported = match &swept {
         Some(swept) => swept.table("sweep"),
         None => findings.table("quilts"),
     };
-    if !arguments.analysis.give(&asked)? {
+    if !arguments.analysis.export(&exported)? {
         print(&summary(arguments, &findings)?)?;
         if let Some(swept) = &swept {
             print(&sweep_table(swept)?)?;
@@ -155,30 +162,31 @@ pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A quilt has a list of patches, which only lines of JSON can hold.
-fn check_sample(arguments: &QuiltsArguments) -> Result<(), Failure> {
+/// Fails if a sample is to be written in a format that cannot hold the patches of a quilt.
+fn check_sample(arguments: &QuiltsArguments) -> Result<(), CommandError> {
     match &arguments.analysis.out {
         Some(out)
-            if arguments.sample.is_some() && out.extension().is_none_or(|end| end != "jsonl") =>
+            if arguments.sampling.sample.is_some()
+                && out.extension().is_none_or(|end| end != "jsonl") =>
         {
-            Err(Failure::usage(
+            Err(CommandError::usage(
                 format!(
-                    "{}: quilts are drawn with their patches, as lines of JSON",
+                    "{}: sampled quilts have patches and are written as JSON Lines",
                     out.display()
                 ),
-                "end its name with .jsonl, or leave --sample out for a table of all quilts",
+                "use a file name that ends in .jsonl, or omit --sample to export all quilts",
             ))
         }
         _ => Ok(()),
     }
 }
 
-/// The rows of a table as JSON objects, of those pages for which `wanted` holds.
+/// Returns the rows of a table that satisfy `wanted`, as JSON objects.
 fn objects(
     findings: &Findings,
     name: &str,
     wanted: impl Fn(&Map<String, Value>) -> bool,
-) -> Result<Vec<Map<String, Value>>, Failure> {
+) -> Result<Vec<Map<String, Value>>, CommandError> {
     let mut objects = Vec::new();
     for batch in read_table(&findings.table(name))? {
         let batch = batch?;
@@ -194,8 +202,8 @@ fn objects(
     Ok(objects)
 }
 
-/// A sample of quilts, each with its patches.
-fn drawn(findings: &Findings, count: usize, seed: u64) -> Result<Vec<Value>, Failure> {
+/// Returns a random sample of quilts, each with its patches.
+fn sampled(findings: &Findings, count: usize, seed: u64) -> Result<Vec<Value>, CommandError> {
     let ids = sample(findings, count, seed)?;
     let id = |row: &Map<String, Value>| row.get("page_id").and_then(Value::as_u64);
     let wanted = |row: &Map<String, Value>| id(row).is_some_and(|id| ids.contains(&id));
@@ -224,19 +232,19 @@ fn percent(value: &Value) -> String {
         .map_or("–".to_owned(), |share| format!("{:.0}%", 100.0 * share))
 }
 
-/// A quilt for people.
+/// Renders a quilt as text.
 fn described(quilt: &Value) -> String {
     let mut text = format!(
-        "{}\n  {} of its grams are patches{}, {} original\n",
+        "{}\n  {} of the grams are patch grams{}, {} are original\n",
         text_of(&quilt["page"]),
         percent(&quilt["patch_fraction"]),
         match quilt["foreign_share"].is_null() {
             true => format!(
-                ", {} of these attributed",
+                " ({} of them attributed)",
                 percent(&quilt["attributed_share"])
             ),
             false => format!(
-                ", {} of these foreign, and {} of the foreign ones attributed",
+                " ({} of them foreign, {} of these attributed)",
                 percent(&quilt["foreign_share"]),
                 percent(&quilt["attributed_share"])
             ),
@@ -271,95 +279,95 @@ fn described(quilt: &Value) -> String {
     text
 }
 
-fn summary(arguments: &QuiltsArguments, findings: &Findings) -> Result<String, Failure> {
-    let counted: QuiltsSummary = findings.summary()?;
+fn summary(arguments: &QuiltsArguments, findings: &Findings) -> Result<String, CommandError> {
+    let counts: QuiltsSummary = findings.summary()?;
     let mut text = format!(
-        "{} of {} pages are ({}, {}, {}, {})-quilted\n",
-        number(counted.quilts),
-        number(counted.pages),
+        "{} of {} pages are quilted (k={}, m={}, c={}, theta={})\n",
+        number(counts.quilts),
+        number(counts.pages),
         arguments.k,
         arguments.m,
         arguments.c,
         arguments.theta
     );
     let mut lines = Lines::default();
-    let mean = counted.patches as f64 / counted.quilts.max(1) as f64;
+    let mean = counts.patches as f64 / counts.quilts.max(1) as f64;
     let kind = match arguments.foreign {
         Foreign::None => "on any page".to_owned(),
         foreign => format!("foreign by {foreign}"),
     };
-    if counted.quilts > 0 {
+    if counts.quilts > 0 {
         lines.add_with(
             "sources",
             format!("{mean:.2}"),
-            format!("for each of them on average, {kind}"),
+            format!("per quilt on average, {kind}"),
         );
-        let dated = counted.earlier_sources + counted.later_sources + counted.same_dates;
+        let dated = counts.earlier_sources + counts.later_sources + counts.same_dates;
         lines.add_with(
             "earlier sources",
-            number(counted.earlier_sources),
+            number(counts.earlier_sources),
             format!(
-                "of {} where both pages have a date, and {} in all",
+                "of {} with known dates, of {} in all",
                 number(dated),
-                number(counted.patches)
+                number(counts.patches)
             ),
         );
         lines.add_with(
-            "first themselves",
-            number(counted.first_quilts),
-            "had over half of what they share before all others, by the dates",
+            "dated first",
+            number(counts.first_quilts),
+            "by date, the first page with more than half of the shared text",
         );
         lines.add_with(
             "attributed",
-            number(counted.attributed_quilts),
-            "link to foreign pages or domains with half of their foreign patches or more",
+            number(counts.attributed_quilts),
+            "link to pages or domains with at least half of their foreign patches",
         );
     }
     lines.add_with(
         "patchy pages",
-        number(counted.patchy),
-        "with enough patch grams, from however many sources",
+        number(counts.patchy),
+        "enough patch grams, from any number of sources",
     );
     if arguments.collapse {
         lines.add_with(
-            "left out",
-            number(counted.collapsed),
-            "copies and near-copies",
+            "removed",
+            number(counts.collapsed),
+            "duplicates and near-duplicates",
         );
     }
-    if counted.of_no_server > 0 {
+    if counts.of_no_server > 0 {
         let note = format!(
-            "pages whose {} is not known: foreign to all others",
+            "pages without a {}: foreign to all others",
             arguments.foreign
         );
-        lines.add_with("no server", number(counted.of_no_server), note);
+        lines.add_with("no server", number(counts.of_no_server), note);
     }
     text.push_str(&lines.render());
     text.push_str(&largest(findings)?);
-    if counted.quilts == 0 {
-        text.push_str(match counted.patchy {
-            0 if counted.patch_grams == 0 => "no gram is on several pages and on no more than M\n",
-            0 => "no page has so large a share of patch grams: --theta lowers it\n",
-            _ => "none of the patchy pages needs so many sources: -c lowers it, --foreign widens it\n",
+    if counts.quilts == 0 {
+        text.push_str(match counts.patchy {
+            0 if counts.patch_grams == 0 => "No gram is on 2 to M pages.\n",
+            0 => "No page has a large enough share of patch grams: try a lower --theta.\n",
+            _ => "No patchy page needs enough sources: try a lower -c or a wider --foreign.\n",
         });
     }
     text.push_str(&format!(
-        "{} {}\n",
+        "{}: {}\n",
         if findings.known {
-            "found before, in"
+            "cached results"
         } else {
-            "in"
+            "findings"
         },
         clean(&findings.path.display().to_string())
     ));
     Ok(text)
 }
 
-/// The quilts with the most sources.
-fn largest(findings: &Findings) -> Result<String, Failure> {
+/// Renders the quilts with the most sources.
+fn largest(findings: &Findings) -> Result<String, CommandError> {
     let mut rows: Vec<(u64, Vec<String>)> = Vec::new();
     let shorten = |rows: &mut Vec<(u64, Vec<String>)>| {
-        // A stable sort: of equals those that come first in the corpus stay.
+        // The sort is stable: ties are kept in corpus order.
         rows.sort_by_key(|row| std::cmp::Reverse(row.0));
         rows.truncate(5);
     };
@@ -387,13 +395,18 @@ fn largest(findings: &Findings) -> Result<String, Failure> {
     }
     let rows: Vec<Vec<String>> = rows.into_iter().map(|(_, cells)| cells).collect();
     Ok(table(
-        &["most sources", "sources", "patches", "attributed"],
+        &[
+            "quilts with the most sources",
+            "sources",
+            "patches",
+            "attributed",
+        ],
         &rows,
     ))
 }
 
-/// The paper's Table 1.
-fn sweep_table(swept: &Findings) -> Result<String, Failure> {
+/// Renders the number of quilts by definition, as in Table 1 of the paper.
+fn sweep_table(swept: &Findings) -> Result<String, CommandError> {
     let rows: Vec<Vec<String>> = objects(swept, "sweep", |_| true)?
         .iter()
         .map(|row| {

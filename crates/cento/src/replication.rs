@@ -1,20 +1,20 @@
-//! `cento overlap --replication`: what people read.
+//! The summary of `cento overlap --replication`.
 
 use std::path::Path;
 
+use cento_find::Findings;
 use cento_find::overlap::{COLLECTIONS, ReplicationSummary};
-use cento_find::{Findings, read_table, row_values};
 use cento_scan::analyses::replication::{bar, bounded, by_notion, notion};
-use serde_json::{Map, Value};
+use cento_scan::select::first;
 
-use crate::failure::Failure;
+use crate::command_error::CommandError;
 use crate::output::{clean, number, size, table};
 
 fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-pub(crate) fn text(corpus: &Path, findings: &Findings, top: usize) -> Result<String, Failure> {
+pub(crate) fn text(corpus: &Path, findings: &Findings, top: usize) -> Result<String, CommandError> {
     let summary: ReplicationSummary = findings.summary()?;
     let mut text = format!("{}\n", clean(&corpus.display().to_string()));
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -33,7 +33,7 @@ pub(crate) fn text(corpus: &Path, findings: &Findings, top: usize) -> Result<Str
         .iter()
         .map(|row| notion(&row.notion))
         .collect();
-    let heading: Vec<&str> = [&["pages with so many replicas"][..], &names].concat();
+    let heading: Vec<&str> = [&["pages by number of replicas"][..], &names].concat();
     text.push_str(&table(&heading, &rows));
     text.push('\n');
     let rows: Vec<Vec<String>> = summary
@@ -49,18 +49,26 @@ pub(crate) fn text(corpus: &Path, findings: &Findings, top: usize) -> Result<Str
             ]
         })
         .collect();
-    let heading = ["a crawl without replicas saves", "pages", "", "bytes", ""];
+    let heading = [
+        "savings of a crawl without replicas",
+        "pages",
+        "",
+        "bytes",
+        "",
+    ];
     text.push_str(&table(&heading, &rows));
     if let Some(sentence) = bounded(&summary) {
         text.push_str(&format!("\n  {sentence}\n"));
     }
     if summary.collections > 0 {
         text.push('\n');
-        let heading = ["on several servers", "servers", "pages", "replicas"];
-        text.push_str(&table(
-            &heading,
-            &collections(&findings.table(COLLECTIONS), top)?,
-        ));
+        let heading = [
+            "collections on several servers",
+            "servers",
+            "pages",
+            "replicas",
+        ];
+        text.push_str(&table(&heading, &collections(findings, top)?));
         let more = summary.collections.saturating_sub(top as u64);
         if more > 0 {
             text.push_str(&format!("  and {} more\n", number(more)));
@@ -71,25 +79,15 @@ pub(crate) fn text(corpus: &Path, findings: &Findings, top: usize) -> Result<Str
     Ok(text)
 }
 
-fn collections(path: &Path, top: usize) -> Result<Vec<Vec<String>>, Failure> {
-    let mut rows = Vec::new();
-    for batch in read_table(path)? {
-        let batch = batch?;
-        for row in 0..batch.num_rows() {
-            if rows.len() == top {
-                return Ok(rows);
-            }
-            let values: Map<String, Value> = row_values(&batch, row)
-                .map(|(name, value)| (name.to_owned(), value))
-                .collect();
-            let name = values.get("collection").and_then(Value::as_str);
-            let mut cells = vec![clean(name.unwrap_or_default()).into_owned()];
-            cells.extend(
-                ["servers", "pages", "replicas"]
-                    .map(|column| number(values.get(column).and_then(Value::as_u64).unwrap_or(0))),
-            );
-            rows.push(cells);
-        }
-    }
-    Ok(rows)
+fn collections(findings: &Findings, top: usize) -> Result<Vec<Vec<String>>, CommandError> {
+    let rows = first(findings.rows(COLLECTIONS)?, top)?;
+    let cells = rows.iter().map(|row| {
+        vec![
+            clean(&row.collection).into_owned(),
+            number(row.servers.into()),
+            number(row.pages.into()),
+            number(row.replicas.into()),
+        ]
+    });
+    Ok(cells.collect())
 }

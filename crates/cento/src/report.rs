@@ -7,26 +7,28 @@ use std::sync::Arc;
 
 use cento_file::{Output, is_standard_output};
 use cento_find::FINDINGS;
-use cento_scan::{Profile, Report, analyses, known};
+use cento_report::Report;
+use cento_scan::{Profile, analyses, build_report, known_results};
 use clap::Args;
 
-use crate::analysis::{FigureArguments, cannot_write, check_no_input, open_source};
-use crate::failure::Failure;
+use crate::command_error::CommandError;
+use crate::corpora::{check_no_input, open_corpora};
+use crate::figures::FigureArguments;
+use crate::files::cannot_write;
 use crate::output::{clean, print, say};
 
-/// The name of a report in its corpus.
+/// The file name of a report in its corpus.
 pub(crate) const REPORT: &str = "report.html";
 
-/// Show what was found as one page
+/// Write the findings as an HTML report
 ///
-/// Writes all that was found in a corpus so far, by `cento scan` or by single analyses, as one HTML
-/// file: a summary, figures, the strongest findings, and the most quilted pages with their words
-/// coloured by source. It needs no network and no script; all that comes from the pages is text in
-/// it, whatever they say.
+/// Writes all findings in a corpus, of `cento scan` or of single analyses, as one HTML file: a
+/// summary, figures, the strongest findings, and the most quilted pages with their words coloured
+/// by source. The report loads nothing from the network and runs no scripts, and content of the
+/// pages appears in it only as text.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Of each analysis the newest findings are shown, whatever their parameters; the page tells the command
-that made them.
+The report shows the newest findings of each analysis, with the command that produced them.
 
 Examples:
   cento report crawl.cento --open
@@ -38,27 +40,27 @@ pub(crate) struct ReportArguments {
     /// The file to write [default: CORPUS/report.html]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Write each figure as a file too, as SVG and as CSV
+    /// Also write each figure to a file, as SVG and CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     figures: Option<PathBuf>,
     #[command(flatten)]
     figure_format: FigureArguments,
-    /// How many rows the tables have
+    /// Number of rows of the tables
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
-    /// Where the findings are [default: CORPUS/findings]
+    /// Folder of the findings [default: CORPUS/findings]
     #[arg(long, value_name = "FOLDER")]
     findings: Option<PathBuf>,
-    /// Report on a corpus whose last index was interrupted: the pages that are in it so far
+    /// Report on a corpus whose last index was interrupted: the pages indexed so far
     #[arg(long)]
     partial: bool,
-    /// Open it in a browser
+    /// Open the report in a browser
     #[arg(long)]
     open: bool,
 }
 
-pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
-    let source = Arc::new(open_source(&[&arguments.corpus], arguments.partial)?);
+pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
+    let source = Arc::new(open_corpora(&[&arguments.corpus], arguments.partial)?);
     if let Some(output) = &arguments.output {
         check_no_input(output, &source)?;
     }
@@ -68,18 +70,25 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
         .findings
         .clone()
         .unwrap_or_else(|| arguments.corpus.join(FINDINGS));
-    let (done, left_out) = known(&source, &profile, &folder, &corpus)?;
-    // Where no analysis has anything to look for, the page says why.
+    let (finished, skipped) = known_results(&source, &profile, &folder, &corpus)?;
+    // If no analysis suits the corpus, the report says why.
     let fitting = analyses()
         .iter()
         .any(|analysis| analysis.plan(&profile).is_ok());
-    if done.is_empty() && fitting {
-        return Err(Failure::missing(
-            format!("{corpus} has no findings to tell of"),
-            format!("make them with `cento scan {corpus}`"),
+    if finished.is_empty() && fitting {
+        return Err(CommandError::missing(
+            format!("{corpus} has no findings"),
+            format!("run `cento scan {corpus}`"),
         ));
     }
-    let report = Report::new(&source, &corpus, profile, &done, left_out, arguments.top)?;
+    let report = build_report(
+        &source,
+        &corpus,
+        &profile,
+        &finished,
+        &skipped,
+        arguments.top,
+    )?;
     let output = arguments.output.as_deref();
     let file = report_file(&report, output, &arguments.corpus)?;
     if let Some(folder) = &arguments.figures {
@@ -87,7 +96,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
             .figure_format
             .write_named(folder, report.drawings())?;
     }
-    // Where the page itself goes there, its name would be part of it.
+    // The file name must not become part of a report on standard output.
     if !is_standard_output(&file) {
         print(&format!("{}\n", clean(&file.display().to_string())))?;
     }
@@ -97,15 +106,15 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the page to the file that the user names, or else into the corpus; answers where it is.
+/// Writes the report to the named file, or into the corpus, and returns its path.
 pub(crate) fn report_file(
     report: &Report,
     named: Option<&Path>,
     corpus: &Path,
-) -> Result<PathBuf, Failure> {
+) -> Result<PathBuf, CommandError> {
     let (file, output) = match named {
         Some(file) => (file.to_owned(), Output::create(file)),
-        // A corpus may be from a stranger: nothing in it is followed.
+        // A corpus may come from an untrusted source: symbolic links in it are not followed.
         None => {
             let file = corpus.join(REPORT);
             let output = Output::within(&file);
@@ -118,11 +127,11 @@ pub(crate) fn report_file(
     };
     output
         .and_then(write)
-        .map_err(|error| cannot_write(&file, &error))?;
+        .map_err(|error| cannot_write(&file, error))?;
     Ok(file)
 }
 
-/// Opens a file as a desktop does. Where there is none, the file is there all the same.
+/// Opens a file in the default application of the desktop, if there is one.
 pub(crate) fn open(file: &Path) {
     let opener = if cfg!(target_os = "macos") {
         "open"
@@ -132,7 +141,7 @@ pub(crate) fn open(file: &Path) {
     let outcome = std::process::Command::new(opener).arg(file).status();
     if !outcome.is_ok_and(|status| status.success()) {
         say(&format!(
-            "{opener} cannot open it: see {}",
+            "note: {opener} cannot open the report: {}",
             clean(&file.display().to_string())
         ));
     }

@@ -6,121 +6,119 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cento_find::detect::{LabelSet, check_like};
-use cento_find::{FINDINGS, Source, Workplace};
+use cento_find::{CorpusPages, FINDINGS, Workplace};
+use cento_report::Report;
 use cento_scan::analyses::detect::Detect;
 use cento_scan::{
-    Analysis, Done, INDEX, INDEX_WEIGHT, LeftOut, Plan, Profile, Report, Unknown, Watch, analyses,
+    Analysis, FinishedAnalysis, INDEX_STEP, INDEX_WEIGHT, Profile, ScanPlan, ScanProgress,
+    UnknownAnalysis, analyses, build_report,
 };
 use cento_store::Corpus;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
-use crate::analysis::{FigureArguments, check_no_input, open_source};
-use crate::arguments::{LimitArguments, MachineArguments, ReadingArguments};
-use crate::failure::Failure;
-use crate::index::Index;
-use crate::interrupt::on_interrupt;
+use crate::command_error::CommandError;
+use crate::command_line::{first_typed, refuse};
+use crate::corpora::{check_no_input, is_corpus, open_corpora};
+use crate::figures::FigureArguments;
+use crate::index::IndexRequest;
+use crate::machine::ResourceArguments;
 use crate::meter::Meter;
-use crate::output::{Shown, clean, print, say, strongest};
+use crate::output::{CellStyle, clean, findings_table, print, say};
+use crate::reading::{LimitArguments, ReadingArguments};
 use crate::report::{open, report_file};
-use crate::words::{first_given, refuse};
 
-/// Letters of words in the tables on a terminal.
+/// Most characters of a text in a table of the summary.
 const LONGEST: usize = 72;
-/// Rows of these tables; the report has more.
+/// Most rows of these tables; the report has more.
 const ROWS: usize = 5;
 
 /// Find all reuse in files or in a corpus, and write a report
 ///
-/// The one command: makes a corpus of the inputs, or takes one that is there; runs all analyses
-/// that have something to look for in it; tells what was found, and writes it as a page. A scan
-/// that was broken off goes on where it stopped when the same command is given again, and what was
-/// found before is not looked for again.
+/// Indexes the inputs, or opens an existing corpus; runs all analyses that suit it; prints a
+/// summary, and writes an HTML report. Run the same command again to resume after an interruption;
+/// cached results are used again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  cento scan ~/.cargo/registry/src -o crates.cento      sources, READMEs and licences that cargo has unpacked
+  cento scan ~/.cargo/registry/src -o crates.cento      (sources that cargo has unpacked)
   cento scan crawl/*.warc.gz -o crawl.cento --memory 4G
   cento scan docs/ --base-url https://docs.example.org/ --open
   cento scan crawl.cento --only copies,quilts
   cento scan crawl.cento --labels wikipedia.labels
   cento synth -o s --pages 2000 && cento scan s/crawl -o s.cento")]
 pub(crate) struct ScanArguments {
-    /// A corpus, or what `cento index` takes: files, folders, patterns, URLs, @FILE, -
+    /// A corpus, or anything that `cento index` reads: files, folders, patterns, URLs, @FILE, -
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<String>,
-    /// The corpus to make [default: the name of the first input, with .cento]
+    /// The corpus to make [default: the name of the first input with .cento]
     #[arg(short, long, value_name = "NAME.cento")]
     output: Option<PathBuf>,
-    /// Run these analyses and no others, with a comma between them
+    /// Run only these analyses, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names())]
     only: Vec<String>,
-    /// Look for these labels, made by `cento discover`, and not for what the corpus itself
-    /// multiplies
+    /// Find these labels, made by `cento discover`, instead of labels discovered in the corpus
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
-    /// Where the report goes [default: report.html in the corpus]
+    /// File of the report [default: report.html in the corpus]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     report: Option<PathBuf>,
-    /// Write each figure as a file too, as SVG and as CSV
+    /// Also write each figure to a file, as SVG and CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     figures: Option<PathBuf>,
     #[command(flatten)]
     figure_format: FigureArguments,
-    /// How many rows the tables of the report have
+    /// Number of rows of the tables in the report
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
     top: usize,
     /// Open the report in a browser
     #[arg(long, help_heading = "Output")]
     open: bool,
-    /// Show how long each step took, and what each stage of it did
+    /// Print the time of each step, and the rows, bytes and seconds of its stages
     #[arg(long, help_heading = "Output")]
     explain: bool,
-    /// Work anew, even if the same was found before
+    /// Run the analyses again instead of using cached results
     #[arg(long, help_heading = "Output")]
     again: bool,
-    /// Scan a corpus whose last index was interrupted: the pages that are in it so far
+    /// Scan a corpus whose last index was interrupted: the pages indexed so far
     #[arg(long, help_heading = "Output")]
     partial: bool,
-    /// Where temporary files go [default: beside the findings]
-    #[arg(long, value_name = "FOLDER", help_heading = "Machine")]
-    temp: Option<PathBuf>,
+    #[command(flatten)]
+    resources: ResourceArguments,
     #[command(flatten)]
     reading: ReadingArguments,
     #[command(flatten)]
     limits: LimitArguments,
-    #[command(flatten)]
-    machine: MachineArguments,
 }
 
-/// How a corpus came to be.
-struct Made {
+/// The corpus of a scan.
+struct ScannedCorpus {
     corpus: PathBuf,
-    /// How long it took to make, if it was made.
+    /// How long indexing took, unless the corpus existed.
     time: Option<Duration>,
 }
 
-pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, CommandError> {
     if !arguments.only.is_empty() && !arguments.only.iter().any(|name| name == Detect.name()) {
-        refuse(
-            &["labels"],
-            "labels are for detect, and --only leaves it out",
-        )?;
+        refuse(&["labels"], "labels are for detect, which --only excludes")?;
     }
-    let watch = Watch::new();
-    let cancelled = Arc::clone(&watch);
-    let stop = on_interrupt(move || cancelled.cancel());
-    let meter = Meter::over_scan(Arc::clone(&watch));
+    let watch = ScanProgress::new();
+    let meter = Meter::start(&watch);
     let outcome = scan(arguments, &watch);
     drop(meter);
-    drop(stop);
     let (made, source, profile, plan, done) = outcome?;
     let corpus = made.corpus.display().to_string();
     if arguments.explain {
         explain(&made, &done);
     }
-    let left_out: Vec<LeftOut> = plan.left_out;
-    let report = Report::new(&source, &corpus, profile, &done, left_out, arguments.top)?;
+    let report = build_report(
+        &source,
+        &corpus,
+        &profile,
+        &done,
+        &plan.skipped,
+        arguments.top,
+    )?;
     let file = report_file(&report, arguments.report.as_deref(), &made.corpus)?;
     if let Some(folder) = &arguments.figures {
         arguments
@@ -134,28 +132,34 @@ pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-type Scanned = (Made, Arc<Source>, Profile, Plan, Vec<Done>);
+type Scanned = (
+    ScannedCorpus,
+    Arc<CorpusPages>,
+    Profile,
+    ScanPlan,
+    Vec<FinishedAnalysis>,
+);
 
-fn scan(arguments: &ScanArguments, watch: &Arc<Watch>) -> Result<Scanned, Failure> {
-    // How much there is to do is known when the corpus is; until then all usual analyses are
-    // expected.
+fn scan(arguments: &ScanArguments, watch: &Arc<ScanProgress>) -> Result<Scanned, CommandError> {
+    // Which analyses suit the corpus is known only after indexing; until then the progress bar
+    // assumes all default analyses.
     let usual = analyses()
         .iter()
         .filter(|analysis| match arguments.only.is_empty() {
-            true => analysis.usual(),
+            true => analysis.by_default(),
             false => arguments.only.iter().any(|name| name == analysis.name()),
         });
     let weights = usual.map(|analysis| analysis.weight());
     watch.expect(std::iter::once(INDEX_WEIGHT).chain(weights));
-    watch.begin(INDEX, INDEX_WEIGHT);
-    // Labels that cannot be used are found out before the work, not after it.
+    watch.begin(INDEX_STEP, INDEX_WEIGHT);
+    // Labels are checked before the work rather than after it.
     let labels = arguments
         .labels
         .as_deref()
         .map(LabelSet::open)
         .transpose()?;
     let made = make(arguments, watch)?;
-    let source = Arc::new(open_source(&[&made.corpus], arguments.partial)?);
+    let source = Arc::new(open_corpora(&[&made.corpus], arguments.partial)?);
     if let Some(report) = &arguments.report {
         check_no_input(report, &source)?;
     }
@@ -165,13 +169,13 @@ fn scan(arguments: &ScanArguments, watch: &Arc<Watch>) -> Result<Scanned, Failur
     let mut profile = Profile::of(&source)?;
     profile.labels = arguments.labels.clone();
     let mut plan =
-        Plan::new(&profile, &arguments.only).map_err(|unknown| unknown_name(&unknown))?;
-    let weights = plan.chosen.iter().map(|(analysis, _)| analysis.weight());
+        ScanPlan::new(&profile, &arguments.only).map_err(|unknown| unknown_name(&unknown))?;
+    let weights = plan.selected.iter().map(|(analysis, _)| analysis.weight());
     watch.expect(std::iter::once(INDEX_WEIGHT).chain(weights));
     let workplace = Workplace {
-        threads: arguments.machine.threads(),
-        memory: arguments.machine.memory(),
-        temp: arguments.temp.clone(),
+        threads: arguments.resources.machine.threads(),
+        memory: arguments.resources.machine.memory(),
+        temp: arguments.resources.temp.clone(),
         findings: made.corpus.join(FINDINGS),
         again: arguments.again,
         progress: Arc::clone(&watch.flow),
@@ -180,75 +184,69 @@ fn scan(arguments: &ScanArguments, watch: &Arc<Watch>) -> Result<Scanned, Failur
     Ok((made, source, profile, plan, done))
 }
 
-/// Makes the corpus, goes on with making it, or finds it made.
-fn make(arguments: &ScanArguments, watch: &Watch) -> Result<Made, Failure> {
+/// Indexes the inputs, resumes indexing, or opens an existing corpus.
+fn make(arguments: &ScanArguments, watch: &ScanProgress) -> Result<ScannedCorpus, CommandError> {
     if let Some(corpus) = arguments.inputs.iter().find(|input| is_corpus(input)) {
-        return take(arguments, corpus);
+        return existing(arguments, corpus);
     }
     let corpus = match &arguments.output {
         Some(output) => output.clone(),
         None => name_for(&arguments.inputs),
     };
-    let index = Index {
+    let index = IndexRequest {
         corpus: &corpus,
         inputs: &arguments.inputs,
         reading: &arguments.reading,
         limits: &arguments.limits,
-        machine: &arguments.machine,
+        machine: &arguments.resources.machine,
         part_size: None,
         add: false,
         again: false,
     };
     let begun = Instant::now();
-    let mut build = index.build(index.find()?, &watch.index);
+    let mut build = index.resolve()?.build(&watch.index);
     if build.is_done()? {
-        return Ok(Made { corpus, time: None });
+        return Ok(ScannedCorpus { corpus, time: None });
     }
     build.run()?;
-    Ok(Made {
+    Ok(ScannedCorpus {
         corpus,
         time: Some(begun.elapsed()),
     })
 }
 
-fn is_corpus(input: &str) -> bool {
-    let path = Path::new(input);
-    path.is_dir() && path.extension().is_some_and(|ending| ending == "cento")
-}
-
-/// Takes a corpus that is there. What would say how to make one makes no sense then, and is not
-/// passed over in silence.
-fn take(arguments: &ScanArguments, corpus: &str) -> Result<Made, Failure> {
+/// Opens an existing corpus. Options for making one are refused rather than ignored.
+fn existing(arguments: &ScanArguments, corpus: &str) -> Result<ScannedCorpus, CommandError> {
     let refused = if arguments.inputs.len() > 1 {
         Some("other inputs".to_owned())
     } else if arguments.output.is_some() {
         Some("-o".to_owned())
     } else {
-        first_given::<ReadingArguments>().or_else(first_given::<LimitArguments>)
+        first_typed::<ReadingArguments>().or_else(first_typed::<LimitArguments>)
     };
     if let Some(refused) = refused {
-        return Err(Failure::usage(
-            format!("{corpus} is a corpus already, and {refused} would say how to make one"),
-            "scan the corpus alone, or the inputs under a new name with -o",
+        return Err(CommandError::usage(
+            format!("{corpus} is a corpus: {refused} cannot be used with it"),
+            "scan the corpus alone, or index the inputs into a new corpus with -o",
         ));
     }
     match arguments.partial {
         true => Corpus::open_partial(Path::new(corpus))?,
         false => Corpus::open(Path::new(corpus))?,
     };
-    Ok(Made {
+    Ok(ScannedCorpus {
         corpus: PathBuf::from(corpus),
         time: None,
     })
 }
 
-/// The name of the first input, without its folders and endings: it is made where the command is
-/// given.
+/// Returns the default name of the corpus: the first input without folders and extensions, in the
+/// current folder.
 fn name_for(inputs: &[String]) -> PathBuf {
     let first = inputs.first().map_or("", String::as_str);
     let place = match first {
         "-" => PathBuf::new(),
-        // A folder given as `.` or `..` has a name too.
+        // Resolve `.` and `..` to the name of the folder.
         path => std::fs::canonicalize(path)
             .unwrap_or_else(|_| PathBuf::from(path.trim_start_matches('@'))),
     };
@@ -262,7 +260,7 @@ fn name_for(inputs: &[String]) -> PathBuf {
     })
 }
 
-/// The analyses that can be chosen, each with the question that it answers.
+/// The names of the analyses, each with the question that it answers.
 fn names() -> PossibleValuesParser {
     let values = analyses().iter();
     PossibleValuesParser::new(
@@ -270,16 +268,16 @@ fn names() -> PossibleValuesParser {
     )
 }
 
-fn unknown_name(unknown: &Unknown) -> Failure {
-    Failure::usage(
-        format!("`{}` is no analysis", unknown.0),
+fn unknown_name(unknown: &UnknownAnalysis) -> CommandError {
+    CommandError::usage(
+        format!("unknown analysis `{}`", unknown.0),
         "`cento scan --help` lists them",
     )
 }
 
-/// How long each step took, and what its share was.
-fn explain(made: &Made, done: &[Done]) {
-    let steps = made.time.map(|time| (INDEX, time)).into_iter();
+/// Prints the time of each step and its share of the total.
+fn explain(made: &ScannedCorpus, done: &[FinishedAnalysis]) {
+    let steps = made.time.map(|time| (INDEX_STEP, time)).into_iter();
     let steps = steps.chain(done.iter().map(|done| (done.analysis.name(), done.time)));
     let steps: Vec<(&str, Duration)> = steps.collect();
     let all: f64 = steps.iter().map(|(_, time)| time.as_secs_f64()).sum();
@@ -299,18 +297,18 @@ fn explain(made: &Made, done: &[Done]) {
     }
 }
 
-/// What a person reads at the end, and could read aloud.
+/// Renders the summary.
 fn summary(report: &Report, file: &Path) -> String {
-    let shown = Shown {
-        root: &report.profile.root,
+    let style = CellStyle {
+        root: &report.root,
         longest: Some(LONGEST),
     };
     let mut text = format!("{}\n", clean(&report.corpus));
-    for sentence in report.about() {
-        text.push_str(&wrapped(&sentence));
+    for sentence in &report.introduction {
+        text.push_str(&wrapped(sentence));
     }
     for chapter in &report.chapters {
-        text.push_str(&format!("\n{}\n", chapter.analysis.title()));
+        text.push_str(&format!("\n{}\n", chapter.title));
         for sentence in &chapter.section.sentences {
             text.push_str(&wrapped(sentence));
         }
@@ -319,44 +317,43 @@ fn summary(report: &Report, file: &Path) -> String {
             let rows = table.rows.len().min(ROWS);
             table.more += (table.rows.len() - rows) as u64;
             table.rows.truncate(rows);
-            text.push_str(&strongest(&table, &shown));
+            text.push_str(&findings_table(&table, &style));
+        }
+        for note in &chapter.section.notes {
+            text.push_str(&wrapped(&format!("Note: {note}")));
         }
     }
-    if !report.left_out.is_empty() {
-        text.push_str("\nLeft out\n");
-        for left in &report.left_out {
-            text.push_str(&wrapped(&format!(
-                "{}: {}.",
-                left.analysis.title(),
-                left.reason
-            )));
+    if !report.skipped.is_empty() {
+        text.push_str("\nSkipped analyses\n");
+        for skipped in &report.skipped {
+            text.push_str(&wrapped(&format!("{}: {}.", skipped.title, skipped.reason)));
         }
     }
     let next = report
         .chapters
         .iter()
-        .any(|chapter| !chapter.section.next.is_empty());
+        .any(|chapter| !chapter.section.suggestions.is_empty());
     if next {
-        text.push_str("\nWhat to run next\n");
+        text.push_str("\nNext steps\n");
     }
     for chapter in &report.chapters {
-        if let Some(next) = chapter.section.next.first() {
+        if let Some(next) = chapter.section.suggestions.first() {
             text.push_str(&format!(
                 "  {}\n      to {}\n",
                 clean(&next.command),
-                next.why
+                next.purpose
             ));
         }
     }
     let place = file.display().to_string();
     text.push_str(&format!(
-        "\nThe report, with figures and more of each: {}\n",
+        "\nReport with figures and more results: {}\n",
         clean(&place)
     ));
     text
 }
 
-/// A sentence in lines of a hundred letters, two from the left; an address is never cut.
+/// Wraps a sentence at 100 columns with an indent of two; words are never split.
 fn wrapped(sentence: &str) -> String {
     let mut text = String::new();
     let mut length = 0;
@@ -379,7 +376,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_corpus_is_called_after_its_first_input() {
+    fn a_corpus_is_named_after_its_first_input() {
         let name = |input: &str| name_for(&[input.to_owned()]).display().to_string();
         assert_eq!(name("crawl/a.warc.gz"), "a.cento");
         assert_eq!(name("no-such-folder/docs/"), "docs.cento");

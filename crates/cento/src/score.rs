@@ -1,15 +1,71 @@
 //! `cento score`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use cento_synth::{Line, Score};
+use cento_synth::{Score, ScoreLine};
+use clap::Args;
 use serde_json::json;
 
-use crate::arguments::ScoreArguments;
-use crate::failure::Failure;
+use crate::command_error::CommandError;
 use crate::output::{clean, number, print, say, table};
 
-pub(crate) fn run(arguments: &ScoreArguments) -> Result<ExitCode, Failure> {
+/// Score findings against the truth of a synthetic crawl
+///
+/// Prints precision, recall and F1 of each analysis. FINDINGS is the folder of a run
+/// (NAME.cento/findings/ANALYSIS/RUN, with a run.json), a folder above it, or one table (.parquet,
+/// .jsonl or .csv).
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Required columns. A page is identified by its URL, or by its id in a column of the same name with
+the suffix _id (page_id, of_id, source_id):
+  copies    pairs      page, of [, resemblance]   a page and what it copies; params: resemblance
+            near_pairs page, of [, resemblance]   optional: pages that resemble each other
+  overlap   pairs      page, of                   pages that share chunks; params: chunk, threshold
+  overlap-servers  servers  server, of            hosts or domains that share chunks
+  reuse     pairs      page, of                   pages that share text
+  passages  passages   page, source, begin, end, source_begin, source_end      in bytes
+  quilts    patches    page, source [, share] [, attributed]                   params: min_share
+  phrases   sites      site [, flagged]           hosts, domains or addresses
+  discover  labels     page [, text]              an example page of each label
+  detect    matches    page, original             the original by URL or by file
+            sites      site [, flagged]           as for bad-sites
+            neighbourhoods  site [, flagged]      prefixes: the folder of the bad pages among them
+  bad-sites sites      site [, flagged]           hosts, domains, addresses or URL prefixes
+  aliases   aliases    alias, of                  URLs, or hosts
+
+If an analysis has several runs, each line shows the parameters in which they differ. A table that
+was modified after its run is rejected.
+
+Known reuse that an analysis is not meant to find (pages of one template, spam among quilts) counts
+as `known`, neither right nor wrong. Results that follow from the truth (two copies of one page) are
+right. `templates` counts the wrong results about two pages of one template.
+
+Examples:
+  cento score crawl.cento/findings --truth crawl/truth.jsonl
+  cento score pairs.parquet --as copies --truth crawl/truth.jsonl --corpus crawl.cento")]
+pub(crate) struct ScoreArguments {
+    /// The folder of a run, a folder of runs, or one table
+    #[arg(value_name = "FINDINGS", required = true)]
+    pub(crate) findings: Vec<PathBuf>,
+    /// The truth: truth.jsonl of `cento synth`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) truth: PathBuf,
+    /// The corpus that page ids refer to [default: the one that contains the findings]
+    #[arg(long, value_name = "CORPUS")]
+    pub(crate) corpus: Option<PathBuf>,
+    /// Analysis that a table without a run.json comes from: one of those below
+    #[arg(long = "as", value_name = "ANALYSIS")]
+    pub(crate) analysis: Option<String>,
+    /// Minimum resemblance of near-duplicates [default: that of the run, else 0.8]
+    #[arg(long, value_name = "R")]
+    pub(crate) resemblance: Option<f64>,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) fn run(arguments: &ScoreArguments) -> Result<ExitCode, CommandError> {
     let scored = Score {
         findings: &arguments.findings,
         truth: &arguments.truth,
@@ -39,8 +95,8 @@ pub(crate) fn run(arguments: &ScoreArguments) -> Result<ExitCode, Failure> {
             .iter()
             .map(|line| {
                 let name = format!("{} {}", line.analysis, line.what);
-                let told = told_apart(line, &scored.lines);
-                let mut row = vec![clean(&format!("{name}{told}")).into_owned()];
+                let suffix = distinction(line, &scored.lines);
+                let mut row = vec![clean(&format!("{name}{suffix}")).into_owned()];
                 row.extend(
                     [
                         line.right,
@@ -74,10 +130,10 @@ pub(crate) fn run(arguments: &ScoreArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(scored.lines.is_empty())))
 }
 
-/// What tells a run from others of the same analysis: the parameters that they differ in, or its
-/// name; nothing if there is no other.
-fn told_apart(line: &Line, lines: &[Line]) -> String {
-    let others: Vec<&Line> = lines
+/// Returns what distinguishes a run from others of the same analysis: the parameters in which they
+/// differ, else its name. Empty if there is no other run.
+fn distinction(line: &ScoreLine, lines: &[ScoreLine]) -> String {
+    let others: Vec<&ScoreLine> = lines
         .iter()
         .filter(|other| other.analysis == line.analysis && other.run != line.run)
         .collect();

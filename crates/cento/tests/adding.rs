@@ -1,6 +1,5 @@
-//! What a corpus knows of its inputs: additions that are repeated, inputs that were edited, runs
-//! that were interrupted.
-#![expect(clippy::unwrap_used, reason = "what goes wrong is to end the test")]
+//! What a corpus records of its inputs: repeated additions, edited inputs, interrupted runs.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 mod support;
 
@@ -8,7 +7,7 @@ use std::time::Duration;
 
 use support::{Random, Sandbox};
 
-/// Pages as JSON Lines, some of them the same for each seed.
+/// Pages as JSON Lines, the same for each seed.
 fn lines(seed: u64, pages: usize) -> String {
     let mut random = Random(seed);
     (0..pages)
@@ -26,7 +25,7 @@ fn pages(sandbox: &Sandbox, corpus: &str) -> u64 {
 }
 
 #[test]
-fn an_addition_that_is_repeated_adds_nothing_and_says_so() {
+fn repeating_an_addition_adds_nothing() {
     let sandbox = Sandbox::new();
     for (name, seed) in [("a", 1), ("b", 2), ("c", 3)] {
         sandbox.write(&format!("{name}.jsonl"), lines(seed, 5));
@@ -39,21 +38,21 @@ fn an_addition_that_is_repeated_adds_nothing_and_says_so() {
     assert!(repeated.starts_with("status: 0"), "{repeated}");
     let spaced = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let repeated = spaced(&repeated);
-    assert!(
-        repeated.contains("already added 1 in the corpus"),
-        "{repeated}"
-    );
+    assert!(repeated.contains("already added 1 skipped"), "{repeated}");
     assert!(repeated.contains("b.jsonl; --again adds"), "{repeated}");
     assert_eq!(manifest(), before);
 
-    // What is new is added all the same, whatever else is named.
+    // New inputs are added, known ones are skipped.
     let mixed = sandbox.run(&[
         "index", "a.jsonl", "b.jsonl", "c.jsonl", "--add", "-o", "x.cento",
     ]);
-    assert!(spaced(&mixed).contains("already added 2 in"), "{mixed}");
+    assert!(
+        spaced(&mixed).contains("already added 2 skipped"),
+        "{mixed}"
+    );
     assert_eq!(pages(&sandbox, "x.cento"), 15);
 
-    // A file of the same name and size with other words in it is another input.
+    // A file with the same name and size but other content is a new input.
     let edited = lines(2, 5).replacen('a', "b", 1);
     sandbox.write("b.jsonl", edited);
     sandbox.succeed(&["index", "b.jsonl", "--add", "-o", "x.cento"]);
@@ -66,7 +65,7 @@ fn an_addition_that_is_repeated_adds_nothing_and_says_so() {
 }
 
 #[test]
-fn a_scan_of_a_corpus_with_additions_tells_the_truth_about_them() {
+fn a_scan_accepts_all_inputs_of_a_corpus_with_additions() {
     let sandbox = Sandbox::new();
     sandbox
         .write("a.jsonl", lines(1, 5))
@@ -74,18 +73,18 @@ fn a_scan_of_a_corpus_with_additions_tells_the_truth_about_them() {
     sandbox.succeed(&["index", "a.jsonl", "-o", "x.cento"]);
     sandbox.succeed(&["index", "b.jsonl", "--add", "-o", "x.cento"]);
     sandbox.succeed(&["index", "b.jsonl", "--add", "-o", "x.cento"]);
-    // All that is in it is named: there is nothing to index.
+    // All inputs of the corpus are named: there is nothing to index.
     sandbox.succeed(&[
         "scan", "b.jsonl", "a.jsonl", "-o", "x.cento", "--only", "copies",
     ]);
     let fewer = sandbox.run(&["scan", "a.jsonl", "-o", "x.cento", "--only", "copies"]);
-    assert!(fewer.starts_with("status: 1"), "{fewer}");
+    assert!(fewer.starts_with("status: 2"), "{fewer}");
     assert!(fewer.contains("b.jsonl"), "{fewer}");
     assert!(!fewer.contains("unfinished"), "{fewer}");
 }
 
-/// Indexes a file and kills that once a part is committed. Answers whether the corpus is unfinished
-/// then.
+/// Indexes a file, kills the process once a part is committed, and returns whether the corpus is
+/// unfinished.
 fn interrupted(sandbox: &Sandbox) -> bool {
     sandbox.write("a.jsonl", lines(1, 1500));
     let index = [
@@ -109,14 +108,14 @@ fn interrupted(sandbox: &Sandbox) -> bool {
 }
 
 #[test]
-fn an_unfinished_corpus_is_analysed_only_if_asked_to() {
+fn an_unfinished_corpus_is_analysed_only_with_partial() {
     let sandbox = Sandbox::new();
     if !interrupted(&sandbox) || pages(&sandbox, "x.cento") == 0 {
         return;
     }
     for command in ["copies", "quilts", "phrases", "overlap", "scan", "report"] {
         let refused = sandbox.run(&[command, "x.cento"]);
-        assert!(refused.starts_with("status: 1"), "{command}: {refused}");
+        assert!(refused.starts_with("status: 2"), "{command}: {refused}");
         assert!(
             refused.contains("x.cento is unfinished"),
             "{command}: {refused}"
@@ -128,15 +127,15 @@ fn an_unfinished_corpus_is_analysed_only_if_asked_to() {
         let partial = sandbox.run(&[command, "x.cento", "--partial"]);
         assert!(partial.starts_with("status: 0"), "{command}: {partial}");
         assert!(
-            partial.contains("is unfinished: the results are about the"),
+            partial.contains("is unfinished; the results cover the"),
             "{partial}"
         );
-        assert!(partial.contains(" that it has so far"), "{pages} {partial}");
+        assert!(partial.contains(" indexed so far"), "{pages} {partial}");
     }
 }
 
 #[test]
-fn a_resumed_index_does_not_mix_an_edited_file_with_what_it_was() {
+fn an_index_is_not_resumed_over_an_edited_file() {
     let sandbox = Sandbox::new();
     if !interrupted(&sandbox) {
         return;
@@ -147,6 +146,6 @@ fn a_resumed_index_does_not_mix_an_edited_file_with_what_it_was() {
     sandbox.write("a.jsonl", edited);
     let index = ["index", "a.jsonl", "--part-size", "100K", "-o", "x.cento"];
     let refused = sandbox.run(&index);
-    assert!(refused.starts_with("status: 1"), "{refused}");
-    assert!(refused.contains("was begun with other inputs"), "{refused}");
+    assert!(refused.starts_with("status: 2"), "{refused}");
+    assert!(refused.contains("was made from other inputs"), "{refused}");
 }

@@ -1,19 +1,19 @@
-//! Chaos: seeded rounds of kills, damage, hostile input and careless outputs, on the real binary.
+//! Random rounds of kills, corruption, hostile input and careless outputs, on the real binary.
 //!
-//! Every round makes one random choice of each kind and asserts what must hold whatever was chosen:
+//! Every round makes one random choice of each kind and asserts what must always hold:
 //!
-//! * **kill**: a command that was killed and is given again ends with the same answer;
-//! * **damage**: a flipped bit or a cut in any file of a corpus, of its findings or of labels never
-//!   changes an answer silently: it is an error, is found by `info --verify`, or the answer is the
-//!   right one;
-//! * **hostile input**: mutated archives and tables are read or refused, without a panic;
-//! * **outputs**: whatever is named as an output, the inputs keep every byte.
+//! * **kill**: a killed command that is run again gives the same results;
+//! * **corruption**: a flipped bit or a truncation in any file of a corpus, of its findings or of
+//!   labels never changes results silently: it is an error, `info --verify` reports it, or the
+//!   results are correct;
+//! * **hostile input**: mutated archives and tables are read or rejected, without a panic;
+//! * **outputs**: whatever is named as an output, no byte of the inputs changes.
 //!
 //! `./check` runs a few rounds of one seed. `CENTO_LONG_TESTS=1` runs hundreds, from `CENTO_SEED`.
 
 #![expect(
     clippy::unwrap_used,
-    reason = "a test that cannot set up its sandbox should stop there"
+    reason = "a test that cannot set up its sandbox fails"
 )]
 
 mod support;
@@ -24,7 +24,7 @@ use std::time::Instant;
 
 use support::{Archive, Random, Sandbox, contents};
 
-/// How many rounds to run, and where they begin.
+/// Returns the number of rounds and the random generator.
 fn plan(short: u64, long: u64) -> (u64, Random) {
     let rounds = match std::env::var_os("CENTO_LONG_TESTS") {
         Some(_) => long,
@@ -35,7 +35,7 @@ fn plan(short: u64, long: u64) -> (u64, Random) {
     (rounds, Random(seed))
 }
 
-/// Pages in two formats, with copies, near-copies, mirrors and quilts among them.
+/// Writes pages in two formats, with duplicates, near-duplicates, mirrors and quilts.
 fn inputs(sandbox: &Sandbox, random: &mut Random) {
     let paragraphs: Vec<String> = (0..12).map(|_| random.paragraph(40)).collect();
     let mut archive = Archive {
@@ -65,8 +65,8 @@ fn inputs(sandbox: &Sandbox, random: &mut Random) {
     sandbox.write("in/pages.jsonl", lines);
 }
 
-/// What is asked of a corpus: all rows of the main table, or what a person sees.
-const QUESTIONS: [&[&str]; 6] = [
+/// Analyses that print all rows of their main table.
+const ANALYSES: [&[&str]; 6] = [
     &["copies", "c.cento", "--json"],
     &["overlap", "c.cento", "--json"],
     &["overlap", "c.cento", "--servers", "--json"],
@@ -81,19 +81,20 @@ fn set_up(sandbox: &Sandbox, random: &mut Random) {
     sandbox.succeed(&["discover", "c.cento", "--threshold", "2", "-o", "l.labels"]);
 }
 
-fn answers(sandbox: &Sandbox) -> Vec<String> {
-    QUESTIONS
+fn results(sandbox: &Sandbox) -> Vec<String> {
+    ANALYSES
         .iter()
-        .map(|question| sandbox.succeed(question))
+        .map(|analysis| sandbox.succeed(analysis))
         .collect()
 }
 
-/// Runs and answers status, standard output and standard error; fails on a panic or a signal.
+/// Runs a command and returns its status, standard output and transcript; fails on a panic or a
+/// signal.
 fn survive(sandbox: &Sandbox, arguments: &[&str]) -> (i32, String, String) {
     let output = sandbox.command(arguments).output().unwrap();
     let said = sandbox.transcript(&output);
     assert!(
-        !said.contains("panicked") && matches!(output.status.code(), Some(0..=3)),
+        !said.contains("panicked") && matches!(output.status.code(), Some(0..=5)),
         "{arguments:?}: {said}"
     );
     (
@@ -104,18 +105,18 @@ fn survive(sandbox: &Sandbox, arguments: &[&str]) -> (i32, String, String) {
 }
 
 #[test]
-fn a_killed_command_that_is_given_again_has_the_same_answer() {
+fn a_killed_command_gives_the_same_results_when_run_again() {
     let (rounds, mut random) = plan(6, 200);
     let sandbox = Sandbox::new();
     set_up(&sandbox, &mut random);
     let begun = Instant::now();
-    let right = answers(&sandbox);
-    let mean = begun.elapsed() / QUESTIONS.len() as u32;
+    let right = results(&sandbox);
+    let mean = begun.elapsed() / ANALYSES.len() as u32;
     for _ in 0..rounds {
         let _ = fs::remove_dir_all(sandbox.path("c.cento/findings"));
-        let asked = random.below(QUESTIONS.len() as u64) as usize;
+        let chosen = random.below(ANALYSES.len() as u64) as usize;
         let memory = ["16M", "64M", "1G"][random.below(3) as usize];
-        let mut arguments = QUESTIONS[asked].to_vec();
+        let mut arguments = ANALYSES[chosen].to_vec();
         arguments.extend(["--memory", memory, "--threads", "2"]);
         let mut child = sandbox
             .command(&arguments)
@@ -127,17 +128,18 @@ fn a_killed_command_that_is_given_again_has_the_same_answer() {
         let _ = child.kill();
         child.wait().unwrap();
         assert_eq!(
-            sandbox.succeed(QUESTIONS[asked]),
-            right[asked],
+            sandbox.succeed(ANALYSES[chosen]),
+            right[chosen],
             "{arguments:?}"
         );
-        // What the killed run left behind does not disturb verification.
+        // Remains of the killed run do not affect verification.
         assert_eq!(survive(&sandbox, &["info", "c.cento", "--verify"]).0, 0);
     }
 }
 
-/// Flips a bit of a file, cuts it off, or fills some bytes with zeros.
-fn damage(path: &Path, random: &mut Random) -> Vec<u8> {
+/// Flips a bit of a file, truncates it, or overwrites some bytes with zeros. Returns its old
+/// content.
+fn corrupt(path: &Path, random: &mut Random) -> Vec<u8> {
     let whole = fs::read(path).unwrap();
     let mut bytes = whole.clone();
     let at = random.below(bytes.len().max(1) as u64) as usize;
@@ -155,11 +157,11 @@ fn damage(path: &Path, random: &mut Random) -> Vec<u8> {
 }
 
 #[test]
-fn no_damage_changes_an_answer_silently() {
+fn corruption_never_changes_results_silently() {
     let (rounds, mut random) = plan(24, 1500);
     let sandbox = Sandbox::new();
     set_up(&sandbox, &mut random);
-    let right = answers(&sandbox);
+    let right = results(&sandbox);
     let labels: Vec<PathBuf> = ["l.labels", "l.labels.parquet"]
         .map(|name| sandbox.path(name))
         .into();
@@ -174,27 +176,28 @@ fn no_damage_changes_an_answer_silently() {
         if !path.exists() {
             continue;
         }
-        let whole = damage(path, &mut random);
+        let whole = corrupt(path, &mut random);
         if fs::read(path).unwrap() == whole {
             continue;
         }
-        let (verified, _, told) = survive(&sandbox, &["info", "c.cento", "--verify"]);
-        let asked = random.below(QUESTIONS.len() as u64) as usize;
-        let (status, answer, said) = survive(&sandbox, QUESTIONS[asked]);
+        let (verified, _, verification) = survive(&sandbox, &["info", "c.cento", "--verify"]);
+        let chosen = random.below(ANALYSES.len() as u64) as usize;
+        let (status, result, said) = survive(&sandbox, ANALYSES[chosen]);
         assert!(
-            status != 0 || answer == right[asked] || verified != 0,
-            "{}: {:?} answered otherwise\n{told}\n{said}",
+            status != 0 || result == right[chosen] || verified != 0,
+            "{}: {:?} gave other results\n{verification}\n{said}",
             path.display(),
-            QUESTIONS[asked]
+            ANALYSES[chosen]
         );
-        // Restored, everything is as it was; findings that were computed anew have the same bytes.
+        // After the file is restored, results are as before: recomputed findings have the same
+        // bytes.
         fs::write(path, &whole).unwrap();
     }
-    assert_eq!(answers(&sandbox), right);
+    assert_eq!(results(&sandbox), right);
 }
 
 #[test]
-fn mutated_inputs_are_read_or_refused() {
+fn mutated_inputs_are_read_or_rejected() {
     let (rounds, mut random) = plan(10, 400);
     for round in 0..rounds {
         let sandbox = Sandbox::new();
@@ -202,19 +205,19 @@ fn mutated_inputs_are_read_or_refused() {
         for entry in fs::read_dir(sandbox.path("in")).unwrap() {
             let path = entry.unwrap().path();
             for _ in 0..random.below(6) {
-                damage(&path, &mut random);
+                corrupt(&path, &mut random);
             }
         }
         let (status, _, _) = survive(&sandbox, &["index", "in", "-o", "c.cento"]);
         if status == 0 {
             survive(&sandbox, &["info", "c.cento", "--verify"]);
-            survive(&sandbox, QUESTIONS[(round % 5) as usize]);
+            survive(&sandbox, ANALYSES[(round % 5) as usize]);
         }
     }
 }
 
 #[test]
-fn no_output_costs_an_input() {
+fn no_output_overwrites_an_input() {
     let (rounds, mut random) = plan(16, 400);
     let sandbox = Sandbox::new();
     set_up(&sandbox, &mut random);

@@ -1,4 +1,4 @@
-//! `cento copies` as users see it.
+//! `cento copies`.
 
 mod support;
 
@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 use support::Sandbox;
 
-/// Eleven pages: three texts, copies of them and a near-copy.
+/// A corpus with duplicates, a near-duplicate and a mirror.
 fn pages() -> Sandbox {
     let sandbox = Sandbox::new();
     let text = |seed: usize, changed: usize| -> String {
@@ -50,7 +50,7 @@ fn pages() -> Sandbox {
 }
 
 #[test]
-fn copies_are_told_with_their_kind_and_cause() {
+fn duplicates_are_reported_with_kind_and_cause() {
     let sandbox = pages();
     assert_snapshot!(sandbox.run(&["copies", "p.cento"]));
     assert_snapshot!(sandbox.run(&["copies", "p.cento", "--emit", "all"]));
@@ -76,7 +76,7 @@ fn copies_are_told_with_their_kind_and_cause() {
 }
 
 #[test]
-fn inputs_are_written_again_without_what_goes() {
+fn inputs_are_filtered() {
     let sandbox = pages();
     assert_snapshot!(sandbox.run(&[
         "copies", "p.cento", "--filter", "--output", "unique", "--emit", "keep"
@@ -98,7 +98,7 @@ fn inputs_are_written_again_without_what_goes() {
 }
 
 #[test]
-fn inputs_need_no_corpus() {
+fn inputs_can_be_compared_without_a_corpus() {
     let sandbox = pages();
     fs::create_dir(sandbox.path("temp")).unwrap();
     let direct = |more: &[&str]| {
@@ -106,7 +106,7 @@ fn inputs_need_no_corpus() {
         sandbox.succeed(&[&arguments[..], more].concat())
     };
     assert_snapshot!(direct(&[]));
-    // What is found is what is found in a corpus, table by table.
+    // The results are the same as those of a corpus.
     direct(&["--findings", "f", "--filter", "-o", "unique"]);
     sandbox.succeed(&["copies", "p.cento", "--filter", "-o", "also-unique"]);
     assert_eq!(
@@ -120,7 +120,7 @@ fn inputs_need_no_corpus() {
 }
 
 #[test]
-fn wrong_usage_is_one_line_and_a_hint() {
+fn errors_are_one_line_and_a_hint() {
     let sandbox = pages();
     for arguments in [
         &["copies", "nowhere.cento"][..],
@@ -137,7 +137,7 @@ fn wrong_usage_is_one_line_and_a_hint() {
 }
 
 #[test]
-fn a_synthetic_crawl_gives_up_all_its_copies() {
+fn all_duplicates_of_a_synthetic_crawl_are_found() {
     let sandbox = Sandbox::new();
     sandbox.succeed(&["synth", "-o", "s", "--pages", "2000", "--words", "300"]);
     sandbox.succeed(&["index", "s/crawl", "-o", "s.cento"]);
@@ -159,6 +159,6 @@ fn a_synthetic_crawl_gives_up_all_its_copies() {
 }
 
 #[test]
-fn help_is_what_the_reference_says() {
+fn help_is_unchanged() {
     assert_snapshot!(Sandbox::new().run(&["copies", "--help"]));
 }

@@ -1,5 +1,5 @@
-//! `cento discover`, `detect` and `labels` as users see them: on a handful of pages, and on a
-//! synthetic crawl scored against its truth.
+//! `cento discover`, `detect` and `labels`: on a few pages, and on a synthetic crawl scored against
+//! its truth.
 
 mod support;
 
@@ -13,8 +13,8 @@ const FOX: &str = "The quick brown fox jumps over the lazy dog while the five bo
 const SECOND: &str = "A second paragraph of the original, which is long enough to be labelled as well, with words that nobody else would use.";
 const CHINESE: &str = "这是一个很长的中文段落，用来测试中文文本的标签发现和检测功能是否正常工作，希望它能够正确地处理没有空格的文字，并且不会出错。";
 
-/// Two originals, one of them in Chinese, and a corpus with a thief of both.
-fn thief() -> Sandbox {
+/// Two originals, one of them in Chinese, and a corpus with a site that copies both.
+fn copied_originals() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox
         .write(
@@ -66,8 +66,8 @@ fn thief() -> Sandbox {
 }
 
 #[test]
-fn originals_become_labels_and_labels_find_the_thief() {
-    let sandbox = thief();
+fn labels_of_originals_find_the_copying_site() {
+    let sandbox = copied_originals();
     assert_snapshot!(sandbox.run(&["discover", "c.cento", "--from", "mine", "-o", "mine.labels"]));
     assert_snapshot!(sandbox.run(&["labels", "info", "mine.labels", "--verify"]));
     assert_snapshot!(sandbox.run(&[
@@ -90,7 +90,7 @@ fn originals_become_labels_and_labels_find_the_thief() {
             );
         }
     }
-    // Both steps in one.
+    // Both steps in one command.
     let sites = sandbox.succeed(&[
         "detect",
         "c.cento",
@@ -113,7 +113,7 @@ fn originals_become_labels_and_labels_find_the_thief() {
         ),
         (&json!("thief.example/"), &json!(2), &json!(true))
     );
-    // No folder of temporary files is left.
+    // No temporary folder remains.
     let mut left = std::fs::read_dir(std::env::temp_dir())
         .into_iter()
         .flatten()
@@ -123,8 +123,8 @@ fn originals_become_labels_and_labels_find_the_thief() {
 }
 
 #[test]
-fn a_benchmark_is_found_within_longer_paragraphs() {
-    let sandbox = thief();
+fn benchmark_items_are_found_within_longer_paragraphs() {
+    let sandbox = copied_originals();
     let item = |id: &str, text: &str| format!("{}\n", json!({ "url": id, "question": text }));
     let items = item(
         "q1",
@@ -147,8 +147,8 @@ fn a_benchmark_is_found_within_longer_paragraphs() {
 }
 
 #[test]
-fn frequent_chunks_are_labels_and_idioms_are_proposed() {
-    let sandbox = thief();
+fn frequent_chunks_become_labels_and_idioms_are_proposed_as_stops() {
+    let sandbox = copied_originals();
     assert_snapshot!(sandbox.run(&[
         "discover",
         "c.cento",
@@ -163,7 +163,7 @@ fn frequent_chunks_are_labels_and_idioms_are_proposed() {
     let figure =
         std::fs::read_to_string(sandbox.path("figures/frequencies.csv")).unwrap_or_default();
     assert_snapshot!(figure);
-    // Without the list, what everybody says is a label; and an edited list stops it again.
+    // Without the stop list, boilerplate becomes a label; an edited list stops it again.
     assert_snapshot!(sandbox.run(&[
         "discover",
         "c.cento",
@@ -201,8 +201,8 @@ fn frequent_chunks_are_labels_and_idioms_are_proposed() {
 }
 
 #[test]
-fn wrong_usage_is_one_line_and_a_hint() {
-    let sandbox = thief();
+fn errors_are_one_line_and_a_hint() {
+    let sandbox = copied_originals();
     sandbox.succeed(&["discover", "--from", "mine", "-o", "mine.labels"]);
     sandbox.succeed(&[
         "index",
@@ -242,7 +242,7 @@ fn wrong_usage_is_one_line_and_a_hint() {
     ] {
         assert_snapshot!(sandbox.run(arguments));
     }
-    // A label that was changed is not trusted.
+    // A corrupted label is reported.
     let path = sandbox.path("mine.labels");
     let mut bytes = std::fs::read(&path).unwrap_or_default();
     if let Some(byte) = bytes.get_mut(8200) {
@@ -253,14 +253,14 @@ fn wrong_usage_is_one_line_and_a_hint() {
 }
 
 #[test]
-fn nothing_to_find_says_why() {
-    let sandbox = thief();
+fn an_empty_result_is_explained() {
+    let sandbox = copied_originals();
     sandbox.write("other/a.txt", "Words that are on no page of the crawl, in a paragraph that is long enough to be looked for in all of its pages.");
     assert_snapshot!(sandbox.run(&["detect", "c.cento", "--against", "other"]));
     assert_snapshot!(sandbox.run(&["discover", "c.cento", "--of", "files", "-o", "files.labels"]));
 }
 
-/// The lines of `cento score`, by what they count.
+/// Returns the lines of `cento score`, by what they count.
 fn score(sandbox: &Sandbox, findings: &str) -> BTreeMap<String, Value> {
     let said = sandbox.succeed(&[
         "score",
@@ -280,7 +280,7 @@ fn score(sandbox: &Sandbox, findings: &str) -> BTreeMap<String, Value> {
 }
 
 #[test]
-fn all_planted_copies_lead_to_their_originals_and_the_bad_folders_are_flagged() {
+fn all_copied_originals_of_a_synthetic_crawl_are_found() {
     let sandbox = Sandbox::new();
     sandbox.succeed(&[
         "synth",
@@ -321,7 +321,7 @@ fn all_planted_copies_lead_to_their_originals_and_the_bad_folders_are_flagged() 
         );
         assert!(line["expected"].as_u64() > Some(0), "{line}");
     }
-    // Of all copies of originals that are in the folder none is left out of the count.
+    // The score counts all copies of the originals.
     let truth = std::fs::read_to_string(sandbox.path("s/truth.jsonl")).unwrap();
     let records: Vec<Value> = truth
         .lines()
@@ -332,8 +332,7 @@ fn all_planted_copies_lead_to_their_originals_and_the_bad_folders_are_flagged() 
         .filter(|record| record["type"] == "copied" && !record["file"].is_null())
         .count();
     assert_eq!(scored["pages"]["expected"], json!(planted));
-    // The trap, in which a crawler went round and round, is in no table: neither of chunks nor of
-    // files.
+    // Pages of crawler traps are rejected, and are in no table.
     let traps: Vec<String> = records
         .iter()
         .filter(|record| record["type"] == json!("trap"))
@@ -372,7 +371,7 @@ fn all_planted_copies_lead_to_their_originals_and_the_bad_folders_are_flagged() 
 }
 
 #[test]
-fn help_is_what_the_reference_says() {
+fn help_is_unchanged() {
     let sandbox = Sandbox::new();
     for verb in ["discover", "detect"] {
         assert_snapshot!(sandbox.run(&[verb, "--help"]));

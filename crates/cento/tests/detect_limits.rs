@@ -1,48 +1,19 @@
-//! What one hostile page may cost `detect`, in anonymous memory; and options that would have no
-//! effect.
-
-#![expect(clippy::unwrap_used, reason = "tests")]
+//! The peak memory of `detect` on hostile pages, and options without effect.
 
 mod support;
-
-use std::time::Duration;
 
 use serde_json::json;
 use support::Sandbox;
 
-/// Runs a command and returns the most anonymous memory that it had, in bytes, as the system tells
-/// it every few milliseconds.
-fn anonymous_memory(sandbox: &Sandbox, arguments: &[&str]) -> u64 {
-    let mut child = sandbox
-        .command(arguments)
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    let status = format!("/proc/{}/status", child.id());
-    let mut most = 0;
-    loop {
-        let said = std::fs::read_to_string(&status).unwrap_or_default();
-        let line = said.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-        let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-        most = most.max(1024 * kibibytes.unwrap_or(0));
-        if let Some(ended) = child.try_wait().unwrap() {
-            assert!(ended.success(), "{arguments:?}");
-            return most;
-        }
-        std::thread::sleep(Duration::from_millis(4));
-    }
-}
-
-/// The budget, 128 MiB for the program, and twelve times the text of the page: it is decoded, cut
-/// and looked at whole.
+/// The budget, 128 MiB for the program, and twelve times the text of the page, which is decoded and
+/// chunked in memory.
 fn allowed(budget: u64, page: usize) -> u64 {
     budget + (128 << 20) + 12 * page as u64
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_page_of_hundreds_of_thousands_of_paragraphs_costs_a_small_multiple_of_its_text() {
+fn a_page_of_many_paragraphs_stays_within_budget() {
     let sandbox = Sandbox::new();
     // Half of the paragraphs are distinct, and each of them is a label.
     let paragraphs = (0..300_000u32).map(|at| format!("p{}\n\n", at / 2));
@@ -63,7 +34,7 @@ fn a_page_of_hundreds_of_thousands_of_paragraphs_costs_a_small_multiple_of_its_t
         "0",
     ];
     for more in [&[][..], &["--fuzzy"]] {
-        let used = anonymous_memory(&sandbox, &[&against[..], more, &memory].concat());
+        let used = sandbox.peak_memory(&[&against[..], more, &memory].concat());
         assert!(
             used < allowed(64 << 20, page.len()),
             "{more:?}: {} MB for a page of {} MB",
@@ -72,13 +43,13 @@ fn a_page_of_hundreds_of_thousands_of_paragraphs_costs_a_small_multiple_of_its_t
         );
     }
     let discover = ["discover", "c.cento", "--threshold", "1", "-o", "l.labels"];
-    let used = anonymous_memory(&sandbox, &[&discover[..], &memory].concat());
+    let used = sandbox.peak_memory(&[&discover[..], &memory].concat());
     assert!(used < allowed(64 << 20, page.len()), "{} MB", used >> 20);
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_page_of_a_million_words_costs_grams_a_small_multiple_of_its_text() {
+fn matching_grams_in_a_page_of_a_million_words_stays_within_budget() {
     let sandbox = Sandbox::new();
     let words: String = (0..1_500_000u32)
         .map(|at| format!("{} ", at % 99_991))
@@ -97,12 +68,12 @@ fn a_page_of_a_million_words_costs_grams_a_small_multiple_of_its_text() {
         "--grams",
         "5",
     ];
-    let used = anonymous_memory(&sandbox, &[&grams[..], &memory].concat());
+    let used = sandbox.peak_memory(&[&grams[..], &memory].concat());
     assert!(used < allowed(64 << 20, words.len()), "{} MB", used >> 20);
 }
 
 #[test]
-fn options_without_effect_are_errors() {
+fn options_without_effect_are_refused() {
     let sandbox = Sandbox::new();
     let text = "A paragraph that is long enough to be looked for, with words that nobody else would use in this order, and some more of them.";
     let line = format!("{}\n", json!({ "url": "http://a.example/", "text": text }));
@@ -147,7 +118,7 @@ fn options_without_effect_are_errors() {
     for name in ["x.labels", "y.txt"] {
         assert!(!sandbox.path(name).exists(), "{name}");
     }
-    // And those that have one are none.
+    // Options with an effect are accepted.
     sandbox.succeed(&[&labels[..], &["--sample", "5", "--seed", "3"]].concat());
     sandbox.succeed(&[&against[..], &["--min-length", "5", "--stop", "list.txt"]].concat());
     sandbox.succeed(&[&blind[..], &["--sample", "5"]].concat());
@@ -155,7 +126,7 @@ fn options_without_effect_are_errors() {
 
 /// §5.2 of Ardi & Heidemann: a blog whose posts are on one site in six.
 #[test]
-fn a_scan_tells_of_a_blog_that_is_copied_to_every_sixth_site() {
+fn a_scan_reports_a_blog_that_is_copied_to_every_sixth_site() {
     let sandbox = Sandbox::new();
     let chunk = |number: usize| {
         let words: Vec<String> = (0..20).map(|at| format!("w{number}x{at}")).collect();
@@ -188,6 +159,6 @@ fn a_scan_tells_of_a_blog_that_is_copied_to_every_sixth_site() {
         "{said}"
     );
     assert!(said.contains("12 of them whole sites of 72"), "{said}");
-    // It says what stands out, and accuses nobody.
+    // It reports what stands out without accusing anyone.
     assert!(!said.contains("bad"), "{said}");
 }

@@ -1,4 +1,4 @@
-//! `cento index`, `info` and `cat` as users see them: everything the real binary prints.
+//! `cento index`, `info` and `cat`: everything that the real binary prints.
 
 mod support;
 
@@ -6,7 +6,7 @@ use support::{Archive, Random, Sandbox, assert_same, contents};
 
 use insta::assert_snapshot;
 
-/// A small folder in several languages, with what folders have in them.
+/// A small folder of pages in several languages and other files.
 fn folder() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox
@@ -23,7 +23,7 @@ fn folder() -> Sandbox {
 }
 
 #[test]
-fn a_folder_becomes_a_corpus() {
+fn a_folder_is_indexed() {
     let sandbox = folder();
     assert_snapshot!(sandbox.run(&["index", "docs", "-o", "docs.cento"]));
     assert_snapshot!(sandbox.run(&["info", "docs.cento"]));
@@ -41,7 +41,7 @@ fn a_folder_becomes_a_corpus() {
 }
 
 #[test]
-fn a_folder_holds_all_sorts_of_things() {
+fn files_that_are_not_text_are_ignored() {
     let sandbox = Sandbox::new();
     sandbox
         .write("mixed/model.json", "{\"weights\": [1, 2, 3]}\n")
@@ -54,7 +54,7 @@ fn a_folder_holds_all_sorts_of_things() {
 }
 
 #[test]
-fn a_corpus_within_the_folder_it_reads_does_not_read_itself() {
+fn a_corpus_inside_its_input_folder_is_not_indexed() {
     let sandbox = folder();
     sandbox.succeed(&["index", ".", "-o", "self.cento"]);
     let again = sandbox.run(&["index", ".", "-o", "again.cento"]);
@@ -66,7 +66,7 @@ fn a_corpus_within_the_folder_it_reads_does_not_read_itself() {
 }
 
 #[test]
-fn a_folder_can_stand_for_a_site() {
+fn a_folder_is_indexed_under_a_base_url() {
     let sandbox = folder();
     sandbox.succeed(&[
         "index",
@@ -84,7 +84,7 @@ fn a_folder_can_stand_for_a_site() {
     ]));
 }
 
-/// One archive with what crawls have in them: redirects, errors, pictures, traps and damage.
+/// An archive with redirects, errors, pictures, crawler traps and damage.
 fn crawl() -> Archive {
     let mut archive = Archive::gzip();
     let mut random = Random(7);
@@ -140,7 +140,7 @@ fn crawl() -> Archive {
 }
 
 #[test]
-fn a_crawl_is_counted_by_cause() {
+fn rejected_pages_are_counted_by_cause() {
     let sandbox = Sandbox::new();
     sandbox.write("crawl.warc.gz", crawl().bytes);
     assert_snapshot!(sandbox.run(&["index", "crawl.warc.gz", "-o", "crawl.cento"]));
@@ -157,7 +157,7 @@ fn a_crawl_is_counted_by_cause() {
 }
 
 #[test]
-fn a_page_that_had_not_changed_is_a_copy_by_its_payload() {
+fn a_revisit_record_is_a_duplicate_by_its_payload() {
     let sandbox = Sandbox::new();
     let mut archive = Archive::gzip();
     archive.page("http://a.example/", "<p>A garment stitched from patches.");
@@ -179,7 +179,7 @@ fn a_page_that_had_not_changed_is_a_copy_by_its_payload() {
 }
 
 #[test]
-fn tables_are_read_by_named_fields() {
+fn tables_are_read_by_field() {
     let sandbox = Sandbox::new();
     let lines = "{\"body\": \"One text.\", \"link\": \"http://n.example/1\", \"meta\": {\"when\": \"2024-03-05\"}}\n\
         not json\n\
@@ -227,7 +227,7 @@ fn a_list_and_a_pattern_name_the_same_inputs() {
 }
 
 #[test]
-fn chunks_and_hashes_are_as_asked_for() {
+fn chunks_hashes_and_normalisation_can_be_chosen() {
     let sandbox = folder();
     let arguments = [
         "--chunk",
@@ -246,7 +246,7 @@ fn chunks_and_hashes_are_as_asked_for() {
 }
 
 #[test]
-fn main_content_leaves_the_furniture_out() {
+fn main_content_excludes_navigation() {
     let sandbox = Sandbox::new();
     let sentence =
         "The cento was a garment of patches, worn under armour by those who had no better. ";
@@ -266,7 +266,7 @@ fn main_content_leaves_the_furniture_out() {
 }
 
 #[test]
-fn a_corpus_without_text_says_so() {
+fn a_corpus_can_be_indexed_without_text() {
     let sandbox = folder();
     sandbox.succeed(&["index", "docs", "--no-text", "-o", "bare.cento"]);
     assert!(
@@ -278,7 +278,7 @@ fn a_corpus_without_text_says_so() {
 }
 
 #[test]
-fn what_is_hostile_stays_harmless_on_a_terminal() {
+fn hostile_pages_cannot_control_a_terminal() {
     let sandbox = Sandbox::new();
     let mut archive = Archive::default();
     archive.page(
@@ -296,7 +296,7 @@ fn what_is_hostile_stays_harmless_on_a_terminal() {
 }
 
 #[test]
-fn pages_are_added_under_the_same_parameters_only() {
+fn pages_are_added_only_with_the_same_parameters() {
     let sandbox = folder();
     sandbox.succeed(&[
         "index",
@@ -378,13 +378,15 @@ fn tables_have_the_same_bytes_on_any_number_of_threads() {
 }
 
 #[test]
-fn help_is_what_the_reference_says() {
+fn help_is_unchanged() {
     let sandbox = Sandbox::new();
     assert_snapshot!(sandbox.run(&["--help"]));
     assert_snapshot!(sandbox.run(&["index", "--help"]));
     assert_snapshot!(sandbox.run(&["info", "--help"]));
     assert_snapshot!(sandbox.run(&["cat", "--help"]));
-    assert!(sandbox.run(&["man"]).contains(".TH cento-index 1"));
+    let manual = sandbox.run(&["man"]);
+    assert!(manual.contains(".TH cento-index 1"));
+    assert!(manual.contains("out of disk space"), "exit statuses");
     for shell in ["bash", "zsh", "fish"] {
         assert!(sandbox.run(&["completions", shell]).contains("base-url"));
     }

@@ -1,35 +1,34 @@
-//! What one page may cost: every limit has a flag, and whatever exceeds it is counted by its
-//! reason.
+//! Limits of a page: each has an option, and pages over it are counted by reason.
 
 mod support;
 
 use support::{Archive, Sandbox};
 
-/// What the run prints about a file, beside whom a sound page is read.
+/// Indexes a file together with a valid page, and returns the summary.
 fn outcome(page: impl AsRef<[u8]>, name: &str, options: &[&str]) -> String {
     let sandbox = Sandbox::new();
     sandbox
         .write(&format!("in/{name}"), page)
-        .write("in/sound.html", "<p>A garment stitched from patches.");
+        .write("in/valid.html", "<p>A garment stitched from patches.");
     let mut arguments = vec!["index", "in", "-o", "out.cento"];
     arguments.extend_from_slice(options);
     sandbox.run(&arguments)
 }
 
 #[test]
-fn a_page_of_too_many_elements_within_each_other_is_too_deep() {
+fn a_page_with_too_deep_nesting_is_rejected() {
     let page = format!("{}deep", "<div>".repeat(100_000));
-    let told = "e.g. in/deep.html: 100000 elements within each other, the limit is 20000";
+    let example = "e.g. in/deep.html: 100000 elements within each other, the limit is 20000";
     for options in [&[][..], &["--main"]] {
         let printed = outcome(&page, "deep.html", options);
         assert!(
-            printed.contains("too-deep") && printed.contains(told),
+            printed.contains("too-deep") && printed.contains(example),
             "{printed}"
         );
     }
     let printed = outcome(&page, "deep.html", &["--max-nesting", "100000"]);
     assert!(!printed.contains("too-deep"), "{printed}");
-    // What is closed, or need not be, is not deep.
+    // Closed elements, and those that need no end tag, are not nested.
     for piece in [
         "<p>a",
         "<li>a",
@@ -45,16 +44,16 @@ fn a_page_of_too_many_elements_within_each_other_is_too_deep() {
 }
 
 #[test]
-fn a_page_that_takes_too_long_is_too_slow() {
+fn a_page_that_takes_too_long_is_rejected() {
     let page = "<div><p>one two three</div>".repeat(300_000);
     for options in [
         &["--max-seconds", "0.01"][..],
         &["--max-seconds", "0.01", "--main"],
     ] {
         let printed = outcome(&page, "slow.html", options);
-        let told = "e.g. in/slow.html: more than 0.01 seconds of work";
+        let example = "e.g. in/slow.html: more than 0.01 seconds of work";
         assert!(
-            printed.contains("too-slow") && printed.contains(told),
+            printed.contains("too-slow") && printed.contains(example),
             "{printed}"
         );
         let (_, kept) = printed.split_once("pages kept").unwrap();
@@ -120,7 +119,7 @@ fn every_limit_can_be_set() {
 }
 
 #[test]
-fn limits_travel_with_the_corpus() {
+fn limits_are_stored_in_the_corpus() {
     let sandbox = Sandbox::new();
     sandbox
         .write("a.html", "<p>A garment stitched from patches.")
@@ -131,10 +130,10 @@ fn limits_travel_with_the_corpus() {
         sandbox.run(&arguments)
     };
     sandbox.succeed(&["index", "a.html", "-o", "a.cento", "--max-nesting", "3"]);
-    let unlike = add(&["--max-nesting", "4"]);
-    let told = "a.cento was made with deepest nesting 3, not 4";
-    assert!(unlike.contains(told), "{unlike}");
-    // What is not typed is as the corpus has it.
+    let different = add(&["--max-nesting", "4"]);
+    let expected = "a.cento was made with deepest nesting 3, not 4";
+    assert!(different.contains(expected), "{different}");
+    // Without options, the limits of the corpus apply.
     let printed = add(&[]);
     assert!(printed.contains("too-deep"), "{printed}");
     assert!(

@@ -1,44 +1,15 @@
-//! How much memory the worst pages take: anonymous memory, as the kernel counts it, of the real
-//! program.
+//! The peak memory of commands on the worst pages.
 #![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "what goes wrong is to end the test")]
 
 mod support;
-
-use std::time::Duration;
 
 use support::Sandbox;
 
 const MIB: u64 = 1 << 20;
 
-/// The most anonymous memory that a command had, in bytes; it must succeed.
-fn peak(sandbox: &Sandbox, arguments: &[&str]) -> u64 {
-    let mut child = sandbox
-        .command(arguments)
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak = 0;
-    loop {
-        if let Some(ended) = child.try_wait().unwrap() {
-            assert!(ended.success(), "{arguments:?}");
-            return peak;
-        }
-        let read = std::fs::read_to_string(&status).unwrap_or_default();
-        let anonymous = read
-            .lines()
-            .find_map(|line| line.strip_prefix("RssAnon:"))
-            .and_then(|rest| rest.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-        peak = peak.max(anonymous.unwrap_or(0) * 1024);
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-/// README: what one page may cost. The budget, 128 MiB, and six times the largest page.
+/// The documented bound: the budget, 128 MiB, and six times the largest page.
 #[test]
-fn the_worst_pages_take_no_more_memory_than_is_promised() {
+fn indexing_the_worst_pages_stays_within_the_documented_memory() {
     let size: usize = match std::env::var_os("CENTO_LONG_TESTS") {
         Some(_) => 60 << 20,
         None => 4 << 20,
@@ -81,10 +52,10 @@ fn the_worst_pages_take_no_more_memory_than_is_promised() {
                 "-o",
                 &corpus,
             ];
-            let peak = peak(&sandbox, &index);
+            let peak = sandbox.peak_memory(&index);
             assert!(
                 peak <= bound,
-                "{name} in {chunk}: {} MiB, the bound is {} MiB",
+                "{name} in {chunk}: {} MiB, above the bound of {} MiB",
                 peak / MIB,
                 bound / MIB
             );
@@ -93,7 +64,7 @@ fn the_worst_pages_take_no_more_memory_than_is_promised() {
 }
 
 #[test]
-fn a_page_of_too_many_chunks_or_with_too_long_a_url_is_rejected_with_the_reason() {
+fn pages_with_too_many_chunks_or_too_long_a_url_are_rejected() {
     let sandbox = Sandbox::new();
     let url = format!("http://a.example/{}", "x".repeat(5_000));
     let line = |url: &str, text: &str| serde_json::json!({"url": url, "text": text}).to_string();
@@ -104,9 +75,9 @@ fn a_page_of_too_many_chunks_or_with_too_long_a_url_is_rejected_with_the_reason(
     ];
     sandbox.write("a.jsonl", pages.join("\n"));
     let index = |more: &[&str]| {
-        let usual = ["index", "a.jsonl", "--json", "-o"];
-        let told = sandbox.succeed(&[&usual[..], more].concat());
-        serde_json::from_str::<serde_json::Value>(&told).unwrap()["counts"].clone()
+        let common = ["index", "a.jsonl", "--json", "-o"];
+        let summary = sandbox.succeed(&[&common[..], more].concat());
+        serde_json::from_str::<serde_json::Value>(&summary).unwrap()["counts"].clone()
     };
     let counts = index(&["a.cento", "--max-chunks", "3"]);
     assert_eq!(counts["kept"], 1);
@@ -118,7 +89,7 @@ fn a_page_of_too_many_chunks_or_with_too_long_a_url_is_rejected_with_the_reason(
         .unwrap();
     assert!(example.contains("the limit is 4096"), "{example}");
     assert!(example.len() < 4_300, "{}", example.len());
-    // Both can be set, and are part of what a corpus is.
+    // Both limits can be set, and are parameters of the corpus.
     let counts = index(&["b.cento", "--max-url", "8K"]);
     assert_eq!(counts["kept"], 3);
     let other = sandbox.run(&[
@@ -137,10 +108,9 @@ fn a_page_of_too_many_chunks_or_with_too_long_a_url_is_rejected_with_the_reason(
     );
 }
 
-/// The analyses that read whole pages: copies, overlaps and replicas. (Those of quilts, phrases and
-/// labels have tests of their own.)
+/// Covers copies, overlap and replication; other tests cover quilts, phrases and labels.
 #[test]
-fn comparing_the_worst_pages_takes_no_more_memory_than_is_promised() {
+fn comparing_the_worst_pages_stays_within_the_documented_memory() {
     let size: usize = match std::env::var_os("CENTO_LONG_TESTS") {
         Some(_) => 60 << 20,
         None => 4 << 20,
@@ -175,7 +145,7 @@ fn comparing_the_worst_pages_takes_no_more_memory_than_is_promised() {
         ] {
             let mut arguments = question.to_vec();
             arguments.extend(["--memory", "64M", "--threads", "2"]);
-            let peak = peak(&sandbox, &arguments);
+            let peak = sandbox.peak_memory(&arguments);
             assert!(
                 peak <= bound,
                 "{name}, {question:?}: {} of {} MiB",

@@ -1,4 +1,4 @@
-//! `cento overlap` as users see it.
+//! `cento overlap`.
 
 mod support;
 
@@ -6,7 +6,7 @@ use support::Sandbox;
 
 use insta::assert_snapshot;
 
-/// A manual in two versions, its mirror, a page that shares a little, and one in Chinese.
+/// A manual in two versions, its mirror, a page that shares a few lines, and a page in Chinese.
 fn corpus(more: &[&str]) -> Sandbox {
     let sandbox = Sandbox::new();
     let line = |number: usize| format!("Line {number} of the manual says something of its own.");
@@ -36,7 +36,7 @@ fn corpus(more: &[&str]) -> Sandbox {
     sandbox
 }
 
-/// The place of findings is a hash of what was asked.
+/// Runs a command and replaces the name of the run, which is a hash of its parameters.
 fn shown(sandbox: &Sandbox, arguments: &[&str]) -> String {
     let transcript = sandbox.run(arguments);
     let lines = transcript.lines().map(|line| match line.rsplit_once('/') {
@@ -47,14 +47,14 @@ fn shown(sandbox: &Sandbox, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn pages_that_share_lines_are_shown_with_what_they_share() {
+fn pairs_of_pages_are_shown_with_their_shares() {
     let sandbox = corpus(&[]);
     let lines = ["overlap", "x.cento", "--chunk", "lines:1"];
     assert_snapshot!(shown(
         &sandbox,
         &[&lines[..], &["--threshold", "3"]].concat()
     ));
-    // The same again is known already; and as data.
+    // The cached results, as JSON Lines.
     assert_snapshot!(shown(
         &sandbox,
         &[&lines[..], &["--threshold", "3", "--json"]].concat()
@@ -66,7 +66,7 @@ fn pages_that_share_lines_are_shown_with_what_they_share() {
 }
 
 #[test]
-fn mirrors_are_servers_that_are_wholly_in_each_other() {
+fn mirrors_are_pairs_of_servers_with_shares_near_one() {
     let sandbox = corpus(&[]);
     let lines = [
         "overlap",
@@ -84,7 +84,7 @@ fn mirrors_are_servers_that_are_wholly_in_each_other() {
 }
 
 #[test]
-fn an_empty_result_says_why() {
+fn an_empty_result_is_explained() {
     let sandbox = corpus(&[]);
     let mut said = shown(
         &sandbox,
@@ -100,7 +100,7 @@ fn an_empty_result_says_why() {
     sandbox.write("one.txt", "One page.\n\nOf two paragraphs.");
     sandbox.succeed(&["index", "one.txt", "-o", "one.cento"]);
     said.push_str(&shown(&sandbox, &["overlap", "one.cento"]));
-    // A file on its own has no host.
+    // A local file has no host.
     said.push_str(&shown(&sandbox, &["overlap", "one.cento", "--servers"]));
     sandbox.write("two/a.txt", "A.").write("two/b.txt", "B.");
     sandbox.succeed(&["index", "two", "-o", "two.cento"]);
@@ -112,7 +112,7 @@ fn an_empty_result_says_why() {
 }
 
 #[test]
-fn wrong_usage_is_told() {
+fn errors_are_one_line_and_a_hint() {
     let sandbox = corpus(&["--no-text"]);
     let mut said = String::new();
     for arguments in [
@@ -133,7 +133,7 @@ fn wrong_usage_is_told() {
 }
 
 #[test]
-fn replication_is_told_as_in_the_paper() {
+fn replication_is_reported_as_in_the_paper() {
     let sandbox = corpus(&[]);
     let replication = [
         "overlap",

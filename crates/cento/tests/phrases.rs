@@ -1,11 +1,11 @@
-//! `cento phrases` as users see it: on a synthetic crawl, scored against its truth.
+//! `cento phrases` on a synthetic crawl, scored against its truth.
 
 mod support;
 
 use serde_json::Value;
 use support::Sandbox;
 
-/// A small crawl with a link farm and a spammer of nine pages a host, and its corpus.
+/// The corpus of a small crawl with a link farm and a spammer with nine pages per host.
 fn crawl() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.succeed(&[
@@ -27,11 +27,8 @@ fn crawl() -> Sandbox {
     sandbox
 }
 
-/// What `cento score` says of the findings in a folder.
-#[expect(
-    clippy::unwrap_used,
-    reason = "a test without a score should stop there"
-)]
+/// Returns the score of the findings in a folder.
+#[expect(clippy::unwrap_used, reason = "a test without a score fails")]
 fn score(sandbox: &Sandbox, findings: &str) -> Value {
     let findings = format!("{findings}/phrases");
     let output = sandbox
@@ -43,7 +40,7 @@ fn score(sandbox: &Sandbox, findings: &str) -> Value {
 }
 
 #[test]
-fn the_link_farm_and_the_spammer_are_flagged_and_no_other_site() {
+fn exactly_the_link_farm_and_the_spammer_are_flagged() {
     let sandbox = crawl();
     for extra in [&[][..], &["--exact"]] {
         let folder = |site: &str| format!("by-{site}{}", extra.len());
@@ -60,7 +57,7 @@ fn the_link_farm_and_the_spammer_are_flagged_and_no_other_site() {
             arguments.extend(extra);
             sandbox.succeed(&arguments);
         }
-        // Nine pages a host are too few to be seen by host; the hosts of the farm have twenty.
+        // The spammer has too few pages per host to be flagged; hosts of the farm have twenty.
         for site in ["host", "domain"] {
             let scored = score(&sandbox, &folder(site));
             assert_eq!(scored["wrong"], 0, "{site}: {scored}");
@@ -74,7 +71,7 @@ fn the_link_farm_and_the_spammer_are_flagged_and_no_other_site() {
 }
 
 #[test]
-fn figures_are_drawn_and_an_empty_result_says_why() {
+fn figures_are_written_and_an_empty_result_is_explained() {
     let sandbox = Sandbox::new();
     let line = |at: usize| {
         let words: Vec<String> = (0..40).map(|word| format!("w{at}x{word}")).collect();
@@ -87,7 +84,7 @@ fn figures_are_drawn_and_an_empty_result_says_why() {
     sandbox.succeed(&["index", "p.jsonl", "-o", "p.cento"]);
     let said = sandbox.run(&["phrases", "p.cento", "--figures", "figures"]);
     assert!(
-        said.contains("No phrase was sampled from 5 pages. Try a lower --min-pages"),
+        said.contains("No phrase was sampled from at least 5 pages. Try a lower --min-pages"),
         "{said}"
     );
     for name in ["popularity", "pages", "covers", "sites"] {
@@ -102,7 +99,7 @@ fn figures_are_drawn_and_an_empty_result_says_why() {
     let pdf = ["--figures", "papers", "--figure-format", "pdf"];
     let said = sandbox.run(&[&["phrases", "p.cento"][..], &pdf].concat());
     assert!(
-        said.contains("papers: 5 figures, as SVG, as PDF and as CSV"),
+        said.contains("papers: 5 figures (SVG, PDF and CSV)"),
         "{said}"
     );
     for name in ["popularity", "pages", "covers", "sites", "originality"] {
@@ -118,10 +115,7 @@ fn figures_are_drawn_and_an_empty_result_says_why() {
         "{said}"
     );
     let said = sandbox.run(&["phrases", "p.cento", "--site", "ip"]);
-    assert!(
-        said.contains("The pages have no addresses of servers"),
-        "{said}"
-    );
+    assert!(said.contains("The pages have no IP addresses"), "{said}");
     let said = sandbox.run(&["phrases", "p.cento", "--min-pages", "1"]);
     assert!(
         said.starts_with("status: 1") || said.starts_with("status: 2"),

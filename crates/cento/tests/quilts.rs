@@ -1,5 +1,4 @@
-//! `cento quilts` from the outside: on a synthetic crawl whose quilts are known, and what it
-//! prints.
+//! `cento quilts` on a synthetic crawl, scored against its truth, and its output.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -7,7 +6,7 @@ mod support;
 use serde_json::Value;
 use support::Sandbox;
 
-/// Lines of JSON that a command prints.
+/// Returns the JSON Lines that a command prints.
 fn lines(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Value> {
     let output = sandbox.command(arguments).output().unwrap();
     assert!(output.status.success(), "{}", sandbox.transcript(&output));
@@ -18,7 +17,7 @@ fn lines(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Value> {
         .collect()
 }
 
-/// A crawl of prose in one language, with quilts, aggregators, passages and copies.
+/// The corpus of a crawl in one language, with quilts, aggregators, passages and duplicates.
 fn crawl() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.succeed(&[
@@ -39,7 +38,7 @@ fn crawl() -> Sandbox {
 }
 
 #[test]
-fn all_planted_quilts_are_found_with_exactly_their_sources() {
+fn all_quilts_of_a_synthetic_crawl_are_found_with_exactly_their_sources() {
     let sandbox = crawl();
     sandbox.succeed(&["quilts", "s.cento", "--min-share", "0.02"]);
     let score = [
@@ -63,14 +62,14 @@ fn all_planted_quilts_are_found_with_exactly_their_sources() {
 }
 
 #[test]
-fn a_sample_and_a_sweep_are_printed_and_drawn() {
+fn samples_are_printed_and_sweeps_are_drawn() {
     let sandbox = crawl();
     let command = ["quilts", "s.cento", "--min-share", "0.02"];
     let all = lines(&sandbox, &[&command[..], &["--json"]].concat());
     let sample = ["--sample", "5", "--seed", "3", "--json"];
-    let drawn = lines(&sandbox, &[&command[..], &sample].concat());
-    assert_eq!(drawn.len(), 5);
-    for quilt in &drawn {
+    let sampled = lines(&sandbox, &[&command[..], &sample].concat());
+    assert_eq!(sampled.len(), 5);
+    for quilt in &sampled {
         assert!(all.iter().any(|other| other["page_id"] == quilt["page_id"]));
         let patches = quilt["patches"].as_array().unwrap();
         assert_eq!(quilt["sources"], patches.len());
@@ -80,8 +79,8 @@ fn a_sample_and_a_sweep_are_printed_and_drawn() {
                 .all(|patch| !patch["begins"].as_array().unwrap().is_empty())
         );
     }
-    let told = sandbox.run(&[&command[..], &["--sample", "1"]].concat());
-    assert!(told.contains("of its grams are patches"), "{told}");
+    let text = sandbox.run(&[&command[..], &["--sample", "1"]].concat());
+    assert!(text.contains("of the grams are patch grams"), "{text}");
     let sweep = [
         "--sweep",
         "c=2..6",
@@ -90,23 +89,23 @@ fn a_sample_and_a_sweep_are_printed_and_drawn() {
         "--figures",
         "figures",
     ];
-    let told = sandbox.run(&[&command[..], &sweep].concat());
-    assert!(told.contains("sweep of"), "{told}");
-    let rows: Vec<&str> = told
+    let text = sandbox.run(&[&command[..], &sweep].concat());
+    assert!(text.contains("sweep of"), "{text}");
+    let rows: Vec<&str> = text
         .lines()
         .filter(|line| line.starts_with("  c "))
         .collect();
-    assert_eq!(rows.len(), 5, "{told}");
+    assert_eq!(rows.len(), 5, "{text}");
     // The pivot is what was found.
     let pivot = rows.iter().find(|row| row.contains(" 4 ")).unwrap();
-    assert!(pivot.contains(&all.len().to_string()), "{told}");
+    assert!(pivot.contains(&all.len().to_string()), "{text}");
     for name in ["c.svg", "c.csv", "theta.svg"] {
         assert!(sandbox.path("figures").join(name).exists());
     }
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_a_hint() {
+fn invalid_parameters_are_refused_with_a_hint() {
     let sandbox = Sandbox::new();
     sandbox.write("a.txt", "one two three four five six seven");
     sandbox.succeed(&["index", "a.txt", "-o", "a.cento"]);
@@ -117,8 +116,8 @@ fn what_makes_no_sense_is_refused_with_a_hint() {
     assert!(refused(&["--foreign", "planet"]).contains("domain, host, ip, none"));
     let empty = refused(&[]);
     assert!(
-        empty.contains("0 of 1 pages are (5, 50, 4, 0.5)-quilted"),
+        empty.contains("0 of 1 pages are quilted (k=5, m=50, c=4, theta=0.5)"),
         "{empty}"
     );
-    assert!(empty.contains("no gram is on several pages"), "{empty}");
+    assert!(empty.contains("No gram is on 2 to M pages"), "{empty}");
 }

@@ -1,9 +1,6 @@
-//! The real binary against a server that speaks S3 and one that is rude, both on this machine.
+//! The real binary against a local S3 server and a local web server with faults.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot be set up should stop there"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 #[path = "../../cento-read/tests/common/server.rs"]
 mod server;
@@ -20,9 +17,9 @@ use std::time::{Duration, Instant};
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use server::{Fault, Resource, Server};
-use support::{Archive, Random, Sandbox, assert_same, contents};
+use support::{Archive, Random, Sandbox, assert_same, contents, skip};
 
-/// A server that speaks S3: moto, from PyPI, which `./check` installs.
+/// An S3 server: moto from PyPI, which `./check` installs.
 struct Moto {
     child: Child,
     port: u16,
@@ -36,7 +33,7 @@ impl Drop for Moto {
 }
 
 impl Moto {
-    /// Starts it; nothing if it is not installed, which is said.
+    /// Starts the server. Returns `None`, after [`skip`], if it is not installed.
     fn start() -> Option<Moto> {
         let program = std::env::var_os("CENTO_MOTO")
             .map(PathBuf::from)
@@ -45,7 +42,7 @@ impl Moto {
                 Some(Path::new(&home).join(".cache/cento/moto-5.2.5/bin/moto_server"))
             });
         let Some(program) = program.filter(|program| program.exists()) else {
-            eprintln!("skipped: moto is not installed; ./check installs it");
+            skip("moto is not installed; ./check installs it");
             return None;
         };
         let port = TcpListener::bind("127.0.0.1:0")
@@ -72,7 +69,7 @@ impl Moto {
         Some(moto)
     }
 
-    /// Stores something. Nobody is asked for a signature here.
+    /// Stores an object; moto accepts unsigned requests.
     fn put(&self, path: &str, headers: &str, body: &[u8]) {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         let head = format!(
@@ -86,7 +83,7 @@ impl Moto {
         assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
     }
 
-    /// `cento` with the environment that leads here.
+    /// Returns `cento` with an environment that points to this server.
     fn command(&self, sandbox: &Sandbox, arguments: &[&str]) -> Command {
         let mut command = sandbox.command(arguments);
         for (name, _) in std::env::vars_os() {
@@ -110,7 +107,7 @@ impl Moto {
     }
 }
 
-/// How many pages a run says that it kept.
+/// Returns the number of kept pages in a summary.
 fn kept(said: &str) -> &str {
     said.lines()
         .find_map(|line| line.trim().strip_prefix("pages kept"))
@@ -155,7 +152,7 @@ fn table() -> Vec<u8> {
     bytes
 }
 
-/// The table of pages, but for the column that says where they come from; and what that says.
+/// Returns the table of pages without the column `source`, and the values of that column.
 fn pages(corpus: &Path) -> (Vec<RecordBatch>, BTreeSet<String>) {
     let mut batches = Vec::new();
     let mut sources = BTreeSet::new();
@@ -184,7 +181,7 @@ fn pages(corpus: &Path) -> (Vec<RecordBatch>, BTreeSet<String>) {
 }
 
 #[test]
-fn a_prefix_on_s3_gives_the_same_tables_as_the_folder() {
+fn a_prefix_on_s3_is_indexed_like_a_folder() {
     let Some(moto) = Moto::start() else { return };
     let sandbox = Sandbox::new();
     let mut random = Random(5);
@@ -204,10 +201,10 @@ fn a_prefix_on_s3_gives_the_same_tables_as_the_folder() {
         ("site/noise.bin".to_owned(), vec![0; 300]),
         (
             "site/.hidden.html".to_owned(),
-            b"<p>Not to be found.".to_vec(),
+            b"<p>Hidden.".to_vec(),
         ),
     ];
-    // More than one answer of S3 can list.
+    // More objects than one response of S3 lists.
     for number in 0..1010 {
         files.push((
             format!("site/pages/{number}.html"),
@@ -259,7 +256,7 @@ fn a_prefix_on_s3_gives_the_same_tables_as_the_folder() {
             .all(|source| source.starts_with("s3://bucket/site/"))
     );
 
-    // The same by a pattern, by a list in the bucket, and without the slash.
+    // A pattern, a list in the bucket, and a prefix without a slash.
     moto.put("/bucket/lists/warc.paths", "", b"site/crawl.warc.gz\n");
     for (input, output) in [
         ("s3://bucket/site/*.warc.gz", "pattern.cento"),
@@ -276,7 +273,7 @@ fn a_prefix_on_s3_gives_the_same_tables_as_the_folder() {
 }
 
 #[test]
-fn a_public_object_needs_no_credentials_and_others_say_what_they_need() {
+fn public_objects_need_no_credentials_and_private_ones_say_so() {
     let Some(moto) = Moto::start() else { return };
     let sandbox = Sandbox::new();
     moto.put(
@@ -296,7 +293,7 @@ fn a_public_object_needs_no_credentials_and_others_say_what_they_need() {
     assert!(said.starts_with("status: 0"), "{said}");
     let said = anonymous("s3://bucket/private.html", "b.cento");
     assert!(
-        said.contains("error: s3://bucket/private.html: the server denies access (403 Forbidden)"),
+        said.contains("error: s3://bucket/private.html: access denied (403 Forbidden)"),
         "{said}"
     );
     assert!(said.contains("hint: set AWS_ACCESS_KEY_ID"), "{said}");
@@ -315,13 +312,12 @@ fn a_public_object_needs_no_credentials_and_others_say_what_they_need() {
             "d.cento",
         ],
     );
-    assert!(said.contains("denies access"), "{said}");
+    assert!(said.contains("access denied"), "{said}");
     let said = moto.run(
         &sandbox,
         &["index", "s3://bucket/no such.html", "-o", "e.cento"],
     );
-    let expected =
-        "error: s3://bucket/no such.html: there is no such object (404 Not Found), NoSuchKey";
+    let expected = "error: s3://bucket/no such.html: no such object (404 Not Found), NoSuchKey";
     assert!(said.contains(expected), "{said}");
     let said = moto.run(&sandbox, &["index", "s3://nobucket/x/", "-o", "f.cento"]);
     assert!(
@@ -348,7 +344,7 @@ fn index_url<'a>(url: &'a str, output: &'a str) -> Vec<&'a str> {
 }
 
 #[test]
-fn a_run_broken_off_by_the_network_goes_on_later() {
+fn a_run_interrupted_by_the_network_resumes() {
     let sandbox = Sandbox::new();
     let bytes = archive(300);
     let server = Server::start([("/a.warc.gz", Resource::new(bytes.clone()))]);
@@ -363,7 +359,7 @@ fn a_run_broken_off_by_the_network_goes_on_later() {
     let said = sandbox.run(&index_url(&url, "broken.cento"));
     assert!(said.starts_with("status: 1"), "{said}");
     let expected =
-        format!("error: {url}: the server answers 503 Service Unavailable (tried 2 times)");
+        format!("error: {url}: the server responded 503 Service Unavailable (tried 2 times)");
     assert!(said.contains(&expected), "{said}");
     assert!(
         said.contains("the same command goes on from there"),
@@ -371,46 +367,52 @@ fn a_run_broken_off_by_the_network_goes_on_later() {
     );
     assert!(sandbox.path("broken.cento/manifest.json").exists());
 
-    // What has become another object meanwhile is not what was begun with.
+    // An object that has changed in the meantime is rejected.
     let mut other = Resource::new(bytes.clone());
     other.tag = Some("\"two\"".into());
     server.put("/a.warc.gz", other);
     let said = sandbox.run(&index_url(&url, "broken.cento"));
-    assert!(said.contains("was begun with other inputs"), "{said}");
+    assert!(said.contains("was made from other inputs"), "{said}");
 
     server.put("/a.warc.gz", Resource::new(bytes));
     let said = sandbox.run(&index_url(&url, "broken.cento"));
-    assert!(said.contains("from before"), "{said}");
+    assert!(said.contains("resumed"), "{said}");
     assert_same(&sandbox.path("whole.cento"), &sandbox.path("broken.cento"));
 }
 
 #[test]
-fn an_input_that_is_missing_is_told_before_anything_is_read() {
+fn a_missing_input_is_reported_before_anything_is_read() {
     let sandbox = Sandbox::new();
     let server = Server::start([("/a.warc.gz", Resource::new(archive(3)))]);
-    let (there, missing) = (
+    let (present, missing) = (
         server.url("/a.warc.gz"),
         server.url("/b.warc.gz?token=secret"),
     );
-    let said = sandbox.run(&["index", &there, &missing, "-o", "x.cento"]);
+    let said = sandbox.run(&["index", &present, &missing, "-o", "x.cento"]);
     assert!(said.starts_with("status: 1"), "{said}");
     assert!(
-        said.contains("/b.warc.gz: there is no such object (404 Not Found)\nhint: "),
+        said.contains("/b.warc.gz: no such object (404 Not Found)\nhint: "),
         "{said}"
     );
     assert!(!said.contains("secret"), "{said}");
     assert!(!sandbox.path("x.cento").exists());
 
-    // One that goes missing later is counted, as a file would be.
+    // An object that disappears later is counted as unreadable, like a file.
     let gone = Resource::new(archive(3)).with_faults([Fault::None, Fault::Status(404)]);
     server.put("/c.warc.gz", gone);
-    let said = sandbox.run(&["index", &there, &server.url("/c.warc.gz"), "-o", "y.cento"]);
+    let said = sandbox.run(&[
+        "index",
+        &present,
+        &server.url("/c.warc.gz"),
+        "-o",
+        "y.cento",
+    ]);
     assert!(said.starts_with("status: 0"), "{said}");
     assert!(said.contains("unreadable"), "{said}");
 }
 
 #[test]
-fn a_list_needs_a_base_and_the_rate_is_kept() {
+fn a_list_is_resolved_against_its_base_url() {
     let sandbox = Sandbox::new();
     let server = Server::start([("/crawl-data/a.warc.gz", Resource::new(archive(3)))]);
     sandbox.write("warc.paths", "crawl-data/a.warc.gz\n");

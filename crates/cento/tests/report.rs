@@ -1,12 +1,12 @@
-//! The report in a browser: whatever pages of a crawl say, nothing is fetched, nothing runs, and
-//! the figures are drawn.
+//! The report in a browser: hostile pages cannot make it fetch or run anything, and the figures are
+//! drawn.
 //!
-//! Chromium is asked through a proxy that writes down every request and answers none. A page of
-//! attacks that is not escaped shows first that an attack would be seen.
+//! Chromium runs behind a proxy that records every request and answers none. A page with unescaped
+//! attacks first shows that the test would notice an attack.
 
 #![expect(
     clippy::unwrap_used,
-    reason = "a test that cannot set up its browser should stop there"
+    reason = "a test that cannot set up its browser fails"
 )]
 
 mod support;
@@ -18,10 +18,9 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use support::{Random, Sandbox};
+use support::{Random, Sandbox, skip};
 
-/// What attackers write into titles, addresses and texts. Each would change the title of the page,
-/// or fetch something.
+/// Attacks in titles, URLs and texts. Each would change the title of the page or fetch something.
 const ATTACKS: [&str; 8] = [
     "<script>document.title='run'</script>",
     "\"><script>document.title='run'</script>",
@@ -39,17 +38,17 @@ struct Browser {
 }
 
 impl Browser {
-    /// Nothing if there is no Chromium.
+    /// Returns `None`, after [`skip`], if Chromium is not installed.
     fn find() -> Option<Browser> {
-        let there = Command::new("chromium").arg("--version").output();
-        if there.is_err() {
-            eprintln!("skipped: chromium is not installed; ./check installs it");
+        let version = Command::new("chromium").arg("--version").output();
+        if version.is_err() {
+            skip("chromium is not installed; ./check installs it");
             return None;
         }
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let requests: Arc<Mutex<Vec<String>>> = Arc::default();
-        let heard = Arc::clone(&requests);
+        let recorded = Arc::clone(&requests);
         std::thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
                 let mut head = [0; 512];
@@ -57,7 +56,7 @@ impl Browser {
                 let length = stream.read(&mut head).unwrap_or(0);
                 let line = String::from_utf8_lossy(&head[..length]);
                 let line = line.lines().next().unwrap_or_default().to_owned();
-                heard.lock().unwrap().push(line);
+                recorded.lock().unwrap().push(line);
                 let _ = stream.write_all(b"HTTP/1.1 502 No\r\nContent-Length: 0\r\n\r\n");
             }
         });
@@ -91,7 +90,7 @@ impl Browser {
         output.stdout
     }
 
-    /// The page as it is after all that wants to run has run.
+    /// Returns the page after all of its scripts have run.
     fn page(&self, sandbox: &Sandbox, file: &str) -> String {
         let page = self.run(
             &sandbox.path("profile"),
@@ -101,8 +100,7 @@ impl Browser {
         String::from_utf8(page).unwrap()
     }
 
-    /// Requests since this was last asked: those of the page. The browser's own, for its updates,
-    /// are to hosts that it knows.
+    /// Returns the requests of pages since the last call, without those of the browser itself.
     fn take_requests(&self) -> Vec<String> {
         let mut requests = self.requests.lock().unwrap();
         let taken = std::mem::take(&mut *requests);
@@ -113,8 +111,8 @@ impl Browser {
     }
 }
 
-/// A corpus in which addresses, titles and words are attacks, and copies, quilts and phrases are
-/// made of them.
+/// Writes inputs whose URLs, titles and words are attacks, with duplicates, quilts and phrases made
+/// of them.
 fn hostile(sandbox: &Sandbox) {
     let mut random = Random(17);
     let mut lines = String::new();
@@ -127,7 +125,7 @@ fn hostile(sandbox: &Sandbox) {
         let attack = ATTACKS[source % ATTACKS.len()];
         let passage = format!("{attack} {} {attack}", random.paragraph(40));
         let text = format!("{}\n\n{passage}\n\n{attack}", random.paragraph(60));
-        // An address that is itself an attack, and stays for the copy that comes after it.
+        // A URL that is itself an attack, on the page that is kept of two duplicates.
         push(
             &format!("javascript:document.title='run'//{source}{attack}"),
             attack,
@@ -162,7 +160,7 @@ fn a_hostile_corpus_fetches_nothing_and_runs_nothing() {
         return;
     };
     let sandbox = Sandbox::new();
-    // The test would see it: the same attacks as they are.
+    // Unescaped, every attack is noticed.
     for (number, attack) in ATTACKS.iter().enumerate() {
         sandbox.write(
             "raw.html",
@@ -172,15 +170,15 @@ fn a_hostile_corpus_fetches_nothing_and_runs_nothing() {
         let seen = page.contains("<title>run</title>") || !browser.take_requests().is_empty();
         assert!(
             seen,
-            "attack {number} does nothing even where nothing stops it"
+            "attack {number} has no effect even if it is not escaped"
         );
     }
     hostile(&sandbox);
-    let told = sandbox.succeed(&["scan", "hostile.jsonl", "pages", "-o", "hostile.cento"]);
-    assert!(told.contains("are quilts"), "{told}");
+    let summary = sandbox.succeed(&["scan", "hostile.jsonl", "pages", "-o", "hostile.cento"]);
+    assert!(summary.contains("quilt"), "{summary}");
     let file = "hostile.cento/report.html";
     let written = std::fs::read_to_string(sandbox.path(file)).unwrap();
-    // They are there to be read.
+    // The attacks appear as text.
     for attack in [
         "&lt;script&gt;",
         "&lt;svg onload=",
@@ -198,8 +196,7 @@ fn a_hostile_corpus_fetches_nothing_and_runs_nothing() {
     ] {
         assert!(!page.contains(element), "{element}");
     }
-    // The browser understood the page as it was meant: what it has in memory is as long as what was
-    // written.
+    // The browser parsed the page as it was written.
     assert_eq!(
         page.matches("<tr>").count(),
         written.matches("<tr>").count()
@@ -221,7 +218,7 @@ fn the_figures_are_drawn_in_light_and_in_dark() {
     sandbox.succeed(&["scan", "hostile.jsonl", "-o", "hostile.cento"]);
     let file = sandbox.path("hostile.cento/report.html");
     let shot = sandbox.path("shot.png");
-    // The first colour of figures and the paper, as the style sheet has them.
+    // The first colour of figures and the background, as in the style sheet.
     for (extra, ink, paper) in [
         (&[][..], [0x00, 0x72, 0xb2], [0xff, 0xff, 0xff]),
         (
@@ -237,12 +234,12 @@ fn the_figures_are_drawn_in_light_and_in_dark() {
         let pixels = pixels(&std::fs::read(&shot).unwrap());
         let count = |colour: [u8; 3]| pixels.iter().filter(|&&pixel| pixel == colour).count();
         assert!(count(paper) > pixels.len() / 2, "{} of paper", count(paper));
-        // The bars of five figures: a single one is several thousand pixels.
+        // The bars of five figures: a single bar has several thousand pixels.
         assert!(count(ink) > 20_000, "{} of ink", count(ink));
     }
 }
 
-/// The pixels of a PNG as browsers write them: eight bits a channel, three or four channels.
+/// Decodes a PNG as browsers write it: eight bits per channel, three or four channels.
 fn pixels(png: &[u8]) -> Vec<[u8; 3]> {
     let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap()) as usize;
     let (width, channels) = (number(16), if png[25] == 6 { 4 } else { 3 });

@@ -1,4 +1,4 @@
-//! Runs that are broken off: by kill -9 at any moment, by Ctrl-C.
+//! Interrupted indexing: by kill -9 at any moment, and by Ctrl-C.
 
 mod support;
 
@@ -40,7 +40,7 @@ fn index(output: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_run_killed_at_any_moment_resumes_and_ends_like_an_unbroken_one() {
+fn an_index_killed_at_any_moment_resumes_to_the_same_corpus() {
     let sandbox = Sandbox::new();
     crawl(&sandbox, 4, 60);
     let begun = std::time::Instant::now();
@@ -48,9 +48,9 @@ fn a_run_killed_at_any_moment_resumes_and_ends_like_an_unbroken_one() {
     let whole = begun.elapsed();
 
     let complete = |output: &str| {
-        // Whatever was committed opens, and all of it is sound.
+        // All committed parts are valid.
         let info = sandbox.run(&["info", output, "--verify"]);
-        assert!(info.contains("every checksum fits"), "{info}");
+        assert!(info.contains("all checksums match"), "{info}");
         !info.contains("unfinished")
     };
     let rounds = if std::env::var_os("CENTO_LONG_TESTS").is_some() {
@@ -64,8 +64,7 @@ fn a_run_killed_at_any_moment_resumes_and_ends_like_an_unbroken_one() {
         let mut kills = 0;
         loop {
             let mut child = sandbox.command(&index(&output)).spawn().unwrap();
-            // Spread over the whole run and a little beyond, shorter each time, so that it ends
-            // some day.
+            // Kill at any point of the run.
             let share = random.below(1000) as u32;
             std::thread::sleep(whole * share / 1000);
             if kills < 12 && child.try_wait().unwrap().is_none() {
@@ -89,13 +88,13 @@ fn an_interrupted_addition_resumes() {
     let sandbox = Sandbox::new();
     crawl(&sandbox, 2, 40);
     sandbox.write("first.txt", "Some text to begin with.");
-    for output in ["whole.cento", "broken.cento"] {
+    for output in ["whole.cento", "interrupted.cento"] {
         sandbox.succeed(&["index", "first.txt", "-o", output, "--part-size", "400K"]);
     }
     let add = |output: &'static str| ["index", "crawl", "--add", "-o", output];
     sandbox.succeed(&add("whole.cento"));
     for _ in 0..3 {
-        let mut child = sandbox.command(&add("broken.cento")).spawn().unwrap();
+        let mut child = sandbox.command(&add("interrupted.cento")).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(150));
         if child.try_wait().unwrap().is_some() {
             break;
@@ -103,26 +102,29 @@ fn an_interrupted_addition_resumes() {
         child.kill().unwrap();
         child.wait().unwrap();
         if !sandbox
-            .run(&["info", "broken.cento"])
+            .run(&["info", "interrupted.cento"])
             .contains("unfinished")
         {
             break;
         }
     }
-    // A run that was killed before it noted what it adds has left the corpus as it was, and one
-    // that was killed after its end has nothing more to do.
-    if sandbox.run(&["info", "broken.cento", "--json"])
+    // A run that was killed before it recorded its inputs has left the corpus unchanged, and one
+    // that was killed after it finished has nothing left to do.
+    if sandbox.run(&["info", "interrupted.cento", "--json"])
         != sandbox
             .run(&["info", "whole.cento", "--json"])
             .replace("whole", "broken")
     {
-        sandbox.succeed(&add("broken.cento"));
+        sandbox.succeed(&add("interrupted.cento"));
     }
-    assert_same(&sandbox.path("whole.cento"), &sandbox.path("broken.cento"));
+    assert_same(
+        &sandbox.path("whole.cento"),
+        &sandbox.path("interrupted.cento"),
+    );
 }
 
 #[test]
-fn an_unfinished_run_wants_its_own_inputs() {
+fn an_index_is_resumed_only_with_the_same_inputs() {
     let sandbox = Sandbox::new();
     crawl(&sandbox, 4, 60);
     let mut child = sandbox.command(&index("x.cento")).spawn().unwrap();
@@ -134,14 +136,14 @@ fn an_unfinished_run_wants_its_own_inputs() {
     if sandbox.run(&["info", "x.cento"]).contains("unfinished") {
         sandbox.write("crawl/more.txt", "One more.");
         let refused = sandbox.run(&index("x.cento"));
-        assert!(refused.contains("was begun with other inputs"), "{refused}");
+        assert!(refused.contains("was made from other inputs"), "{refused}");
         assert!(refused.contains("crawl/more.txt"), "{refused}");
     }
 }
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_ends_a_run_and_says_how_to_go_on() {
+fn ctrl_c_stops_indexing_and_says_how_to_resume() {
     let sandbox = Sandbox::new();
     crawl(&sandbox, 6, 200);
     let child = sandbox
@@ -150,7 +152,7 @@ fn ctrl_c_ends_a_run_and_says_how_to_go_on() {
         .stdout(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    // Once a part is committed there is something to keep.
+    // Wait until a part is committed.
     while !sandbox
         .path("x.cento/pages/part-00000-0000.parquet")
         .exists()

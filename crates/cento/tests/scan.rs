@@ -1,4 +1,4 @@
-//! `cento scan` and `cento report` as users see them.
+//! `cento scan` and `cento report`.
 
 mod support;
 
@@ -9,7 +9,7 @@ use std::time::{Instant, SystemTime};
 use insta::assert_snapshot;
 use support::{Random, Sandbox};
 
-/// A small crawl with something for every analysis.
+/// A small crawl with results for every analysis.
 fn crawl() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.succeed(&[
@@ -26,12 +26,12 @@ fn crawl() -> Sandbox {
     sandbox
 }
 
-#[expect(clippy::unwrap_used, reason = "a test without a report stops there")]
+#[expect(clippy::unwrap_used, reason = "a test without a report fails")]
 fn report(sandbox: &Sandbox, name: &str) -> String {
     fs::read_to_string(sandbox.path(name)).unwrap()
 }
 
-/// The records of all runs, and when each was written.
+/// Returns the records of all runs with their modification times.
 fn records(sandbox: &Sandbox) -> std::io::Result<Vec<(PathBuf, SystemTime)>> {
     let mut records = Vec::new();
     for analysis in fs::read_dir(sandbox.path("s.cento/findings"))? {
@@ -46,7 +46,7 @@ fn records(sandbox: &Sandbox) -> std::io::Result<Vec<(PathBuf, SystemTime)>> {
 }
 
 #[test]
-fn labels_of_the_user_are_looked_for() {
+fn labels_of_the_user_are_detected() {
     let sandbox = crawl();
     sandbox.succeed(&[
         "discover",
@@ -59,16 +59,16 @@ fn labels_of_the_user_are_looked_for() {
     let scan = ["scan", "s/crawl", "-o", "s.cento", "--only", "detect"];
     let said = sandbox.succeed(&[&scan[..], &["--labels", "mine.labels"]].concat());
     assert!(
-        said.contains("originals, and the sites that have chunks of them"),
+        said.contains("sites with chunks of the originals"),
         "{said}"
     );
-    // Without them it looks for what the corpus has of itself, and that has no originals.
+    // Without them, labels are discovered in the corpus, and have no originals.
     let said = sandbox.succeed(&scan);
     assert!(
-        said.contains("Pages and sites with labels")
-            && !said.contains("originals, and the sites that have chunks of them")
+        said.contains("Pages and sites with copied chunks")
+            && !said.contains("sites with chunks of the originals")
     );
-    // Labels that cannot be used are found out before anything is made.
+    // Invalid labels are reported before a corpus is made.
     sandbox.write("broken.labels", "no labels");
     let scan = [
         "scan",
@@ -83,32 +83,32 @@ fn labels_of_the_user_are_looked_for() {
 }
 
 #[test]
-fn a_crawl_is_scanned_told_and_reported_in_one_command() {
+fn a_scan_prints_a_summary_and_writes_a_report() {
     let sandbox = crawl();
     let scan = ["scan", "s/crawl", "-o", "s.cento", "--figures", "figures"];
     assert_snapshot!(sandbox.run(&scan));
     let page = report(&sandbox, "s.cento/report.html");
     for heading in [
-        "Copies and near-copies",
+        "Duplicates and near-duplicates",
         "Replication and crawl savings",
         "Overlapping servers",
         "Quilts",
         "Popular phrases and originality",
-        "What is multiplied",
-        "Pages and sites with labels",
+        "Frequent chunks",
+        "Pages and sites with copied chunks",
     ] {
         assert!(page.contains(&format!("<h2>{heading}</h2>")), "{heading}");
     }
-    // Words of a quilt beside those of its sources.
+    // The words of a quilt are marked by source.
     assert!(page.contains("<mark class=\"s1\">") && page.contains("<blockquote"));
     let figures = fs::read_dir(sandbox.path("figures")).map(Iterator::count);
     assert_eq!(figures.unwrap_or(0), 2 * page.matches("<svg ").count());
 
-    // The same command finds all of it again, and so does a report of its own.
+    // The same command uses the cached results, and so does `cento report`.
     let written = records(&sandbox).unwrap();
     assert!(written.len() >= 7, "{written:?}");
     let again = sandbox.succeed(&scan);
-    assert!(again.contains("What to run next"));
+    assert!(again.contains("Next steps"));
     assert_eq!(records(&sandbox).unwrap(), written);
     assert_eq!(report(&sandbox, "s.cento/report.html"), page);
     sandbox.succeed(&["report", "s.cento", "-o", "alone.html"]);
@@ -118,12 +118,12 @@ fn a_crawl_is_scanned_told_and_reported_in_one_command() {
 }
 
 #[test]
-fn numbers_of_the_report_are_those_of_the_tables() {
+fn the_report_agrees_with_the_tables() {
     let sandbox = crawl();
     sandbox.succeed(&["scan", "s/crawl", "-o", "s.cento"]);
     let page = report(&sandbox, "s.cento/report.html");
     let lines = |arguments: &[&str]| sandbox.succeed(arguments).lines().count();
-    // Revisits are in the table too, and are not counted as pages.
+    // The table contains revisits too, which are not counted as pages.
     let copies = sandbox.succeed(&["copies", "s.cento", "--json"]);
     let copies = copies.matches("\"rejected\":null").count();
     assert!(
@@ -131,15 +131,13 @@ fn numbers_of_the_report_are_those_of_the_tables() {
         "{copies} copies"
     );
     let quilts = lines(&["quilts", "s.cento", "--collapse", "--json"]);
-    assert!(page.contains(&format!(
-        "<li><b>{quilts}</b><span>quilted pages</span></li>"
-    )));
+    assert!(page.contains(&format!("<li><b>{quilts}</b><span>quilts</span></li>")));
     let servers = lines(&["overlap", "s.cento", "--servers", "--json"]);
     assert!(page.contains(&format!("{servers} pairs of hosts share")));
 }
 
 #[test]
-fn what_does_not_fit_is_left_out_and_said() {
+fn unsuitable_analyses_are_skipped_with_a_reason() {
     let sandbox = Sandbox::new();
     let mut random = Random(3);
     for page in 0..3 {
@@ -151,7 +149,7 @@ fn what_does_not_fit_is_left_out_and_said() {
 }
 
 #[test]
-fn wrong_usage_is_one_line_and_a_hint() {
+fn errors_are_one_line_and_a_hint() {
     let sandbox = Sandbox::new();
     sandbox.write("a/1.txt", "one").write("b/1.txt", "two");
     sandbox.write("a/2.txt", "one");
@@ -171,17 +169,17 @@ fn wrong_usage_is_one_line_and_a_hint() {
 }
 
 #[test]
-fn help_is_what_the_reference_says() {
+fn help_is_unchanged() {
     let sandbox = Sandbox::new();
     assert_snapshot!(sandbox.run(&["report", "--help"]));
     let help = sandbox.succeed(&["scan", "--help"]);
     assert!(help.contains("--only <NAMES>") && help.contains("--base-url"));
-    // What can be chosen is told with the question that it answers.
+    // Each analysis is listed with the question that it answers.
     assert!(help.contains("- quilts-sweep:") && help.contains("- phrases:"));
 }
 
 #[test]
-fn a_scan_broken_off_at_any_moment_ends_in_the_same_report() {
+fn a_scan_interrupted_at_any_moment_resumes_to_the_same_report() {
     let sandbox = crawl();
     let scan = ["scan", "s/crawl", "-o", "s.cento"];
     let begun = Instant::now();
@@ -223,7 +221,7 @@ fn a_scan_broken_off_at_any_moment_ends_in_the_same_report() {
 }
 
 #[test]
-fn findings_of_a_corpus_before_it_grew_are_not_told_of_it() {
+fn findings_of_a_corpus_are_not_used_after_it_has_grown() {
     let sandbox = Sandbox::new();
     for name in ["a/1.txt", "a/2.txt", "b/3.txt"] {
         sandbox.write(name, "one two three four five six");
@@ -232,13 +230,13 @@ fn findings_of_a_corpus_before_it_grew_are_not_told_of_it() {
     sandbox.succeed(&["report", "a.cento"]);
     sandbox.succeed(&["index", "b", "-o", "a.cento", "--add"]);
     let refused = sandbox.run(&["report", "a.cento"]);
-    assert!(refused.contains("has no findings to tell of"), "{refused}");
+    assert!(refused.contains("has no findings"), "{refused}");
     let scanned = sandbox.succeed(&["scan", "a.cento"]);
     assert!(
-        scanned.contains("2 of 3 pages with text (66.7 %) repeat another page"),
+        scanned.contains("2 of 3 pages with text (66.7 %) are duplicates"),
         "{scanned}"
     );
-    // And what newer commands find is told in place of what older ones found.
+    // The report shows the newest findings of each analysis.
     sandbox.succeed(&["copies", "a.cento", "--keep", "longest"]);
     sandbox.succeed(&["report", "a.cento"]);
     let page = report(&sandbox, "a.cento/report.html");

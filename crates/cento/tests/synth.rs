@@ -1,4 +1,4 @@
-//! `cento synth` and `cento score` as users see them: everything the real binary prints.
+//! `cento synth` and `cento score`: everything that the real binary prints.
 
 mod support;
 
@@ -10,7 +10,7 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 use support::{Sandbox, assert_same, contents};
 
-/// What a run prints, without the one size that depends on the compressing library.
+/// Removes the size that depends on the compression library from a transcript.
 fn steady(transcript: &str) -> String {
     let lines = transcript
         .lines()
@@ -18,7 +18,7 @@ fn steady(transcript: &str) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// A small crawl of every kind in every language, and its corpus.
+/// The corpus of a small crawl with all kinds of pages in all languages.
 fn crawl() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.succeed(&[
@@ -36,10 +36,7 @@ fn crawl() -> Sandbox {
     sandbox
 }
 
-#[expect(
-    clippy::unwrap_used,
-    reason = "a test without its truth should stop there"
-)]
+#[expect(clippy::unwrap_used, reason = "a test without its truth fails")]
 fn truth(sandbox: &Sandbox) -> Vec<Value> {
     let text = fs::read_to_string(sandbox.path("s/truth.jsonl")).unwrap();
     text.lines()
@@ -48,10 +45,10 @@ fn truth(sandbox: &Sandbox) -> Vec<Value> {
 }
 
 #[test]
-fn an_index_of_a_synthetic_crawl_is_what_the_truth_says() {
+fn the_index_of_a_synthetic_crawl_agrees_with_the_truth() {
     let sandbox = crawl();
     assert_snapshot!(sandbox.run(&["synth", "--check", "s.cento"]));
-    // Every kind, every language.
+    // All kinds and all languages.
     let truth = truth(&sandbox);
     let values = |field: &str| {
         let all = truth.iter().filter(|record| record["type"] == "page");
@@ -63,7 +60,7 @@ fn an_index_of_a_synthetic_crawl_is_what_the_truth_says() {
 }
 
 #[test]
-fn a_corpus_that_is_not_what_the_truth_says_is_told_so() {
+fn a_corpus_that_does_not_agree_with_the_truth_is_reported() {
     let sandbox = Sandbox::new();
     sandbox.succeed(&[
         "synth",
@@ -77,7 +74,7 @@ fn a_corpus_that_is_not_what_the_truth_says_is_told_so() {
         "en",
     ]);
     sandbox.succeed(&["index", "s/crawl", "-o", "s.cento"]);
-    // A byte off, a share off, and a page that is not there.
+    // A wrong offset, a wrong share, and a missing page.
     let text = fs::read_to_string(sandbox.path("s/truth.jsonl")).unwrap();
     let mut wrong = String::new();
     let mut done = [false; 3];
@@ -108,7 +105,7 @@ fn a_corpus_that_is_not_what_the_truth_says_is_told_so() {
         "and truth says 0.123",
         "http://nowhere.example/ is not in the corpus",
         "1 pages of the corpus are not in the truth",
-        "the corpus is not what the truth says",
+        "the corpus does not agree with the truth",
     ] {
         assert!(transcript.contains(expected), "{transcript}");
     }
@@ -146,7 +143,7 @@ fn the_bytes_are_the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn a_run_that_is_killed_leaves_nothing_that_looks_whole_and_goes_on() {
+fn a_killed_run_leaves_no_partial_archives_and_resumes() {
     let sandbox = Sandbox::new();
     let arguments = |folder| {
         [
@@ -166,38 +163,38 @@ fn a_run_that_is_killed_leaves_nothing_that_looks_whole_and_goes_on() {
         ]
     };
     let mut child = sandbox
-        .command(&arguments("broken"))
+        .command(&arguments("killed"))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let begun = Instant::now();
-    while !sandbox.path("broken/crawl/synth-00003.warc.gz").exists()
+    while !sandbox.path("killed/crawl/synth-00003.warc.gz").exists()
         && begun.elapsed() < Duration::from_secs(60)
     {
         std::thread::sleep(Duration::from_millis(2));
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(!sandbox.path("broken/truth.jsonl").exists());
-    let whole: Vec<String> = contents(&sandbox.path("broken/crawl"))
+    assert!(!sandbox.path("killed/truth.jsonl").exists());
+    let whole: Vec<String> = contents(&sandbox.path("killed/crawl"))
         .into_iter()
         .map(|(name, _)| name)
         .collect();
-    let mut other = arguments("broken");
+    let mut other = arguments("killed");
     other[4] = "1001";
     assert_snapshot!(sandbox.run(&other));
-    let again = sandbox.run(&arguments("broken"));
-    assert!(again.contains("from a run that was broken off"), "{again}");
+    let again = sandbox.run(&arguments("killed"));
+    assert!(again.contains("from the interrupted run"), "{again}");
     sandbox.succeed(&arguments("whole"));
-    assert_same(&sandbox.path("broken"), &sandbox.path("whole"));
+    assert_same(&sandbox.path("killed"), &sandbox.path("whole"));
     for name in whole {
         assert!(name.ends_with(".warc.gz"), "{name}");
     }
 }
 
 #[test]
-fn a_folder_is_written_to_only_if_it_is_ours() {
+fn a_folder_with_other_files_is_not_overwritten() {
     let sandbox = Sandbox::new();
     let arguments = [
         "synth",
@@ -224,7 +221,7 @@ fn a_folder_is_written_to_only_if_it_is_ours() {
 }
 
 #[test]
-fn plain_crawls_have_what_is_asked_for_and_nothing_else() {
+fn plain_crawls_have_only_the_requested_content() {
     let sandbox = Sandbox::new();
     let arguments = [
         "synth",
@@ -242,7 +239,7 @@ fn plain_crawls_have_what_is_asked_for_and_nothing_else() {
 }
 
 #[test]
-fn wrong_usage_is_one_line_and_a_hint() {
+fn errors_are_one_line_and_a_hint() {
     let sandbox = Sandbox::new();
     let mut all = String::new();
     for arguments in [
@@ -278,7 +275,7 @@ fn wrong_usage_is_one_line_and_a_hint() {
 }
 
 #[test]
-fn perfect_findings_score_one_and_half_of_them_half() {
+fn perfect_findings_score_one_and_half_of_them_one_half() {
     let sandbox = crawl();
     let truth = truth(&sandbox);
     let of_type = |kind: &'static str| truth.iter().filter(move |record| record["type"] == kind);
@@ -350,7 +347,7 @@ fn perfect_findings_score_one_and_half_of_them_half() {
 }
 
 #[test]
-fn findings_may_name_pages_by_id() {
+fn findings_can_name_pages_by_id() {
     let sandbox = Sandbox::new();
     sandbox.succeed(&[
         "synth",
@@ -396,14 +393,14 @@ fn findings_may_name_pages_by_id() {
 }
 
 #[test]
-fn help_is_what_the_reference_says() {
+fn help_is_unchanged() {
     let sandbox = Sandbox::new();
     assert_snapshot!(sandbox.run(&["synth", "--help"]));
     assert_snapshot!(sandbox.run(&["score", "--help"]));
 }
 
 #[test]
-fn the_findings_of_a_scan_are_scored_and_of_several_runs_each_is_told_apart() {
+fn all_findings_of_a_scan_are_scored_and_runs_are_distinguished() {
     let sandbox = Sandbox::new();
     let synth = [
         "synth",
@@ -417,7 +414,7 @@ fn the_findings_of_a_scan_are_scored_and_of_several_runs_each_is_told_apart() {
         "3",
     ];
     sandbox.succeed(&synth);
-    // Sweeps have a list for parameters, and replication nothing at all.
+    // The parameters of sweeps are a list, and replication has none.
     sandbox.succeed(&["scan", "s/crawl", "-o", "s.cento"]);
     sandbox.succeed(&["overlap", "s.cento", "--servers", "--threshold", "1"]);
     let score = ["score", "s.cento/findings", "--truth", "s/truth.jsonl"];
@@ -437,8 +434,7 @@ fn the_findings_of_a_scan_are_scored_and_of_several_runs_each_is_told_apart() {
     for line in sandbox.succeed(&[&score[..], &["--json"]].concat()).lines() {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
         assert_eq!(line["run"].as_str().unwrap().len(), 16, "{line}");
-        // One shared chunk is a notice that many sites show, or a mirror; those that share many are
-        // mirrors.
+        // Servers that share one chunk may share only a notice; those that share many are mirrors.
         if line["analysis"] == "overlap-servers" {
             let one = line["parameters"]["threshold"] == 1;
             let measure = if one { "recall" } else { "precision" };
@@ -448,7 +444,7 @@ fn the_findings_of_a_scan_are_scored_and_of_several_runs_each_is_told_apart() {
             );
         }
     }
-    // What has no effect is refused, and what is damaged is not scored.
+    // Options without effect are refused, and corrupted findings are not scored.
     let (as_copies, none) = (["--as", "copies"], ["--resemblance", "0.5"]);
     assert!(
         sandbox
@@ -475,6 +471,6 @@ fn the_findings_of_a_scan_are_scored_and_of_several_runs_each_is_told_apart() {
     }
     assert!(
         sandbox.run(&score).contains("pairs.parquet"),
-        "damage is told"
+        "corruption is reported"
     );
 }

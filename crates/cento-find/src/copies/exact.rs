@@ -1,60 +1,61 @@
-//! Exact copies: the same bytes, the same text, or a record that says so.
+//! Exact duplicates: identical bytes, identical text, or a revisit record.
 
 use std::sync::Arc;
 
 use cento_flow::{Bitmap, Groups, Registry, StageError};
 
+use super::copy_rows::{Dated, Identity, PAYLOAD, REVISIT, RankedPage, TEXT};
 use super::params::{CopiesParams, Keep};
-use super::rows::{Dated, Identity, PAYLOAD, Place, REVISIT, TEXT};
+use super::stage_names::{shuffle, stage, state};
+use crate::corpus_pages::{CorpusPages, PageFacts};
 use crate::numbers::Numbers;
 use crate::precedence::Precedence;
-use crate::source::{PageFacts, Source};
 
-/// How a page is related to the page that it points at. In order of weakness: a chain is as weak as
+/// How a page is related to the page that it points to, strongest first: a chain is as strong as
 /// its weakest link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Link {
-    /// The same payload.
+pub(super) enum CopyLink {
+    /// Identical bytes.
     Bytes,
-    /// A record without a payload that names one.
+    /// A revisit record, which names a payload.
     Revisit,
-    /// The same text in other bytes.
+    /// Identical text in different bytes.
     Text,
-    /// A near-copy; the bits of its resemblance, 0 if it was not verified.
+    /// A near-duplicate, with the bits of its resemblance as `f32`; 0 if it was not verified.
     Near(u32),
 }
 
-/// Above all bits of numbers up to one.
+/// Numbers above the bits of every `f32` from 0 to 1.
 const BYTES: u32 = 0x8000_0001;
 const REVISITED: u32 = 0x8000_0002;
 const SAME_TEXT: u32 = 0x8000_0003;
 
-impl Link {
-    /// As the number of a page.
+impl CopyLink {
+    /// Returns the link as a value of a [`Numbers`] state.
     pub(super) fn number(self) -> u32 {
         match self {
-            Link::Bytes => BYTES,
-            Link::Revisit => REVISITED,
-            Link::Text => SAME_TEXT,
-            Link::Near(bits) => bits,
+            CopyLink::Bytes => BYTES,
+            CopyLink::Revisit => REVISITED,
+            CopyLink::Text => SAME_TEXT,
+            CopyLink::Near(bits) => bits,
         }
     }
 
-    pub(super) fn of_number(number: u32) -> Link {
+    pub(super) fn of_number(number: u32) -> CopyLink {
         match number {
-            BYTES => Link::Bytes,
-            REVISITED => Link::Revisit,
-            SAME_TEXT => Link::Text,
-            bits => Link::Near(bits),
+            BYTES => CopyLink::Bytes,
+            REVISITED => CopyLink::Revisit,
+            SAME_TEXT => CopyLink::Text,
+            bits => CopyLink::Near(bits),
         }
     }
 }
 
-/// Ranks are below this; pages of a corpus that is compared with another one have it added, and so
-/// come after all others.
+/// Added to the ranks of pages of a corpus that is compared with another one, so that they come
+/// after all others. Ranks are below it.
 const LATE: u32 = 1 << 31;
 
-/// The rank of a page by a policy that needs no other page to tell it.
+/// Returns the rank of a page by a policy that does not compare pages.
 fn rank(keep: Keep, facts: &PageFacts<'_>) -> u32 {
     match keep {
         Keep::First | Keep::Earliest => 0,
@@ -63,20 +64,20 @@ fn rank(keep: Keep, facts: &PageFacts<'_>) -> u32 {
     }
 }
 
-/// Whether pages of these ranks may be compared: with a second corpus, only pages of one with pages
-/// of the other.
-pub(super) fn comparable(params: &CopiesParams, of: Place, page: Place) -> bool {
+/// Whether two pages may be compared: with a second corpus, only pages of one with pages of the
+/// other.
+pub(super) fn comparable(params: &CopiesParams, of: RankedPage, page: RankedPage) -> bool {
     !params.against || (of.rank >> 31 == 0 && page.rank >> 31 == 1)
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &CopiesParams) {
-    let (pages, asked) = (Arc::clone(source), params.clone());
-    registry.map("dates", move |context| {
-        let ranks = context.state::<Numbers>("ranks")?;
-        let mut by_date = context.shuffle::<Dated>("by date")?;
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>, params: &CopiesParams) {
+    let (pages, settings) = (Arc::clone(source), params.clone());
+    registry.map(stage::DATES, move |context| {
+        let ranks = context.state::<Numbers>(state::RANKS)?;
+        let mut by_date = context.shuffle::<Dated>(shuffle::BY_DATE)?;
         pages.for_each_page(context.task()?, |facts| {
-            let late = asked.against && facts.corpus > 0;
-            if asked.keep == Keep::Earliest {
+            let late = settings.against && facts.corpus > 0;
+            if settings.keep == Keep::Earliest {
                 let precedence = Precedence::of(&facts);
                 by_date.push(Dated {
                     date: precedence.date,
@@ -85,15 +86,15 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &C
                     late: u16::from(late),
                 })?;
             } else {
-                let rank = rank(asked.keep, &facts) + if late { LATE } else { 0 };
+                let rank = rank(settings.keep, &facts) + if late { LATE } else { 0 };
                 ranks.set(facts.number, rank);
             }
             Ok::<_, StageError>(())
         })
     });
-    // Dates of ten thousand years in milliseconds do not fit in 31 bits, but their ranks do.
-    registry.reduce::<Dated, _>("rank", |context, groups| {
-        let ranks = context.state::<Numbers>("ranks")?;
+    // A date in milliseconds does not fit in 31 bits, but its rank does.
+    registry.reduce::<Dated, _>(stage::RANK, |context, groups| {
+        let ranks = context.state::<Numbers>(state::RANKS)?;
         let (mut rank, mut last) = (0u32, None);
         while let Some(group) = groups.next_group()? {
             for row in group {
@@ -108,21 +109,21 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &C
         Ok(())
     });
     let pages = Arc::clone(source);
-    registry.map("facts", move |context| {
-        let ranks = context.state::<Numbers>("ranks")?;
-        let mut by_text = context.shuffle::<Identity>("by text")?;
-        let mut by_payload = context.shuffle::<Identity>("by payload")?;
+    registry.map(stage::FACTS, move |context| {
+        let ranks = context.state::<Numbers>(state::RANKS)?;
+        let mut by_text = context.shuffle::<Identity>(shuffle::BY_TEXT)?;
+        let mut by_payload = context.shuffle::<Identity>(shuffle::BY_PAYLOAD)?;
         pages.for_each_page(context.task()?, |facts| {
             let rank = ranks.get(facts.number);
-            let place = Place {
+            let place = RankedPage {
                 rank,
                 page: facts.number,
             };
-            // An empty payload says nothing about who copied whom.
+            // Pages with empty payloads are not duplicates of each other.
             let payload = facts
                 .payload_sha1
                 .filter(|_| facts.bytes > 0 || facts.revisit);
-            // What others are compared with comes before them, whatever it is.
+            // Pages of the first corpus precede all pages of the second.
             let late = rank >> 31 << 2;
             if let Some(text) = facts.text_hash {
                 by_text.push(Identity::new(text, place, payload, TEXT | late))?;
@@ -138,38 +139,42 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &C
             Ok::<_, StageError>(())
         })
     });
-    let asked = params.clone();
-    registry.reduce::<Identity, _>("same text", move |context, groups| {
-        let duplicate = context.state::<Bitmap>("duplicate")?;
+    let settings = params.clone();
+    registry.reduce::<Identity, _>(stage::SAME_TEXT, move |context, groups| {
+        let duplicate = context.state::<Bitmap>(state::DUPLICATE)?;
         let (kept_of, links) = (
-            context.state::<Numbers>("kept of")?,
-            context.state::<Numbers>("links")?,
+            context.state::<Numbers>(state::KEPT_OF)?,
+            context.state::<Numbers>(state::LINKS)?,
         );
-        leaders(&asked, groups, |leader, row| {
+        leaders(&settings, groups, |leader, row| {
             duplicate.set(u64::from(row.place.page));
             let same_bytes = row.payload == leader.payload && row.payload != 0;
-            let link = if same_bytes { Link::Bytes } else { Link::Text };
+            let link = if same_bytes {
+                CopyLink::Bytes
+            } else {
+                CopyLink::Text
+            };
             kept_of.set(row.place.page, leader.place.page);
             links.set(row.place.page, link.number());
         })
     });
-    let asked = params.clone();
-    registry.reduce::<Identity, _>("same payload", move |context, groups| {
-        let same_bytes = context.state::<Bitmap>("same bytes")?;
+    let settings = params.clone();
+    registry.reduce::<Identity, _>(stage::SAME_PAYLOAD, move |context, groups| {
+        let same_bytes = context.state::<Bitmap>(state::SAME_BYTES)?;
         let (kept_of, links) = (
-            context.state::<Numbers>("kept of")?,
-            context.state::<Numbers>("links")?,
+            context.state::<Numbers>(state::KEPT_OF)?,
+            context.state::<Numbers>(state::LINKS)?,
         );
-        leaders(&asked, groups, |leader, row| {
-            // Pages with text have met by their text already, but perhaps one with this text and
-            // other bytes.
+        leaders(&settings, groups, |leader, row| {
+            // Pages with text are matched by their text, perhaps to a page with the same text in
+            // different bytes.
             if row.sort & 3 == TEXT {
                 same_bytes.set(u64::from(row.place.page));
                 return;
             }
             let link = match row.sort & 3 {
-                REVISIT => Link::Revisit,
-                _ => Link::Bytes,
+                REVISIT => CopyLink::Revisit,
+                _ => CopyLink::Bytes,
             };
             kept_of.set(row.place.page, leader.place.page);
             links.set(row.place.page, link.number());
@@ -177,7 +182,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &C
     });
 }
 
-/// Calls `each` with the first row of each group and every other one that may be compared with it.
+/// Calls `each` with the first row of each group and every other row that may be compared with it.
 fn leaders(
     params: &CopiesParams,
     groups: &mut Groups<'_, Identity>,
@@ -201,20 +206,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_read_back_and_the_weakest_decides() {
-        let near = Link::Near(0.9f32.to_bits());
+    fn links_survive_a_round_trip_and_the_weakest_decides() {
+        let near = CopyLink::Near(0.9f32.to_bits());
         for link in [
-            Link::Bytes,
-            Link::Revisit,
-            Link::Text,
+            CopyLink::Bytes,
+            CopyLink::Revisit,
+            CopyLink::Text,
             near,
-            Link::Near(0),
-            Link::Near(1f32.to_bits()),
+            CopyLink::Near(0),
+            CopyLink::Near(1f32.to_bits()),
         ] {
-            assert_eq!(Link::of_number(link.number()), link);
+            assert_eq!(CopyLink::of_number(link.number()), link);
         }
-        assert_eq!(Link::Revisit.max(Link::Text), Link::Text);
-        assert_eq!(Link::Revisit.max(Link::Bytes), Link::Revisit);
-        assert_eq!(Link::Text.max(near), near);
+        assert_eq!(CopyLink::Revisit.max(CopyLink::Text), CopyLink::Text);
+        assert_eq!(CopyLink::Revisit.max(CopyLink::Bytes), CopyLink::Revisit);
+        assert_eq!(CopyLink::Text.max(near), near);
     }
 }

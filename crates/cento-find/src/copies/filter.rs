@@ -1,35 +1,33 @@
-//! Writing the inputs of a corpus again without the pages that go.
+//! Copies the inputs of a corpus without the removed pages.
 
 use std::collections::{BTreeMap, HashMap};
+use std::iter::Peekable;
 use std::path::{Component, Path, PathBuf};
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::UInt64Type;
-use arrow_array::{Array, RecordBatch, StringArray};
 use cento_read::{Fate, Input, RevisitOf, Rewritten, Settings, rewrite};
 use cento_store::{Corpus, ListedInput};
 
+use super::pairs::{CopyPairRow, PAIRS, kind};
 use crate::error::{Error, Result};
 use crate::run::Findings;
-use crate::tables::read_table;
 
-/// An input that was written again.
+/// An input that was filtered.
 #[derive(Debug, Clone)]
 pub struct Filtered {
     /// Its name.
     pub input: String,
-    /// Where it was written to; there is nothing if it was one page, and went.
+    /// The output file. It does not exist if the input was a single page that was removed.
     pub output: PathBuf,
-    /// What became of its records.
+    /// The numbers of records that were kept and removed.
     pub rewritten: Rewritten,
 }
 
-/// Writes inputs of a corpus to `folder`, without the pages that `findings` say go; all its inputs
-/// if none is named. Calls `each` after each.
+/// Writes the named inputs of a corpus, or all if none is named, to `folder` without the pages that
+/// `findings` removes. Calls `each` after each input.
 ///
-/// Nothing is written unless all can be: inputs must be what they were when the corpus was made,
-/// for records are known by their numbers; every input has an output of its own, which is no input;
-/// and what is there already is replaced only if `overwrite` says so.
+/// All checks precede the first write: inputs must not have changed since the corpus was made,
+/// because records are identified by their numbers; no two inputs have the same output, and no
+/// output is an input; existing files are replaced only if `overwrite` is set.
 pub fn filter(
     corpus: &Corpus,
     findings: &Findings,
@@ -47,14 +45,14 @@ pub fn filter(
     let chosen = chosen(corpus, &known, named, &settings)?;
     let outputs = outputs(&chosen, folder)?;
     check_outputs(&known, &chosen, &outputs, folder, overwrite)?;
-    // Pairs are sorted by page id, and so by input: one input's pages are held at a time.
-    let mut pairs = Pairs::open(findings)?;
+    // Pairs are sorted by page id and hence by input, so one input's pages are in memory at a time.
+    let mut removed = RemovedRecords::open(findings)?;
     for ((ordinal, input), output) in chosen.iter().zip(outputs) {
-        let mut gone = pairs.of_input(*ordinal)?;
+        let mut fates = removed.of_input(*ordinal)?;
         let rewritten = rewrite(input, &settings, &output, &mut |record| {
-            gone.remove(&record).unwrap_or(Fate::Keep)
+            fates.remove(&record).unwrap_or(Fate::Keep)
         })?;
-        // An input that grows or is replaced while it is read has other records.
+        // The numbers of records are wrong if the input grew or was replaced while it was read.
         let listed = known.iter().find(|listed| listed.ordinal == *ordinal);
         if let (Err(error), true) = (check_unchanged(input.clone(), listed), output.exists()) {
             let _ = std::fs::remove_file(&output);
@@ -69,7 +67,7 @@ pub fn filter(
     Ok(())
 }
 
-/// The inputs to write, each with its ordinal, in their order.
+/// Returns the inputs to write, with their ordinals, in order.
 fn chosen(
     corpus: &Corpus,
     known: &[ListedInput],
@@ -86,7 +84,7 @@ fn chosen(
             let listed = found.map(|input| {
                 let listed = listed_as(known, &input).ok_or_else(|| {
                     let corpus = corpus.path().display();
-                    Error::Parameter(format!("{} is no input of {corpus}", input.name))
+                    Error::Usage(format!("{} is not an input of {corpus}", input.name))
                 })?;
                 Ok((listed, input))
             });
@@ -98,7 +96,7 @@ fn chosen(
         check_unchanged(input.clone(), Some(listed))?;
         let name = input.name.clone();
         if let Some(other) = chosen.insert(listed.ordinal, input) {
-            return Err(Error::Parameter(format!(
+            return Err(Error::Usage(format!(
                 "{name} and {} could both be the input {} of the corpus",
                 other.name, listed.name
             )));
@@ -107,8 +105,8 @@ fn chosen(
     Ok(chosen.into_iter().collect())
 }
 
-/// Which input of the corpus a file is: by the whole name, by being the same file, or by the last
-/// part of its name if that is of one input alone, for a corpus may have been made in another
+/// Returns the input of the corpus that a file is: the one with the same name; else the same file;
+/// else the only one with the same file name, because the corpus may have been made in another
 /// folder.
 fn listed_as<'k>(known: &'k [ListedInput], input: &Input) -> Option<&'k ListedInput> {
     if let Some(exact) = known.iter().find(|listed| listed.name == input.name) {
@@ -126,7 +124,7 @@ fn listed_as<'k>(known: &'k [ListedInput], input: &Input) -> Option<&'k ListedIn
     same.or(alike)
 }
 
-/// Fails if an input is not what it was when the corpus was made.
+/// Fails if an input has changed since the corpus was made.
 fn check_unchanged(mut input: Input, listed: Option<&ListedInput>) -> Result<()> {
     let Some(listed) = listed else {
         return Ok(());
@@ -143,20 +141,19 @@ fn check_unchanged(mut input: Input, listed: Option<&ListedInput>) -> Result<()>
     Ok(())
 }
 
-/// Where each input goes: below `folder`, at the place that it has below the folder that all inputs
-/// are in. Real folders are compared, however they were named, so that two files never have one
-/// place.
+/// Returns the output of each input: below `folder`, at its path relative to the common folder of
+/// all inputs. Paths are canonicalised, so that two files never have the same output.
 fn outputs(chosen: &[(u32, Input)], folder: &Path) -> Result<Vec<PathBuf>> {
-    let places: Vec<PathBuf> = chosen
+    let paths: Vec<PathBuf> = chosen
         .iter()
-        .map(|(_, input)| real_place(input.path().unwrap_or(Path::new(&input.name))))
+        .map(|(_, input)| real_path(input.path().unwrap_or(Path::new(&input.name))))
         .collect();
-    let base = common_folder(&places);
+    let base = common_folder(&paths);
     let mut seen: BTreeMap<PathBuf, &str> = BTreeMap::new();
     let mut outputs = Vec::new();
-    for (place, (_, input)) in places.iter().zip(chosen) {
-        let rest = place.strip_prefix(&base).unwrap_or(place);
-        // Nothing in it leads out of where it is put.
+    for (path, (_, input)) in paths.iter().zip(chosen) {
+        let rest = path.strip_prefix(&base).unwrap_or(path);
+        // Without `..` the output cannot leave the folder.
         let rest: PathBuf = rest
             .components()
             .filter(|part| matches!(part, Component::Normal(_)))
@@ -173,9 +170,9 @@ fn outputs(chosen: &[(u32, Input)], folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(outputs)
 }
 
-/// A path through real folders. The file itself may be a link: two links to one file are two
-/// inputs.
-fn real_place(path: &Path) -> PathBuf {
+/// Returns a path with its folder canonicalised. The file itself may be a link: two links to one
+/// file are two inputs.
+fn real_path(path: &Path) -> PathBuf {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -186,11 +183,11 @@ fn real_place(path: &Path) -> PathBuf {
     }
 }
 
-/// The folder that all files lie below.
-fn common_folder(places: &[PathBuf]) -> PathBuf {
+/// Returns the deepest folder that contains all files.
+fn common_folder(paths: &[PathBuf]) -> PathBuf {
     let mut common: Option<PathBuf> = None;
-    for place in places {
-        let folder = place.parent().unwrap_or(Path::new(""));
+    for path in paths {
+        let folder = path.parent().unwrap_or(Path::new(""));
         common = Some(match common {
             None => folder.to_owned(),
             Some(common) => common
@@ -203,8 +200,8 @@ fn common_folder(places: &[PathBuf]) -> PathBuf {
     common.unwrap_or_default()
 }
 
-/// Fails if an output is an input of the corpus, chosen or not, by whatever name; if inputs lie in
-/// the folder of outputs; or if something is there already.
+/// Fails if an output is an input of the corpus, chosen or not, under any name; if the output
+/// folder contains inputs; or if an output exists and `overwrite` is not set.
 fn check_outputs(
     known: &[ListedInput],
     chosen: &[(u32, Input)],
@@ -220,7 +217,7 @@ fn check_outputs(
     if let Ok(folder) = folder.canonicalize()
         && let Some(input) = inputs
             .iter()
-            .find(|input| real_place(input).starts_with(&folder) && input.exists())
+            .find(|input| real_path(input).starts_with(&folder) && input.exists())
     {
         return Err(Error::OverItself(input.display().to_string()));
     }
@@ -239,65 +236,45 @@ fn check_outputs(
     Ok(())
 }
 
-/// The table of pairs, input by input.
-struct Pairs {
-    batches: Box<dyn Iterator<Item = Result<RecordBatch>>>,
-    batch: Option<RecordBatch>,
-    row: usize,
+/// The table of pairs, read input by input.
+struct RemovedRecords {
+    rows: Peekable<Box<dyn Iterator<Item = Result<CopyPairRow>>>>,
 }
 
-impl Pairs {
-    fn open(findings: &Findings) -> Result<Pairs> {
-        Ok(Pairs {
-            batches: Box::new(read_table(&findings.table("pairs"))?),
-            batch: None,
-            row: 0,
+impl RemovedRecords {
+    fn open(findings: &Findings) -> Result<RemovedRecords> {
+        let rows: Box<dyn Iterator<Item = _>> = Box::new(findings.rows(PAIRS)?);
+        Ok(RemovedRecords {
+            rows: rows.peekable(),
         })
     }
 
-    /// What becomes of the records of an input. Inputs must be asked for in their order.
+    /// Returns what happens to the records of an input. Ordinals must ascend from call to call.
     fn of_input(&mut self, input: u32) -> Result<HashMap<u32, Fate>> {
-        let mut gone = HashMap::new();
-        loop {
-            let batch = match &self.batch {
-                Some(batch) if self.row < batch.num_rows() => batch,
-                _ => match self.batches.next().transpose()? {
-                    Some(batch) => {
-                        self.row = 0;
-                        self.batch.insert(batch)
-                    }
-                    None => return Ok(gone),
-                },
-            };
-            let bad = || Error::Parameter("the table of pairs is not one".into());
-            let ids = batch
-                .column_by_name("page_id")
-                .and_then(|column| column.as_primitive_opt::<UInt64Type>());
-            let id = ids.ok_or_else(bad)?.value(self.row);
-            if (id >> 32) as u32 > input {
-                return Ok(gone);
+        let mut fates = HashMap::new();
+        let up_to = |row: &Result<CopyPairRow>| match row {
+            Ok(row) => (row.page_id >> 32) as u32 <= input,
+            Err(_) => true,
+        };
+        while let Some(row) = self.rows.next_if(up_to) {
+            let row = row?;
+            if (row.page_id >> 32) as u32 == input {
+                fates.insert(row.page_id as u32, fate(row));
             }
-            if (id >> 32) as u32 == input {
-                let text = |name: &str| -> Option<&StringArray> {
-                    batch.column_by_name(name)?.as_string_opt::<i32>()
-                };
-                let value = |name: &str| {
-                    let column = text(name)?;
-                    column.is_valid(self.row).then(|| column.value(self.row))
-                };
-                let fate = match (value("kind"), value("payload_sha1"), value("of")) {
-                    (Some("bytes"), Some(payload), Some(of)) => Fate::Revisit(RevisitOf {
-                        url: of.to_owned(),
-                        date: value("of_fetched_at").map(str::to_owned),
-                        payload_sha1: payload.to_owned(),
-                    }),
-                    // A revisit record says already what it is.
-                    (Some("revisit"), ..) => Fate::Keep,
-                    _ => Fate::Drop,
-                };
-                gone.insert(id as u32, fate);
-            }
-            self.row += 1;
         }
+        Ok(fates)
+    }
+}
+
+fn fate(row: CopyPairRow) -> Fate {
+    match (row.kind.as_str(), row.payload_sha1) {
+        (kind::BYTES, Some(payload_sha1)) => Fate::Revisit(RevisitOf {
+            url: row.of,
+            date: row.of_fetched_at,
+            payload_sha1,
+        }),
+        // A revisit record refers to the payload already.
+        (kind::REVISIT, _) => Fate::Keep,
+        _ => Fate::Drop,
     }
 }

@@ -1,81 +1,94 @@
-//! Which hosts and which prefixes of addresses hold the same pages.
+//! Finds hosts and URL prefixes that have the same pages.
 //!
 //! ```text
-//!   pages ─ members ─▶ by class ─ evidence ─┬─▶ by hosts ─ shared hosts ─▶ hosts ─ host pages ─▶ of hosts ─ mirrors ─▶ mirrors
-//!                                           └─▶ by prefix ─ prefixes ─▶ prefixes
+//!   pages ─ members ─▶ by members ─ evidence ─┬─▶ by hosts ─ shared hosts ─▶ hosts ─ host pages …
+//!                                             └─▶ by prefix ─ prefixes ─▶ prefixes
+//!   … ─▶ of hosts ─ mirrors ─▶ mirrors
 //! ```
 //!
-//! Evidence is counted by class and for unordered pairs: two hosts share a page if a class has a
-//! page on each. So neither the order of the records nor the choice of the page that is kept
-//! changes what is found. A class on more than [`ALL_PAIRS`] hosts gives evidence for pairs with
-//! one host of it (the same one for the same hosts) and with that of the kept page.
+//! Evidence is collected per class and for unordered pairs: two hosts share a page if a class has a
+//! page on each. For classes on at most [`ALL_PAIRS`] hosts the result depends neither on the order
+//! of records nor on which page is kept.
+//!
+//! A class on more hosts contributes evidence only for pairs with two of its hosts: one that
+//! depends on the set of hosts alone, and the host of the kept page, because the cause of every
+//! pair in the class is looked up under that host. With another order of precedence another page is
+//! kept, so for these hosts the evidence, and with it the `alias` column and the cause
+//! `server-alias`, can differ. All pairs would take quadratic time: a class on 10,000 hosts has 50
+//! million. The summary counts such classes ([`super::CopiesSummary::wide_classes`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cento_fingerprint::word_hash;
-use cento_flow::{Bitmap, Flow, Registry, Stage, StageError, WideGroups, table_row};
+use cento_flow::{Bitmap, Flow, Registry, Stage, StageError, TableName, WideGroups, table_row};
 use serde::{Deserialize, Serialize};
 
-use super::settle::follow;
+use super::pairs::follow;
+use super::stage_names::{counter, shuffle, stage, state};
+use crate::corpus_pages::CorpusPages;
 use crate::names::NAMED;
 use crate::numbers::Numbers;
 use crate::precedence::{Dates, Earlier, earlier};
-use crate::source::Source;
 
-/// Two hosts are aliases only if so much of the smaller one is on the other: the same text at the
-/// same path.
+/// The share of the smaller host that must be on the other one, with the same text at the same
+/// path, for the two to be aliases.
 const ALIAS_SHARE: f64 = 0.5;
-/// Without a common address, fewer such pages than this make no alias.
+/// The number of such pages required if the hosts have no IP address in common.
 const ALIAS_PAGES: u64 = 5;
-/// Fewer pages than this make no rule.
-pub(super) const RULE_PAGES: u64 = 5;
-/// Hosts, or pages, of a class that are compared with each other.
-const ALL_PAIRS: usize = 24;
-/// Pages of a class that are looked at.
+/// The number of pages required for a rule.
+const RULE_PAGES: u64 = 5;
+/// The most hosts, or pages, of a class for which all pairs are compared.
+pub const ALL_PAIRS: usize = 24;
+/// The most pages of a class that are considered.
 const MOST_MEMBERS: usize = 1 << 14;
-const BY_MEMBERS: &str = "by members";
+
+/// The table of hosts that have the same pages.
+pub const MIRRORS: TableName<MirrorRow> = TableName::new("mirrors");
+/// The table of URL prefixes that have the same pages.
+pub const PREFIXES: TableName<PrefixRow> = TableName::new("prefixes");
 
 table_row! {
     /// Two hosts that have the same pages.
     pub struct MirrorRow {
-        /// The host whose pages are later by date more often; where that is not known, the later by
+        /// The host whose pages are later by date more often; if dates do not decide, the later by
         /// name.
         pub host: String,
         /// The other host.
         pub of_host: String,
-        /// Pages that both have: classes with a page on each.
+        /// Shared pages: classes with a page on each.
         pub pages: u64,
-        /// How many of these have the same text at the same path.
+        /// Shared pages with the same text at the same path.
         pub same_paths: u64,
         /// All pages of the host.
         pub host_pages: u64,
-        /// All pages of the other one.
+        /// All pages of the other host.
         pub of_host_pages: u64,
-        /// Shared pages of which that of the host is earlier by date.
+        /// Shared pages that are earlier by date on the host.
         pub host_earlier: u64,
-        /// Shared pages of which that of the other host is earlier by date.
+        /// Shared pages that are earlier by date on the other host.
         pub of_host_earlier: u64,
-        /// Whether they were served from one address.
+        /// Whether they were served from the same IP address.
         pub shared_ip: bool,
-        /// Whether they are two names of one server.
+        /// Whether they are two names of one server. For hosts that share classes on more than 24
+        /// hosts, this can depend on which pages are kept.
         pub alias: bool,
     }
 }
 
 table_row! {
-    /// Two prefixes of addresses under which the same paths lead to copies.
+    /// Two URL prefixes under which the same paths lead to duplicates.
     pub struct PrefixRow {
-        /// The prefix whose pages are later by date more often; where that is not known, the
-        /// longer, then the later by name.
+        /// The prefix whose pages are later by date more often; if dates do not decide, the longer,
+        /// then the later by name.
         pub prefix: String,
         /// The other prefix.
         pub of_prefix: String,
-        /// How many classes have a page at the same path under each.
+        /// Shared pages: classes with a page at the same path under each.
         pub pages: u64,
-        /// Those of which the page under the prefix is earlier by date.
+        /// Shared pages that are earlier by date under the prefix.
         pub prefix_earlier: u64,
-        /// Those of which the page under the other prefix is earlier by date.
+        /// Shared pages that are earlier by date under the other prefix.
         pub of_prefix_earlier: u64,
     }
 }
@@ -87,7 +100,7 @@ struct Member {
     host: Option<String>,
     domain: Option<String>,
     ip: Option<String>,
-    /// The identity of its text, as far as 64 bits tell.
+    /// The first 64 bits of the hash of its text.
     text: u64,
     published: Option<i64>,
     fetched: Option<i64>,
@@ -103,14 +116,14 @@ impl Member {
     }
 }
 
-/// What one class says about two hosts, the first by name first.
+/// The evidence of one class about two hosts, which are in the order of their names.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Evidence {
     same_path: bool,
     same_ip: bool,
     other_ip: bool,
     same_domain: bool,
-    /// How many of the two are earlier than the other by date: none or one.
+    /// Whether each of the two is earlier than the other by date: 0 or 1.
     earlier: [u64; 2],
 }
 
@@ -122,15 +135,15 @@ fn who_is_earlier(one: Dates, other: Dates) -> [u64; 2] {
     }
 }
 
-/// An address without its scheme, cut behind its host.
+/// Splits a URL, without its scheme, after its host.
 fn host_and_path(url: &str) -> (&str, &str) {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.find('/').map_or((rest, ""), |at| rest.split_at(at))
 }
 
-/// What stands before the path components at the end that two addresses share: at least one, and
-/// not the whole path of both hosts.
-pub(super) fn prefixes(one: &str, other: &str) -> Option<(String, String)> {
+/// Returns the prefixes of two URLs before the trailing path components that they share. None if
+/// they share no component, or if the prefixes are the same.
+fn prefixes(one: &str, other: &str) -> Option<(String, String)> {
     let parts = |url: &str| -> Vec<String> {
         let (host, path) = host_and_path(url);
         let mut parts = vec![host.to_ascii_lowercase()];
@@ -153,18 +166,18 @@ pub(super) fn prefixes(one: &str, other: &str) -> Option<(String, String)> {
     (shared > 0 && one != other).then_some((one, other))
 }
 
-/// The hosts of a class, and what two of them share in it.
-struct Hosts<'m>(BTreeMap<&'m str, Vec<&'m Member>>);
+/// The pages of a class by host.
+struct ClassHosts<'m>(BTreeMap<&'m str, Vec<&'m Member>>);
 
-impl<'m> Hosts<'m> {
-    fn of(members: &'m [Member]) -> Hosts<'m> {
+impl<'m> ClassHosts<'m> {
+    fn of(members: &'m [Member]) -> ClassHosts<'m> {
         let mut hosts: BTreeMap<&str, Vec<&Member>> = BTreeMap::new();
         for member in members {
             if let Some(host) = &member.host {
                 hosts.entry(host).or_default().push(member);
             }
         }
-        Hosts(hosts)
+        ClassHosts(hosts)
     }
 
     fn evidence(&self, one: &str, other: &str) -> Option<Evidence> {
@@ -194,7 +207,7 @@ impl<'m> Hosts<'m> {
         Some(evidence)
     }
 
-    /// The pairs that the class gives evidence for, the first by name first.
+    /// Returns the pairs of hosts that the class gives evidence about, in the order of their names.
     fn pairs(&self, kept: Option<&'m str>) -> BTreeSet<(&'m str, &'m str)> {
         let names: Vec<&str> = self.0.keys().copied().collect();
         pairs(&names, kept, word_hash)
@@ -204,8 +217,8 @@ impl<'m> Hosts<'m> {
     }
 }
 
-/// All pairs of a few; of many, those with one that is always the same of the same many, and with
-/// `kept`.
+/// Returns all pairs if there are at most [`ALL_PAIRS`] items; otherwise the pairs with the item of
+/// the smallest hash and the pairs with `kept`.
 fn pairs<T: Copy + PartialEq>(all: &[T], kept: Option<T>, hash: impl Fn(T) -> u64) -> Vec<(T, T)> {
     let mut pairs = Vec::new();
     if all.len() <= ALL_PAIRS {
@@ -222,50 +235,50 @@ fn pairs<T: Copy + PartialEq>(all: &[T], kept: Option<T>, hash: impl Fn(T) -> u6
     pairs
 }
 
-/// Adds the stages that find them to a flow whose pages know for whom they are removed. `bits` are
-/// those of page numbers.
-pub(super) fn with_evidence(flow: Flow, source: &Source, bits: u32) -> Flow {
-    flow.shuffle_of_numbers(BY_MEMBERS, bits)
-        .shuffle("by hosts")
-        .shuffle("by prefix")
-        .table("mirrors")
-        .table("prefixes")
+/// Adds the stages that find mirrors and prefixes, after those that decide which pages are removed.
+/// `bits` is the number of bits of page numbers.
+pub(super) fn with_evidence(flow: Flow, source: &CorpusPages, bits: u32) -> Flow {
+    flow.shuffle_of_numbers(shuffle::BY_MEMBERS, bits)
+        .shuffle(shuffle::BY_HOSTS)
+        .shuffle(shuffle::BY_PREFIX)
+        .table(MIRRORS)
+        .table(PREFIXES)
         .stage(
-            Stage::map("members", source.page_tasks())
-                .reads("kept of")
-                .reads("links")
+            Stage::map(stage::MEMBERS, source.page_tasks())
+                .reads(state::KEPT_OF)
+                .reads(state::LINKS)
                 .reads(NAMED)
-                .writes(BY_MEMBERS),
+                .writes(shuffle::BY_MEMBERS),
         )
         .stage(
-            Stage::reduce("evidence", BY_MEMBERS)
-                .writes("by hosts")
-                .writes("by prefix"),
+            Stage::reduce(stage::EVIDENCE, shuffle::BY_MEMBERS)
+                .writes(shuffle::BY_HOSTS)
+                .writes(shuffle::BY_PREFIX),
         )
-        .stage(Stage::reduce("shared hosts", "by hosts").writes("hosts"))
-        .stage(Stage::reduce("host pages", "hosts").writes("of hosts"))
+        .stage(Stage::reduce(stage::SHARED_HOSTS, shuffle::BY_HOSTS).writes(shuffle::HOSTS))
+        .stage(Stage::reduce(stage::HOST_PAGES, shuffle::HOSTS).writes(shuffle::OF_HOSTS))
         .stage(
-            Stage::reduce("mirrors", "of hosts")
-                .writes("mirrors")
-                .writes("by verdict"),
+            Stage::reduce(stage::MIRRORS, shuffle::OF_HOSTS)
+                .writes(MIRRORS.as_str())
+                .writes(shuffle::BY_VERDICT),
         )
-        .stage(Stage::reduce("prefixes", "by prefix").writes("prefixes"))
+        .stage(Stage::reduce(stage::PREFIXES, shuffle::BY_PREFIX).writes(PREFIXES.as_str()))
 }
 
-/// The key under which a pair of hosts finds its verdict.
+/// Returns the key of a pair of hosts in the shuffle of verdicts.
 pub(super) fn verdict_key(one: &str, other: &str) -> serde_json::Result<Vec<u8>> {
     serde_json::to_vec(&(one.min(other), one.max(other)))
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
     let pages = Arc::clone(source);
-    registry.map("members", move |context| {
+    registry.map(stage::MEMBERS, move |context| {
         let (kept_of, links) = (
-            context.state::<Numbers>("kept of")?,
-            context.state::<Numbers>("links")?,
+            context.state::<Numbers>(state::KEPT_OF)?,
+            context.state::<Numbers>(state::LINKS)?,
         );
         let named = context.state::<Bitmap>(NAMED)?;
-        let mut members = context.wide_shuffle(BY_MEMBERS)?;
+        let mut members = context.wide_shuffle(shuffle::BY_MEMBERS)?;
         pages.for_each_page(context.task()?, |facts| {
             let number = facts.number;
             let removed_for = follow(number, &kept_of, &links);
@@ -289,9 +302,9 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
             Ok(members.push_numbered(u64::from(class), u64::from(number), &value)?)
         })
     });
-    registry.reduce("evidence", |context, groups| {
-        let mut by_hosts = context.wide_shuffle("by hosts")?;
-        let mut by_prefix = context.wide_shuffle("by prefix")?;
+    registry.reduce(stage::EVIDENCE, |context, groups| {
+        let mut by_hosts = context.wide_shuffle(shuffle::BY_HOSTS)?;
+        let mut by_prefix = context.wide_shuffle(shuffle::BY_PREFIX)?;
         let mut groups = WideGroups::new(groups);
         let mut members: Vec<Member> = Vec::new();
         while let Some(group) = groups.next_group()? {
@@ -308,7 +321,10 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
             if members.len() < 2 {
                 continue;
             }
-            let hosts = Hosts::of(&members);
+            let hosts = ClassHosts::of(&members);
+            if hosts.0.len() > ALL_PAIRS {
+                context.count(counter::WIDE_CLASSES, 1);
+            }
             let kept = members.iter().find(|member| member.kept);
             for (one, other) in hosts.pairs(kept.and_then(|kept| kept.host.as_deref())) {
                 if let Some(evidence) = hosts.evidence(one, other) {
@@ -323,8 +339,8 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
         }
         Ok(())
     });
-    registry.reduce("prefixes", |context, groups| {
-        let mut table = context.table::<PrefixRow>("prefixes")?;
+    registry.reduce(stage::PREFIXES, |context, groups| {
+        let mut table = context.table(PREFIXES)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             let (mut pages, mut earlier) = (0, [0, 0]);
@@ -340,7 +356,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
             }
             let (one, other): (String, String) = serde_json::from_slice(&key)?;
             let [one_earlier, other_earlier] = earlier;
-            // Dates decide; then the shorter address is taken for the original.
+            // Dates decide; otherwise the shorter prefix is taken for the original.
             let by_name = |prefix: &String| (prefix.len(), prefix.clone());
             let one_is_first = (one_earlier, other_earlier).cmp(&(other_earlier, one_earlier));
             let one_is_first = one_is_first.then_with(|| by_name(&other).cmp(&by_name(&one)));
@@ -367,8 +383,8 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
     mirrors(registry);
 }
 
-/// The pairs of prefixes that a class gives evidence for, each once, the first by name first; and
-/// which is earlier.
+/// Returns the pairs of prefixes that a class gives evidence about, each once and in the order of
+/// their names, and which of the two is earlier.
 fn prefix_pairs(members: &[Member]) -> BTreeMap<(String, String), [u64; 2]> {
     let kept = members.iter().position(|member| member.kept);
     let numbers: Vec<usize> = (0..members.len()).collect();
@@ -400,9 +416,9 @@ fn prefix_pairs(members: &[Member]) -> BTreeMap<(String, String), [u64; 2]> {
     found
 }
 
-/// What is counted of two hosts.
+/// The evidence of all classes about two hosts.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Shared {
+struct SharedHosts {
     pages: u64,
     same_paths: u64,
     shared_ip: bool,
@@ -412,10 +428,10 @@ struct Shared {
     host_pages: u64,
 }
 
-impl Shared {
-    /// Whether two hosts that share so much are two names of one server. Most of the smaller one
-    /// must be found on the other: the same text at the same paths. Beside that they must have one
-    /// address; or have enough such pages, and not both other addresses and other domains.
+impl SharedHosts {
+    /// Whether the two hosts are names of one server. Most of the smaller one must be on the other,
+    /// with the same text at the same paths. In addition they must have an IP address in common; or
+    /// have enough such pages, and not differ in both address and domain.
     fn is_alias(&self, of_host_pages: u64) -> bool {
         let smaller = self.host_pages.min(of_host_pages).max(1);
         let most = self.same_paths as f64 / smaller as f64 >= ALIAS_SHARE;
@@ -427,11 +443,11 @@ impl Shared {
 }
 
 fn mirrors(registry: &mut Registry) {
-    registry.reduce("shared hosts", |context, groups| {
-        let mut hosts = context.wide_shuffle("hosts")?;
+    registry.reduce(stage::SHARED_HOSTS, |context, groups| {
+        let mut hosts = context.wide_shuffle(shuffle::HOSTS)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
-            let mut shared = Shared::default();
+            let mut shared = SharedHosts::default();
             let mut key = Vec::new();
             for record in group {
                 let evidence: Evidence = serde_json::from_slice(&record.value)?;
@@ -450,9 +466,9 @@ fn mirrors(registry: &mut Registry) {
         }
         Ok(())
     });
-    // The number of pages of the one host is joined, then that of the other.
-    registry.reduce("host pages", |context, groups| {
-        let mut of_hosts = context.wide_shuffle("of hosts")?;
+    // Joins the number of pages of the first host, then that of the second.
+    registry.reduce(stage::HOST_PAGES, |context, groups| {
+        let mut of_hosts = context.wide_shuffle(shuffle::OF_HOSTS)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             let mut all = 0;
@@ -462,7 +478,7 @@ fn mirrors(registry: &mut Registry) {
                     continue;
                 }
                 let host = String::from_utf8_lossy(&record.key);
-                let (of_host, mut shared): (String, Shared) =
+                let (of_host, mut shared): (String, SharedHosts) =
                     serde_json::from_slice(&record.value)?;
                 shared.host_pages = all;
                 of_hosts.push(of_host.as_bytes(), 1, &serde_json::to_vec(&(host, shared))?)?;
@@ -470,9 +486,9 @@ fn mirrors(registry: &mut Registry) {
         }
         Ok(())
     });
-    registry.reduce("mirrors", |context, groups| {
-        let mut mirrors = context.table::<MirrorRow>("mirrors")?;
-        let mut by_verdict = context.wide_shuffle("by verdict")?;
+    registry.reduce(stage::MIRRORS, |context, groups| {
+        let mut mirrors = context.table(MIRRORS)?;
+        let mut by_verdict = context.wide_shuffle(shuffle::BY_VERDICT)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             let mut all = 0;
@@ -482,7 +498,7 @@ fn mirrors(registry: &mut Registry) {
                     continue;
                 }
                 let other = String::from_utf8_lossy(&record.key).into_owned();
-                let (one, shared): (String, Shared) = serde_json::from_slice(&record.value)?;
+                let (one, shared): (String, SharedHosts) = serde_json::from_slice(&record.value)?;
                 let alias = shared.is_alias(all);
                 by_verdict.push(&verdict_key(&one, &other)?, 0, &[u8::from(alias)])?;
                 mirrors.push(mirror_row(one, other, &shared, all, alias))?;
@@ -492,9 +508,15 @@ fn mirrors(registry: &mut Registry) {
     });
 }
 
-/// Hosts in the order of their dates; the first by name is taken for the original where these do
-/// not tell.
-fn mirror_row(one: String, other: String, shared: &Shared, all: u64, alias: bool) -> MirrorRow {
+/// Returns the row of two hosts. If dates do not decide, the first by name is taken for the
+/// original.
+fn mirror_row(
+    one: String,
+    other: String,
+    shared: &SharedHosts,
+    all: u64,
+    alias: bool,
+) -> MirrorRow {
     let [one_earlier, other_earlier] = shared.earlier;
     let row = MirrorRow {
         host: other,
@@ -531,7 +553,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prefixes_are_what_stands_before_the_same_path() {
+    fn prefixes_end_before_the_shared_path() {
         let found = |one, other| prefixes(one, other);
         let pair = |one: &str, other: &str| Some((one.to_owned(), other.to_owned()));
         assert_eq!(
@@ -555,38 +577,38 @@ mod tests {
     }
 
     #[test]
-    fn hosts_of_one_address_or_of_the_same_paths_are_aliases_and_those_of_others_are_not() {
-        let shared = Shared {
+    fn hosts_with_one_ip_or_the_same_paths_are_aliases_and_mirrors_elsewhere_are_not() {
+        let shared = SharedHosts {
             pages: 10,
             same_paths: 10,
             host_pages: 15,
-            ..Shared::default()
+            ..SharedHosts::default()
         };
         assert!(shared.is_alias(1000));
-        let few = Shared {
+        let few = SharedHosts {
             same_paths: 4,
             host_pages: 4,
             ..shared
         };
         assert!(!few.is_alias(1000));
-        let one_address = Shared {
+        let one_address = SharedHosts {
             shared_ip: true,
             ..few
         };
         assert!(one_address.is_alias(1000));
-        // Ten pages of five hundred say nothing about two servers.
-        let little = Shared {
+        // Ten shared pages of five hundred are no evidence.
+        let little = SharedHosts {
             host_pages: 500,
             shared_ip: true,
             ..shared
         };
         assert!(!little.is_alias(400));
-        let mirror = Shared {
+        let mirror = SharedHosts {
             other_ip: true,
             ..shared
         };
         assert!(!mirror.is_alias(1000));
-        let in_one_domain = Shared {
+        let in_one_domain = SharedHosts {
             same_domain: true,
             ..mirror
         };
@@ -594,7 +616,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_hosts_pairs_are_those_with_one_of_them_and_with_the_kept_one() {
+    fn many_hosts_are_paired_with_two_of_them_only() {
         let all: Vec<u32> = (0..100).collect();
         let found = pairs(&all, Some(50), |number| u64::from(100 - number));
         assert_eq!(found.len(), 198);

@@ -1,42 +1,44 @@
-//! Copies and near-copies (Fetterly, Manasse, Najork 2005 §3; Shivakumar & Garcia-Molina 1998 §3).
+//! Duplicates and near-duplicates (Fetterly, Manasse, Najork 2005 §3; Shivakumar & Garcia-Molina
+//! 1998 §3).
 //!
-//! * Exact copies: pages of the same payload or of the same text, told apart. Revisit records and
-//!   rejected pages that repeat a payload are counted on their own: every count of pages is about
-//!   pages with text.
-//! * Near-copies: pages whose gram sets resemble each other by `R` at least. Bands of a sketch of
-//!   84 minima bring pairs together, and the resemblance of those that meet is computed from all
-//!   their grams, so that no page is removed by chance.
-//! * Who is kept: pages are taken in an order, by default that of
-//!   [`precedence`](crate::precedence), the earliest first. A page is removed if a kept page
-//!   resembles it, and kept otherwise. `meet` explains why comparing pages in rounds gives exactly
+//! * Duplicates: pages with identical bytes or identical text, counted separately. Revisit records
+//!   and rejected pages that repeat a payload have their own counts: every count of pages covers
+//!   pages with text only.
+//! * Near-duplicates: pages whose gram sets have a resemblance of at least `R`. Bands of a sketch
+//!   of 84 minima select candidate pairs, and the resemblance of each candidate is computed from
+//!   all grams of both pages, so no page is removed because of a hash collision.
+//! * Which page is kept: pages are processed in a fixed order, by default that of
+//!   [`precedence`](crate::precedence), earliest first. A page is removed if it resembles a kept
+//!   page; otherwise it is kept. `candidates` explains why comparing pages in rounds yields exactly
 //!   this.
-//! * Why there are two: the same URL again, two URLs of one host, two names of one server, or a
-//!   replica.
+//! * The cause of a duplicate: the same URL captured again, two URLs of one host, two names of one
+//!   server, or a replica.
 //!
-//! What is missed by chance: at `R` = 0.8 a pair of resemblance 0.8 shares none of its 28 bands, or
-//! looks too unlike by its signature, with a probability of 0.16 %; at 0.82 of 0.04 %, and at 0.85
-//! of 0.005 % (a test simulates it). The rest is exact, except for pages that resemble so many
-//! others that only the most similar ones are compared with them
-//! ([`CopiesSummary::pages_crowded`]).
+//! Misses: with `R` = 0.8, a pair of resemblance 0.8 shares none of its 28 bands, or is rejected by
+//! its signature, with probability 0.16 %; at 0.82 the probability is 0.04 %, at 0.85 0.005 % (a
+//! test simulates it). Otherwise the result is exact, except for pages with so many candidates that
+//! they are compared with the most similar ones only ([`CopiesSummary::pages_crowded`]).
 //!
 //! ```text
 //!   pages ─ dates ─▶ by date ─ rank ─▶ ranks
 //!   pages ─ facts ─┬─▶ by text ── same text ──▶ duplicate, kept of
 //!                  └─▶ by payload ─ same payload ─▶ same bytes, kept of
-//!   texts ─ sketch (without duplicates) ─▶ … rounds: meet, verify, decide … ─▶ known edges ─ resolve ─▶ kept of
-//!   pages ─ settle ─▶ … ─▶ pairs, classes, mirrors, prefixes
+//!   texts ─ sketch (without duplicates) ─▶ … rounds: meet, verify, decide …
+//!           … ─▶ known edges ─ resolve ─▶ kept of
+//!   pages ─ removed pages ─▶ … ─▶ pairs, classes, mirrors, prefixes
 //! ```
 
+mod candidates;
+mod copy_rows;
 mod exact;
 mod filter;
-mod meet;
 mod mirrors;
 mod near;
+mod pairs;
 mod params;
 mod resolve;
-mod rows;
-mod rules;
-mod settle;
+mod skip_list;
+mod stage_names;
 mod verify;
 
 use std::sync::Arc;
@@ -46,35 +48,36 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use filter::{Filtered, filter};
-pub use mirrors::{MirrorRow, PrefixRow};
+pub use mirrors::{ALL_PAIRS, MIRRORS, MirrorRow, PREFIXES, PrefixRow};
+pub use pairs::{CLASSES, ClassRow, CopyPairRow, NEAR_PAIRS, NearRow, PAIRS};
 pub use params::{CopiesParams, CopiesScheme, Keep, MINIMA, bands_for};
-pub use rules::{Rule, rules, write_skip_list};
-pub use settle::{ClassRow, NearRow, PairRow};
+pub use skip_list::{SkipRule, rules, write_skip_list};
 
+use crate::corpus_pages::CorpusPages;
 use crate::error::Result;
 use crate::names::{self, NAMED, with_named};
 use crate::numbers::Numbers;
 use crate::run::{Findings, Workplace};
-use crate::source::Source;
+use stage_names::{counter, shuffle, stage, state};
 
 /// The name of the analysis.
 pub const COPIES: &str = "copies";
-/// Pages whose pointers are followed in one task.
+/// The number of pages whose links one task follows.
 const RANGE: u32 = 1 << 20;
 
-/// What was counted. All pages here are pages with text; of records without text, such as revisits,
-/// there are counts of their own.
+/// The counts of a run. Pages are pages with text; records without text, such as revisits, have
+/// their own counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopiesSummary {
     /// Pages with text.
     pub pages: u64,
-    /// Whether the corpus keeps no text, so that near-copies were not looked for.
+    /// Whether near-duplicates were not searched because the corpus has no text.
     pub without_text: bool,
-    /// Pages whose payload an earlier page has.
+    /// Pages with the same bytes as an earlier page.
     pub bytes: u64,
-    /// Pages whose text an earlier page has in other bytes.
+    /// Pages with the same text as an earlier page, in different bytes.
     pub text: u64,
-    /// Pages that are removed as near-copies of a page that is kept, and are of neither kind above.
+    /// Other pages removed as near-duplicates of a kept page.
     pub near: u64,
     /// Removed pages with the same URL as the kept page.
     pub recapture: u64,
@@ -86,34 +89,38 @@ pub struct CopiesSummary {
     pub replica: u64,
     /// The bytes of all removed pages.
     pub saved_bytes: u64,
-    /// Kept pages in whose favour others are removed.
+    /// Kept pages that have duplicates or near-duplicates.
     pub classes: u64,
-    /// Records without text: revisits, and pages that were rejected.
+    /// Records without text: revisits and rejected pages.
     pub records: u64,
-    /// Those that repeat the payload of a page or of an earlier record.
+    /// Records that repeat the payload of a page or of an earlier record.
     pub repeated_records: u64,
-    /// Those of them that are revisit records.
+    /// Repeated records that are revisit records.
     pub repeated_revisits: u64,
     /// Pairs of pages whose resemblance was computed.
     pub candidates: u64,
-    /// Those that resemble each other.
+    /// Candidates whose resemblance is high enough.
     pub verified: u64,
     /// Rounds of comparisons.
     pub rounds: u64,
-    /// Kept pages that were not compared with all pages that they met, because there were too many.
+    /// Kept pages that were not compared with all their candidates, because there were too many.
     pub pages_crowded: u64,
+    /// Classes on so many hosts that not every pair of their hosts was compared. Whether two of
+    /// these hosts are aliases of one server can then depend on which page of the class is kept.
+    #[serde(default)]
+    pub wide_classes: u64,
 }
 
 impl CopiesSummary {
-    /// Pages that are removed.
+    /// Returns the number of removed pages.
     pub fn removed(&self) -> u64 {
         self.bytes + self.text + self.near
     }
 }
 
-/// Looks for copies.
+/// Finds the duplicates and near-duplicates of a corpus.
 pub fn copies(
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     params: &CopiesParams,
     workplace: &Workplace,
 ) -> Result<Findings> {
@@ -154,38 +161,39 @@ pub fn copies(
             let summary = CopiesSummary {
                 pages: u64::from(pages),
                 without_text,
-                bytes: counted("bytes"),
-                text: counted("text"),
-                near: counted("near"),
-                recapture: counted("recapture"),
-                url_alias: counted("url-alias"),
-                server_alias: counted("server-alias"),
-                replica: counted("replica"),
-                saved_bytes: counted("saved bytes"),
-                classes: counted("classes of pages"),
+                bytes: counted(counter::BYTES),
+                text: counted(counter::TEXT),
+                near: counted(counter::NEAR),
+                recapture: counted(counter::RECAPTURE),
+                url_alias: counted(counter::URL_ALIAS),
+                server_alias: counted(counter::SERVER_ALIAS),
+                replica: counted(counter::REPLICA),
+                saved_bytes: counted(counter::SAVED_BYTES),
+                classes: counted(counter::CLASSES_OF_PAGES),
                 records: u64::from(records),
-                repeated_records: counted("repeated records"),
-                repeated_revisits: counted("repeated revisits"),
-                candidates: counted("candidates"),
-                verified: counted("verified"),
+                repeated_records: counted(counter::REPEATED_RECORDS),
+                repeated_revisits: counted(counter::REPEATED_REVISITS),
+                candidates: counted(counter::CANDIDATES),
+                verified: counted(counter::VERIFIED),
                 rounds: u64::from(rounds.unwrap_or(0)),
                 pages_crowded: last
-                    .filter_map(|stage| stage.counters.get(meet::PAGES_CROWDED))
+                    .filter_map(|stage| stage.counters.get(candidates::PAGES_CROWDED))
                     .sum(),
+                wide_classes: counted(counter::WIDE_CLASSES),
             };
             Ok(json!(summary))
         },
     )
 }
 
-/// Bytes of memory for each page with text that no spilling makes fewer: its rank, the page it is
-/// removed for and how they are alike, whether it is removed in this round and has candidates
-/// enough, and a few bits.
+/// Bytes of memory for each page with text that cannot be spilled: its rank, the page it duplicates
+/// and in which way, whether it is removed in the current round, whether it has had enough
+/// candidates, and a few bits.
 pub const BYTES_PER_PAGE: u64 = 21;
 
-/// Fails before anything is read if so many pages cannot be held. States may take half of the
-/// memory, less an eighth for the filter of bands.
-fn check_memory(source: &Source, params: &CopiesParams, memory: u64) -> Result<()> {
+/// Fails before anything is read if the states of all pages do not fit. States may take half of the
+/// memory, minus an eighth for the filter of bands.
+fn check_memory(source: &CorpusPages, params: &CopiesParams, memory: u64) -> Result<()> {
     let records = u64::from(source.all() - source.kept());
     let per_page = if params.near() { BYTES_PER_PAGE } else { 13 };
     let states = u64::from(source.kept()) * per_page + records * 13;
@@ -194,67 +202,67 @@ fn check_memory(source: &Source, params: &CopiesParams, memory: u64) -> Result<(
         return Err(cento_flow::Error::TooLittleMemory {
             limit: memory,
             needed,
-            reason: format!(" with {per_page} bytes for each page"),
+            reason: format!(" for {per_page} bytes per page"),
         }
         .into());
     }
     Ok(())
 }
 
-/// What the names in the flow mean.
-pub fn registry(source: &Arc<Source>, params: &CopiesParams) -> Registry {
+/// Returns the registry that implements the stages of [`flow`].
+pub fn registry(source: &Arc<CorpusPages>, params: &CopiesParams) -> Registry {
     let mut registry = Registry::new();
-    registry.state::<Numbers>("numbers");
+    registry.state::<Numbers>(Numbers::KIND);
     exact::register(&mut registry, source, params);
     near::register(&mut registry, source, params);
-    meet::register(&mut registry, params);
+    candidates::register(&mut registry, params);
     verify::register(&mut registry, source, params);
     resolve::register(&mut registry, source);
-    settle::register(&mut registry, source);
+    pairs::register(&mut registry, source);
     mirrors::register(&mut registry, source);
-    settle::register_near(&mut registry);
+    pairs::register_near(&mut registry);
     names::register(&mut registry, source);
     registry
 }
 
-/// The flow over a source.
-pub fn flow(source: &Source, params: &CopiesParams, memory: u64) -> Flow {
+/// Returns the flow over the pages of a corpus.
+pub fn flow(source: &CorpusPages, params: &CopiesParams, memory: u64) -> Flow {
     let pages = json!({ "pages": source.all() });
     let number_bits = 32 - source.all().leading_zeros();
     let bits = u64::from(source.kept()).div_ceil(8).max(8);
     let mut flow = with_named(Flow::new(COPIES), source)
-        .state("ranks", "numbers", pages.clone())
-        .state("kept of", "numbers", pages.clone())
-        .state("links", "numbers", pages)
-        .state("duplicate", "bitmap", json!({ "bytes": bits }))
-        .state("same bytes", "bitmap", json!({ "bytes": bits }))
-        .shuffle_with("by date", in_order())
-        .shuffle("by text")
-        .shuffle("by payload")
+        .state(state::RANKS, Numbers::KIND, pages.clone())
+        .state(state::KEPT_OF, Numbers::KIND, pages.clone())
+        .state(state::LINKS, Numbers::KIND, pages)
+        .state(state::DUPLICATE, "bitmap", json!({ "bytes": bits }))
+        .state(state::SAME_BYTES, "bitmap", json!({ "bytes": bits }))
+        .shuffle_with(shuffle::BY_DATE, in_order())
+        .shuffle(shuffle::BY_TEXT)
+        .shuffle(shuffle::BY_PAYLOAD)
         .stage(
-            Stage::map("dates", source.page_tasks())
+            Stage::map(stage::DATES, source.page_tasks())
                 .with(json!({ "source": source.identity(), "params": params }))
-                .writes("ranks")
-                .writes("by date"),
+                .writes(state::RANKS)
+                .writes(shuffle::BY_DATE),
         )
-        .stage(Stage::reduce("rank", "by date").writes("ranks"))
+        .stage(Stage::reduce(stage::RANK, shuffle::BY_DATE).writes(state::RANKS))
         .stage(
-            Stage::map("facts", source.page_tasks())
-                .reads("ranks")
-                .writes("by text")
-                .writes("by payload"),
-        )
-        .stage(
-            Stage::reduce("same text", "by text")
-                .writes("duplicate")
-                .writes("kept of")
-                .writes("links"),
+            Stage::map(stage::FACTS, source.page_tasks())
+                .reads(state::RANKS)
+                .writes(shuffle::BY_TEXT)
+                .writes(shuffle::BY_PAYLOAD),
         )
         .stage(
-            Stage::reduce("same payload", "by payload")
-                .writes("same bytes")
-                .writes("kept of")
-                .writes("links"),
+            Stage::reduce(stage::SAME_TEXT, shuffle::BY_TEXT)
+                .writes(state::DUPLICATE)
+                .writes(state::KEPT_OF)
+                .writes(state::LINKS),
+        )
+        .stage(
+            Stage::reduce(stage::SAME_PAYLOAD, shuffle::BY_PAYLOAD)
+                .writes(state::SAME_BYTES)
+                .writes(state::KEPT_OF)
+                .writes(state::LINKS),
         );
     if params.near() && source.has_text() {
         flow = with_near(flow, source, params, memory, number_bits);
@@ -262,7 +270,8 @@ pub fn flow(source: &Source, params: &CopiesParams, memory: u64) -> Flow {
     with_findings(flow, source, number_bits)
 }
 
-/// One partition: what is decided in one order.
+/// Returns the settings of a shuffle with one partition, for decisions that depend on the order of
+/// all rows.
 fn in_order() -> cento_flow::Shuffle {
     cento_flow::Shuffle {
         partitions: 1,
@@ -270,9 +279,15 @@ fn in_order() -> cento_flow::Shuffle {
     }
 }
 
-fn with_near(flow: Flow, source: &Source, params: &CopiesParams, memory: u64, bits: u32) -> Flow {
-    // Two bytes a band, so that few bands are taken for shared ones by chance; but no more than an
-    // eighth of the memory.
+fn with_near(
+    flow: Flow,
+    source: &CorpusPages,
+    params: &CopiesParams,
+    memory: u64,
+    bits: u32,
+) -> Flow {
+    // Two bytes per band keep false positives rare; the filter takes at most an eighth of the
+    // memory.
     let buckets = match params.scheme {
         CopiesScheme::Resemblance => 2 * params.bands().count,
         CopiesScheme::Megashingle => 15,
@@ -280,81 +295,89 @@ fn with_near(flow: Flow, source: &Source, params: &CopiesParams, memory: u64, bi
     let seen = (u64::from(source.kept()) * u64::from(buckets) * 2)
         .clamp(1 << 12, (memory / 8).max(1 << 12));
     let flow = flow
-        .state("bands seen", "seen-filter", json!({ "bytes": seen }))
-        .shuffle_of_numbers("by page", bits)
-        .shuffle("by band")
-        .shuffle_with("edges", in_order())
+        .state(state::BANDS_SEEN, "seen-filter", json!({ "bytes": seen }))
+        .shuffle_of_numbers(shuffle::BY_PAGE, bits)
+        .shuffle(shuffle::BY_BAND)
+        .shuffle_with(shuffle::EDGES, in_order())
         .stage(
-            Stage::map("sketch", source.text_tasks())
-                .reads("duplicate")
-                .reads("ranks")
-                .writes("bands seen")
-                .writes("by page"),
+            Stage::map(stage::SKETCH, source.text_tasks())
+                .reads(state::DUPLICATE)
+                .reads(state::RANKS)
+                .writes(state::BANDS_SEEN)
+                .writes(shuffle::BY_PAGE),
         );
-    let spread = Stage::reduce("spread", "by page")
-        .reads("bands seen")
-        .writes("by band");
+    let spread = Stage::reduce(stage::SPREAD, shuffle::BY_PAGE)
+        .reads(state::BANDS_SEEN)
+        .writes(shuffle::BY_BAND);
     match params.scheme {
         CopiesScheme::Megashingle => flow
             .stage(spread)
-            .stage(Stage::reduce("agree", "by band").writes("edges"))
+            .stage(Stage::reduce(stage::AGREE, shuffle::BY_BAND).writes(shuffle::EDGES))
             .stage(
-                Stage::reduce("close", "edges")
-                    .reads("ranks")
-                    .writes("kept of")
-                    .writes("links"),
+                Stage::reduce(stage::CLOSURE, shuffle::EDGES)
+                    .reads(state::RANKS)
+                    .writes(state::KEPT_OF)
+                    .writes(state::LINKS),
             ),
         CopiesScheme::Resemblance => flow
-            .state("removed", "numbers", json!({ "pages": source.kept() }))
-            .state("sated", "numbers", json!({ "pages": source.kept() }))
-            .shuffle_of_numbers("possible", bits)
-            .shuffle_of_numbers("tried", bits)
-            .shuffle_of_numbers("candidates", bits)
-            .shuffle("waiting")
-            .shuffle_with("known edges", in_order())
-            .stage(spread.writes("removed").writes("sated"))
+            .state(
+                state::REMOVED,
+                Numbers::KIND,
+                json!({ "pages": source.kept() }),
+            )
+            .state(
+                state::SATED,
+                Numbers::KIND,
+                json!({ "pages": source.kept() }),
+            )
+            .shuffle_of_numbers(shuffle::POSSIBLE, bits)
+            .shuffle_of_numbers(shuffle::TRIED, bits)
+            .shuffle_of_numbers(shuffle::CANDIDATES, bits)
+            .shuffle(shuffle::WAITING)
+            .shuffle_with(shuffle::KNOWN_EDGES, in_order())
+            .stage(spread.writes(state::REMOVED).writes(state::SATED))
             .repeat(
                 vec![
-                    Stage::reduce("meet", "by band")
-                        .reads("removed")
-                        .reads("sated")
-                        .writes("possible")
-                        .writes("waiting"),
-                    Stage::reduce("recall", "tried").writes("possible"),
-                    Stage::reduce("choose", "possible")
-                        .reads("removed")
-                        .writes("sated")
-                        .writes("candidates")
-                        .writes("tried"),
-                    Stage::reduce("verify", "candidates")
-                        .writes("edges")
-                        .writes("tried"),
-                    Stage::reduce("carry", "known edges").writes("edges"),
-                    Stage::reduce("decide", "edges")
-                        .writes("removed")
-                        .writes("known edges"),
-                    Stage::reduce("again", "waiting").writes("by band"),
+                    Stage::reduce(stage::MEET, shuffle::BY_BAND)
+                        .reads(state::REMOVED)
+                        .reads(state::SATED)
+                        .writes(shuffle::POSSIBLE)
+                        .writes(shuffle::WAITING),
+                    Stage::reduce(stage::RECALL, shuffle::TRIED).writes(shuffle::POSSIBLE),
+                    Stage::reduce(stage::CHOOSE, shuffle::POSSIBLE)
+                        .reads(state::REMOVED)
+                        .writes(state::SATED)
+                        .writes(shuffle::CANDIDATES)
+                        .writes(shuffle::TRIED),
+                    Stage::reduce(stage::VERIFY, shuffle::CANDIDATES)
+                        .writes(shuffle::EDGES)
+                        .writes(shuffle::TRIED),
+                    Stage::reduce(stage::CARRY, shuffle::KNOWN_EDGES).writes(shuffle::EDGES),
+                    Stage::reduce(stage::DECIDE, shuffle::EDGES)
+                        .writes(state::REMOVED)
+                        .writes(shuffle::KNOWN_EDGES),
+                    Stage::reduce(stage::REQUEUE, shuffle::WAITING).writes(shuffle::BY_BAND),
                 ],
-                meet::CHANGES,
-                u32::from(meet::ROUNDS) + 1,
+                candidates::CHANGES,
+                u32::from(candidates::ROUNDS) + 1,
             )
-            .shuffle_of_numbers("near of", bits)
-            .shuffle_of_numbers("near", bits)
-            .table("near_pairs")
+            .shuffle_of_numbers(shuffle::NEAR_OF, bits)
+            .shuffle_of_numbers(shuffle::NEAR, bits)
+            .table(NEAR_PAIRS)
             .stage(
-                Stage::reduce("resolve", "known edges")
-                    .writes("kept of")
-                    .writes("links")
+                Stage::reduce(stage::RESOLVE, shuffle::KNOWN_EDGES)
+                    .writes(state::KEPT_OF)
+                    .writes(state::LINKS)
                     .writes(NAMED)
-                    .writes("near of"),
+                    .writes(shuffle::NEAR_OF),
             )
-            .stage(names::stage(source, &["near of", "near"]))
-            .stage(Stage::reduce("near of", "near of").writes("near"))
-            .stage(Stage::reduce("near pages", "near").writes("near_pairs")),
+            .stage(names::stage(source, &[shuffle::NEAR_OF, shuffle::NEAR]))
+            .stage(Stage::reduce(stage::NEAR_OF, shuffle::NEAR_OF).writes(shuffle::NEAR))
+            .stage(Stage::reduce(stage::NEAR_PAGES, shuffle::NEAR).writes(NEAR_PAIRS.as_str())),
     }
 }
 
-fn with_findings(flow: Flow, source: &Source, bits: u32) -> Flow {
+fn with_findings(flow: Flow, source: &CorpusPages, bits: u32) -> Flow {
     let ranges: Vec<Value> = (0..source.all().div_ceil(RANGE))
         .map(|range| {
             let begin = range * RANGE;
@@ -369,37 +392,37 @@ fn with_findings(flow: Flow, source: &Source, bits: u32) -> Flow {
         .max()
         .unwrap_or(0);
     let flow = flow
-        .shuffle_of_numbers("by kept", bits)
-        .shuffle("hosts")
-        .shuffle("of hosts")
-        .shuffle("by verdict")
-        .shuffle_of_numbers("by id", 64 - last_id.leading_zeros())
-        .table("pairs")
-        .table("classes")
+        .shuffle_of_numbers(shuffle::BY_KEPT, bits)
+        .shuffle(shuffle::HOSTS)
+        .shuffle(shuffle::OF_HOSTS)
+        .shuffle(shuffle::BY_VERDICT)
+        .shuffle_of_numbers(shuffle::BY_ID, 64 - last_id.leading_zeros())
+        .table(PAIRS)
+        .table(CLASSES)
         .stage(
-            Stage::map("targets", ranges)
-                .reads("kept of")
-                .reads("links")
+            Stage::map(stage::TARGETS, ranges)
+                .reads(state::KEPT_OF)
+                .reads(state::LINKS)
                 .writes(NAMED),
         )
         .stage(
-            Stage::map("settle", source.page_tasks())
-                .reads("kept of")
-                .reads("links")
-                .reads("duplicate")
-                .reads("same bytes")
+            Stage::map(stage::REMOVED_PAGES, source.page_tasks())
+                .reads(state::KEPT_OF)
+                .reads(state::LINKS)
+                .reads(state::DUPLICATE)
+                .reads(state::SAME_BYTES)
                 .reads(NAMED)
-                .writes("by kept")
-                .writes("hosts")
-                .writes("of hosts"),
+                .writes(shuffle::BY_KEPT)
+                .writes(shuffle::HOSTS)
+                .writes(shuffle::OF_HOSTS),
         )
         .stage(
-            Stage::reduce("classes", "by kept")
-                .writes("classes")
-                .writes("by verdict")
-                .writes("by id"),
+            Stage::reduce(stage::CLASSES, shuffle::BY_KEPT)
+                .writes(CLASSES.as_str())
+                .writes(shuffle::BY_VERDICT)
+                .writes(shuffle::BY_ID),
         );
     mirrors::with_evidence(flow, source, bits)
-        .stage(Stage::reduce("causes", "by verdict").writes("by id"))
-        .stage(Stage::reduce("pairs", "by id").writes("pairs"))
+        .stage(Stage::reduce(stage::CAUSES, shuffle::BY_VERDICT).writes(shuffle::BY_ID))
+        .stage(Stage::reduce(stage::PAIRS, shuffle::BY_ID).writes(PAIRS.as_str()))
 }

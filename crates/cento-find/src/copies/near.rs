@@ -1,37 +1,39 @@
-//! Sketches, and the buckets in which pages meet.
+//! Sketches, and the buckets that select candidate pairs.
 //!
 //! ```text
-//!   texts ─ sketch ─▶ by page ─ spread ─▶ by band ─ … rounds of comparisons, see `meet`
+//!   texts ─ sketch ─▶ by page ─ spread ─▶ by band ─ … rounds of comparisons, see `candidates`
 //!              └▶ bands seen ──▲
 //! ```
 //!
-//! A page alone in all its buckets, as most are, is dropped by a filter before it is shuffled.
+//! Most pages share no bucket with another page; a filter drops these before the shuffle.
 
 use std::sync::Arc;
 
 use cento_fingerprint::{Bands, SketchParameters, Sketcher, circular_grams, grams, run_hash};
 use cento_flow::{Bitmap, Registry, SeenFilter, StageError};
 
+use super::copy_rows::{InBucket, NearEdge, RankedPage, Sketched, signature};
 use super::params::{CopiesParams, CopiesScheme, MINIMA};
-use super::rows::{Edge, InBucket, Place, Sketched, signature};
+use super::stage_names::{shuffle, stage, state};
+use crate::corpus_pages::CorpusPages;
 use crate::numbers::Numbers;
-use crate::source::Source;
 use crate::words::WordHasher;
 
-/// What agreement of signatures means for a resemblance.
+/// The agreements of signatures that correspond to a resemblance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Gates {
-    /// Fewer agreements: a pair of the wanted resemblance falls below this once in 2000.
+    /// Pairs with fewer agreements are not compared. A pair of exactly this resemblance has fewer
+    /// once in 2000.
     pub(super) possible: u32,
-    /// As many agreements: the pair is a near-copy with a probability of 98 %, and is compared
-    /// first.
+    /// A pair with this many agreements is a near-duplicate with a probability of 98 %, and is
+    /// compared first.
     pub(super) sure: u32,
 }
 
 impl Gates {
     pub(super) fn new(resemblance: f64) -> Gates {
         let minima = f64::from(MINIMA);
-        // Unlike minima agree in four bits once in sixteen.
+        // Different minima agree in four bits once in sixteen.
         let agree = resemblance + (1.0 - resemblance) / 16.0;
         let deviation = (minima * agree * (1.0 - agree)).sqrt();
         let expected = minima * agree;
@@ -42,13 +44,13 @@ impl Gates {
     }
 }
 
-/// The grams that a sketch is made of.
+/// Collects the grams that a page is sketched from.
 fn sketched_grams(words: &[u64], params: &CopiesParams, out: &mut Vec<u64>) {
     out.clear();
     let k = params.k as usize;
     match params.scheme {
         CopiesScheme::Megashingle => circular_grams(words, k, |gram| out.push(gram)),
-        // As in `WordHasher::gram_set`: what is sketched is what will be verified.
+        // As in `WordHasher::gram_set`, so that sketches and verification use the same grams.
         CopiesScheme::Resemblance if words.len() < k && !words.is_empty() => {
             out.push(run_hash(words));
         }
@@ -56,12 +58,12 @@ fn sketched_grams(words: &[u64], params: &CopiesParams, out: &mut Vec<u64>) {
     }
 }
 
-/// The keys of the buckets that a page is in.
+/// Calls `each` with the keys of the buckets of a page.
 ///
-/// To look for a resemblance, bands are cut twice: of minima that follow each other, and of minima
-/// that are far apart. Two bands of unlike cuts share one minimum at most, so a pair has nearly
-/// independent chances: one at 0.8 misses the first 14 bands of 6 once in 70 times, and both cuts
-/// once in several hundred.
+/// For resemblance, the minima are cut into bands twice: adjacent minima, and minima far apart. Two
+/// bands of different cuts have at most one minimum in common, so their chances are nearly
+/// independent: a pair at 0.8 misses the 14 bands of 6 of the first cut once in 70 times, and both
+/// cuts once in several hundred.
 fn buckets(
     minima: &[u32; MINIMA as usize],
     scheme: CopiesScheme,
@@ -90,7 +92,7 @@ fn buckets(
                 (0..count).for_each(|band| each(count + band, key(count + band, count, band)));
             }
         }
-        // Two megashingles must agree: each two of them are a bucket.
+        // Two megashingles must agree, so each pair of them is a bucket.
         CopiesScheme::Megashingle => {
             let keys: Vec<u64> = (0..count).map(|band| key(band, 1, band * size)).collect();
             for (at, &one) in keys.iter().enumerate() {
@@ -102,29 +104,29 @@ fn buckets(
     }
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &CopiesParams) {
-    let (texts, asked) = (Arc::clone(source), params.clone());
-    registry.map("sketch", move |context| {
-        let duplicate = context.state::<Bitmap>("duplicate")?;
-        let seen = context.state::<SeenFilter>("bands seen")?;
-        let ranks = context.state::<Numbers>("ranks")?;
-        let mut by_page = context.shuffle::<Sketched>("by page")?;
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>, params: &CopiesParams) {
+    let (texts, settings) = (Arc::clone(source), params.clone());
+    registry.map(stage::SKETCH, move |context| {
+        let duplicate = context.state::<Bitmap>(state::DUPLICATE)?;
+        let seen = context.state::<SeenFilter>(state::BANDS_SEEN)?;
+        let ranks = context.state::<Numbers>(state::RANKS)?;
+        let mut by_page = context.shuffle::<Sketched>(shuffle::BY_PAGE)?;
         let mut hasher = WordHasher::default();
         let mut sketcher = Sketcher::new(SketchParameters {
-            k: asked.k,
+            k: settings.k,
             minima: MINIMA,
         });
-        let (bands, mut grams) = (asked.bands(), Vec::new());
+        let (bands, mut grams) = (settings.bands(), Vec::new());
         texts.for_each_text(&context.task()?, |page, text| {
             if duplicate.get(u64::from(page)) {
                 return Ok(());
             }
-            sketched_grams(hasher.words(text), &asked, &mut grams);
+            sketched_grams(hasher.words(text), &settings, &mut grams);
             let Some(minima) = sketcher.minima(&grams) else {
                 return Ok(());
             };
             let mut row = Sketched {
-                place: Place {
+                place: RankedPage {
                     rank: ranks.get(page),
                     page,
                 },
@@ -133,23 +135,23 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &C
             for (slot, &minimum) in row.minima.iter_mut().zip(minima) {
                 *slot = minimum as u32;
             }
-            buckets(&row.minima, asked.scheme, bands, |_, bucket| {
+            buckets(&row.minima, settings.scheme, bands, |_, bucket| {
                 seen.note(bucket);
             });
             by_page.push(row)?;
             Ok::<_, StageError>(())
         })
     });
-    let asked = params.clone();
-    registry.reduce::<Sketched, _>("spread", move |context, groups| {
-        let seen = context.state::<SeenFilter>("bands seen")?;
-        let mut by_band = context.shuffle::<InBucket>("by band")?;
-        let bands = asked.bands();
+    let settings = params.clone();
+    registry.reduce::<Sketched, _>(stage::SPREAD, move |context, groups| {
+        let seen = context.state::<SeenFilter>(state::BANDS_SEEN)?;
+        let mut by_band = context.shuffle::<InBucket>(shuffle::BY_BAND)?;
+        let bands = settings.bands();
         let orders: Vec<_> = (0..2 * bands.count as usize).map(order).collect();
         while let Some(group) = groups.next_group()? {
             for row in group {
                 let mut failed = Ok(());
-                buckets(&row.minima, asked.scheme, bands, |band, bucket| {
+                buckets(&row.minima, settings.scheme, bands, |band, bucket| {
                     if failed.is_ok() && seen.seen_again(bucket) {
                         let order = orders.get(band);
                         failed = by_band.push(InBucket {
@@ -165,24 +167,23 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &C
         }
         Ok(())
     });
-    registry.reduce::<InBucket, _>("agree", |context, groups| {
-        let mut edges = context.shuffle::<Edge>("edges")?;
+    registry.reduce::<InBucket, _>(stage::AGREE, |context, groups| {
+        let mut edges = context.shuffle::<NearEdge>(shuffle::EDGES)?;
         while let Some(mut group) = groups.next_group()? {
-            // Who shares the bucket of two megashingles is of one class, by the paper's rule; a
-            // star joins them all.
+            // By the paper's rule all pages in a bucket are one class; a star connects them.
             let Some(first) = group.next() else {
                 continue;
             };
             for row in group {
-                edges.push(Edge::new(row.place, first.place, 0.0))?;
+                edges.push(NearEdge::new(row.place, first.place, 0.0))?;
             }
         }
         Ok(())
     });
 }
 
-/// The order of minima in the signatures of a band. Each band has its own, so that large buckets
-/// are cut in unlike ways.
+/// Returns the order of minima in the signatures of a band. Each band has a different one, so that
+/// large buckets are split differently.
 fn order(band: usize) -> [u8; MINIMA as usize] {
     let mut order: [u8; MINIMA as usize] = std::array::from_fn(|at| at as u8);
     order.sort_unstable_by_key(|&at| run_hash(&[band as u64, u64::from(at)]));
@@ -191,11 +192,11 @@ fn order(band: usize) -> [u8; MINIMA as usize] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::agreement;
+    use super::super::copy_rows::agreement;
     use super::*;
 
     #[test]
-    fn gates_lie_around_the_resemblance() {
+    fn gates_surround_the_resemblance() {
         let gates = Gates::new(0.8);
         assert_eq!(
             gates,
@@ -215,9 +216,8 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_missed_as_seldom_as_the_documentation_says() {
-        // Sketches of pairs: each minimum agrees with the probability of the resemblance, by a
-        // plain random sequence.
+    fn pairs_are_missed_as_rarely_as_documented() {
+        // Random sketches whose minima agree with a probability equal to the resemblance.
         let params = CopiesParams::default();
         let gates = Gates::new(params.resemblance);
         let mut state = 7u64;
@@ -248,13 +248,13 @@ mod tests {
                     });
                     keys
                 });
-                let met: Vec<bool> = one
+                let shared: Vec<bool> = one
                     .iter()
                     .zip(&other)
                     .map(|(one, other)| one == other)
                     .collect();
-                one_cut += usize::from(met[..14].contains(&true));
-                found += usize::from(possible && met.contains(&true));
+                one_cut += usize::from(shared[..14].contains(&true));
+                found += usize::from(possible && shared.contains(&true));
             }
             let share = |count: usize| count as f64 / f64::from(rounds);
             if resemblance == 80 {
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn two_of_six_megashingles_are_fifteen_buckets() {
+    fn two_of_six_megashingles_make_fifteen_buckets() {
         let params = CopiesParams {
             scheme: CopiesScheme::Megashingle,
             ..CopiesParams::default()
@@ -288,7 +288,7 @@ mod tests {
         };
         let all = keys(&minima);
         assert_eq!(all.len(), 15);
-        // Four of six differ: one bucket is left in common.
+        // Four of six differ, so one bucket is still shared.
         for at in [0, 14, 28, 42] {
             minima[at] += 1000;
         }

@@ -1,4 +1,4 @@
-//! What is asked of `copies`.
+//! The parameters of `copies`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,24 +8,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// Minima of a sketch, as in the paper.
+/// The number of minima of a sketch, as in the paper.
 pub const MINIMA: u32 = 84;
-/// A pair at the wanted resemblance is a candidate with this probability at least.
+/// The least probability that a pair of the given resemblance becomes a candidate.
 const CERTAINTY: f64 = 0.98;
 
 /// The parameters of `copies`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CopiesParams {
-    /// Pages that resemble each other by so much are near-copies; 0.8. With 1 only exact copies are
-    /// looked for.
+    /// The least resemblance of near-duplicates; 0.8. With 1 only exact duplicates are found.
     pub resemblance: f64,
     /// Words of a gram; 5.
     pub k: u32,
-    /// How near-copies are found.
+    /// How near-duplicates are found.
     pub scheme: CopiesScheme,
-    /// Which page of a class stays.
+    /// Which page of a class is kept.
     pub keep: Keep,
-    /// Whether the second corpus is compared with the first, rather than both with each other.
+    /// Whether pages of the second corpus are compared with those of the first only.
     pub against: bool,
 }
 
@@ -41,22 +40,23 @@ impl Default for CopiesParams {
     }
 }
 
-/// How near-copies are found.
+/// How near-duplicates are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CopiesScheme {
-    /// Candidates by bands of a sketch, each verified by the true resemblance of its grams.
+    /// Bands of a sketch select candidates, and the true resemblance of their grams is computed.
     Resemblance,
-    /// The rule of Fetterly et al.: two of six megashingles agree; not verified; classes are the
+    /// The rule of Fetterly et al.: two of six megashingles agree. Not verified; classes are the
     /// transitive closure.
     Megashingle,
 }
 
-/// Which page of several stays: the first by this order, and of equals the one with the lowest id.
+/// Which of several similar pages is kept: the first in this order; of equals, the one with the
+/// lowest id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keep {
-    /// In the order of the corpus.
+    /// The first in the corpus.
     First,
     /// The one with the most words.
     Longest,
@@ -64,12 +64,12 @@ pub enum Keep {
     /// fetch date; pages without dates last; of the same date, a URL without tracking parameters
     /// first.
     Earliest,
-    /// The one with the shortest address.
+    /// The one with the shortest URL.
     ShortestUrl,
 }
 
 impl Keep {
-    /// All of them, by the names that people use.
+    /// All values, with their names on the command line.
     pub const ALL: [(&'static str, Keep); 4] = [
         ("first", Keep::First),
         ("longest", Keep::Longest),
@@ -79,7 +79,7 @@ impl Keep {
 }
 
 impl CopiesScheme {
-    /// All of them, by the names that people use.
+    /// All values, with their names on the command line.
     pub const ALL: [(&'static str, CopiesScheme); 2] = [
         ("resemblance", CopiesScheme::Resemblance),
         ("megashingle", CopiesScheme::Megashingle),
@@ -95,7 +95,11 @@ macro_rules! named {
                 let found = Self::ALL.into_iter().find(|(name, _)| *name == text);
                 found.map(|(_, value)| value).ok_or_else(|| {
                     let names = Self::ALL.map(|(name, _)| name);
-                    format!("`{text}` is no {}: there are {}", $what, names.join(", "))
+                    format!(
+                        "`{text}` is not a {}: use one of {}",
+                        $what,
+                        names.join(", ")
+                    )
                 })
             }
         }
@@ -109,34 +113,31 @@ macro_rules! named {
     };
 }
 
-named!(Keep, "order of pages");
-named!(CopiesScheme, "way to find near-copies");
+named!(Keep, "rule for the page to keep");
+named!(CopiesScheme, "scheme for near-duplicates");
 
 impl CopiesParams {
-    /// Fails if the numbers make no sense.
+    /// Fails if a parameter is out of range.
     pub fn check(&self) -> Result<()> {
-        let wrong = |what: String| Err(Error::Parameter(what));
+        let wrong = |what: String| Err(Error::Usage(what));
         if !(0.1..=1.0).contains(&self.resemblance) {
             return wrong(format!(
-                "a resemblance of {} is not between 0.1 and 1",
+                "the resemblance {} is not between 0.1 and 1",
                 self.resemblance
             ));
         }
         if !(1..=100).contains(&self.k) {
-            return wrong(format!(
-                "grams of {} words are not between 1 and 100",
-                self.k
-            ));
+            return wrong(format!("k = {} is not between 1 and 100", self.k));
         }
         Ok(())
     }
 
-    /// Whether near-copies are looked for at all.
+    /// Whether near-duplicates are searched.
     pub fn near(&self) -> bool {
         self.scheme == CopiesScheme::Megashingle || self.resemblance < 1.0
     }
 
-    /// The bands by which candidates meet.
+    /// Returns the bands that select candidates.
     pub fn bands(&self) -> Bands {
         match self.scheme {
             CopiesScheme::Megashingle => Bands::MEGASHINGLES,
@@ -145,8 +146,8 @@ impl CopiesParams {
     }
 }
 
-/// The largest bands, hence the fewest chance meetings, that let a pair of this resemblance meet
-/// with a probability of 98 %.
+/// Returns the largest bands, and hence the fewest false candidates, for which a pair of this
+/// resemblance becomes a candidate with a probability of 98 %.
 pub fn bands_for(resemblance: f64) -> Bands {
     (1..=MINIMA)
         .rev()
@@ -177,7 +178,7 @@ mod tests {
                 bands.probability(resemblance, 1) >= 0.98,
                 "{resemblance}: {bands}"
             );
-            // The next larger ones would not do.
+            // The next larger bands would not suffice.
             let size = bands.size + 1;
             let larger = Bands {
                 count: MINIMA / size,
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn names_read_back() {
+    fn names_parse_back_to_their_values() {
         for (name, keep) in Keep::ALL {
             assert_eq!(name.parse(), Ok(keep));
             assert_eq!(keep.to_string(), name);

@@ -1,49 +1,50 @@
-//! Who stays and who goes.
+//! Decides which pages are kept and which are removed.
 //!
-//! Pages are gone through in the order of who stays. One goes if a page that stays resembles it,
-//! and stays otherwise. So with A ~ B ~ C and A unlike C, B goes in favour of A, and C stays:
-//! nobody is dropped for a page that it does not resemble.
+//! Pages are processed in the order of precedence. A page is removed if it resembles a kept page;
+//! otherwise it is kept. So if A ~ B and B ~ C, but not A ~ C, B is removed for A and C is kept: no
+//! page is removed for a page that it does not resemble.
 //!
-//! The order is whole, so this takes one thread; it takes one look at each verified edge, and a bit
-//! of memory for each page.
+//! The order is total, so this runs on one thread; it reads each verified edge once and needs one
+//! bit of memory per page.
 
 use std::sync::Arc;
 
 use cento_flow::{Bitmap, Registry, StageError};
 
-use super::exact::Link;
-use super::meet::{answer, answered};
-use super::rows::{Edge, Place};
+use super::candidates::{flag, set_flag};
+use super::copy_rows::{NearEdge, RankedPage};
+use super::exact::CopyLink;
+use super::stage_names::{shuffle, stage, state};
+use crate::corpus_pages::CorpusPages;
 use crate::names::{NAMED, ROW};
 use crate::numbers::{Numbers, UNSET};
-use crate::source::Source;
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
-    registry.reduce::<Edge, _>("decide", |context, groups| {
-        let removed = context.state::<Numbers>("removed")?;
-        let mut known = context.shuffle::<Edge>("known edges")?;
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {
+    registry.reduce::<NearEdge, _>(stage::DECIDE, |context, groups| {
+        let removed = context.state::<Numbers>(state::REMOVED)?;
+        let mut known = context.shuffle::<NearEdge>(shuffle::KNOWN_EDGES)?;
         while let Some(group) = groups.next_group()? {
-            let page = Place::of_key(group.key()).page;
+            let page = RankedPage::of_key(group.key()).page;
             let mut alike = false;
             for edge in group {
-                // Edges lead from earlier pages to later ones, and earlier ones are decided.
-                alike |= !answered(&removed, edge.of.page);
+                // Edges lead from earlier to later pages, and earlier pages are decided already.
+                alike |= !flag(&removed, edge.of.page);
                 known.push(edge)?;
             }
-            answer(&removed, page, alike);
+            set_flag(&removed, page, alike);
         }
         Ok(())
     });
-    registry.reduce::<Edge, _>("resolve", |context, groups| {
+    registry.reduce::<NearEdge, _>(stage::RESOLVE, |context, groups| {
         let (kept_of, links) = (
-            context.state::<Numbers>("kept of")?,
-            context.state::<Numbers>("links")?,
+            context.state::<Numbers>(state::KEPT_OF)?,
+            context.state::<Numbers>(state::LINKS)?,
         );
         let named = context.state::<Bitmap>(NAMED)?;
-        let mut near = context.wide_shuffle("near of")?;
+        let mut near = context.wide_shuffle(shuffle::NEAR_OF)?;
         while let Some(group) = groups.next_group()? {
-            let page = Place::of_key(group.key()).page;
-            let mut best: Option<Edge> = None;
+            let page = RankedPage::of_key(group.key()).page;
+            let mut best: Option<NearEdge> = None;
             for edge in group {
                 named.set(u64::from(page));
                 named.set(u64::from(edge.of.page));
@@ -57,24 +58,24 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
             }
             if let Some(edge) = best {
                 kept_of.set(page, edge.of.page);
-                links.set(page, Link::Near(edge.resemblance).number());
+                links.set(page, CopyLink::Near(edge.resemblance).number());
             }
         }
         Ok(())
     });
     let pages = source.all();
-    registry.reduce::<Edge, _>("close", move |context, groups| {
+    registry.reduce::<NearEdge, _>(stage::CLOSURE, move |context, groups| {
         let (kept_of, links) = (
-            context.state::<Numbers>("kept of")?,
-            context.state::<Numbers>("links")?,
+            context.state::<Numbers>(state::KEPT_OF)?,
+            context.state::<Numbers>(state::LINKS)?,
         );
-        let ranks = context.state::<Numbers>("ranks")?;
+        let ranks = context.state::<Numbers>(state::RANKS)?;
         let bytes = u64::from(pages) * size_of::<u32>() as u64;
         let _lease = context.budget().take(bytes, "the classes of all pages")?;
-        let mut classes = Classes {
+        let mut classes = UnionFind {
             parents: (0..pages).collect(),
         };
-        let order = |page: u32| Place {
+        let order = |page: u32| RankedPage {
             rank: ranks.get(page),
             page,
         };
@@ -87,19 +88,19 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
             let kept = classes.find(page);
             if kept != page {
                 kept_of.set(page, kept);
-                links.set(page, Link::Near(0).number());
+                links.set(page, CopyLink::Near(0).number());
             }
         }
         Ok::<_, StageError>(())
     });
 }
 
-/// Classes of pages that are joined one by one; each is known by the page that stays.
-struct Classes {
+/// Disjoint classes of pages; the root of each is its kept page.
+struct UnionFind {
     parents: Vec<u32>,
 }
 
-impl Classes {
+impl UnionFind {
     fn parent(&self, page: u32) -> u32 {
         self.parents.get(page as usize).copied().unwrap_or(page)
     }
@@ -115,14 +116,14 @@ impl Classes {
         page
     }
 
-    fn join(&mut self, one: u32, other: u32, order: impl Fn(u32) -> Place) {
+    fn join(&mut self, one: u32, other: u32, order: impl Fn(u32) -> RankedPage) {
         let (one, other) = (self.find(one), self.find(other));
-        let (kept, gone) = if order(one) <= order(other) {
+        let (kept, removed) = if order(one) <= order(other) {
             (one, other)
         } else {
             (other, one)
         };
-        if let Some(slot) = self.parents.get_mut(gone as usize) {
+        if let Some(slot) = self.parents.get_mut(removed as usize) {
             *slot = kept;
         }
     }

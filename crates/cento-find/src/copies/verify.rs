@@ -1,31 +1,32 @@
-//! Every candidate is verified: by the grams of both pages, all of them.
+//! Verifies every candidate by all grams of both pages.
 //!
-//! Candidates come sorted by the page that would stay. They are taken in batches; the texts of a
-//! batch are read in the order of the corpus, each once, and held as sorted gram hashes. A batch
-//! that does not fit is cut.
+//! Candidates are sorted by the page that would be kept and processed in batches. The texts of a
+//! batch are read in corpus order, each once, and kept as sorted gram hashes. A batch that does not
+//! fit is split.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use cento_flow::{Context, Groups, Registry, StageError};
 
-use super::meet::{CHANGES, PAGES_CROWDED, last_round};
+use super::candidates::{CHANGES, PAGES_CROWDED, last_round};
+use super::copy_rows::{CandidatePair, NearEdge, Possible};
 use super::params::CopiesParams;
-use super::rows::{Candidate, Edge, Possible};
-use crate::source::Source;
+use super::stage_names::{counter, shuffle, stage};
+use crate::corpus_pages::CorpusPages;
 use crate::words::{WordHasher, resemblance};
 
-/// Candidates of a batch.
+/// The most candidates in a batch.
 const BATCH: usize = 8192;
-/// Grams that are held at once, for each thread: 24 MiB.
+/// The most grams in memory per thread: 24 MiB.
 const GRAMS: usize = 3 << 20;
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &CopiesParams) {
-    let (texts, asked) = (Arc::clone(source), params.clone());
-    registry.reduce::<Candidate, _>("verify", move |context, groups| {
+pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>, params: &CopiesParams) {
+    let (texts, settings) = (Arc::clone(source), params.clone());
+    registry.reduce::<CandidatePair, _>(stage::VERIFY, move |context, groups| {
         let mut verifier = Verifier {
             source: &texts,
-            params: &asked,
+            params: &settings,
             hasher: WordHasher::default(),
             sets: HashMap::new(),
             size: BATCH,
@@ -35,11 +36,11 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &C
 }
 
 struct Verifier<'a> {
-    source: &'a Source,
+    source: &'a CorpusPages,
     params: &'a CopiesParams,
     hasher: WordHasher,
     sets: HashMap<u32, Vec<u64>>,
-    /// Candidates that fitted at once so far.
+    /// The number of candidates to try next.
     size: usize,
 }
 
@@ -47,9 +48,9 @@ impl Verifier<'_> {
     fn run(
         &mut self,
         context: &Context<'_>,
-        groups: &mut Groups<'_, Candidate>,
+        groups: &mut Groups<'_, CandidatePair>,
     ) -> Result<(), StageError> {
-        let mut batch: Vec<Candidate> = Vec::new();
+        let mut batch: Vec<CandidatePair> = Vec::new();
         while let Some(group) = groups.next_group()? {
             for candidate in group {
                 if batch.len() >= BATCH {
@@ -62,10 +63,14 @@ impl Verifier<'_> {
         self.verify(context, &batch)
     }
 
-    /// Verifies candidates, as many at a time as fit.
-    fn verify(&mut self, context: &Context<'_>, mut batch: &[Candidate]) -> Result<(), StageError> {
-        let mut edges = context.shuffle::<Edge>("edges")?;
-        let mut tried = context.shuffle::<Possible>("tried")?;
+    /// Verifies candidates, as many at a time as fit in memory.
+    fn verify(
+        &mut self,
+        context: &Context<'_>,
+        mut batch: &[CandidatePair],
+    ) -> Result<(), StageError> {
+        let mut edges = context.shuffle::<NearEdge>(shuffle::EDGES)?;
+        let mut tried = context.shuffle::<Possible>(shuffle::TRIED)?;
         while !batch.is_empty() {
             let (now, later) = batch.split_at(self.size.clamp(1, batch.len()));
             if !self.load(context, now)? {
@@ -79,8 +84,12 @@ impl Verifier<'_> {
                 let alike = resemblance >= self.params.resemblance;
                 tried.push(Possible::known(candidate, alike))?;
                 if alike {
-                    edges.push(Edge::new(candidate.page, candidate.of, resemblance as f32))?;
-                    context.count("verified", 1);
+                    edges.push(NearEdge::new(
+                        candidate.page,
+                        candidate.of,
+                        resemblance as f32,
+                    ))?;
+                    context.count(counter::VERIFIED, 1);
                     let left = if last_round(candidate.round as u16) {
                         PAGES_CROWDED
                     } else {
@@ -90,16 +99,16 @@ impl Verifier<'_> {
                 }
                 context.check()?;
             }
-            context.count("candidates", now.len() as u64);
+            context.count(counter::CANDIDATES, now.len() as u64);
             self.size = (2 * now.len()).min(BATCH);
             batch = later;
         }
         Ok(())
     }
 
-    /// Loads the grams of all pages of some candidates; gives up if there are too many. The pages
-    /// of one candidate always fit.
-    fn load(&mut self, context: &Context<'_>, batch: &[Candidate]) -> Result<bool, StageError> {
+    /// Loads the grams of all pages of some candidates. Returns false if they do not fit; the pages
+    /// of a single candidate always do.
+    fn load(&mut self, context: &Context<'_>, batch: &[CandidatePair]) -> Result<bool, StageError> {
         let pages = batch
             .iter()
             .flat_map(|candidate| [candidate.of, candidate.page]);
@@ -107,22 +116,22 @@ impl Verifier<'_> {
         pages.sort_unstable();
         pages.dedup();
         self.sets.clear();
-        let mut held = 0;
-        // A few at a time, so that not all texts are read of those that will not fit.
+        let mut loaded = 0;
+        // In small steps, so that few texts are read in vain if they do not fit.
         for now in pages.chunks(256) {
             let (k, hasher, sets) = (self.params.k as usize, &mut self.hasher, &mut self.sets);
             self.source.texts(now, |page, text| {
                 context.check()?;
-                if held < GRAMS || batch.len() == 1 {
+                if loaded < GRAMS || batch.len() == 1 {
                     let mut set = Vec::new();
                     hasher.gram_set(text, k, &mut set);
                     set.shrink_to_fit();
-                    held += set.len();
+                    loaded += set.len();
                     sets.insert(page, set);
                 }
                 Ok::<_, StageError>(())
             })?;
-            if held >= GRAMS && batch.len() > 1 {
+            if loaded >= GRAMS && batch.len() > 1 {
                 return Ok(false);
             }
         }

@@ -1,92 +1,94 @@
-//! Contamination: which items of a benchmark are in a corpus, wherever in a paragraph they stand.
+//! Contamination: which items of a benchmark are in a corpus, at any position of a page.
 //!
 //! ```text
 //!   items ─ item grams ─▶ by gram, by item, grams        texts ─ page grams ─▶ by gram
-//!   by gram ─ meet ─▶ by item ─ weigh ─▶ by page ◀─ names     by page ─ placed ─▶ item rows ◀─ item names
-//!   item rows ─ items ─▶ items, places
+//!   by gram ─ meet ─▶ by item ─ sum ─▶ by page ◀─ names
+//!   by page ─ placed ─▶ item rows ◀─ item names          item rows ─ items ─▶ items, places
 //! ```
 //!
 //! An item is found by its overlapping runs of k words. A run that more than [`CROWD`] different
-//! items have, such as a prompt that they all begin with, says nothing about which of them is
-//! there: it is ignored, in what is found of an item and in what there is of it, and counted. Items
-//! of the same words count as one here, up to [`MOST`] of them. All pages are listed that have
-//! enough of an item.
+//! items have, such as a common prompt, does not identify an item. It is ignored on both sides, in
+//! the grams that are found and in the grams of the item, and counted. Items of the same words
+//! count as one, up to [`MOST`] of them. All pages with enough of an item are listed.
 //!
-//! Nothing is held of a text but the last k words: what occurs twice is found out where grams meet.
+//! Only the last k words of a text are in memory: repetitions are recognised where grams meet.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
 use cento_fingerprint::{GramHasher, word_hash};
-use cento_flow::{Bitmap, Flow, Registry, Row, Stage, StageError, WideGroups, table_row};
+use cento_flow::{
+    Bitmap, Flow, Registry, Row, Stage, StageError, TableName, WideGroups, table_row,
+};
 use cento_text::words::WordScanner;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::moments::{real, share, typed};
+use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::names::{self, NAMED, PageName, ROW, name_of, with_named};
 use crate::run::{Findings, Workplace};
-use crate::source::Source;
 
 /// The name of the analysis.
 pub const GRAMS: &str = "contamination";
-/// Different items of a gram beyond which it is ignored.
+/// All items.
+pub const ITEMS_TABLE: TableName<ItemRow> = TableName::new("items");
+/// The pages that have items.
+pub const PLACES_TABLE: TableName<PlaceRow> = TableName::new("places");
+/// A gram of more different items is ignored.
 const CROWD: usize = 64;
-/// Items of a gram, of the same words or not, beyond which it is ignored.
+/// A gram of more items, of the same words or not, is ignored.
 const MOST: usize = 4096;
-/// Places of one gram on one page that are looked at.
+/// The most occurrences of a gram on a page that are considered.
 const REPEATS: u32 = 256;
 
-/// The parameters of a search for items.
+/// The parameters of `detect --grams`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GramsParams {
     /// Words of a gram.
     pub k: u32,
-    /// What share of an item a page must have to be listed.
+    /// The minimum share of an item on a page that is listed.
     pub min_share: f64,
 }
 
 impl GramsParams {
-    /// Fails if the numbers make no sense.
+    /// Fails if a parameter is out of range.
     pub fn check(&self) -> Result<()> {
         if !(1..=100).contains(&self.k) {
             let k = self.k;
-            return Err(Error::Parameter(format!(
-                "grams of {k} words are not between 1 and 100"
-            )));
+            return Err(Error::Usage(format!("a gram has 1 to 100 words, not {k}")));
         }
         if !(0.0..=1.0).contains(&self.min_share) {
             let share = self.min_share;
-            return Err(Error::Parameter(format!(
-                "a share of {share} is not between 0 and 1"
+            return Err(Error::Usage(format!(
+                "a minimum share of {share} is not between 0 and 1"
             )));
         }
         Ok(())
     }
 }
 
-/// What was counted.
+/// The summary of `detect --grams`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GramsSummary {
     /// Items.
     pub items: u64,
-    /// Those that are shorter than a gram, and were not looked for.
+    /// Items that are shorter than a gram, which were skipped.
     pub short: u64,
-    /// Those that have no run of words of their own: each is in too many items, and they were not
-    /// looked for.
+    /// Items of which every gram is on too many items, which were skipped.
     pub common: u64,
-    /// Those of which anything was found.
+    /// Items of which any gram was found.
     pub found: u64,
-    /// Those of which a page has enough to be listed.
+    /// Items of which a page has enough to be listed.
     pub listed: u64,
-    /// Distinct grams that too many items have: ignored.
+    /// Distinct grams on too many items, which were ignored.
     pub crowded: u64,
 }
 
 table_row! {
-    /// An item, and how much of it is in the corpus.
+    /// An item and its share in the corpus.
     #[derive(Debug, Clone, PartialEq)]
     pub struct ItemRow {
         /// The item.
@@ -95,21 +97,21 @@ table_row! {
         pub item: String,
         /// Its distinct grams.
         pub grams: u64,
-        /// How many of these too many items have: they are ignored, and the others are its own.
+        /// The number of its grams on too many items, which are ignored. The others are its own.
         pub common: u64,
-        /// How many of its own are in the corpus.
+        /// The number of its own grams that are in the corpus.
         pub found: u64,
-        /// What share of its own that is.
+        /// The share of its own grams that are in the corpus.
         pub share: f64,
-        /// On how many pages there is enough of it to be listed.
+        /// The number of pages with enough of it to be listed.
         pub pages: u64,
-        /// The largest share of its own grams that is on one page.
+        /// The largest share of its own grams on one page.
         pub most: f64,
     }
 }
 
 table_row! {
-    /// A page that has an item, or enough of it.
+    /// A page with enough of an item.
     #[derive(Debug, Clone, PartialEq)]
     pub struct PlaceRow {
         /// The item.
@@ -120,11 +122,11 @@ table_row! {
         pub page_id: u64,
         /// Its address.
         pub page: String,
-        /// How many of the item's own grams the page has.
+        /// The number of own grams of the item on the page.
         pub grams: u64,
-        /// What share of them that is.
+        /// The share of the own grams of the item on the page.
         pub share: f64,
-        /// Where the longest stretch of them begins in the text, in bytes.
+        /// Where the longest passage of such grams begins in the text, in bytes.
         pub begin: u32,
         /// Where it ends.
         pub end: u32,
@@ -134,20 +136,20 @@ table_row! {
 /// A gram of an item or of a page.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct Gram {
+struct ItemGram {
     hash: u64,
     kind: u32,
     of: u32,
-    /// Where it begins on a page; of an item, half of the hash of all its words.
+    /// For a page, where the gram begins; for an item, half of the hash of all its words.
     begin: u32,
-    /// Where it ends; of an item, the other half.
+    /// For a page, where the gram ends; for an item, the other half.
     end: u32,
 }
 
 const ITEM: u32 = 0;
 const PAGE: u32 = 1;
 
-impl Row for Gram {
+impl Row for ItemGram {
     type Key = u64;
     type Rest = (u32, u32, u32);
 
@@ -160,29 +162,29 @@ impl Row for Gram {
     }
 }
 
-/// What is said about an item.
+/// A row about an item.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct AboutItem {
+struct ItemFact {
     item: u32,
     kind: u32,
     page: u32,
     begin: u32,
     end: u32,
-    /// Whether it is the first place of its gram on its page: grams are counted once.
+    /// Whether this is the first occurrence of the gram on the page: grams are counted once.
     first: u32,
 }
 
-/// It is there.
+/// The item exists.
 const EXISTS: u32 = 0;
-/// It has a gram of its own; `page` tells whether it is somewhere.
+/// The item has an own gram; `page` says whether it was found.
 const OWN: u32 = 1;
-/// It has a gram that too many have.
+/// The item has a gram of too many items.
 const COMMON: u32 = 2;
-/// One of its own is at a place.
+/// An own gram occurs on a page.
 const PLACE: u32 = 3;
 
-impl Row for AboutItem {
+impl Row for ItemFact {
     type Key = u32;
     type Rest = (u32, u32, u32, u32, u32);
 
@@ -195,8 +197,9 @@ impl Row for AboutItem {
     }
 }
 
+/// An item on a page.
 #[derive(Serialize, Deserialize)]
-struct Placed {
+struct PlacedItem {
     item: u32,
     grams: u64,
     share: u64,
@@ -205,28 +208,30 @@ struct Placed {
     page: Option<(u64, String)>,
 }
 
-/// Looks for the items of a corpus in another.
+/// Searches a corpus for the items of another.
 pub fn grams(
-    source: &Arc<Source>,
-    items: &Arc<Source>,
+    corpus: &Arc<CorpusPages>,
+    items: &Arc<CorpusPages>,
     params: &GramsParams,
     workplace: &Workplace,
 ) -> Result<Findings> {
     params.check()?;
-    if !source.has_text() || !items.has_text() {
-        return Err(Error::Parameter(
-            "grams are made of text, and a corpus keeps none: index it again without --no-text"
+    if !corpus.has_text() || !items.has_text() {
+        return Err(Error::Unsuitable(
+            "a corpus was indexed without text, which grams consist of: index it again without \
+             --no-text"
                 .into(),
         ));
     }
-    let asked = json!({ "k": params.k, "min_share": params.min_share, "items": items.identity() });
+    let settings =
+        json!({ "k": params.k, "min_share": params.min_share, "items": items.identity() });
     workplace.run(
         GRAMS,
-        &asked,
-        source,
+        &settings,
+        corpus,
         || {
-            let flow = flow(source, items, params, &asked, workplace.memory);
-            Ok((registry(source, items, params), flow))
+            let flow = flow(corpus, items, params, &settings, workplace.memory);
+            Ok((registry(corpus, items, params), flow))
         },
         |_, report| {
             let counted = |name: &str| report.counted(name);
@@ -242,67 +247,72 @@ pub fn grams(
     )
 }
 
-fn flow(source: &Source, items: &Source, params: &GramsParams, asked: &Value, memory: u64) -> Flow {
-    let bits = 32 - source.all().leading_zeros();
+fn flow(
+    corpus: &CorpusPages,
+    items: &CorpusPages,
+    params: &GramsParams,
+    settings: &Value,
+    memory: u64,
+) -> Flow {
+    let bits = 32 - corpus.all().leading_zeros();
     let item_bits = (32 - items.all().leading_zeros()).max(1);
     let parts = items
         .corpora()
         .iter()
         .flat_map(|corpus| &corpus.manifest().parts);
     let words: u64 = parts.map(|part| part.counts.words).sum();
-    // Two bytes a gram of an item: one gram of a page in sixteen that is none of theirs travels in
-    // vain.
+    // Two bytes per gram of an item: of the other grams, one in sixteen passes the filter.
     let bytes = (2 * words).clamp(1 << 12, (memory / 4).max(1 << 12));
-    with_named(Flow::new(GRAMS), source)
+    with_named(Flow::new(GRAMS), corpus)
         .state("grams", "bitmap", json!({ "bytes": bytes }))
         .shuffle("by gram")
         .shuffle_of_numbers("by item", item_bits)
         .shuffle_of_numbers("by page", bits)
         .shuffle_of_numbers("item rows", item_bits)
-        .table("items")
-        .table("places")
+        .table(ITEMS_TABLE)
+        .table(PLACES_TABLE)
         .stage(
             Stage::map("item grams", items.text_tasks())
-                .with(asked.clone())
+                .with(settings.clone())
                 .writes("grams")
                 .writes("by gram")
                 .writes("by item"),
         )
         .stage(
-            Stage::map("page grams", source.text_tasks())
-                .with(json!({ "source": source.identity(), "k": params.k }))
+            Stage::map("page grams", corpus.text_tasks())
+                .with(json!({ "source": corpus.identity(), "k": params.k }))
                 .reads("grams")
                 .writes("by gram"),
         )
         .stage(Stage::reduce("meet", "by gram").writes("by item"))
         .stage(
-            Stage::reduce("weigh", "by item")
+            Stage::reduce("sum", "by item")
                 .writes(NAMED)
                 .writes("by page")
                 .writes("item rows"),
         )
-        .stage(names::stage(source, &["by page"]))
+        .stage(names::stage(corpus, &["by page"]))
         .stage(Stage::map("item names", items.page_tasks()).writes("item rows"))
         .stage(Stage::reduce("placed", "by page").writes("item rows"))
         .stage(
             Stage::reduce("items", "item rows")
                 .named("item table")
-                .writes("items")
-                .writes("places"),
+                .writes(ITEMS_TABLE.as_str())
+                .writes(PLACES_TABLE.as_str()),
         )
 }
 
-fn registry(source: &Arc<Source>, items: &Arc<Source>, params: &GramsParams) -> Registry {
+fn registry(corpus: &Arc<CorpusPages>, items: &Arc<CorpusPages>, params: &GramsParams) -> Registry {
     let mut registry = Registry::new();
-    gather(&mut registry, source, items, params.k as usize);
-    weigh(&mut registry, params.min_share);
-    settle(&mut registry, items);
-    names::register(&mut registry, source);
+    gather(&mut registry, corpus, items, params.k as usize);
+    sum(&mut registry, params.min_share);
+    tables(&mut registry, items);
+    names::register(&mut registry, corpus);
     registry
 }
 
-/// Finds the grams of texts, one after the other.
-struct Cut {
+/// Finds the grams of texts, one text after the other.
+struct GramCutter {
     scanner: WordScanner,
     hasher: GramHasher,
     /// Where the last k words begin.
@@ -310,9 +320,9 @@ struct Cut {
     k: usize,
 }
 
-impl Cut {
-    fn new(k: usize) -> Cut {
-        Cut {
+impl GramCutter {
+    fn new(k: usize) -> GramCutter {
+        GramCutter {
             scanner: WordScanner::default(),
             hasher: GramHasher::new(k),
             begins: VecDeque::with_capacity(k),
@@ -320,7 +330,7 @@ impl Cut {
         }
     }
 
-    /// Calls `each` with every gram of a text and where it stands, in order.
+    /// Calls `each` with every gram of a text and its position, in order.
     fn grams(
         &mut self,
         text: &str,
@@ -358,13 +368,13 @@ impl Cut {
     }
 }
 
-fn gather(registry: &mut Registry, source: &Arc<Source>, items: &Arc<Source>, k: usize) {
+fn gather(registry: &mut Registry, corpus: &Arc<CorpusPages>, items: &Arc<CorpusPages>, k: usize) {
     let texts = Arc::clone(items);
     registry.map("item grams", move |context| {
         let all = context.state::<Bitmap>("grams")?;
-        let mut by_gram = context.shuffle::<Gram>("by gram")?;
-        let mut by_item = context.shuffle::<AboutItem>("by item")?;
-        let mut cut = Cut::new(k);
+        let mut by_gram = context.shuffle::<ItemGram>("by gram")?;
+        let mut by_item = context.shuffle::<ItemFact>("by item")?;
+        let mut cut = GramCutter::new(k);
         texts.for_each_text(&context.task()?, |item, text| {
             context.check()?;
             let fingerprint = cut.fingerprint(text);
@@ -372,7 +382,7 @@ fn gather(registry: &mut Registry, source: &Arc<Source>, items: &Arc<Source>, k:
             cut.grams(text, |hash, _, _| {
                 any = true;
                 all.set(hash);
-                by_gram.push(Gram {
+                by_gram.push(ItemGram {
                     hash,
                     kind: ITEM,
                     of: item,
@@ -381,7 +391,7 @@ fn gather(registry: &mut Registry, source: &Arc<Source>, items: &Arc<Source>, k:
                 })
             })?;
             context.count("short", u64::from(!any));
-            by_item.push(AboutItem {
+            by_item.push(ItemFact {
                 item,
                 kind: EXISTS,
                 page: 0,
@@ -392,18 +402,18 @@ fn gather(registry: &mut Registry, source: &Arc<Source>, items: &Arc<Source>, k:
             Ok::<_, StageError>(())
         })
     });
-    let texts = Arc::clone(source);
+    let texts = Arc::clone(corpus);
     registry.map("page grams", move |context| {
         let all = context.state::<Bitmap>("grams")?;
-        let mut by_gram = context.shuffle::<Gram>("by gram")?;
-        let mut cut = Cut::new(k);
+        let mut by_gram = context.shuffle::<ItemGram>("by gram")?;
+        let mut cut = GramCutter::new(k);
         texts.for_each_text(&context.task()?, |page, text| {
             context.check()?;
             cut.grams(text, |hash, begin, end| {
                 if !all.get(hash) {
                     return Ok(());
                 }
-                by_gram.push(Gram {
+                by_gram.push(ItemGram {
                     hash,
                     kind: PAGE,
                     of: page,
@@ -413,13 +423,13 @@ fn gather(registry: &mut Registry, source: &Arc<Source>, items: &Arc<Source>, k:
             })
         })
     });
-    registry.reduce::<Gram, _>("meet", |context, groups| {
-        let mut by_item = context.shuffle::<AboutItem>("by item")?;
+    registry.reduce::<ItemGram, _>("meet", |context, groups| {
+        let mut by_item = context.shuffle::<ItemFact>("by item")?;
         let (mut items, mut different) = (Vec::<u32>::new(), Vec::<(u32, u32)>::new());
         while let Some(group) = groups.next_group()? {
             items.clear();
             different.clear();
-            let about = |item: u32, kind: u32, page: u32| AboutItem {
+            let about = |item: u32, kind: u32, page: u32| ItemFact {
                 item,
                 kind,
                 page,
@@ -459,7 +469,7 @@ fn gather(registry: &mut Registry, source: &Arc<Source>, items: &Arc<Source>, k:
                     continue;
                 }
                 for &item in &items {
-                    by_item.push(AboutItem {
+                    by_item.push(ItemFact {
                         begin: row.begin,
                         end: row.end,
                         first: u32::from(first),
@@ -476,17 +486,17 @@ fn gather(registry: &mut Registry, source: &Arc<Source>, items: &Arc<Source>, k:
     });
 }
 
-/// What a page has of an item.
+/// The grams of an item on a page.
 #[derive(Default)]
 struct OnPage {
     page: u32,
     grams: u64,
-    stretch: Stretch,
+    passage: LongestPassage,
 }
 
-fn weigh(registry: &mut Registry, least: f64) {
+fn sum(registry: &mut Registry, least: f64) {
     let least = typed(least);
-    registry.reduce::<AboutItem, _>("weigh", move |context, groups| {
+    registry.reduce::<ItemFact, _>("sum", move |context, groups| {
         let named = context.state::<Bitmap>(NAMED)?;
         let mut by_page = context.wide_shuffle("by page")?;
         let mut rows = context.wide_shuffle("item rows")?;
@@ -506,8 +516,8 @@ fn weigh(registry: &mut Registry, least: f64) {
                 }
                 listed += 1;
                 named.set(u64::from(on.page));
-                let (begin, end) = on.stretch.longest;
-                let row = serde_json::to_vec(&Placed {
+                let (begin, end) = on.passage.longest;
+                let row = serde_json::to_vec(&PlacedItem {
                     item,
                     grams: on.grams,
                     share: part,
@@ -533,7 +543,7 @@ fn weigh(registry: &mut Registry, least: f64) {
                         let on = current.get_or_insert_default();
                         on.page = row.page;
                         on.grams += u64::from(row.first);
-                        on.stretch.add(row.begin, row.end);
+                        on.passage.add(row.begin, row.end);
                     }
                 }
             }
@@ -548,16 +558,16 @@ fn weigh(registry: &mut Registry, least: f64) {
     });
 }
 
-/// The longest stretch of places that touch or overlap; they come by where they begin.
+/// The longest passage of grams that touch or overlap. They are added in order.
 #[derive(Debug, Default)]
-struct Stretch {
+struct LongestPassage {
     longest: (u32, u32),
     current: Option<(u32, u32)>,
 }
 
-impl Stretch {
+impl LongestPassage {
     fn add(&mut self, begin: u32, end: u32) {
-        // One space, or one mark and a space, between two words belongs to what they are part of.
+        // A few spaces or punctuation marks between two words do not end a passage.
         const GAP: u32 = 4;
         let (first, last) = match self.current {
             Some((first, last)) if begin <= last.saturating_add(GAP) => (first, last.max(end)),
@@ -570,7 +580,7 @@ impl Stretch {
     }
 }
 
-fn settle(registry: &mut Registry, items: &Arc<Source>) {
+fn tables(registry: &mut Registry, items: &Arc<CorpusPages>) {
     let pages = Arc::clone(items);
     registry.map("item names", move |context| {
         let mut rows = context.wide_shuffle("item rows")?;
@@ -588,9 +598,9 @@ fn settle(registry: &mut Registry, items: &Arc<Source>) {
         while let Some(mut group) = groups.next_group()? {
             let name = name_of(&mut group)?;
             for record in group {
-                let mut placed: Placed = serde_json::from_slice(&record.value)?;
+                let mut placed: PlacedItem = serde_json::from_slice(&record.value)?;
                 placed.page = Some((name.page_id, name.url.clone()));
-                // The page that has most of the item comes first.
+                // The page with the largest share of the item comes first.
                 let order = ROW + 1 + (super::moments::ONE - placed.share);
                 let item = u64::from(placed.item);
                 rows.push_numbered(item, order, &serde_json::to_vec(&placed)?)?;
@@ -599,8 +609,8 @@ fn settle(registry: &mut Registry, items: &Arc<Source>) {
         Ok(())
     });
     registry.reduce("items", |context, groups| {
-        let mut table = context.table::<ItemRow>("items")?;
-        let mut places = context.table::<PlaceRow>("places")?;
+        let mut table = context.table(ITEMS_TABLE)?;
+        let mut places = context.table(PLACES_TABLE)?;
         let mut groups = WideGroups::new(groups);
         while let Some(mut group) = groups.next_group()? {
             let name = name_of(&mut group)?;
@@ -620,8 +630,8 @@ fn settle(registry: &mut Registry, items: &Arc<Source>) {
                 most: real(most),
             })?;
             for record in group {
-                let placed: Placed = serde_json::from_slice(&record.value)?;
-                let (page_id, page) = placed.page.ok_or("a place has no page")?;
+                let placed: PlacedItem = serde_json::from_slice(&record.value)?;
+                let (page_id, page) = placed.page.ok_or("a found item has no page")?;
                 places.push(PlaceRow {
                     item_id: name.page_id,
                     item: name.url.clone(),
@@ -643,13 +653,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_stretch_is_where_an_item_stands() {
+    fn the_longest_passage_is_the_position_of_an_item() {
         let longest = |places: &[(u32, u32)]| {
-            let mut stretch = Stretch::default();
+            let mut passage = LongestPassage::default();
             places
                 .iter()
-                .for_each(|&(begin, end)| stretch.add(begin, end));
-            stretch.longest
+                .for_each(|&(begin, end)| passage.add(begin, end));
+            passage.longest
         };
         assert_eq!(
             longest(&[(0, 10), (5, 20), (40, 50), (52, 70), (60, 90)]),

@@ -1,55 +1,63 @@
-//! Simple object matching: every chunk, or every file, against the labels; and which originals the
-//! labels come from.
+//! Simple object matching: every chunk, or every file, is looked up in the labels, and the
+//! originals of the matched labels are joined to the pages.
 //!
 //! ```text
 //!   pages ─ own ─▶ own
-//!   chunks ─ match ─▶ by page, by label, places, matched   provenance ─ origins ─▶ by label, label rows, asked
+//!   chunks ─ match ─▶ by page, by label, positions, matched
+//!   label table ─ origins ─▶ by label, label rows, common labels
 //!   by label ─ attribute ─▶ by page, label rows ─ label table ─▶ labels
 //! ```
 //!
-//! Labels are mapped, not shuffled: asking them costs less than moving every chunk to where its
-//! label is.
+//! Labels are a mapped file: looking up a chunk costs less than shuffling it to its label.
 //!
-//! A label that many originals have would multiply every chunk that is it. So one that more than
-//! [`CROWD`] have travels alone, and is asked about when the originals of the page are known (see
+//! A chunk is joined with every original of its label. If these are more than [`CROWD`], the label
+//! is common: it is attributed later, when the originals of the page are known (see
 //! [`score`](super::score)).
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cento_flow::{Bitmap, Context, Registry, StageError, WideGroups, table_row};
+use cento_flow::{
+    Bitmap, Context, Registry, StageError, TableName, TableRow, WideGroups, table_row,
+};
 use cento_labels::Labels;
 use serde::{Deserialize, Serialize};
 
+use super::flow_names::{counter, shuffle, stage, state};
+use super::match_rows::{
+    CHUNK, COMMON, COUNTS, CommonLabel, HIT, LabelFact, MATCH, ORIGIN, PageFact,
+};
 use super::params::{DetectParams, LabelSet};
-use super::rows::{AboutLabel, AboutPage, Asked, CHUNK, COMMON, COUNTS, HIT, MATCH, ORIGIN};
+use crate::corpus_pages::{ChunkTask, CorpusPages};
 use crate::error::Error;
-use crate::provenance::label_rows;
-use crate::source::{ChunkTask, Source};
+use crate::provenance::LabelRow;
 use crate::tables::open_groups;
 
-/// Originals of a label by which a chunk is multiplied.
+/// The most originals of a label that are joined to its chunks.
 pub(super) const CROWD: usize = 256;
 
+/// The labels that were found.
+pub const LABELS_TABLE: TableName<FoundRow> = TableName::new("labels");
+
 table_row! {
-    /// A label that is on some page.
+    /// A label that was found.
     #[derive(Debug, Clone, PartialEq)]
     pub struct FoundRow {
         /// Its hash.
         pub hash: [u8; 16],
-        /// What it says, if that is known.
+        /// Its text, if it is known.
         pub text: Option<String>,
-        /// How many times it was found.
+        /// The number of chunks or files that are this label.
         pub found: u64,
-        /// On how many pages.
+        /// The number of pages that have it.
         pub pages: u64,
-        /// The page that it came from, if that is known: the first original, or where it was
+        /// The page that it came from, if it is known: the first original, or the page where it was
         /// discovered.
         pub origin: Option<String>,
     }
 }
 
-/// Where objects come from.
+/// Objects to match.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum MatchTask {
@@ -59,7 +67,7 @@ pub(super) enum MatchTask {
     Pages(usize),
 }
 
-/// Some row groups of a table.
+/// A row group of a table.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct GroupTask {
     pub(super) file: PathBuf,
@@ -67,52 +75,52 @@ pub(super) struct GroupTask {
     pub(super) first_row: u64,
 }
 
-/// What the table beside the labels says of one.
+/// The text and the first page of a label.
 #[derive(Serialize, Deserialize)]
-struct Said {
+struct LabelOrigin {
     text: Option<String>,
     page: String,
 }
 
 pub(super) fn register(
     registry: &mut Registry,
-    source: &Arc<Source>,
+    corpus: &Arc<CorpusPages>,
     set: &LabelSet,
     params: &DetectParams,
 ) {
-    let (pages, asked) = (Arc::clone(source), params.clone());
-    registry.map("own", move |context| {
-        let own = context.state::<Bitmap>("own")?;
+    let (pages, settings) = (Arc::clone(corpus), params.clone());
+    registry.map(stage::OWN, move |context| {
+        let own = context.state::<Bitmap>(state::OWN)?;
         pages.for_each_page(context.task()?, |facts| {
-            if asked.owns(facts.host, facts.domain) {
+            if settings.owns(facts.host, facts.domain) {
                 own.set(u64::from(facts.number));
-                context.count("own pages", 1);
+                context.count(counter::OWN_PAGES, 1);
             }
             Ok::<_, StageError>(())
         })
     });
-    let (pages, labels, asked) = (Arc::clone(source), Arc::clone(&set.labels), params.clone());
-    registry.map("match", move |context| {
-        match_objects(&pages, &labels, &asked, context)
+    let (pages, labels, settings) = (Arc::clone(corpus), Arc::clone(&set.labels), params.clone());
+    registry.map(stage::MATCH, move |context| {
+        match_objects(&pages, &labels, &settings, context)
     });
     origins(registry, set);
     attribute(registry, set);
 }
 
-/// Counts the objects of one page after the other.
-struct Counter<'c, 'f> {
+/// Counts the objects of pages, one page after the other.
+struct ObjectCounter<'c, 'f> {
     context: &'c Context<'f>,
     labels: &'c Labels,
     no_stop: bool,
     matched: Arc<Bitmap>,
-    by_page: std::cell::RefMut<'c, cento_flow::Emitter<AboutPage>>,
-    by_label: std::cell::RefMut<'c, cento_flow::Emitter<AboutLabel>>,
-    places: std::cell::RefMut<'c, cento_flow::Emitter<AboutPage>>,
+    by_page: std::cell::RefMut<'c, cento_flow::Emitter<PageFact>>,
+    by_label: std::cell::RefMut<'c, cento_flow::Emitter<LabelFact>>,
+    positions: std::cell::RefMut<'c, cento_flow::Emitter<PageFact>>,
     page: u32,
     counts: [u32; 3],
 }
 
-impl Counter<'_, '_> {
+impl ObjectCounter<'_, '_> {
     fn add(
         &mut self,
         page: u32,
@@ -133,12 +141,12 @@ impl Counter<'_, '_> {
             *matched += 1;
             self.matched.set(label);
             let label = u32::try_from(label)?;
-            self.by_label.push(AboutLabel {
+            self.by_label.push(LabelFact {
                 label,
                 kind: MATCH,
                 page,
             })?;
-            self.places.push(AboutPage {
+            self.positions.push(PageFact {
                 page,
                 kind: CHUNK,
                 numbers: [ordinal, label, begin, end],
@@ -151,15 +159,15 @@ impl Counter<'_, '_> {
         let [chunks, stopped, matched] = std::mem::take(&mut self.counts);
         if chunks > 0 {
             let numbers = [chunks, stopped, matched, 0];
-            self.by_page.push(AboutPage {
+            self.by_page.push(PageFact {
                 page: self.page,
                 kind: COUNTS,
                 numbers,
             })?;
             for (name, count) in [
-                ("chunks", chunks),
-                ("stopped", stopped),
-                ("matched", matched),
+                (counter::CHUNKS, chunks),
+                (counter::STOPPED, stopped),
+                (counter::MATCHED, matched),
             ] {
                 self.context.count(name, u64::from(count));
             }
@@ -169,82 +177,91 @@ impl Counter<'_, '_> {
 }
 
 fn match_objects(
-    source: &Source,
+    corpus: &CorpusPages,
     labels: &Labels,
     params: &DetectParams,
     context: &Context<'_>,
 ) -> Result<(), StageError> {
     let own = match params.own.is_empty() {
         true => None,
-        false => Some(context.state::<Bitmap>("own")?),
+        false => Some(context.state::<Bitmap>(state::OWN)?),
     };
     let owned = |page: u32| own.as_ref().is_some_and(|own| own.get(u64::from(page)));
-    let mut counter = Counter {
+    let mut objects = ObjectCounter {
         context,
         labels,
         no_stop: params.no_stop,
-        matched: context.state::<Bitmap>("matched")?,
-        by_page: context.shuffle::<AboutPage>("by page")?,
-        by_label: context.shuffle::<AboutLabel>("by label")?,
-        places: context.shuffle::<AboutPage>("places")?,
+        matched: context.state::<Bitmap>(state::MATCHED)?,
+        by_page: context.shuffle::<PageFact>(shuffle::BY_PAGE)?,
+        by_label: context.shuffle::<LabelFact>(shuffle::BY_LABEL)?,
+        positions: context.shuffle::<PageFact>(shuffle::POSITIONS)?,
         page: u32::MAX,
         counts: [0; 3],
     };
     match context.task()? {
-        MatchTask::Chunks(task) => source.for_each_placed_chunk(&task, |page, chunk| {
+        MatchTask::Chunks(task) => corpus.for_each_placed_chunk(&task, |page, chunk| {
             if owned(page) {
                 return Ok(());
             }
-            counter.add(page, &chunk.hash, chunk.ordinal, chunk.begin, chunk.end)
+            objects.add(
+                page,
+                &chunk.chunk_hash,
+                chunk.ordinal,
+                chunk.begin,
+                chunk.end,
+            )
         })?,
-        MatchTask::Pages(task) => source.for_each_page(task, |facts| {
+        MatchTask::Pages(task) => corpus.for_each_page(task, |facts| {
             let hash = facts.payload_sha1.and_then(|hash| hash.first_chunk());
             match hash {
-                // A page that a crawler made by going in circles is none.
+                // Pages of a crawler in a loop are skipped.
                 Some(hash) if facts.reject != Some("recursion") && !owned(facts.number) => {
                     let bytes = u32::try_from(facts.bytes).unwrap_or(u32::MAX);
-                    counter.add(facts.number, hash, 0, 0, bytes)
+                    objects.add(facts.number, hash, 0, 0, bytes)
                 }
                 _ => Ok::<_, StageError>(()),
             }
         })?,
     }
-    counter.flush()
+    objects.flush()
 }
 
 fn origins(registry: &mut Registry, set: &LabelSet) {
     let labels = Arc::clone(&set.labels);
-    registry.map("origins", move |context| {
+    registry.map(stage::ORIGINS, move |context| {
         let task: GroupTask = context.task()?;
-        let matched = context.state::<Bitmap>("matched")?;
-        let mut by_label = context.shuffle::<AboutLabel>("by label")?;
-        let mut asked = context.shuffle::<Asked>("asked")?;
-        let mut rows = context.wide_shuffle("label rows")?;
-        let foreign =
-            || Error::Parameter(format!("{} belongs to other labels", task.file.display()));
+        let matched = context.state::<Bitmap>(state::MATCHED)?;
+        let mut by_label = context.shuffle::<LabelFact>(shuffle::BY_LABEL)?;
+        let mut common = context.shuffle::<CommonLabel>(shuffle::COMMON_LABELS)?;
+        let mut rows = context.wide_shuffle(shuffle::LABEL_ROWS)?;
+        let unlike = || Error::corrupted(&task.file, "it belongs to other labels");
         let mut label = task.first_row;
         for batch in open_groups(&task.file, task.group)? {
             context.check()?;
-            for row in label_rows(&batch?).ok_or_else(foreign)? {
+            let batch = LabelRow::read(&batch?)
+                .map_err(|error| Error::corrupted(&task.file, error.to_string()))?;
+            for row in batch {
                 if labels.get(label) != Some(row.hash) {
-                    return Err(foreign().into());
+                    return Err(unlike().into());
                 }
                 if matched.get(label) {
                     let number = u32::try_from(label)?;
-                    let mut origin = |page: u32| {
-                        by_label.push(AboutLabel {
+                    let mut push_origin = |page: u32| {
+                        by_label.push(LabelFact {
                             label: number,
                             kind: ORIGIN,
                             page,
                         })
                     };
                     if row.originals.len() <= CROWD {
-                        row.originals.iter().try_for_each(|&page| origin(page))?;
+                        row.originals
+                            .iter()
+                            .try_for_each(|&page| push_origin(page))?;
                     } else {
-                        origin(COMMON)?;
-                        context.count("common labels", 1);
+                        push_origin(COMMON)?;
+                        context.count(counter::COMMON_LABELS, 1);
                         for original in row.originals {
-                            asked.push(Asked {
+                            common.push(CommonLabel {
                                 label: number,
                                 original,
                                 kind: ORIGIN,
@@ -254,11 +271,11 @@ fn origins(registry: &mut Registry, set: &LabelSet) {
                             })?;
                         }
                     }
-                    let said = Said {
+                    let origin = LabelOrigin {
                         text: row.text,
                         page: row.page,
                     };
-                    rows.push_numbered(label, 0, &serde_json::to_vec(&said)?)?;
+                    rows.push_numbered(label, 0, &serde_json::to_vec(&origin)?)?;
                 }
                 label += 1;
             }
@@ -268,23 +285,22 @@ fn origins(registry: &mut Registry, set: &LabelSet) {
 }
 
 fn attribute(registry: &mut Registry, set: &LabelSet) {
-    registry.reduce::<AboutLabel, _>("attribute", |context, groups| {
-        let mut by_page = context.shuffle::<AboutPage>("by page")?;
-        let mut rows = context.wide_shuffle("label rows")?;
+    registry.reduce::<LabelFact, _>(stage::ATTRIBUTE, |context, groups| {
+        let mut by_page = context.shuffle::<PageFact>(shuffle::BY_PAGE)?;
+        let mut rows = context.wide_shuffle(shuffle::LABEL_ROWS)?;
         let mut originals: Vec<u32> = Vec::new();
         while let Some(group) = groups.next_group()? {
             let label = group.key();
             originals.clear();
             let (mut found, mut pages) = (0u64, 0u64);
-            // Rows come by page: as many as a page has chunks that are this label become one row
-            // for each original.
+            // Rows are ordered by page. Those of one page become one row for each original.
             let mut run: Option<(u32, u32)> = None;
             let mut flush = |run: Option<(u32, u32)>, originals: &[u32]| {
                 let Some((page, chunks)) = run else {
                     return Ok(());
                 };
                 originals.iter().try_for_each(|&original| {
-                    by_page.push(AboutPage {
+                    by_page.push(PageFact {
                         page,
                         kind: HIT,
                         numbers: [label, original, chunks, 0],
@@ -315,20 +331,20 @@ fn attribute(registry: &mut Registry, set: &LabelSet) {
         Ok(())
     });
     let labels = Arc::clone(&set.labels);
-    registry.reduce("label table", move |context, groups| {
-        let mut table = context.table::<FoundRow>("labels")?;
+    registry.reduce(stage::LABEL_TABLE, move |context, groups| {
+        let mut table = context.table(LABELS_TABLE)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             let hash = labels.get(group.number()).unwrap_or_default();
-            let mut said: Option<Said> = None;
+            let mut origin: Option<LabelOrigin> = None;
             for record in group {
                 if record.order == 0 {
-                    said = Some(serde_json::from_slice(&record.value)?);
+                    origin = Some(serde_json::from_slice(&record.value)?);
                     continue;
                 }
                 let (found, pages) = serde_json::from_slice(&record.value)?;
-                let (text, origin) = match said.take() {
-                    Some(said) => (said.text, Some(said.page)),
+                let (text, page) = match origin.take() {
+                    Some(origin) => (origin.text, Some(origin.page)),
                     None => (None, None),
                 };
                 table.push(FoundRow {
@@ -336,7 +352,7 @@ fn attribute(registry: &mut Registry, set: &LabelSet) {
                     text,
                     found,
                     pages,
-                    origin,
+                    origin: page,
                 })?;
             }
         }

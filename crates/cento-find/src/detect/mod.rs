@@ -1,29 +1,32 @@
-//! Where it is copied: files, chunks, pages and neighbourhoods against labels (Ardi & Heidemann
-//! 2014 §3.3, §6.3, §7).
+//! Searches a corpus for labels: files, chunks, pages and neighbourhoods (Ardi & Heidemann 2014
+//! §3.3, §6.3, §7).
 //!
 //! * *Simple object matching*: every chunk, or file, that is a label.
-//! * *Partial matching*: a page *contains* labels by the share of its chunks that are labels.
-//!   Repeats count, stops count neither above nor below the line, and a page with no chunks left
-//!   has no score.
-//! * *Bad neighbourhoods*: all pages under a prefix of their addresses, at every level, by the mean
-//!   of their pages (step 6) and by the share of all their chunks (§3.3).
+//! * *Partial matching*: the score of a page is the share of its chunks that are labels.
+//!   Repetitions count. Chunks on the stop list are ignored in the numerator and in the
+//!   denominator, and a page without other chunks has no score.
+//! * *Bad neighbourhoods*: all pages under a prefix of their URLs, at every level, scored by the
+//!   mean of their pages (step 6) and by the share of all their chunks (§3.3).
 //!
-//! What is above its threshold is flagged: one that was given, or the mean of all scores plus their
-//! deviation.
+//! Pages and neighbourhoods above a threshold are flagged. The default threshold is the mean of all
+//! scores plus their standard deviation.
+//!
+//! With explicit thresholds, and for corpora without a common site:
 //!
 //! ```text
-//!   detect(L, C₁ ∪ C₂) = detect(L, C₁) ∪ detect(L, C₂)      for C₁ and C₂ without a site in common, with thresholds given
+//!   detect(L, C₁ ∪ C₂) = detect(L, C₁) ∪ detect(L, C₂)
 //! ```
 
+mod detect_tables;
+mod flow_names;
 mod fuzzy;
 mod grams;
+mod match_rows;
 mod matching;
+mod measures;
 mod moments;
 mod params;
-mod read;
-mod rows;
 mod score;
-mod settle;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -33,101 +36,111 @@ use cento_labels::LabelKind;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-pub use fuzzy::FuzzyRow;
-pub use grams::{GRAMS, GramsParams, GramsSummary, ItemRow, PlaceRow, grams};
-pub use matching::FoundRow;
-pub use moments::{HistogramRow, ThresholdRow};
+pub use detect_tables::{
+    CHUNKS_TABLE, COPIED_TABLE, ChunkMatchRow, CopiedRow, DetectedPageRow, LEVELS_TABLE, LevelRow,
+    MATCHES_TABLE, MatchRow, NEIGHBOURHOODS_TABLE, NeighbourhoodRow, PAGES_TABLE, SITES_TABLE,
+};
+pub use fuzzy::{FUZZY_TABLE, FuzzyRow};
+pub use grams::{
+    GRAMS, GramsParams, GramsSummary, ITEMS_TABLE, ItemRow, PLACES_TABLE, PlaceRow, grams,
+};
+pub use matching::{FoundRow, LABELS_TABLE};
+pub use measures::{histograms, levels, thresholds};
+pub use moments::{HISTOGRAM_TABLE, HistogramRow, THRESHOLDS_TABLE, ThresholdRow};
 pub use params::{DetectParams, LabelSet, LabelsUsed};
-pub use read::{histograms, levels, thresholds};
-pub use settle::{ChunkMatchRow, CopiedRow, LevelRow, MatchRow, NeighbourhoodRow, PageRow};
 
+use crate::corpus_pages::CorpusPages;
 use crate::discover::recipe_of;
 use crate::error::{Error, Result};
 use crate::names::{self, NAMED, with_named};
 use crate::numbers::Numbers;
 use crate::provenance::{originals_of, table_of};
 use crate::run::{Findings, Workplace};
-use crate::source::Source;
 use crate::tables::group_rows;
 use crate::tally::Tally;
+use flow_names::{counter, shuffle, stage, state};
 use matching::{GroupTask, MatchTask};
 
 /// The name of the analysis.
 pub const DETECT: &str = "detect";
 
-/// What was counted.
+/// The summary of `detect`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DetectSummary {
-    /// Pages that were looked at, the owner's aside.
+    /// Pages that were searched, without those of the owner.
     pub pages: u64,
-    /// The owner's pages.
+    /// Pages of the owner.
     pub own_pages: u64,
     /// Pages that have a score.
     pub scored: u64,
-    /// Chunks, or files.
+    /// Chunks or files.
     pub chunks: u64,
-    /// Those that are stops.
+    /// Those on the stop list.
     pub stopped: u64,
     /// Those that are labels.
     pub matched: u64,
     /// Labels that were found.
     pub labels: u64,
-    /// Pages that have labels.
+    /// Pages with labels.
     pub matched_pages: u64,
     /// Pages that are partial targets.
     pub targets: u64,
     /// Sites.
     pub sites: u64,
-    /// Sites that have labels.
+    /// Sites with labels.
     pub matched_sites: u64,
-    /// Sites that are flagged.
+    /// Flagged sites.
     pub flagged_sites: u64,
     /// Neighbourhoods of any depth.
     pub neighbourhoods: u64,
-    /// Those that are flagged.
+    /// Flagged neighbourhoods.
     pub flagged: u64,
-    /// Labels that more originals have than can be told apart by them, and that were found.
+    /// Labels that were found and are on too many originals to identify one.
     pub common_labels: u64,
-    /// Chunks that are such labels.
+    /// Chunks that are common labels.
     pub common_chunks: u64,
-    /// Those of them that are attributed to an original, because other chunks of their page are.
+    /// Such chunks that are attributed to an original because other chunks of their page are.
     pub attributed_common_chunks: u64,
     /// Chunks that are edited labels.
     pub fuzzy: u64,
-    /// Pages that have such.
+    /// Pages with edited labels.
     pub fuzzy_pages: u64,
-    /// Labels that were compared with edited chunks: those that have a run of words that not too
-    /// many labels have.
+    /// Labels that were compared with edited chunks: those with a run of words that is not on too
+    /// many labels.
     pub compared_labels: u64,
-    /// Runs of words that too many labels have to be compared by.
+    /// Runs of words on too many labels, which were ignored.
     pub crowded_runs: u64,
-    /// Labels of which only the beginning is known and was compared.
+    /// Labels of which only the beginning is stored and was compared.
     pub cut_labels: u64,
 }
 
-/// What is written down of a run.
+/// The parameters of a run, as recorded.
 #[derive(Serialize)]
-struct Asked<'a> {
+struct DetectSettings<'a> {
     #[serde(flatten)]
     params: &'a DetectParams,
     labels: &'a LabelsUsed,
 }
 
-/// Fails if labels were not made as the corpus was.
-pub fn check_like(source: &Source, set: &LabelSet) -> Result<()> {
+/// Fails if labels and corpus have different recipes.
+pub fn check_like(corpus: &CorpusPages, set: &LabelSet) -> Result<()> {
     let recipe = set.used().recipe;
-    for corpus in source.corpora() {
+    for corpus in corpus.corpora() {
         let found = recipe_of(corpus.parameters(), recipe.of);
         recipe.check_like(&found, set.labels.path())?;
     }
     Ok(())
 }
 
-/// Fails if what is held of pages and labels does not fit in half of the memory: two bits of a
-/// page, a bit of a label, and with edited chunks four bytes of a label and a filter. All else is
-/// shuffled, and spills.
-fn check_memory(source: &Source, set: &LabelSet, params: &DetectParams, memory: u64) -> Result<()> {
-    let (pages, labels) = (u64::from(source.all()), set.used().count);
+/// Fails if the states do not fit in half of the memory: two bits per page, one bit per label, and
+/// for edited chunks four bytes per label and a filter. Everything else is shuffled, and spills.
+fn check_memory(
+    corpus: &CorpusPages,
+    set: &LabelSet,
+    params: &DetectParams,
+    memory: u64,
+) -> Result<()> {
+    let (pages, labels) = (u64::from(corpus.all()), set.used().count);
     let mut needed = pages / 4 + labels / 8;
     if params.fuzzy.is_some() {
         needed += labels * 4 + labels / 8 + memory / 8;
@@ -142,82 +155,82 @@ fn check_memory(source: &Source, set: &LabelSet, params: &DetectParams, memory: 
     }
 }
 
-/// Looks for labels in a corpus.
+/// Searches a corpus for labels.
 pub fn detect(
-    source: &Arc<Source>,
+    corpus: &Arc<CorpusPages>,
     set: &LabelSet,
     params: &DetectParams,
     workplace: &Workplace,
 ) -> Result<Findings> {
     params.check()?;
-    check_like(source, set)?;
+    check_like(corpus, set)?;
     if set.used().count > u64::from(u32::MAX) {
         let count = set.used().count;
-        return Err(Error::Parameter(format!(
-            "{count} labels are more than can be looked for at once"
+        return Err(Error::Unsuitable(format!(
+            "{count} labels are too many for one search"
         )));
     }
     if params.fuzzy.is_some() {
-        fuzzy::check(source, set)?;
+        fuzzy::check(corpus, set)?;
     }
-    check_memory(source, set, params, workplace.memory)?;
-    let asked = Asked {
+    check_memory(corpus, set, params, workplace.memory)?;
+    let settings = DetectSettings {
         params,
         labels: set.used(),
     };
     workplace.run(
         DETECT,
-        &asked,
-        source,
+        &settings,
+        corpus,
         || {
             Ok((
-                registry(source, set, params),
-                flow(source, set, params, workplace.memory)?,
+                registry(corpus, set, params),
+                flow(corpus, set, params, workplace.memory)?,
             ))
         },
         |_, report| {
             let counted = |name: &str| report.counted(name);
             let rows = |name: &str| report.rows(name);
             Ok(json!(DetectSummary {
-                pages: counted("pages"),
-                own_pages: counted("own pages"),
-                scored: counted("scored"),
-                chunks: counted("chunks"),
-                stopped: counted("stopped"),
-                matched: counted("matched"),
-                labels: rows("labels"),
-                matched_pages: rows("pages"),
-                targets: counted("targets"),
-                sites: counted("sites"),
-                matched_sites: rows("sites"),
-                flagged_sites: counted("flagged sites"),
-                neighbourhoods: counted("neighbourhoods"),
-                flagged: counted("flagged"),
-                common_labels: counted("common labels"),
-                common_chunks: counted("common chunks"),
-                attributed_common_chunks: counted("attributed common chunks"),
-                fuzzy: rows("fuzzy"),
-                fuzzy_pages: counted("fuzzy pages"),
-                compared_labels: counted("compared labels"),
-                crowded_runs: counted("crowded runs"),
-                cut_labels: counted("cut labels"),
+                pages: counted(counter::PAGES),
+                own_pages: counted(counter::OWN_PAGES),
+                scored: counted(counter::SCORED),
+                chunks: counted(counter::CHUNKS),
+                stopped: counted(counter::STOPPED),
+                matched: counted(counter::MATCHED),
+                labels: rows(LABELS_TABLE.as_str()),
+                matched_pages: rows(PAGES_TABLE.as_str()),
+                targets: counted(counter::TARGETS),
+                sites: counted(counter::SITES),
+                matched_sites: rows(SITES_TABLE.as_str()),
+                flagged_sites: counted(counter::FLAGGED_SITES),
+                neighbourhoods: counted(counter::NEIGHBOURHOODS),
+                flagged: counted(counter::FLAGGED),
+                common_labels: counted(counter::COMMON_LABELS),
+                common_chunks: counted(counter::COMMON_CHUNKS),
+                attributed_common_chunks: counted(counter::ATTRIBUTED_COMMON),
+                fuzzy: rows(FUZZY_TABLE.as_str()),
+                fuzzy_pages: counted(counter::FUZZY_PAGES),
+                compared_labels: counted(counter::COMPARED_LABELS),
+                crowded_runs: counted(counter::CROWDED_RUNS),
+                cut_labels: counted(counter::CUT_LABELS),
             }))
         },
     )
 }
 
-/// What the names in the flow mean.
-pub fn registry(source: &Arc<Source>, set: &LabelSet, params: &DetectParams) -> Registry {
+/// The stages and states of the flow.
+pub fn registry(corpus: &Arc<CorpusPages>, set: &LabelSet, params: &DetectParams) -> Registry {
     let mut registry = Registry::new();
     registry.state::<Numbers>("numbers");
     registry.state::<Tally>("tally");
-    matching::register(&mut registry, source, set, params);
-    score::register(&mut registry, source, params);
-    settle::register(&mut registry, set, params);
+    matching::register(&mut registry, corpus, set, params);
+    score::register(&mut registry, corpus, params);
+    detect_tables::register(&mut registry, set, params);
     if params.fuzzy.is_some() {
-        fuzzy::register(&mut registry, source, set, params);
+        fuzzy::register(&mut registry, corpus, set, params);
     }
-    names::register(&mut registry, source);
+    names::register(&mut registry, corpus);
     registry
 }
 
@@ -236,18 +249,18 @@ fn group_tasks(file: &Path) -> Result<Vec<Value>> {
     Ok(tasks)
 }
 
-fn flow(source: &Source, set: &LabelSet, params: &DetectParams, memory: u64) -> Result<Flow> {
-    let bits = 32 - source.all().leading_zeros();
+fn flow(corpus: &CorpusPages, set: &LabelSet, params: &DetectParams, memory: u64) -> Result<Flow> {
+    let bits = 32 - corpus.all().leading_zeros();
     let labels = set.used().count;
     let label_bits = (64 - labels.leading_zeros()).max(1);
     let bitmap = |count: u64| json!({ "bytes": count.div_ceil(8).max(8) });
     let tasks = match set.used().recipe.of {
         LabelKind::Files => {
-            let tasks = 0..source.page_tasks().len();
+            let tasks = 0..corpus.page_tasks().len();
             tasks.map(|task| json!(MatchTask::Pages(task))).collect()
         }
         LabelKind::Chunks => {
-            let tasks = source.chunk_tasks()?.into_iter();
+            let tasks = corpus.chunk_tasks()?.into_iter();
             tasks.map(|task| json!(MatchTask::Chunks(task))).collect()
         }
     };
@@ -263,152 +276,152 @@ fn flow(source: &Source, set: &LabelSet, params: &DetectParams, memory: u64) -> 
         true => group_rows(&originals_of(set.labels.path()))?.iter().sum(),
         false => 0,
     };
-    let mut flow = with_named(Flow::new(DETECT), source)
-        .state("matched", "bitmap", bitmap(labels))
-        // By remainder: an original that is not wanted may be named as well, and is then left out.
-        .state("known originals", "bitmap", bitmap(count.max(1 << 13)))
-        .state("page moments", "tally", json!(null))
-        .state("moments", "tally", json!(null))
-        .shuffle_of_numbers("by page", bits)
-        .shuffle_of_numbers("by label", label_bits)
-        .shuffle_of_numbers("places", bits)
-        .shuffle_of_numbers("asked", label_bits)
-        .shuffle_of_numbers("answers", bits)
-        .shuffle_of_numbers("scored", bits)
-        .shuffle_of_numbers("label rows", label_bits)
-        .shuffle_of_numbers("by original", 32)
-        .shuffle_of_numbers("page rows", bits)
-        .shuffle("by prefix")
-        .shuffle_of_numbers("bad", bits)
-        .shuffle("by site");
-    for ranked in ["ranked pages", "ranked prefixes", "ranked sites"] {
+    let mut flow = with_named(Flow::new(DETECT), corpus)
+        .state(state::MATCHED, "bitmap", bitmap(labels))
+        // Indexed modulo its size: a few more originals may be named, and are then ignored.
+        .state(state::KNOWN_ORIGINALS, "bitmap", bitmap(count.max(1 << 13)))
+        .state(state::PAGE_MOMENTS, "tally", json!(null))
+        .state(state::MOMENTS, "tally", json!(null))
+        .shuffle_of_numbers(shuffle::BY_PAGE, bits)
+        .shuffle_of_numbers(shuffle::BY_LABEL, label_bits)
+        .shuffle_of_numbers(shuffle::POSITIONS, bits)
+        .shuffle_of_numbers(shuffle::COMMON_LABELS, label_bits)
+        .shuffle_of_numbers(shuffle::COMMON_MATCHES, bits)
+        .shuffle_of_numbers(shuffle::SCORED, bits)
+        .shuffle_of_numbers(shuffle::LABEL_ROWS, label_bits)
+        .shuffle_of_numbers(shuffle::BY_ORIGINAL, 32)
+        .shuffle_of_numbers(shuffle::PAGE_ROWS, bits)
+        .shuffle(shuffle::BY_PREFIX)
+        .shuffle_of_numbers(shuffle::MATCHED_PREFIXES, bits)
+        .shuffle(shuffle::BY_SITE);
+    for ranked in [
+        shuffle::RANKED_PAGES,
+        shuffle::RANKED_PREFIXES,
+        shuffle::RANKED_SITES,
+    ] {
         flow = flow.shuffle_of_numbers(ranked, 32);
     }
-    for table in [
-        "labels",
-        "pages",
-        "chunks",
-        "matches",
-        "neighbourhoods",
-        "sites",
-        "copied",
-        "thresholds",
-        "histogram",
-        "levels",
-    ] {
-        flow = flow.table(table);
-    }
-    let mut matching = Stage::map("match", tasks)
-        .with(json!({ "source": source.identity(), "params": params, "labels": set.used() }))
-        .writes("matched")
-        .writes("by page")
-        .writes("by label")
-        .writes("places");
+    flow = flow
+        .table(LABELS_TABLE)
+        .table(PAGES_TABLE)
+        .table(CHUNKS_TABLE)
+        .table(MATCHES_TABLE)
+        .table(NEIGHBOURHOODS_TABLE)
+        .table(SITES_TABLE)
+        .table(COPIED_TABLE)
+        .table(THRESHOLDS_TABLE)
+        .table(HISTOGRAM_TABLE)
+        .table(LEVELS_TABLE);
+    let mut matching = Stage::map(stage::MATCH, tasks)
+        .with(json!({ "source": corpus.identity(), "params": params, "labels": set.used() }))
+        .writes(state::MATCHED)
+        .writes(shuffle::BY_PAGE)
+        .writes(shuffle::BY_LABEL)
+        .writes(shuffle::POSITIONS);
     if !params.own.is_empty() {
         flow = flow
-            .state("own", "bitmap", bitmap(u64::from(source.all())))
+            .state(state::OWN, "bitmap", bitmap(u64::from(corpus.all())))
             .stage(
-                Stage::map("own", source.page_tasks())
+                Stage::map(stage::OWN, corpus.page_tasks())
                     .with(json!(params.own))
-                    .writes("own"),
+                    .writes(state::OWN),
             );
-        matching = matching.reads("own");
+        matching = matching.reads(state::OWN);
     }
     flow = flow
         .stage(matching)
         .stage(
-            Stage::map("origins", table)
-                .reads("matched")
-                .writes("by label")
-                .writes("asked")
-                .writes("label rows"),
+            Stage::map(stage::ORIGINS, table)
+                .reads(state::MATCHED)
+                .writes(shuffle::BY_LABEL)
+                .writes(shuffle::COMMON_LABELS)
+                .writes(shuffle::LABEL_ROWS),
         )
         .stage(
-            Stage::reduce("attribute", "by label")
-                .writes("by page")
-                .writes("label rows"),
+            Stage::reduce(stage::ATTRIBUTE, shuffle::BY_LABEL)
+                .writes(shuffle::BY_PAGE)
+                .writes(shuffle::LABEL_ROWS),
         )
-        .stage(Stage::reduce("label table", "label rows").writes("labels"))
+        .stage(Stage::reduce(stage::LABEL_TABLE, shuffle::LABEL_ROWS).writes(LABELS_TABLE.as_str()))
         .stage(
-            Stage::reduce("score", "by page")
+            Stage::reduce(stage::SCORE, shuffle::BY_PAGE)
                 .writes(NAMED)
-                .writes("known originals")
-                .writes("page moments")
-                .writes("page rows")
-                .writes("by original")
-                .writes("places")
-                .writes("asked")
-                .writes("scored"),
+                .writes(state::KNOWN_ORIGINALS)
+                .writes(state::PAGE_MOMENTS)
+                .writes(shuffle::PAGE_ROWS)
+                .writes(shuffle::BY_ORIGINAL)
+                .writes(shuffle::POSITIONS)
+                .writes(shuffle::COMMON_LABELS)
+                .writes(shuffle::SCORED),
         )
-        .stage(Stage::reduce("common", "asked").writes("answers"))
+        .stage(Stage::reduce(stage::COMMON, shuffle::COMMON_LABELS).writes(shuffle::COMMON_MATCHES))
         .stage(
-            Stage::reduce("attribute common", "answers")
-                .writes("by original")
-                .writes("places"),
+            Stage::reduce(stage::ATTRIBUTE_COMMON, shuffle::COMMON_MATCHES)
+                .writes(shuffle::BY_ORIGINAL)
+                .writes(shuffle::POSITIONS),
         )
-        .stage(Stage::reduce("place", "places").writes("page rows"))
+        .stage(Stage::reduce(stage::LOCATE, shuffle::POSITIONS).writes(shuffle::PAGE_ROWS))
         .stage(
-            Stage::map("original names", originals)
-                .reads("known originals")
-                .writes("by original"),
+            Stage::map(stage::ORIGINAL_NAMES, originals)
+                .reads(state::KNOWN_ORIGINALS)
+                .writes(shuffle::BY_ORIGINAL),
         )
-        .stage(Stage::reduce("taken", "by original").writes("page rows"))
+        .stage(Stage::reduce(stage::COPIED, shuffle::BY_ORIGINAL).writes(shuffle::PAGE_ROWS))
         .stage(
-            Stage::map("prefixes of pages", source.page_tasks())
+            Stage::map(stage::PREFIXES, corpus.page_tasks())
                 .with(json!(params.depth))
-                .writes("scored"),
+                .writes(shuffle::SCORED),
         )
-        .stage(Stage::reduce("neighbours", "scored").writes("by prefix"))
+        .stage(Stage::reduce(stage::NEIGHBOURS, shuffle::SCORED).writes(shuffle::BY_PREFIX))
         .stage(
-            Stage::reduce("gather", "by prefix")
+            Stage::reduce(stage::AGGREGATE, shuffle::BY_PREFIX)
                 .writes(NAMED)
-                .writes("moments")
-                .writes("bad"),
+                .writes(state::MOMENTS)
+                .writes(shuffle::MATCHED_PREFIXES),
         );
-    let mut named = vec!["page rows", "bad"];
+    let mut named = vec![shuffle::PAGE_ROWS, shuffle::MATCHED_PREFIXES];
     if params.fuzzy.is_some() {
-        flow = fuzzy::with_stages(flow, source, set, !params.own.is_empty(), memory)?;
+        flow = fuzzy::with_stages(flow, corpus, set, !params.own.is_empty(), memory)?;
         named.push(fuzzy::ROWS);
     }
     flow = flow
-        .stage(names::stage(source, &named))
+        .stage(names::stage(corpus, &named))
         .stage(
-            Stage::reduce("pages", "page rows")
-                .named("page table")
-                .reads("page moments")
-                .writes("ranked pages")
-                .writes("by site")
-                .writes("chunks")
-                .writes("matches"),
+            Stage::reduce(stage::PAGES, shuffle::PAGE_ROWS)
+                .reads(state::PAGE_MOMENTS)
+                .writes(shuffle::RANKED_PAGES)
+                .writes(shuffle::BY_SITE)
+                .writes(CHUNKS_TABLE.as_str())
+                .writes(MATCHES_TABLE.as_str()),
         )
-        .stage(Stage::reduce("list pages", "ranked pages").writes("pages"))
+        .stage(Stage::reduce(stage::PAGE_TABLE, shuffle::RANKED_PAGES).writes(PAGES_TABLE.as_str()))
         .stage(
-            Stage::reduce("prefixes", "bad")
-                .reads("moments")
-                .writes("ranked prefixes")
-                .writes("by site"),
-        )
-        .stage(Stage::reduce("list prefixes", "ranked prefixes").writes("neighbourhoods"))
-        .stage(
-            Stage::reduce("sites", "by site")
-                .named("site sums")
-                .writes("ranked sites"),
+            Stage::reduce(stage::NEIGHBOURHOODS, shuffle::MATCHED_PREFIXES)
+                .reads(state::MOMENTS)
+                .writes(shuffle::RANKED_PREFIXES)
+                .writes(shuffle::BY_SITE),
         )
         .stage(
-            Stage::reduce("list sites", "ranked sites")
-                .writes("sites")
-                .writes("copied"),
+            Stage::reduce(stage::NEIGHBOURHOOD_TABLE, shuffle::RANKED_PREFIXES)
+                .writes(NEIGHBOURHOODS_TABLE.as_str()),
+        )
+        .stage(Stage::reduce(stage::SITES, shuffle::BY_SITE).writes(shuffle::RANKED_SITES))
+        .stage(
+            Stage::reduce(stage::SITE_TABLE, shuffle::RANKED_SITES)
+                .writes(SITES_TABLE.as_str())
+                .writes(COPIED_TABLE.as_str()),
         )
         .stage(
-            Stage::map("thresholds", vec![json!(0)])
-                .reads("page moments")
-                .reads("moments")
-                .writes("thresholds")
-                .writes("histogram")
-                .writes("levels"),
+            Stage::map(stage::THRESHOLDS, vec![json!(0)])
+                .reads(state::PAGE_MOMENTS)
+                .reads(state::MOMENTS)
+                .writes(THRESHOLDS_TABLE.as_str())
+                .writes(HISTOGRAM_TABLE.as_str())
+                .writes(LEVELS_TABLE.as_str()),
         );
     if params.fuzzy.is_some() {
-        flow = flow.stage(Stage::reduce("fuzzy table", fuzzy::ROWS).writes("fuzzy"));
+        flow =
+            flow.stage(Stage::reduce(stage::FUZZY_TABLE, fuzzy::ROWS).writes(FUZZY_TABLE.as_str()));
     }
     Ok(flow)
 }

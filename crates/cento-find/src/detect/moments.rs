@@ -1,108 +1,112 @@
-//! Means, deviations, histograms and verdicts of scores, in whole numbers.
+//! Means, deviations, histograms and thresholds of scores, in integers.
 //!
-//! A score is a whole number of 2⁻⁶⁰, rounded to the nearest. Sums and squares of such numbers are
-//! exact, so they do not depend on the order of adding, and "is it above the mean plus one
-//! deviation?" is decided without rounding:
+//! A score is an integer in units of 2⁻⁶⁰, rounded to the nearest. Sums and squares of scores are
+//! exact, so they do not depend on the order of addition, and whether a score is above the mean
+//! plus one deviation is decided without rounding:
 //!
 //! ```text
 //!   x > S/n + √(nQ − S²)/n    ⇔    nx > S  and  (nx − S)² > nQ − S²       S = Σx, Q = Σx²
 //! ```
 //!
-//! So where all scores are equal none is above their mean, whatever they are.
+//! So if all scores are equal, none is above their mean.
 
 use std::cmp::Ordering;
 
-use cento_flow::table_row;
+use cento_flow::{TableName, table_row};
 
 use crate::tally::{Counts, Tally};
 
-/// A score of 1: finer than a number of type `f64`, so that people read the share and not how it
-/// was rounded.
+/// A score of 1. Scores are finer than `f64`, so that converting them gives the nearest share.
 pub(super) const ONE: u64 = 1 << BITS;
 const BITS: u32 = 60;
-/// Bins of a histogram.
+/// The number of bins of a histogram.
 pub(super) const BINS: u64 = 100;
-/// Further bits of the shares that are added up to the mean of a neighbourhood.
+/// Additional bits of the shares that are summed up for the mean of a neighbourhood.
 const FINER: u32 = 30;
 
-/// Which score it is.
+/// The kinds of scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ScoreKind {
     /// The share of a page's chunks that are labels.
     Page,
-    /// The mean of that over the pages of a neighbourhood.
+    /// The mean of this share over the pages of a neighbourhood.
     Mean,
     /// The share of all chunks of a neighbourhood.
     Ratio,
 }
 
-impl Kind {
-    pub(super) const ALL: [Kind; 3] = [Kind::Page, Kind::Mean, Kind::Ratio];
+impl ScoreKind {
+    pub(super) const ALL: [ScoreKind; 3] = [ScoreKind::Page, ScoreKind::Mean, ScoreKind::Ratio];
 
     pub(super) fn name(self) -> &'static str {
         match self {
-            Kind::Page => "page",
-            Kind::Mean => "mean",
-            Kind::Ratio => "ratio",
+            ScoreKind::Page => "page",
+            ScoreKind::Mean => "mean",
+            ScoreKind::Ratio => "ratio",
         }
     }
 
     fn key(self) -> u64 {
         1000 * match self {
-            Kind::Page => 0,
-            Kind::Mean => 1,
-            Kind::Ratio => 2,
+            ScoreKind::Page => 0,
+            ScoreKind::Mean => 1,
+            ScoreKind::Ratio => 2,
         }
     }
 }
 
-/// Behind the key of a kind come its bins, and at this distance its squares.
+/// The distance between the key of a kind and the key of its squares. The bins are in between.
 const SQUARES: u64 = 500;
 
+/// The statistics of each kind of score.
+pub const THRESHOLDS_TABLE: TableName<ThresholdRow> = TableName::new("thresholds");
+/// The histogram of each kind of score.
+pub const HISTOGRAM_TABLE: TableName<HistogramRow> = TableName::new("histogram");
+
 table_row! {
-    /// What the scores of one kind are, all together.
+    /// The statistics of the scores of one kind.
     #[derive(Debug, Clone, PartialEq)]
     pub struct ThresholdRow {
         /// The score: `page`, `mean` or `ratio`.
         pub score: String,
-        /// How many have it.
+        /// The number of pages or neighbourhoods with this score.
         pub objects: u64,
         /// Their mean.
         pub mean: f64,
         /// Their standard deviation.
         pub deviation: f64,
-        /// What must be exceeded: the mean plus the deviation, unless it was given.
+        /// The threshold to exceed: the mean plus the deviation, or the one from the parameters.
         pub threshold: f64,
     }
 }
 
 table_row! {
-    /// How many have a score in a range.
+    /// A bin of a histogram.
     #[derive(Debug, Clone, PartialEq)]
     pub struct HistogramRow {
         /// The score: `page`, `mean` or `ratio`.
         pub score: String,
-        /// Where the range begins.
+        /// The lower end of the bin.
         pub begin: f64,
-        /// Where it ends; 1 is in the last one.
+        /// The upper end, which belongs to the next bin; 1 is in the last bin.
         pub end: f64,
-        /// How many.
+        /// The number of pages or neighbourhoods in the bin.
         pub objects: u64,
     }
 }
 
-/// A share as a whole number of 2⁻⁶⁰, rounded to the nearest, so that a half is a half.
+/// Returns a share as a score, rounded to the nearest, so that a half is exactly a half.
 pub(super) fn share(part: u64, whole: u64) -> u64 {
     let whole = u128::from(whole.max(1));
     ((u128::from(part) * u128::from(ONE) + whole / 2) / whole) as u64
 }
 
-/// A share that somebody typed: the decimal number and not its binary neighbour, so that 3 of 10
-/// are not above 0.3.
+/// Returns a share from an option as a score: the decimal number and not its binary neighbour, so
+/// that 3 of 10 are not above 0.3.
 pub(super) fn typed(share: f64) -> u64 {
-    // Digits beyond these are below what a score can tell.
+    // Further digits are below the resolution of a score.
     const DIGITS: usize = 20;
-    // The shortest text that means this number is what was typed.
+    // The shortest decimal that parses to this number is the one in the option.
     let text = share.clamp(0.0, 1.0).to_string();
     let (whole, part) = text.split_once('.').unwrap_or((text.as_str(), ""));
     let (mut number, mut scale) = (u128::from(whole == "1"), 1u128);
@@ -114,12 +118,12 @@ pub(super) fn typed(share: f64) -> u64 {
     ((number * u128::from(ONE) + scale / 2) / scale) as u64
 }
 
-/// A score as people read it.
+/// Returns a score as a real number.
 pub(super) fn real(score: u64) -> f64 {
     score as f64 / ONE as f64
 }
 
-/// The mean of many shares, as exact as a score can be.
+/// The mean of many shares, to the resolution of a score.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Mean {
     sum: u128,
@@ -127,22 +131,21 @@ pub(super) struct Mean {
 }
 
 impl Mean {
-    /// Adds a share. Both numbers have 32 bits.
+    /// Adds a share.
     pub(super) fn add(&mut self, part: u32, whole: u32) {
-        // Rounded down, at 2⁻⁹⁰: four thousand million of them fit, and are not off by one unit of
-        // a score.
+        // Rounded down to 2⁻⁹⁰: 2³² shares fit, and their error is below one unit of a score.
         self.sum += (u128::from(part) << (BITS + FINER)) / u128::from(whole.max(1));
         self.count += 1;
     }
 
-    /// The mean as a score.
+    /// Returns the mean as a score.
     pub(super) fn score(self) -> u64 {
         let mean = self.sum / u128::from(self.count.max(1));
         ((mean + (1 << (FINER - 1))) >> FINER) as u64
     }
 }
 
-/// A number of 256 bits: as much as the square of a sum of scores needs.
+/// An unsigned integer of 256 bits, enough for the square of a sum of scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Wide {
     high: u128,
@@ -197,15 +200,15 @@ impl Wide {
 
 /// The sums of one task.
 pub(super) struct Moments {
-    kind: Kind,
+    kind: ScoreKind,
     sums: Counts,
-    /// The sum of squares, by 32 bits of them.
+    /// The sums of the 32-bit limbs of the squares.
     squares: Counts,
     bins: Vec<u64>,
 }
 
 impl Moments {
-    pub(super) fn new(kind: Kind) -> Moments {
+    pub(super) fn new(kind: ScoreKind) -> Moments {
         Moments {
             kind,
             sums: [0; 4],
@@ -229,7 +232,7 @@ impl Moments {
         }
     }
 
-    /// Says what the task has counted.
+    /// Adds the sums to the tally of all tasks.
     pub(super) fn note(&self, tally: &Tally, task: usize) {
         tally.note(task, self.kind.key(), self.sums);
         tally.note(task, self.kind.key() + SQUARES, self.squares);
@@ -241,8 +244,8 @@ impl Moments {
     }
 }
 
-/// The bin of a score. A score that is the nearest to k hundredths is in the bin that begins there,
-/// however it was rounded.
+/// Returns the bin of a score. The score nearest to k hundredths is in the bin that begins there,
+/// whether it was rounded up or down.
 fn bin_of(score: u64) -> usize {
     let hundred = u128::from(score) * u128::from(BINS);
     let nearest = ((hundred + u128::from(ONE / 2)) / u128::from(ONE)) as u64;
@@ -254,12 +257,12 @@ fn bin_of(score: u64) -> usize {
     bin.min(BINS - 1) as usize
 }
 
-/// What a score must exceed.
+/// A threshold that a score must exceed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Limit {
-    /// What was given.
-    Given(u64),
-    /// The mean of all scores plus their deviation: how many there are, their sum, and n²σ².
+    /// A threshold from the parameters.
+    Fixed(u64),
+    /// The mean of all scores plus their deviation: their number n, their sum, and n²σ².
     Deviation {
         count: u64,
         sum: u128,
@@ -268,10 +271,10 @@ pub(super) enum Limit {
 }
 
 impl Limit {
-    /// The limit of a kind of score.
-    pub(super) fn of(tally: &Tally, kind: Kind, given: Option<f64>) -> Limit {
-        match given {
-            Some(given) => Limit::Given(typed(given)),
+    /// Returns the threshold of a kind of score.
+    pub(super) fn of(tally: &Tally, kind: ScoreKind, fixed: Option<f64>) -> Limit {
+        match fixed {
+            Some(fixed) => Limit::Fixed(typed(fixed)),
             None => {
                 let (count, sum, variance) = moments(tally, kind);
                 Limit::Deviation {
@@ -283,10 +286,10 @@ impl Limit {
         }
     }
 
-    /// Whether a score is above it.
+    /// Whether the threshold is below a score.
     pub(super) fn is_below(&self, score: u64) -> bool {
         match *self {
-            Limit::Given(given) => score > given,
+            Limit::Fixed(fixed) => score > fixed,
             Limit::Deviation {
                 count,
                 sum,
@@ -303,8 +306,8 @@ impl Limit {
     }
 }
 
-/// How many scores there are, their sum, and n²σ² = nΣx² − (Σx)².
-fn moments(tally: &Tally, kind: Kind) -> (u64, u128, Wide) {
+/// Returns the number of scores n, their sum, and n²σ² = nΣx² − (Σx)².
+fn moments(tally: &Tally, kind: ScoreKind) -> (u64, u128, Wide) {
     let sums = tally.sums();
     let [count, low, high, _] = sums.get(&kind.key()).copied().unwrap_or_default();
     let limbs = sums
@@ -320,8 +323,8 @@ fn moments(tally: &Tally, kind: Kind) -> (u64, u128, Wide) {
     (count, sum, variance)
 }
 
-/// Mean, deviation and threshold of a kind of score.
-pub(super) fn threshold(tally: &Tally, kind: Kind, given: Option<f64>) -> ThresholdRow {
+/// Returns the mean, deviation and threshold of a kind of score.
+pub(super) fn threshold(tally: &Tally, kind: ScoreKind, fixed: Option<f64>) -> ThresholdRow {
     let (count, sum, variance) = moments(tally, kind);
     let n = u128::from(count.max(1));
     let mean = ((sum / n) as f64 + (sum % n) as f64 / n as f64) / ONE as f64;
@@ -331,12 +334,12 @@ pub(super) fn threshold(tally: &Tally, kind: Kind, given: Option<f64>) -> Thresh
         objects: count,
         mean,
         deviation,
-        threshold: given.unwrap_or(mean + deviation),
+        threshold: fixed.unwrap_or(mean + deviation),
     }
 }
 
-/// The histogram of a kind of score.
-pub(super) fn histogram(tally: &Tally, kind: Kind) -> Vec<HistogramRow> {
+/// Returns the histogram of a kind of score.
+pub(super) fn histogram(tally: &Tally, kind: ScoreKind) -> Vec<HistogramRow> {
     let sums = tally.sums();
     let bins = (0..BINS).map(|bin| {
         let objects = sums.get(&(kind.key() + 1 + bin)).map_or(0, |sum| sum[0]);
@@ -359,7 +362,7 @@ mod tests {
     fn tallied(scores: &[(u64, u64)]) -> Tally {
         let tally = Tally::default();
         for (task, some) in scores.chunks(7).enumerate() {
-            let mut moments = Moments::new(Kind::Mean);
+            let mut moments = Moments::new(ScoreKind::Mean);
             some.iter()
                 .for_each(|&(part, whole)| moments.add(share(part, whole)));
             moments.note(&tally, task);
@@ -377,37 +380,37 @@ mod tests {
             let count = reals.len() as f64;
             let mean = reals.iter().sum::<f64>() / count;
             let variance = reals.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / count;
-            let found = threshold(&tally, Kind::Mean, None);
+            let found = threshold(&tally, ScoreKind::Mean, None);
             prop_assert_eq!(found.objects as usize, scores.len());
             prop_assert!((found.mean - mean).abs() < 1e-12);
             prop_assert!((found.deviation - variance.sqrt()).abs() < 1e-7);
-            prop_assert_eq!(histogram(&tally, Kind::Mean).iter().map(|row| row.objects).sum::<u64>(), found.objects);
-            prop_assert_eq!(threshold(&tally, Kind::Page, Some(0.5)).threshold, 0.5);
-            // The verdict is that of real numbers, wherever these can tell.
-            let limit = Limit::of(&tally, Kind::Mean, None);
+            prop_assert_eq!(histogram(&tally, ScoreKind::Mean).iter().map(|row| row.objects).sum::<u64>(), found.objects);
+            prop_assert_eq!(threshold(&tally, ScoreKind::Page, Some(0.5)).threshold, 0.5);
+            // The same verdict as with real numbers, where their precision suffices.
+            let limit = Limit::of(&tally, ScoreKind::Mean, None);
             for (&(part, whole), &score) in scores.iter().zip(&reals) {
                 let above = score - (mean + variance.sqrt());
                 prop_assert!(above.abs() < 1e-7 || limit.is_below(share(part, whole)) == (above > 0.0));
             }
         }
 
-        /// Scores are equal, or one half of them is and the other half is: nobody is above the mean
-        /// plus one deviation.
+        /// If all scores are equal, or there are two values of equal frequency, none is above the
+        /// mean plus one deviation.
         #[test]
         fn rounding_decides_no_verdict(one in (0u64..40, 1u64..40), other in (0u64..40, 1u64..40), times in 1usize..30) {
             let one = (one.0, one.0 + one.1);
             let other = (other.0, other.0 + other.1);
             let mut scores = vec![one; times];
-            let all_equal = Limit::of(&tallied(&scores), Kind::Mean, None);
+            let all_equal = Limit::of(&tallied(&scores), ScoreKind::Mean, None);
             prop_assert!(!all_equal.is_below(share(one.0, one.1)));
             scores.extend(vec![other; times]);
-            let halves = Limit::of(&tallied(&scores), Kind::Mean, None);
+            let halves = Limit::of(&tallied(&scores), ScoreKind::Mean, None);
             prop_assert!(!halves.is_below(share(one.0, one.1)) && !halves.is_below(share(other.0, other.1)));
         }
 
         #[test]
-        fn a_typed_share_is_the_decimal_number(part in 0u64..1000, times in 1u64..50) {
-            let limit = Limit::Given(typed(part as f64 / 1000.0));
+        fn a_share_from_an_option_is_the_decimal_number(part in 0u64..1000, times in 1u64..50) {
+            let limit = Limit::Fixed(typed(part as f64 / 1000.0));
             prop_assert!(!limit.is_below(share(part * times, 1000 * times)));
             prop_assert!(limit.is_below(share(part * times + 1, 1000 * times)));
         }
@@ -425,26 +428,25 @@ mod tests {
 
     #[test]
     fn the_threshold_of_the_paper_is_mean_plus_deviation() {
-        // §6.3: a mean of 0.04 and a deviation of 0.123 flag what is above 0.163. Here 1
-        // neighbourhood of 25 is bad through and through: a mean of 0.04, and a deviation of √(0.04
-        // · 0.96).
+        // §6.3: a mean of 0.04 and a deviation of 0.123 flag what is above 0.163. Here the score of
+        // one neighbourhood of 25 is 1: a mean of 0.04, and a deviation of √(0.04 · 0.96).
         let tally = Tally::default();
-        let mut moments = Moments::new(Kind::Ratio);
+        let mut moments = Moments::new(ScoreKind::Ratio);
         moments.add(ONE);
         (0..24).for_each(|_| moments.add(0));
         moments.note(&tally, 0);
-        let found = threshold(&tally, Kind::Ratio, None);
+        let found = threshold(&tally, ScoreKind::Ratio, None);
         assert!((found.mean - 0.04).abs() < 1e-12);
         assert!((found.deviation - 0.0384f64.sqrt()).abs() < 1e-12);
         assert_eq!(found.threshold, found.mean + found.deviation);
-        let limit = Limit::of(&tally, Kind::Ratio, None);
+        let limit = Limit::of(&tally, ScoreKind::Ratio, None);
         assert!(limit.is_below(ONE) && !limit.is_below(0));
-        let bins = histogram(&tally, Kind::Ratio);
+        let bins = histogram(&tally, ScoreKind::Ratio);
         assert_eq!((bins[0].objects, bins[99].objects), (24, 1));
     }
 
     #[test]
-    fn every_hundredth_begins_its_own_bin() {
+    fn every_hundredth_begins_a_bin() {
         for hundredth in 0..100 {
             assert_eq!(bin_of(share(hundredth, 100)), hundredth as usize);
             assert_eq!(bin_of(share(3 * hundredth, 300)), hundredth as usize);

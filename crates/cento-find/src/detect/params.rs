@@ -1,4 +1,4 @@
-//! What is asked of `detect`.
+//! The parameters of `detect`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,58 +10,59 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::provenance::{ORIGINALS, TABLE, originals_of, table_of};
 
-/// The parameters of `detect`. What is not given of the thresholds is the mean of all scores of its
-/// kind, plus their deviation.
+/// The parameters of `detect`. The default of a threshold is the mean of all scores of its kind
+/// plus their standard deviation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DetectParams {
     /// A page is a partial target if more than this share of its chunks are labels.
     pub page_threshold: Option<f64>,
     /// A neighbourhood is bad if the mean of its pages is above this.
     pub mean_threshold: Option<f64>,
-    /// Or if the share of all its chunks is.
+    /// A neighbourhood is also bad if the share of all its chunks is above this.
     pub ratio_threshold: Option<f64>,
-    /// Whether stops count as any other chunk.
+    /// Whether the stop list is ignored.
     pub no_stop: bool,
-    /// Domains and hosts whose pages are left out: the owner's own.
+    /// Domains and hosts of the owner, whose pages are skipped.
     pub own: Vec<String>,
-    /// How many levels of neighbourhoods there are; all if not given, sites alone if 1.
+    /// The number of levels of neighbourhoods; 1 is sites only, the default is all.
     pub depth: Option<u32>,
-    /// The least share of a label's words that an edited chunk has in the same runs; none are
-    /// looked for if not given.
+    /// The minimum share of the words of a label that an edited chunk has in runs of four words. By
+    /// default edited chunks are not searched for.
     pub fuzzy: Option<f64>,
 }
 
 impl DetectParams {
-    /// Fails if the numbers make no sense.
+    /// Fails if a parameter is out of range.
     pub fn check(&self) -> Result<()> {
         for (name, value) in [
-            ("threshold of pages", self.page_threshold),
-            ("threshold of means", self.mean_threshold),
-            ("threshold of ratios", self.ratio_threshold),
+            ("page threshold", self.page_threshold),
+            ("mean threshold", self.mean_threshold),
+            ("ratio threshold", self.ratio_threshold),
         ] {
             if let Some(value) = value
                 && !(0.0..1.0).contains(&value)
             {
-                let why = "a share is above it only from 0 to below 1";
-                return Err(Error::Parameter(format!("a {name} of {value}: {why}")));
+                return Err(Error::Usage(format!(
+                    "a {name} of {value} is not at least 0 and below 1"
+                )));
             }
         }
         if let Some(least) = self.fuzzy
             && !(0.2..=1.0).contains(&least)
         {
-            return Err(Error::Parameter(format!(
-                "a share of {least} is not between 0.2 and 1"
+            return Err(Error::Usage(format!(
+                "a minimum share of {least} for --fuzzy is not between 0.2 and 1"
             )));
         }
         if self.depth == Some(0) {
-            return Err(Error::Parameter(
-                "at depth 0 there is no neighbourhood: 1 is sites alone".to_owned(),
+            return Err(Error::Usage(
+                "the smallest depth is 1, which is sites only".to_owned(),
             ));
         }
         Ok(())
     }
 
-    /// Whether a page is the owner's: its domain or host is named, or one above its host.
+    /// Whether a page is the owner's: `own` has its domain, its host, or a parent of its host.
     pub(super) fn owns(&self, host: Option<&str>, domain: Option<&str>) -> bool {
         self.own.iter().any(|own| {
             domain == Some(own)
@@ -75,7 +76,7 @@ impl DetectParams {
     }
 }
 
-/// Labels with what is known of where they come from.
+/// A file of labels with the tables beside it.
 #[derive(Debug, Clone)]
 pub struct LabelSet {
     pub(super) labels: Arc<Labels>,
@@ -84,36 +85,36 @@ pub struct LabelSet {
     identity: LabelsUsed,
 }
 
-/// Which labels were used.
+/// The identity of a set of labels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LabelsUsed {
-    /// What they are the hashes of.
+    /// What the labels are hashes of.
     pub recipe: Recipe,
-    /// How many there are.
+    /// The number of labels.
     pub count: u64,
-    /// A hash of labels, stops and what is beside them.
+    /// A hash of the labels, the stop list, and the tables beside them.
     pub blake3: String,
 }
 
 impl LabelSet {
-    /// Opens labels and the tables beside them, and reads every byte of all of them once.
+    /// Opens labels and the tables beside them, and verifies all checksums.
     pub fn open(path: &Path) -> Result<LabelSet> {
         let labels = Labels::open(path)?;
         labels.verify()?;
-        labels.verify_beside()?;
+        labels.verify_sidecars()?;
         let header = labels.header();
         let mut hasher = blake3::Hasher::new();
         hasher.update(header.hashes.blake3.as_bytes());
         hasher.update(header.stop_hashes.blake3.as_bytes());
         let (table, originals) = (table_of(path), originals_of(path));
-        // Whatever is in them is part of what is looked for: the names of originals, and texts to
-        // compare with.
+        // The results depend on the content of these tables: the names of originals and the texts
+        // of labels.
         for (ending, table) in [(TABLE, &table), (ORIGINALS, &originals)] {
             if !table.is_file() {
                 continue;
             }
             hasher.update(ending.as_bytes());
-            let blake3 = match header.beside.iter().find(|file| file.ending == ending) {
+            let blake3 = match header.sidecars.iter().find(|file| file.ending == ending) {
                 Some(known) => known.blake3.clone(),
                 None => {
                     let found = Checksum::of(table).map_err(|error| Error::io(table, error))?;
@@ -134,17 +135,17 @@ impl LabelSet {
         })
     }
 
-    /// The labels.
+    /// Returns the labels.
     pub fn labels(&self) -> &Labels {
         &self.labels
     }
 
-    /// Which labels these are.
+    /// Returns the identity of the labels.
     pub fn used(&self) -> &LabelsUsed {
         &self.identity
     }
 
-    /// Whether it is known from which originals they come.
+    /// Returns whether the originals of the labels are known.
     pub fn has_originals(&self) -> bool {
         self.table && self.originals
     }
@@ -155,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn owners_are_known_by_domain_host_and_what_is_above_it() {
+    fn owners_are_identified_by_domain_host_or_parent_host() {
         let params = DetectParams {
             own: vec!["a.example".to_owned(), "www.b.example".to_owned()],
             ..DetectParams::default()
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_without_sense_are_refused() {
+    fn parameters_out_of_range_are_refused() {
         let fine = DetectParams::default();
         assert!(fine.check().is_ok());
         for wrong in [

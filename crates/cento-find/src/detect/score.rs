@@ -1,67 +1,70 @@
 //! From matches to scores: partial targets, the originals behind them, and neighbourhoods.
 //!
 //! ```text
-//!   by page ─ score ─▶ page rows, by original, places, asked, scored, moments      originals ─ original names ─▶ by original
-//!   asked ─ common ─▶ answers ─ attribute common ─▶ places, by original            places ─ place ─▶ page rows
-//!   pages ─ prefixes ─▶ scored ─ neighbours ─▶ by prefix ─ gather ─▶ bad, moments
+//!   by page ─ score ─▶ page rows, by original, positions, common labels, scored, moments
+//!   originals ─ original names ─▶ by original
+//!   common labels ─ common ─▶ common matches ─ attribute common ─▶ positions, by original
+//!   positions ─ locate ─▶ page rows
+//!   pages ─ prefixes ─▶ scored ─ neighbours ─▶ by prefix ─ aggregate ─▶ matched prefixes, moments
 //! ```
 //!
-//! A label may be on several originals, and which of them a page took it from, the label does not
-//! tell. So originals are taken as a cover is: first the one that has most of the page's matched
-//! chunks, then the one that has most of the rest. A label that is on more than
-//! [`CROWD`](super::matching::CROWD) originals has no say in this: afterwards it is attributed to
-//! the first of the page's originals that has it, of the first [`RANKS`] of them, and to none if
-//! none of them has it.
+//! A label may be on several originals, and does not say from which of them a page has it. So the
+//! originals of a page are a greedy cover: first the one with most of the matched chunks, then the
+//! one with most of the rest. A label on more than [`CROWD`](super::matching::CROWD) originals does
+//! not take part in the cover. It is attributed to the first of the first [`RANKS`] originals of
+//! the page that has it, or to none.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use cento_flow::{Bitmap, Registry, StageError, WideGroups};
+use cento_flow::{Bitmap, Registry, StageError, TableRow, WideGroups};
 use cento_text::url::PageUrl;
 use serde::{Deserialize, Serialize};
 
-use super::matching::GroupTask;
-use super::moments::{Kind, Mean, Moments, share};
-use super::params::DetectParams;
-use super::rows::{
-    ASSIGNED, AboutPage, Answer, Asked, COMMON, COUNTS, MATCH, Neighbour, ORIGIN, PagePrefix,
+use super::flow_names::{counter, shuffle, stage, state};
+use super::match_rows::{
+    ASSIGNED, COMMON, COUNTS, CommonLabel, CommonMatch, MATCH, Neighbour, ORIGIN, PageFact,
+    PagePrefix,
 };
+use super::matching::GroupTask;
+use super::moments::{Mean, Moments, ScoreKind, share};
+use super::params::DetectParams;
+use crate::corpus_pages::CorpusPages;
 use crate::error::Error;
 use crate::names::{NAMED, ROW};
-use crate::provenance::original_rows;
+use crate::provenance::OriginalRow;
 use crate::sites::name_hash;
-use crate::source::Source;
 use crate::tables::open_groups;
 use crate::tally::Tally;
 
-/// Originals of a page that are asked for its common labels.
+/// Originals of a page to which its common labels can be attributed.
 const RANKS: usize = 64;
-/// Where the chunks of a page begin in the order of what is said about it.
+/// The order of the chunks of a page among the records about it.
 pub(super) const BLOCKS: u64 = 1 << 40;
-/// Chunks that travel together.
+/// Chunks in one record.
 const BLOCK: usize = 512;
-/// Behind this in the tally of neighbourhoods stand the levels.
+/// The key of the first level in the tally of neighbourhoods.
 pub(super) const LEVELS: u64 = 10_000;
 
-/// A page that has labels.
+/// The counts of a page with labels.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Scored {
+pub(super) struct PageScore {
     pub(super) chunks: u32,
     pub(super) stopped: u32,
     pub(super) matched: u32,
 }
 
-/// What a page took from an original. Several of these add up.
+/// What a page shares with an original. Several of these add up.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
-pub(super) struct Took {
+pub(super) struct OriginalShare {
     pub(super) chunks: u32,
     pub(super) labels: u32,
 }
 
-/// The same, with the name of the original.
+/// What a page shares with an original, with the name of the original.
 #[derive(Serialize, Deserialize)]
-pub(super) struct TookNamed {
+pub(super) struct NamedShare {
     pub(super) original: u32,
     pub(super) name: String,
     pub(super) of_labels: u64,
@@ -69,9 +72,9 @@ pub(super) struct TookNamed {
     pub(super) labels: u32,
 }
 
-/// A neighbourhood that has labels, on its way to its name.
-#[derive(Serialize, Deserialize)]
-pub(super) struct Gathered {
+/// The scores of a neighbourhood with labels, before it has a name.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct NeighbourhoodScore {
     pub(super) depth: u32,
     pub(super) pages: u64,
     pub(super) chunks: u64,
@@ -80,34 +83,34 @@ pub(super) struct Gathered {
     pub(super) ratio: u64,
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &DetectParams) {
+pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>, params: &DetectParams) {
     score(registry);
     common(registry);
-    place(registry);
+    locate(registry);
     original_names(registry);
-    neighbours(registry, source, params);
+    neighbours(registry, corpus, params);
 }
 
-/// A label of a page, how many chunks of the page are it, and where its originals stand in a list.
+/// A label of a page, the number of its chunks, and the range of its originals in a list.
 #[derive(Debug, Clone, Copy)]
-struct Matched {
+struct MatchedLabel {
     label: u32,
     chunks: u32,
     from: usize,
     to: usize,
 }
 
-/// Gives every matched label to one original. The original that has most of the chunks comes first;
-/// of several, the lowest number.
-fn assign(labels: &[Matched], originals: &[u32]) -> Vec<Option<u32>> {
-    let of = |label: &Matched| originals.get(label.from..label.to).unwrap_or_default();
-    let mut given = vec![None; labels.len()];
-    // The usual case: nothing to choose.
+/// Attributes every matched label to one original. The original with most of the chunks comes
+/// first; ties go to the lowest number.
+fn assign(labels: &[MatchedLabel], originals: &[u32]) -> Vec<Option<u32>> {
+    let of = |label: &MatchedLabel| originals.get(label.from..label.to).unwrap_or_default();
+    let mut attributed = vec![None; labels.len()];
+    // The usual case: there is only one original.
     if let Some(&only) = originals.first()
         && originals.iter().all(|&other| other == only)
     {
-        given.fill(Some(only));
-        return given;
+        attributed.fill(Some(only));
+        return attributed;
     }
     let mut holders: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
@@ -117,7 +120,7 @@ fn assign(labels: &[Matched], originals: &[u32]) -> Vec<Option<u32>> {
             *counts.entry(original).or_default() += u64::from(label.chunks);
         }
     }
-    // By how many chunks an original had when it was last looked at, which is never too few.
+    // Ordered by the last known counts, which are upper bounds.
     let mut queue: BTreeSet<(Reverse<u64>, u32)> = counts
         .iter()
         .map(|(&original, &count)| (Reverse(count), original))
@@ -132,7 +135,7 @@ fn assign(labels: &[Matched], originals: &[u32]) -> Vec<Option<u32>> {
             continue;
         }
         for at in holders.remove(&original).unwrap_or_default() {
-            let (Some(label), Some(slot)) = (labels.get(at), given.get_mut(at)) else {
+            let (Some(label), Some(slot)) = (labels.get(at), attributed.get_mut(at)) else {
                 continue;
             };
             if slot.is_some() {
@@ -146,21 +149,21 @@ fn assign(labels: &[Matched], originals: &[u32]) -> Vec<Option<u32>> {
             }
         }
     }
-    given
+    attributed
 }
 
 fn score(registry: &mut Registry) {
-    registry.reduce::<AboutPage, _>("score", |context, groups| {
-        let tally = context.state::<Tally>("page moments")?;
+    registry.reduce::<PageFact, _>(stage::SCORE, |context, groups| {
+        let tally = context.state::<Tally>(state::PAGE_MOMENTS)?;
         let named = context.state::<Bitmap>(NAMED)?;
-        let known = context.state::<Bitmap>("known originals")?;
-        let mut rows = context.wide_shuffle("page rows")?;
-        let mut by_original = context.wide_shuffle("by original")?;
-        let mut places = context.shuffle::<AboutPage>("places")?;
-        let mut asked = context.shuffle::<Asked>("asked")?;
-        let mut scores = context.shuffle::<PagePrefix>("scored")?;
-        let mut moments = Moments::new(Kind::Page);
-        let (mut labels, mut originals) = (Vec::<Matched>::new(), Vec::<u32>::new());
+        let known = context.state::<Bitmap>(state::KNOWN_ORIGINALS)?;
+        let mut rows = context.wide_shuffle(shuffle::PAGE_ROWS)?;
+        let mut by_original = context.wide_shuffle(shuffle::BY_ORIGINAL)?;
+        let mut positions = context.shuffle::<PageFact>(shuffle::POSITIONS)?;
+        let mut common_labels = context.shuffle::<CommonLabel>(shuffle::COMMON_LABELS)?;
+        let mut scores = context.shuffle::<PagePrefix>(shuffle::SCORED)?;
+        let mut moments = Moments::new(ScoreKind::Page);
+        let (mut labels, mut originals) = (Vec::<MatchedLabel>::new(), Vec::<u32>::new());
         let mut common: Vec<(u32, u32)> = Vec::new();
         while let Some(group) = groups.next_group()? {
             let page = group.key();
@@ -185,7 +188,7 @@ fn score(registry: &mut Registry) {
                 originals.push(original);
                 match labels.last_mut() {
                     Some(last) if last.label == label => last.to += 1,
-                    _ => labels.push(Matched {
+                    _ => labels.push(MatchedLabel {
                         label,
                         chunks,
                         from,
@@ -194,11 +197,11 @@ fn score(registry: &mut Registry) {
                 }
             }
             let [chunks, stopped, matched] = counts;
-            context.count("pages", 1);
-            // A page with no chunks left has no score.
+            context.count(counter::PAGES, 1);
+            // A page whose chunks are all on the stop list has no score.
             let left = chunks.saturating_sub(stopped);
             if left > 0 {
-                context.count("scored", 1);
+                context.count(counter::SCORED, 1);
                 moments.add(share(u64::from(matched), u64::from(left)));
                 scores.push(PagePrefix {
                     hash: [0; 2],
@@ -212,39 +215,39 @@ fn score(registry: &mut Registry) {
                 continue;
             }
             named.set(u64::from(page));
-            let mut taken: BTreeMap<u32, Took> = BTreeMap::new();
+            let mut shares: BTreeMap<u32, OriginalShare> = BTreeMap::new();
             for (label, original) in labels.iter().zip(assign(&labels, &originals)) {
                 let Some(original) = original else {
                     continue;
                 };
-                let took = taken.entry(original).or_default();
-                took.chunks += label.chunks;
-                took.labels += 1;
-                places.push(AboutPage {
+                let shared = shares.entry(original).or_default();
+                shared.chunks += label.chunks;
+                shared.labels += 1;
+                positions.push(PageFact {
                     page,
                     kind: ASSIGNED,
                     numbers: [label.label, original, 0, 0],
                 })?;
             }
-            for (&original, took) in &taken {
+            for (&original, shared) in &shares {
                 known.set(u64::from(original));
                 let order = ROW + u64::from(page);
                 by_original.push_numbered(
                     u64::from(original),
                     order,
-                    &serde_json::to_vec(took)?,
+                    &serde_json::to_vec(shared)?,
                 )?;
             }
             if !common.is_empty() {
-                let mut first: Vec<(Reverse<u32>, u32)> = taken
+                let mut first: Vec<(Reverse<u32>, u32)> = shares
                     .iter()
-                    .map(|(&original, took)| (Reverse(took.chunks), original))
+                    .map(|(&original, shared)| (Reverse(shared.chunks), original))
                     .collect();
                 first.sort_unstable();
                 for &(label, chunks) in &common {
-                    context.count("common chunks", u64::from(chunks));
+                    context.count(counter::COMMON_CHUNKS, u64::from(chunks));
                     for (rank, &(_, original)) in (0..).zip(first.iter().take(RANKS)) {
-                        asked.push(Asked {
+                        common_labels.push(CommonLabel {
                             label,
                             original,
                             kind: MATCH,
@@ -255,7 +258,7 @@ fn score(registry: &mut Registry) {
                     }
                 }
             }
-            let row = serde_json::to_vec(&Scored {
+            let row = serde_json::to_vec(&PageScore {
                 chunks,
                 stopped,
                 matched,
@@ -267,17 +270,17 @@ fn score(registry: &mut Registry) {
     });
 }
 
-/// Which of a page's originals has its common labels.
+/// Attributes common labels to the originals of their pages.
 fn common(registry: &mut Registry) {
-    registry.reduce::<Asked, _>("common", |context, groups| {
-        let mut answers = context.shuffle::<Answer>("answers")?;
+    registry.reduce::<CommonLabel, _>(stage::COMMON, |context, groups| {
+        let mut matches = context.shuffle::<CommonMatch>(shuffle::COMMON_MATCHES)?;
         while let Some(group) = groups.next_group()? {
             let mut has = None;
             for row in group {
                 if row.kind == ORIGIN {
                     has = Some(row.original);
                 } else if has == Some(row.original) {
-                    answers.push(Answer {
+                    matches.push(CommonMatch {
                         page: row.page,
                         label: row.label,
                         rank: row.rank,
@@ -289,45 +292,43 @@ fn common(registry: &mut Registry) {
         }
         Ok(())
     });
-    registry.reduce::<Answer, _>("attribute common", |context, groups| {
-        let mut by_original = context.wide_shuffle("by original")?;
-        let mut places = context.shuffle::<AboutPage>("places")?;
+    registry.reduce::<CommonMatch, _>(stage::ATTRIBUTE_COMMON, |context, groups| {
+        let mut by_original = context.wide_shuffle(shuffle::BY_ORIGINAL)?;
+        let mut positions = context.shuffle::<PageFact>(shuffle::POSITIONS)?;
         while let Some(group) = groups.next_group()? {
             let mut last = None;
             for row in group {
-                // The first of the page's originals that has it.
+                // The first original of the page that has it.
                 if last.replace(row.label) == Some(row.label) {
                     continue;
                 }
-                context.count("attributed common chunks", u64::from(row.chunks));
-                places.push(AboutPage {
+                context.count(counter::ATTRIBUTED_COMMON, u64::from(row.chunks));
+                positions.push(PageFact {
                     page: row.page,
                     kind: ASSIGNED,
                     numbers: [row.label, row.original, 0, 0],
                 })?;
-                let took = serde_json::to_vec(&Took {
+                let shared = serde_json::to_vec(&OriginalShare {
                     chunks: row.chunks,
                     labels: 1,
                 })?;
                 let order = ROW + u64::from(row.page);
-                by_original.push_numbered(u64::from(row.original), order, &took)?;
+                by_original.push_numbered(u64::from(row.original), order, &shared)?;
             }
         }
         Ok(())
     });
 }
 
-/// A chunk that is a label, in a block: its ordinal, begin, end, label, and the original plus one,
-/// or 0.
-pub(super) type Chunk = [u32; 5];
+/// A chunk that is a label: its ordinal, begin, end, label, and the original plus one, or 0.
+pub(super) type MatchedChunk = [u32; 5];
 
-/// Puts the chunks of a page and their originals together, some at a time: a page may have
-/// millions.
-fn place(registry: &mut Registry) {
-    registry.reduce::<AboutPage, _>("place", |context, groups| {
-        let mut rows = context.wide_shuffle("page rows")?;
+/// Joins the chunks of pages with their originals, in blocks: a page may have millions of chunks.
+fn locate(registry: &mut Registry) {
+    registry.reduce::<PageFact, _>(stage::LOCATE, |context, groups| {
+        let mut rows = context.wide_shuffle(shuffle::PAGE_ROWS)?;
         let mut assigned: Vec<(u32, u32)> = Vec::new();
-        let mut block: Vec<Chunk> = Vec::with_capacity(BLOCK);
+        let mut block: Vec<MatchedChunk> = Vec::with_capacity(BLOCK);
         while let Some(group) = groups.next_group()? {
             let page = u64::from(group.key());
             assigned.clear();
@@ -363,14 +364,13 @@ fn place(registry: &mut Registry) {
 }
 
 fn original_names(registry: &mut Registry) {
-    registry.map("original names", |context| {
+    registry.map(stage::ORIGINAL_NAMES, |context| {
         let task: GroupTask = context.task()?;
-        let known = context.state::<Bitmap>("known originals")?;
-        let mut by_original = context.wide_shuffle("by original")?;
+        let known = context.state::<Bitmap>(state::KNOWN_ORIGINALS)?;
+        let mut by_original = context.wide_shuffle(shuffle::BY_ORIGINAL)?;
         for batch in open_groups(&task.file, task.group)? {
-            let rows = original_rows(&batch?).ok_or_else(|| {
-                Error::Parameter(format!("{} is no table of originals", task.file.display()))
-            })?;
+            let rows = OriginalRow::read(&batch?)
+                .map_err(|error| Error::corrupted(&task.file, error.to_string()))?;
             for row in rows {
                 if known.get(u64::from(row.original)) {
                     let name = serde_json::to_vec(&(&row.page, row.labels))?;
@@ -380,30 +380,30 @@ fn original_names(registry: &mut Registry) {
         }
         Ok(())
     });
-    registry.reduce("taken", |context, groups| {
-        let mut rows = context.wide_shuffle("page rows")?;
+    registry.reduce(stage::COPIED, |context, groups| {
+        let mut rows = context.wide_shuffle(shuffle::PAGE_ROWS)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             let original = u32::try_from(group.number())?;
             let mut name: Option<(String, u64)> = None;
-            // What is said of one page stands together.
-            let mut sum: Option<(u64, Took)> = None;
-            let mut flush = |sum: Option<(u64, Took)>, name: &Option<(String, u64)>| {
-                let Some((page, took)) = sum else {
+            // The records of a page are adjacent.
+            let mut sum: Option<(u64, OriginalShare)> = None;
+            let mut flush = |sum: Option<(u64, OriginalShare)>, name: &Option<(String, u64)>| {
+                let Some((page, shared)) = sum else {
                     return Ok(());
                 };
                 let Some((name, of_labels)) = name else {
                     return Err(StageError::from(format!("original {original} has no name")));
                 };
-                let row = serde_json::to_vec(&TookNamed {
+                let row = serde_json::to_vec(&NamedShare {
                     original,
                     name: name.clone(),
                     of_labels: *of_labels,
-                    chunks: took.chunks,
-                    labels: took.labels,
+                    chunks: shared.chunks,
+                    labels: shared.labels,
                 })?;
-                // The original that gave most comes first.
-                let order = ROW + 1 + u64::from(u32::MAX - took.chunks);
+                // The original with most chunks comes first.
+                let order = ROW + 1 + u64::from(u32::MAX - shared.chunks);
                 rows.push_numbered(page, order, &row)?;
                 Ok(())
             };
@@ -412,16 +412,16 @@ fn original_names(registry: &mut Registry) {
                     name = Some(serde_json::from_slice(&record.value)?);
                     continue;
                 }
-                let took: Took = serde_json::from_slice(&record.value)?;
+                let shared: OriginalShare = serde_json::from_slice(&record.value)?;
                 let page = record.order - ROW;
                 match &mut sum {
                     Some((of, sum)) if *of == page => {
-                        sum.chunks += took.chunks;
-                        sum.labels += took.labels;
+                        sum.chunks += shared.chunks;
+                        sum.labels += shared.labels;
                     }
                     _ => {
                         flush(sum.take(), &name)?;
-                        sum = Some((page, took));
+                        sum = Some((page, shared));
                     }
                 }
             }
@@ -431,10 +431,10 @@ fn original_names(registry: &mut Registry) {
     });
 }
 
-fn neighbours(registry: &mut Registry, source: &Arc<Source>, params: &DetectParams) {
-    let (pages, depth) = (Arc::clone(source), params.depth.unwrap_or(u32::MAX));
-    registry.map("prefixes of pages", move |context| {
-        let mut scored = context.shuffle::<PagePrefix>("scored")?;
+fn neighbours(registry: &mut Registry, corpus: &Arc<CorpusPages>, params: &DetectParams) {
+    let (pages, depth) = (Arc::clone(corpus), params.depth.unwrap_or(u32::MAX));
+    registry.map(stage::PREFIXES, move |context| {
+        let mut scored = context.shuffle::<PagePrefix>(shuffle::SCORED)?;
         pages.for_each_page(context.task()?, |facts| {
             let url = PageUrl::new(facts.url);
             for (level, prefix) in (1..=depth).zip(url.prefixes()) {
@@ -449,8 +449,8 @@ fn neighbours(registry: &mut Registry, source: &Arc<Source>, params: &DetectPara
             Ok::<_, StageError>(())
         })
     });
-    registry.reduce::<PagePrefix, _>("neighbours", |context, groups| {
-        let mut by_prefix = context.shuffle::<Neighbour>("by prefix")?;
+    registry.reduce::<PagePrefix, _>(stage::NEIGHBOURS, |context, groups| {
+        let mut by_prefix = context.shuffle::<Neighbour>(shuffle::BY_PREFIX)?;
         while let Some(group) = groups.next_group()? {
             let mut score = None;
             for row in group {
@@ -469,11 +469,14 @@ fn neighbours(registry: &mut Registry, source: &Arc<Source>, params: &DetectPara
         }
         Ok(())
     });
-    registry.reduce::<Neighbour, _>("gather", |context, groups| {
-        let tally = context.state::<Tally>("moments")?;
+    registry.reduce::<Neighbour, _>(stage::AGGREGATE, |context, groups| {
+        let tally = context.state::<Tally>(state::MOMENTS)?;
         let named = context.state::<Bitmap>(NAMED)?;
-        let mut bad = context.wide_shuffle("bad")?;
-        let (mut means, mut ratios) = (Moments::new(Kind::Mean), Moments::new(Kind::Ratio));
+        let mut matched_prefixes = context.wide_shuffle(shuffle::MATCHED_PREFIXES)?;
+        let (mut means, mut ratios) = (
+            Moments::new(ScoreKind::Mean),
+            Moments::new(ScoreKind::Ratio),
+        );
         let mut levels: BTreeMap<u64, u64> = BTreeMap::new();
         while let Some(group) = groups.next_group()? {
             let (mut first, mut mean) = (None, Mean::default());
@@ -492,11 +495,11 @@ fn neighbours(registry: &mut Registry, source: &Arc<Source>, params: &DetectPara
             means.add(mean);
             ratios.add(ratio);
             *levels.entry(u64::from(depth)).or_default() += 1;
-            context.count("neighbourhoods", 1);
-            context.count("sites", u64::from(depth == 1));
+            context.count(counter::NEIGHBOURHOODS, 1);
+            context.count(counter::SITES, u64::from(depth == 1));
             if matched > 0 {
                 named.set(u64::from(page));
-                let row = serde_json::to_vec(&Gathered {
+                let row = serde_json::to_vec(&NeighbourhoodScore {
                     depth,
                     pages,
                     chunks,
@@ -504,7 +507,7 @@ fn neighbours(registry: &mut Registry, source: &Arc<Source>, params: &DetectPara
                     mean,
                     ratio,
                 })?;
-                bad.push_numbered(u64::from(page), ROW, &row)?;
+                matched_prefixes.push_numbered(u64::from(page), ROW, &row)?;
             }
         }
         means.note(&tally, context.task_number());
@@ -522,13 +525,13 @@ mod tests {
 
     use super::*;
 
-    /// The definition: again and again the original with most of what is left.
+    /// The definition: repeatedly choose the original with most of the remaining chunks.
     fn naive(labels: &[(u32, Vec<u32>)]) -> Vec<Option<u32>> {
-        let mut given = vec![None; labels.len()];
+        let mut attributed = vec![None; labels.len()];
         loop {
             let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
-            for ((chunks, originals), given) in labels.iter().zip(&given) {
-                if given.is_none() {
+            for ((chunks, originals), attributed) in labels.iter().zip(&attributed) {
+                if attributed.is_none() {
                     originals
                         .iter()
                         .for_each(|&original| *counts.entry(original).or_default() += chunks);
@@ -538,11 +541,11 @@ mod tests {
                 .iter()
                 .max_by_key(|&(&original, &count)| (count, Reverse(original)));
             let Some((&best, _)) = best else {
-                return given;
+                return attributed;
             };
-            for ((_, originals), given) in labels.iter().zip(&mut given) {
-                if given.is_none() && originals.contains(&best) {
-                    *given = Some(best);
+            for ((_, originals), attributed) in labels.iter().zip(&mut attributed) {
+                if attributed.is_none() && originals.contains(&best) {
+                    *attributed = Some(best);
                 }
             }
         }
@@ -550,7 +553,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn originals_are_taken_as_a_cover_is(
+        fn originals_are_a_greedy_cover(
             labels in proptest::collection::vec((1u32..4, proptest::collection::btree_set(0u32..8, 1..5)), 0..20)
         ) {
             let labels: Vec<(u32, Vec<u32>)> = labels.into_iter().map(|(chunks, set)| (chunks, set.into_iter().collect())).collect();
@@ -559,7 +562,7 @@ mod tests {
             for (label, (chunks, list)) in (0..).zip(&labels) {
                 let from = originals.len();
                 originals.extend(list);
-                matched.push(Matched { label, chunks: *chunks, from, to: originals.len() });
+                matched.push(MatchedLabel { label, chunks: *chunks, from, to: originals.len() });
             }
             prop_assert_eq!(assign(&matched, &originals), naive(&labels));
         }

@@ -1,34 +1,37 @@
-//! What is copied: labels, found blindly or taken from originals (Ardi & Heidemann 2014 §3.2, §6).
+//! Labels: the chunks or files to search for, discovered blindly or taken from originals (Ardi &
+//! Heidemann 2014 §3.2, §6).
 //!
-//! * *Blind*: what occurs more often than a threshold in the whole corpus, and is no stop. This is
-//!   not distributive: what occurs a thousand times here and a hundred times there is more frequent
-//!   than either part knows, so a corpus is counted as a whole.
+//! * *Blind*: every object that occurs more often than a threshold in the whole corpus and is not
+//!   on the stop list. This is not distributive: an object may be frequent in the union of two
+//!   corpora and in neither of them, so a corpus is counted as a whole.
 //! * *Informed*: every object of a corpus of originals that is long enough.
 //!
-//! What is counted are chunks, or whole files; of files, every page with a payload takes part,
-//! rejected for its text or not.
+//! Objects are chunks, or whole files. Every page with a payload counts as a file, even if its text
+//! was rejected.
 //!
 //! ```text
 //!   pages ─ homes, alike ─▶ domains
-//!   chunks ─ objects ─▶ by hash ─ count ─▶ candidates ─ select ─▶ examples ─ texts ─▶ worded ─ name ─▶ in order ─▶ labels
+//!   chunks ─ objects ─▶ by hash ─ count ─▶ candidates ─ select ─▶ examples ─ texts ─▶ with text
+//!   with text ─ name ─▶ in order ─ labels ─▶ labels
 //! ```
 //!
-//! It ends in three tables: `labels` (in the order of hashes: [`write_labels`] makes a file of
-//! labels of it), `frequencies` (how many objects occur how often: the paper's figures 1, 2 and 11)
-//! and `originals`.
+//! The results are three tables: `labels` (ordered by hash, from which [`write_labels`] writes a
+//! file of labels), `frequencies` (the number of objects for each number of occurrences: the
+//! paper's figures 1, 2 and 11) and `originals`.
 
-mod count;
 mod figures;
+mod flow_names;
+mod frequency;
+mod label_tables;
 mod params;
 mod propose;
-mod settle;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use cento_file::{Output, is_stream};
-use cento_flow::{Flow, Registry, Stage, table_row};
-use cento_labels::{Header, LabelKind, LabelsWriter, Recipe};
+use cento_flow::{Flow, Registry, Stage, TableName, table_row};
+use cento_labels::{LabelKind, LabelsHeader, LabelsWriter, Recipe};
 use cento_store::Parameters;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -36,49 +39,57 @@ use serde_json::{Value, json};
 pub use figures::frequencies;
 pub use params::{DiscoverParams, How, StopsUsed, default_threshold};
 
+use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::names::{self, NAMED, with_named};
-use crate::provenance::{ORIGINALS, TABLE, originals_of, read_labels, table_of};
+use crate::provenance::{LabelRow, ORIGINALS, OriginalRow, TABLE, originals_of, table_of};
 use crate::run::{Findings, Workplace};
 use crate::sites::{self, DOMAINS, SITES, with_domains};
-use crate::source::Source;
-use count::ObjectTask;
+use flow_names::{counter, shuffle, stage, state};
+use frequency::ObjectTask;
 
 /// The name of the analysis.
 pub const DISCOVER: &str = "discover";
+/// The labels, ordered by hash.
+pub const LABELS_TABLE: TableName<LabelRow> = TableName::new("labels");
+/// The originals of informed labels.
+pub const ORIGINALS_TABLE: TableName<OriginalRow> = TableName::new("originals");
+/// The number of objects for each number of occurrences.
+pub const FREQUENCIES_TABLE: TableName<FrequencyRow> = TableName::new("frequencies");
 
 table_row! {
-    /// How many objects occur so often.
+    /// The number of objects with the same number of occurrences.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct FrequencyRow {
-        /// How often.
+        /// The number of occurrences.
         pub count: u64,
-        /// How many distinct objects do.
+        /// The number of distinct objects.
         pub objects: u64,
-        /// How many of these are stops.
+        /// The number of these that are on the stop list.
         pub stopped: u64,
     }
 }
 
-/// What was counted.
+/// The summary of `discover`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiscoverSummary {
-    /// Pages that were looked at.
+    /// Pages that were searched.
     pub pages: u64,
-    /// Chunks, or files, with repeats.
+    /// Chunks or files, with repetitions.
     pub objects: u64,
     /// Labels.
     pub labels: u64,
-    /// How often labels occur, all together.
+    /// Occurrences of all labels.
     pub occurrences: u64,
-    /// Distinct objects that are stops.
+    /// Distinct objects on the stop list.
     pub stopped: u64,
-    /// Labels that look like idioms.
+    /// Labels that look like boilerplate.
     pub proposed: u64,
     /// Originals that have labels.
     pub originals: u64,
 }
 
-/// How a corpus makes what can be labelled.
+/// Returns the recipe of the objects of a corpus.
 pub fn recipe_of(parameters: &Parameters, of: LabelKind) -> Recipe {
     match of {
         LabelKind::Files => Recipe::files(),
@@ -92,63 +103,63 @@ pub fn recipe_of(parameters: &Parameters, of: LabelKind) -> Recipe {
     }
 }
 
-/// How many objects a corpus has, as far as is known before they are counted.
-pub fn objects_of(source: &Source, of: LabelKind) -> u64 {
+/// Returns the number of objects of a corpus, as far as it is known before they are counted.
+pub fn objects_of(corpus: &CorpusPages, of: LabelKind) -> u64 {
     match of {
-        LabelKind::Files => u64::from(source.all()),
+        LabelKind::Files => u64::from(corpus.all()),
         LabelKind::Chunks => {
-            let corpora = source.corpora().iter();
+            let corpora = corpus.corpora().iter();
             let parts = corpora.flat_map(|corpus| &corpus.manifest().parts);
             parts.map(|part| part.counts.chunks).sum()
         }
     }
 }
 
-/// Looks for labels.
+/// Discovers the labels of a corpus.
 pub fn discover(
-    source: &Arc<Source>,
+    corpus: &Arc<CorpusPages>,
     params: &DiscoverParams,
     workplace: &Workplace,
 ) -> Result<Findings> {
     params.check()?;
-    let tasks = tasks(source, &params.recipe)?;
+    let tasks = tasks(corpus, &params.recipe)?;
     let pages = match params.recipe.of {
-        LabelKind::Files => source.all(),
-        LabelKind::Chunks => source.kept(),
+        LabelKind::Files => corpus.all(),
+        LabelKind::Chunks => corpus.kept(),
     };
     workplace.run(
         DISCOVER,
         params,
-        source,
+        corpus,
         || {
-            let flow = flow(source, params, workplace.memory, tasks);
-            Ok((registry(source, params), flow))
+            let flow = flow(corpus, params, workplace.memory, tasks);
+            Ok((registry(corpus, params), flow))
         },
         |_, report| {
             let counted = |name: &str| report.counted(name);
             let rows = |name: &str| report.rows(name);
             Ok(json!(DiscoverSummary {
                 pages: u64::from(pages),
-                objects: counted("objects"),
-                labels: rows("labels"),
-                occurrences: counted("occurrences"),
-                stopped: counted("stopped"),
-                proposed: counted("proposed"),
-                originals: rows("originals"),
+                objects: counted(counter::OBJECTS),
+                labels: rows(LABELS_TABLE.as_str()),
+                occurrences: counted(counter::OCCURRENCES),
+                stopped: counted(counter::STOPPED),
+                proposed: counted(counter::PROPOSED),
+                originals: rows(ORIGINALS_TABLE.as_str()),
             }))
         },
     )
 }
 
-/// The tasks that give all objects: from the table of chunks, if it has them as the recipe wants
-/// them, else cut from the text.
-fn tasks(source: &Source, recipe: &Recipe) -> Result<Vec<Value>> {
+/// The tasks that read all objects: from the table of chunks if its chunks follow the recipe, else
+/// by cutting the text again.
+fn tasks(corpus: &CorpusPages, recipe: &Recipe) -> Result<Vec<Value>> {
     if recipe.of == LabelKind::Files {
-        let tasks = 0..source.page_tasks().len();
+        let tasks = 0..corpus.page_tasks().len();
         return Ok(tasks.map(|task| json!(ObjectTask::Pages(task))).collect());
     }
     let mut unlike = None;
-    for corpus in source.corpora() {
+    for corpus in corpus.corpora() {
         let found = recipe_of(corpus.parameters(), recipe.of);
         if found.content != recipe.content {
             found.check_like(recipe, corpus.path())?;
@@ -159,99 +170,116 @@ fn tasks(source: &Source, recipe: &Recipe) -> Result<Vec<Value>> {
     }
     match unlike {
         None => {
-            let tasks = source.chunk_tasks()?.into_iter();
+            let tasks = corpus.chunk_tasks()?.into_iter();
             Ok(tasks.map(|task| json!(ObjectTask::Chunks(task))).collect())
         }
-        Some(_) if source.has_text() => {
-            let tasks = source.text_tasks().into_iter();
+        Some(_) if corpus.has_text() => {
+            let tasks = corpus.text_tasks().into_iter();
             Ok(tasks.map(|task| json!({ "text": task })).collect())
         }
         Some(error) => Err(Error::Labels(error)),
     }
 }
 
-/// What the names in the flow mean.
-pub fn registry(source: &Arc<Source>, params: &DiscoverParams) -> Registry {
+/// The stages and states of the flow.
+pub fn registry(corpus: &Arc<CorpusPages>, params: &DiscoverParams) -> Registry {
     let mut registry = Registry::new();
-    sites::register(&mut registry, source);
-    count::register(&mut registry, source, params);
-    settle::register(&mut registry, source, params);
-    names::register(&mut registry, source);
+    sites::register(&mut registry, corpus);
+    frequency::register(&mut registry, corpus, params);
+    label_tables::register(&mut registry, corpus, params);
+    names::register(&mut registry, corpus);
     registry
 }
 
-fn flow(source: &Source, params: &DiscoverParams, memory: u64, tasks: Vec<Value>) -> Flow {
-    let bits = 32 - source.all().leading_zeros();
-    let mut flow = with_named(Flow::new(DISCOVER), source)
-        .state("counted", "tally", json!(null))
-        .state("singles", "tally", json!(null))
-        .shuffle("by hash")
-        .shuffle("candidates")
-        .shuffle_of_numbers("examples", bits)
-        .shuffle_of_numbers("by original", bits)
-        .shuffle_of_numbers("worded", bits)
-        .shuffle_of_numbers("owners", bits)
-        .shuffle_of_numbers("in order", 64)
-        .table("labels")
-        .table("frequencies");
-    let mut objects = Stage::map("objects", tasks.clone())
-        .with(json!({ "source": source.identity(), "params": params }))
-        .writes("by hash")
-        .writes("singles");
+fn flow(corpus: &CorpusPages, params: &DiscoverParams, memory: u64, tasks: Vec<Value>) -> Flow {
+    let bits = 32 - corpus.all().leading_zeros();
+    let mut flow = with_named(Flow::new(DISCOVER), corpus)
+        .state(state::COUNTED, "tally", json!(null))
+        .state(state::SINGLES, "tally", json!(null))
+        .shuffle(shuffle::BY_HASH)
+        .shuffle(shuffle::CANDIDATES)
+        .shuffle_of_numbers(shuffle::EXAMPLES, bits)
+        .shuffle_of_numbers(shuffle::BY_ORIGINAL, bits)
+        .shuffle_of_numbers(shuffle::WITH_TEXT, bits)
+        .shuffle_of_numbers(shuffle::ORIGINALS, bits)
+        .shuffle_of_numbers(shuffle::IN_ORDER, 64)
+        .table(LABELS_TABLE)
+        .table(FREQUENCIES_TABLE);
+    let mut objects = Stage::map(stage::OBJECTS, tasks.clone())
+        .with(json!({ "source": corpus.identity(), "params": params }))
+        .writes(shuffle::BY_HASH)
+        .writes(state::SINGLES);
     if !params.informed() {
-        flow = with_domains(flow, source);
+        flow = with_domains(flow, corpus);
         objects = objects.reads(DOMAINS);
-        // 32 bytes an object: what occurs once stays at home if not all fit in half of the memory.
-        let count = objects_of(source, params.recipe.of);
+        // 32 bytes per object. If not all objects fit in half of the memory, those that occur once
+        // are not shuffled.
+        let count = objects_of(corpus, params.recipe.of);
         if count.saturating_mul(32) > memory / 2 {
             let bytes = (4 * count).clamp(1 << 12, (memory / 4).max(1 << 12));
             flow = flow
-                .state("seen", "seen-filter", json!({ "bytes": bytes }))
-                .stage(Stage::map("note", tasks).writes("seen"));
-            objects = objects.reads("seen");
+                .state(state::SEEN, "seen-filter", json!({ "bytes": bytes }))
+                .stage(Stage::map(stage::NOTE, tasks).writes(state::SEEN));
+            objects = objects.reads(state::SEEN);
         }
     }
     flow = flow.stage(objects);
-    let count = Stage::reduce("count", "by hash").writes("counted");
-    let mut name = Stage::reduce("name", "worded").writes("in order");
+    let count = Stage::reduce(stage::COUNT, shuffle::BY_HASH).writes(state::COUNTED);
+    let mut name = Stage::reduce(stage::NAME, shuffle::WITH_TEXT).writes(shuffle::IN_ORDER);
     if params.informed() {
         flow = flow
-            .table("originals")
-            .stage(count.writes(NAMED).writes("examples").writes("by original"))
+            .table(ORIGINALS_TABLE)
             .stage(
-                Stage::reduce("owned", "by original")
+                count
                     .writes(NAMED)
-                    .writes("owners"),
+                    .writes(shuffle::EXAMPLES)
+                    .writes(shuffle::BY_ORIGINAL),
             )
-            .stage(names::stage(source, &["worded", "owners"]))
-            .stage(Stage::reduce("originals", "owners").writes("originals"));
+            .stage(
+                Stage::reduce(stage::COUNT_ORIGINALS, shuffle::BY_ORIGINAL)
+                    .writes(NAMED)
+                    .writes(shuffle::ORIGINALS),
+            )
+            .stage(names::stage(
+                corpus,
+                &[shuffle::WITH_TEXT, shuffle::ORIGINALS],
+            ))
+            .stage(
+                Stage::reduce(stage::ORIGINALS, shuffle::ORIGINALS)
+                    .writes(ORIGINALS_TABLE.as_str()),
+            );
     } else {
         name = name.reads(SITES);
         flow = flow
-            .stage(count.writes("candidates"))
+            .stage(count.writes(shuffle::CANDIDATES))
             .stage(
-                Stage::reduce("select", "candidates")
-                    .reads("counted")
+                Stage::reduce(stage::SELECT, shuffle::CANDIDATES)
+                    .reads(state::COUNTED)
                     .writes(NAMED)
-                    .writes("examples"),
+                    .writes(shuffle::EXAMPLES),
             )
-            .stage(names::stage(source, &["worded"]));
+            .stage(names::stage(corpus, &[shuffle::WITH_TEXT]));
     }
-    flow.stage(Stage::reduce("texts", "examples").writes("worded"))
+    flow.stage(Stage::reduce(stage::TEXTS, shuffle::EXAMPLES).writes(shuffle::WITH_TEXT))
         .stage(name)
-        .stage(Stage::reduce("labels", "in order").writes("labels"))
+        .stage(Stage::reduce(stage::LABELS, shuffle::IN_ORDER).writes(LABELS_TABLE.as_str()))
         .stage(
-            Stage::map("frequencies", vec![json!(0)])
-                .reads("counted")
-                .reads("singles")
-                .writes("frequencies"),
+            Stage::map(stage::FREQUENCIES, vec![json!(0)])
+                .reads(state::COUNTED)
+                .reads(state::SINGLES)
+                .writes(FREQUENCIES_TABLE.as_str()),
         )
 }
 
-/// Writes the labels of a run to a file, with the tables beside it that tell where they come from.
-pub fn write_labels(findings: &Findings, params: &DiscoverParams, path: &Path) -> Result<Header> {
+/// Writes the labels of a run to a file, with tables of their origins beside it.
+pub fn write_labels(
+    findings: &Findings,
+    params: &DiscoverParams,
+    path: &Path,
+) -> Result<LabelsHeader> {
     let counted: DiscoverSummary = findings.summary()?;
-    // Findings lie in a corpus, which may be from a stranger: no link in it is followed.
+    // Findings are part of a corpus, which may be from a stranger: symbolic links in it are not
+    // followed.
     if path.starts_with(&findings.path) {
         for place in [path.to_owned(), table_of(path), originals_of(path)] {
             if place
@@ -263,12 +291,12 @@ pub fn write_labels(findings: &Findings, params: &DiscoverParams, path: &Path) -
         }
     }
     let mut writer = LabelsWriter::create(path, params.recipe, counted.labels)?;
-    for row in read_labels(&findings.table("labels"))? {
+    for row in findings.rows(LABELS_TABLE)? {
         writer.push(row?.hash)?;
     }
-    let copy = |name: &str, to: &Path| {
+    let copy = |table: &str, to: &Path| {
         let copy = || -> std::io::Result<()> {
-            let mut table = std::fs::File::open(findings.table(name))?;
+            let mut table = std::fs::File::open(findings.table(table))?;
             let mut output = Output::create(to)?;
             std::io::copy(&mut table, &mut output)?;
             output.finish_synced()
@@ -276,16 +304,16 @@ pub fn write_labels(findings: &Findings, params: &DiscoverParams, path: &Path) -
         copy().map_err(|error| Error::io(to, error))
     };
     let originals = originals_of(path);
-    // There is no place beside standard output.
+    // Standard output has no tables beside it.
     if !is_stream(path) {
-        copy("labels", &table_of(path))?;
-        writer.note_beside(TABLE)?;
+        copy(LABELS_TABLE.as_str(), &table_of(path))?;
+        writer.add_sidecar(TABLE)?;
     }
     if params.informed() && !is_stream(path) {
-        copy("originals", &originals)?;
-        writer.note_beside(ORIGINALS)?;
+        copy(ORIGINALS_TABLE.as_str(), &originals)?;
+        writer.add_sidecar(ORIGINALS)?;
     } else {
-        // Those of labels that had this name before.
+        // The table of an earlier file of labels of this name.
         let _ = std::fs::remove_file(&originals);
     }
     let made = json!({

@@ -1,4 +1,4 @@
-//! What is asked of `discover`.
+//! The parameters of `discover`.
 
 use cento_labels::{LabelKind, Recipe, StopList};
 use serde::{Deserialize, Serialize};
@@ -7,55 +7,54 @@ use crate::error::{Error, Result};
 
 /// The paper's threshold of 10⁵ for 40.5 thousand million chunks.
 const RATIO: f64 = 2.5e-6;
-/// What occurs no more often than this is not frequent, however small the corpus.
+/// The smallest default threshold.
 const FLOOR: u64 = 5;
 
-/// The threshold that nobody gave: the paper's share of all objects, and 5 at least.
+/// Returns the default threshold: the paper's share of all objects, but at least 5.
 pub fn default_threshold(objects: u64) -> u64 {
     ((objects as f64 * RATIO) as u64).max(FLOOR)
 }
 
-/// What becomes a label.
+/// Which objects become labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum How {
-    /// What occurs more often than this.
+    /// Objects that occur more often than this.
     Threshold(u64),
-    /// What occurs most often, so many of them. Of those that occur equally often, the lowest
-    /// hashes.
+    /// This number of the most frequent objects. Ties go to the lowest hashes.
     Top(u64),
-    /// Everything of so many bytes at least: the corpus is one of originals.
+    /// Every object of at least this many bytes, in a corpus of originals.
     Informed(u64),
 }
 
 /// The parameters of `discover`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DiscoverParams {
-    /// What becomes a label.
+    /// Which objects become labels.
     pub how: How,
     /// What a label is the hash of.
     pub recipe: Recipe,
-    /// What is no label, as hashes, sorted. Only how many there are and what they are together is
-    /// written down.
+    /// The sorted hashes of the stop list. Only their number and a hash of all of them are
+    /// recorded.
     #[serde(skip)]
     pub stops: Vec<[u8; 16]>,
-    /// Which stops these are.
+    /// The identity of the stop list.
     pub stop_list: StopsUsed,
 }
 
-/// Which stop chunks, or stop files, were used.
+/// The identity of a stop list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopsUsed {
     /// The version of the list; 0 if it has none.
     pub version: u32,
-    /// How many there are.
+    /// The number of hashes.
     pub count: u64,
-    /// A hash of all of them.
+    /// A hash of all hashes.
     pub blake3: String,
 }
 
 impl DiscoverParams {
-    /// Parameters with a list of stops.
+    /// Returns parameters with a stop list.
     pub fn new(how: How, recipe: Recipe, list: &StopList) -> DiscoverParams {
         let stops = list.hashes(&recipe);
         let mut hasher = blake3::Hasher::new();
@@ -74,24 +73,24 @@ impl DiscoverParams {
         }
     }
 
-    /// Fails if the numbers make no sense.
+    /// Fails if a parameter is out of range.
     pub fn check(&self) -> Result<()> {
         match self.how {
-            How::Threshold(0) => Err(Error::Parameter(
-                "everything occurs more often than 0 times: a threshold of 1 keeps what occurs twice"
+            How::Threshold(0) => Err(Error::Usage(
+                "every object occurs more often than 0 times: the smallest threshold is 1"
                     .to_owned(),
             )),
-            How::Top(0) => Err(Error::Parameter("the top 0 labels are none".to_owned())),
+            How::Top(0) => Err(Error::Usage("--top 0 selects no labels".to_owned())),
             _ => Ok(()),
         }
     }
 
-    /// Whether labels are of originals.
+    /// Whether labels are taken from originals.
     pub fn informed(&self) -> bool {
         matches!(self.how, How::Informed(_))
     }
 
-    /// Whether whole files are labelled.
+    /// Whether labels are whole files.
     pub fn of_files(&self) -> bool {
         self.recipe.of == LabelKind::Files
     }
@@ -102,14 +101,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_paper_labels_what_occurs_more_than_a_hundred_thousand_times() {
+    fn the_default_threshold_is_that_of_the_paper_for_its_corpus() {
         assert_eq!(default_threshold(40_500_000_000), 101_250);
         assert_eq!(default_threshold(1_000_000), 5);
         assert_eq!(default_threshold(0), 5);
     }
 
     #[test]
-    fn numbers_without_sense_are_refused() {
+    fn parameters_out_of_range_are_refused() {
         let with = |how| DiscoverParams::new(how, Recipe::default(), &StopList::built_in());
         for how in [How::Threshold(0), How::Top(0)] {
             assert!(with(how).check().is_err());

@@ -1,65 +1,68 @@
-//! Which labels look like idioms: proposals that a person reviews.
+//! Which labels look like boilerplate: proposals for a person to review.
 
-/// Texts below this many bytes are short: a button, a heading, a name of a month.
+/// Texts below this many bytes are short: buttons, headings, names of months.
 const SHORT: u64 = 25;
-/// Files below this many bytes are.
+/// Files below this many bytes are short.
 const SHORT_FILE: u64 = 64;
-/// A chunk of so many bytes says something: that it is on many sites makes it no idiom, but what is
-/// looked for. A post that was copied to every sixth site (Ardi & Heidemann §5.2) is spread as
-/// evenly as an idiom is.
+/// A chunk of at least this many bytes on many sites is not boilerplate but what the search is for.
+/// A post that was copied to every sixth site (Ardi & Heidemann §5.2) is spread as evenly as
+/// boilerplate.
 const LONG: u64 = 100;
-/// What is on so many domains at least, and on one in ten of all, is spread.
+/// A label is spread if it is on at least this many domains, and on at least one in [`SHARE`].
 const SITES: u64 = 10;
 const SHARE: u64 = 10;
-/// What is on so many originals at least, and on one in fifty of all, is their template: a site in
-/// ten languages says it in each.
+/// A label is a template if it is on at least this many originals, and on at least one in
+/// [`ORIGINALS_SHARE`]: a site in ten languages has a template for each.
 const ORIGINALS: u64 = 10;
 const ORIGINALS_SHARE: u64 = 50;
 
-/// What is known of an object.
+/// What is known of a label.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sight<'a> {
+pub(super) struct LabelFacts<'a> {
     /// Its text, if it has any.
     pub(super) text: Option<&'a str>,
     /// Whether it is a file.
     pub(super) file: bool,
-    /// Its bytes.
+    /// Its length in bytes.
     pub(super) bytes: u64,
-    /// How many times it occurs, and how many times in the domain that has it most.
+    /// Its occurrences.
     pub(super) count: u64,
+    /// Its occurrences in the domain that has most of them.
     pub(super) largest: u64,
-    /// How many domains have it, and how many there are.
+    /// The number of domains that have it.
     pub(super) sites: u64,
+    /// The number of all domains.
     pub(super) all_sites: u64,
-    /// How many originals have it, and how many there are; where there are originals.
+    /// The number of originals that have it, and of all originals, if there are any.
     pub(super) originals: Option<(u64, u64)>,
 }
 
-/// Why something may be no more than an idiom.
-pub(super) fn propose(sight: &Sight<'_>) -> Option<String> {
-    if let Some(text) = sight.text
+/// Returns why a label may be boilerplate, if it may.
+pub(super) fn propose(facts: &LabelFacts<'_>) -> Option<String> {
+    if let Some(text) = facts.text
         && !text.chars().any(char::is_alphabetic)
     {
-        return Some("wordless: it has no letter".to_owned());
+        return Some("wordless: it has no letters".to_owned());
     }
-    let short = if sight.file { SHORT_FILE } else { SHORT };
-    if sight.bytes < short {
-        return Some(format!("short: it has {} bytes", sight.bytes));
+    let short = if facts.file { SHORT_FILE } else { SHORT };
+    if facts.bytes < short {
+        return Some(format!("short: it has {} bytes", facts.bytes));
     }
-    if let Some((originals, all)) = sight.originals {
+    if let Some((originals, all)) = facts.originals {
         return (originals >= ORIGINALS && originals * ORIGINALS_SHARE >= all)
             .then(|| format!("template: it is on {originals} of {all} originals"));
     }
-    if !sight.file && sight.bytes >= LONG {
+    if !facts.file && facts.bytes >= LONG {
         return None;
     }
-    // Half of it in one domain is what that domain says of itself, and worth a look.
-    let evenly = 2 * sight.largest <= sight.count;
-    let spread = sight.sites >= SITES && sight.sites * SHARE >= sight.all_sites;
+    // A label with half of its occurrences in one domain belongs to that domain and deserves
+    // review.
+    let evenly = 2 * facts.largest <= facts.count;
+    let spread = facts.sites >= SITES && facts.sites * SHARE >= facts.all_sites;
     (evenly && spread).then(|| {
         format!(
-            "spread: it is on {} of {} domains, and on none of them mostly",
-            sight.sites, sight.all_sites
+            "spread: it is on {} of {} domains, with at most half of its occurrences on one",
+            facts.sites, facts.all_sites
         )
     })
 }
@@ -68,8 +71,8 @@ pub(super) fn propose(sight: &Sight<'_>) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn sight(text: &str) -> Sight<'_> {
-        Sight {
+    fn facts(text: &str) -> LabelFacts<'_> {
+        LabelFacts {
             text: Some(text),
             file: false,
             bytes: text.len() as u64,
@@ -82,50 +85,50 @@ mod tests {
     }
 
     #[test]
-    fn each_reason_is_given_where_it_holds() {
+    fn labels_are_proposed_for_the_right_reason() {
         let long = "A paragraph that is long enough to mean something.";
-        let begins = |sight: &Sight<'_>, reason: &str| {
-            propose(sight).is_some_and(|found| found.starts_with(reason))
+        let begins = |facts: &LabelFacts<'_>, reason: &str| {
+            propose(facts).is_some_and(|found| found.starts_with(reason))
         };
-        assert_eq!(propose(&sight(long)), None);
-        assert!(begins(&sight("*** 1 2 3 --- … 2024 ¶ §§ ***"), "wordless"));
-        assert!(begins(&sight("Read on"), "short"));
-        // Eight Chinese characters are as long as 24 letters, and nine are long enough.
-        assert!(begins(&sight("欢迎来到我的网站"), "short"));
-        assert_eq!(propose(&sight("欢迎来到我的新网站")), None);
-        let even = Sight {
+        assert_eq!(propose(&facts(long)), None);
+        assert!(begins(&facts("*** 1 2 3 --- … 2024 ¶ §§ ***"), "wordless"));
+        assert!(begins(&facts("Read on"), "short"));
+        // Eight Chinese characters have 24 bytes, nine are long enough.
+        assert!(begins(&facts("欢迎来到我的网站"), "short"));
+        assert_eq!(propose(&facts("欢迎来到我的新网站")), None);
+        let even = LabelFacts {
             largest: 10,
-            ..sight(long)
+            ..facts(long)
         };
         assert!(begins(&even, "spread"));
         let post = "A paragraph of a post that somebody has copied to every sixth site of a crawl, which is what the search is for.";
         assert_eq!(
-            propose(&Sight {
+            propose(&LabelFacts {
                 largest: 1,
-                ..sight(post)
+                ..facts(post)
             }),
             None
         );
-        let few = Sight {
+        let few = LabelFacts {
             all_sites: 1000,
             ..even
         };
         assert_eq!(propose(&few), None);
-        let template = Sight {
+        let template = LabelFacts {
             originals: Some((40, 100)),
-            ..sight(long)
+            ..facts(long)
         };
         assert!(begins(&template, "template"));
-        let rare = Sight {
+        let rare = LabelFacts {
             originals: Some((40, 3000)),
-            ..sight(long)
+            ..facts(long)
         };
         assert_eq!(propose(&rare), None);
-        let file = Sight {
+        let file = LabelFacts {
             text: None,
             file: true,
             bytes: 30,
-            ..sight("")
+            ..facts("")
         };
         assert!(begins(&file, "short"));
     }

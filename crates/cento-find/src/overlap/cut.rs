@@ -1,33 +1,32 @@
-//! Where chunks come from: cut from the text, from the table of chunks, or from a file of rows.
+//! The sources of chunks: the text, the table of chunks, or a file of rows.
 
 use std::fs::File;
 use std::path::Path;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{UInt32Type, UInt64Type};
 use cento_fingerprint::ChunkHash;
+use cento_flow::{TableRow, table_row};
 use cento_text::chunk::{ChunkKind, chunks};
 use cento_text::normal::{Normalisation, normalise};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::corpus_pages::{ChunkTask, CorpusPages, TextTask};
 use crate::error::{Error, Result};
-use crate::source::{ChunkTask, Source, TextTask};
 
-/// Cuts texts into chunks as an index would.
-pub(super) struct Cutter {
+/// Cuts texts into chunks as `cento index` does.
+pub(super) struct ChunkCutter {
     kind: ChunkKind,
     normalisation: Normalisation,
     hash: ChunkHash,
     normalised: String,
 }
 
-impl Cutter {
-    /// Chunks of a kind, otherwise made as the corpus was.
-    pub(super) fn new(source: &Source, kind: ChunkKind) -> Cutter {
+impl ChunkCutter {
+    /// Returns a cutter for chunks of a kind, with the other parameters of the corpus.
+    pub(super) fn new(source: &CorpusPages, kind: ChunkKind) -> ChunkCutter {
         let parameters = source.corpora().first().map(|corpus| corpus.parameters());
-        Cutter {
+        ChunkCutter {
             kind,
             normalisation: parameters.map_or_else(Default::default, |found| found.normalisation),
             hash: parameters.map_or_else(Default::default, |found| found.hash),
@@ -35,7 +34,7 @@ impl Cutter {
         }
     }
 
-    /// Calls `each` with the hash of every chunk, and with the chunk.
+    /// Calls `each` with the hash and the text of every chunk.
     pub(super) fn cut(&mut self, text: &str, mut each: impl FnMut([u8; 16], &str)) {
         chunks(text, self.kind, |range| {
             let chunk = text.get(range).unwrap_or_default();
@@ -47,7 +46,17 @@ impl Cutter {
     }
 }
 
-/// Some chunks, to be read by one task.
+table_row! {
+    /// A chunk of a page, in a file of rows.
+    pub struct ChunkPageRow {
+        /// The 64-bit hash of the chunk.
+        pub chunk: u64,
+        /// The number of the page.
+        pub page: u32,
+    }
+}
+
+/// The chunks that one task reads.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum CutTask {
@@ -56,8 +65,8 @@ pub(super) enum CutTask {
     Rows { file: String, row_group: usize },
 }
 
-/// The tasks that give all chunks of a kind: from the table of chunks, if it has them.
-pub(super) fn tasks(source: &Source, kind: ChunkKind) -> Result<Vec<Value>> {
+/// Returns the tasks that read all chunks of a kind: from the table of chunks, if it stores them.
+pub(super) fn tasks(source: &CorpusPages, kind: ChunkKind) -> Result<Vec<Value>> {
     let stored = |corpus: &cento_store::Corpus| corpus.parameters().chunk == kind;
     if source.corpora().iter().all(stored) {
         let tasks = source.chunk_tasks()?.into_iter();
@@ -68,8 +77,8 @@ pub(super) fn tasks(source: &Source, kind: ChunkKind) -> Result<Vec<Value>> {
             .corpora()
             .first()
             .map(|corpus| corpus.parameters().chunk);
-        return Err(Error::Parameter(format!(
-            "the corpus keeps no text, so it has chunks of one kind only: {}",
+        return Err(Error::Unsuitable(format!(
+            "the corpus has no text, so only its stored chunks can be compared: {}",
             kept.unwrap_or_default()
         )));
     }
@@ -77,7 +86,7 @@ pub(super) fn tasks(source: &Source, kind: ChunkKind) -> Result<Vec<Value>> {
     Ok(tasks.map(|task| json!({ "text": task })).collect())
 }
 
-/// The tasks that read a file of rows.
+/// Returns the tasks that read a file of rows.
 pub(super) fn row_tasks(file: &Path) -> Result<Vec<Value>> {
     let groups = open(file)?.metadata().num_row_groups();
     let task = |row_group| CutTask::Rows {
@@ -97,11 +106,11 @@ fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
     })
 }
 
-/// Calls `each` with batches of the columns `chunk` (u64) and `page` (u32) of one row group.
+/// Calls `each` with batches of rows of one row group.
 pub(super) fn read_rows<E: From<Error>>(
     file: &Path,
     row_group: usize,
-    mut each: impl FnMut(&[u64], &[u32]) -> std::result::Result<(), E>,
+    mut each: impl FnMut(Vec<ChunkPageRow>) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
     let failed = |source: parquet::errors::ParquetError| {
         Error::Store(cento_store::Error::Parquet {
@@ -116,17 +125,8 @@ pub(super) fn read_rows<E: From<Error>>(
         .map_err(failed)?;
     for batch in reader {
         let batch = batch.map_err(|error| failed(error.into()))?;
-        let chunks = batch
-            .column_by_name("chunk")
-            .and_then(|column| column.as_primitive_opt::<UInt64Type>());
-        let pages = batch
-            .column_by_name("page")
-            .and_then(|column| column.as_primitive_opt::<UInt32Type>());
-        let (Some(chunks), Some(pages)) = (chunks, pages) else {
-            let wanted = "columns chunk (u64) and page (u32) are wanted";
-            return Err(Error::Parameter(format!("{}: {wanted}", file.display())).into());
-        };
-        each(chunks.values(), pages.values())?;
+        let rows = ChunkPageRow::read(&batch);
+        each(rows.map_err(|error| Error::corrupted(file, error.to_string()))?)?;
     }
     Ok(())
 }

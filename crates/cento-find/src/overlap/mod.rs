@@ -1,25 +1,25 @@
-//! Who overlaps with whom: pairs of pages, or of servers, that share at least so many chunks.
+//! Pairs of pages, or of servers, that have at least a given number of chunks in common.
 //!
 //! After Shivakumar & Garcia-Molina, *Finding near-replicas of documents on the web* (1998). A page
-//! is the set of its chunks; pages with the same text count as one, the earliest by date
-//! ([`crate::precedence`]). A server is the union of its pages. The result is exact: a pair is in
-//! it if and only if it shares the threshold or more, whatever the memory; chunks on more than
-//! [`Params::max_pages`] pages are ignored, for a pair and for the size of a page, and the summary
-//! says on how many pages.
+//! is the set of its chunks; pages with identical text count as one page, the earliest by date
+//! ([`crate::precedence`]). A server is the union of its pages. The result is exact, whatever the
+//! memory: it contains a pair if and only if the pair shares at least the threshold. Chunks on more
+//! than [`OverlapParams::max_pages`] pages are ignored, both in pairs and in the sizes of pages,
+//! and the summary reports how many pages have them.
 //!
-//! The paper counts pairs coarsely in one large array. Here pairs are first brought together by
-//! their left page (`stages`), and then counted coarsely page by page in the cache (`strip`).
+//! The paper counts pairs coarsely in one large array. Here pairs are first partitioned by their
+//! left page (`stages`), and then counted coarsely page by page in the cache (`strip`).
 
 #[doc(hidden)]
 pub mod bench;
 mod cut;
-mod lists;
-mod naming;
-mod numbers;
-mod order;
+mod overlap_rows;
+mod page_order;
+mod pair_tables;
 mod params;
 mod replication;
-mod rows;
+mod spilled_lists;
+mod stage_names;
 mod stages;
 mod strip;
 #[cfg(test)]
@@ -28,90 +28,99 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::UInt32Type;
 use cento_flow::{Flow, Registry, RunReport, Shuffle, Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::corpus_pages::{CorpusPages, PageFacts};
 use crate::error::{Error, Result};
 use crate::names;
+use crate::numbers::Numbers;
 use crate::run::{Findings, Workplace};
-use crate::source::{PageFacts, Source};
-use crate::tables::read_table;
-use naming::{COMMON_RANKED, COMMON_TABLE, LARGEST_TABLE, OF, PAGE, RANK_BITS, RANKED};
-pub use naming::{CommonRow, LargestRow, PairRow, ServerRow};
-use order::Order;
-pub use params::{MAX_PAGES, Params, Unit, usual_max_pages, usual_threshold};
+use crate::tables::read_rows;
+use overlap_rows::Reserve;
+use page_order::PageOrder;
+pub use pair_tables::{
+    COMMON, CommonRow, LARGEST, LargestRow, OverlapPairRow, PAIRS, SERVERS, ServerRow,
+};
+pub use params::{MAX_PAGES, OverlapParams, Unit, usual_max_pages, usual_threshold};
 pub use replication::{
     COLLECTIONS, CollectionRow, PAGE_BYTES, REPLICAS, REPLICATION, ReplicasRow, ReplicationSummary,
     SAVINGS, SavingsRow, replication,
 };
-use rows::Reserve;
-use stages::{Attribution, Plan, bits};
+use stage_names::{counter, shuffle, stage, state};
+use stages::{Attribution, CountingPlan, bits};
 
 /// The name of the analysis of pages, and of its findings.
 pub const ANALYSIS: &str = "overlap";
 /// The name of the analysis of servers.
 pub const SERVER_ANALYSIS: &str = "overlap-servers";
-/// The main table of an overlap of pages.
-pub const PAIRS: &str = naming::PAIRS;
-/// The main table of an overlap of servers.
-pub const SERVERS: &str = naming::SERVERS;
-/// The table of chunks that were left out.
-pub const COMMON: &str = COMMON_TABLE;
 
-/// What an overlap counted.
+/// The counts of an overlap.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct OverlapSummary {
     /// Pages with text.
     pub pages: u64,
-    /// Pages among them with the text of an earlier one; they take part as one.
+    /// Pages with the same text as an earlier page; they count as one page.
     pub copies: u64,
-    /// Servers, if these were compared.
+    /// Servers, if servers were compared.
     pub servers: u64,
-    /// Pages that are on no server.
+    /// Pages without a server.
     pub without_server: u64,
     /// Distinct chunks.
     pub chunks: u64,
-    /// Chunks among them that several pages have.
+    /// Distinct chunks on several pages.
     pub shared_chunks: u64,
-    /// The number of pages (or servers) beyond which a chunk was ignored; zero if none was.
+    /// The number of pages (or servers) above which a chunk was ignored; zero for no limit.
     pub max_pages: u64,
-    /// Chunks that were ignored, because too many pages have them. They count neither as shared nor
-    /// among the chunks of a page.
+    /// Chunks that were ignored because they are on too many pages. They count neither as shared
+    /// nor in the size of a page.
     pub common: u64,
-    /// The chunks of all pages (or servers) together, each once a page.
+    /// The sum of the distinct chunks of all pages (or servers).
     pub page_chunks: u64,
-    /// Those among them that were ignored.
+    /// How many of these were ignored.
     pub common_page_chunks: u64,
-    /// Pages (or servers) that have some of the ignored chunks.
+    /// Pages (or servers) with ignored chunks.
     pub common_pages: u64,
-    /// Those among them that have the threshold or more of them: with these, they may share enough
-    /// to be a pair.
+    /// Pages (or servers) with at least the threshold of ignored chunks: they might be in a pair if
+    /// nothing were ignored.
     pub common_only: u64,
-    /// Pairs that share enough.
+    /// Pairs that share at least the threshold.
     pub pairs: u64,
-    /// The pair that shares most, if none shares enough.
-    pub largest: Option<Largest>,
+    /// The pair that shares most, if no pair reaches the threshold.
+    pub largest: Option<LargestPair>,
 }
 
-/// Two that share less than was asked for, and more than any others.
+/// The pair that shares most, below the threshold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Largest {
-    /// One of them: an address, or a server.
+pub struct LargestPair {
+    /// One of the two: a URL or a server.
     pub page: String,
     /// The other.
     pub of: String,
-    /// Chunks that they share.
+    /// Chunks that both have.
     pub chunks: u32,
 }
 
 /// Finds the overlaps of a corpus.
-pub fn run(source: &Arc<Source>, params: &Params, workplace: &Workplace) -> Result<Findings> {
+///
+/// Pages are compared in the order of their dates, which takes 20 bytes of memory per page while it
+/// is computed and 8 while the flow runs.
+pub fn run(
+    source: &Arc<CorpusPages>,
+    params: &OverlapParams,
+    workplace: &Workplace,
+) -> Result<Findings> {
     let servers = params.unit != Unit::Pages;
     let analysis = if servers { SERVER_ANALYSIS } else { ANALYSIS };
     check(params)?;
+    let order_bytes = if servers {
+        0
+    } else {
+        PageOrder::check_memory(source, workplace.memory)?;
+        u64::from(source.kept()) * PageOrder::BYTES_PER_PAGE
+    };
+    let workplace = &workplace.with_less_memory(order_bytes);
     workplace.run(
         analysis,
         params,
@@ -119,13 +128,13 @@ pub fn run(source: &Arc<Source>, params: &Params, workplace: &Workplace) -> Resu
         || {
             let mut registry = Registry::new();
             let order = match params.unit {
-                Unit::Pages => Order::of(source)?,
-                Unit::Host | Unit::Domain => Order::default(),
+                Unit::Pages => PageOrder::of(source)?,
+                Unit::Host | Unit::Domain => PageOrder::default(),
             };
             stages::register_reading(&mut registry, source, params, &Arc::new(order));
             stages::register_counting(&mut registry, &temp(workplace)?);
-            naming::register_sums(&mut registry);
-            naming::register_naming(&mut registry, source, params);
+            pair_tables::register_sums(&mut registry);
+            pair_tables::register_naming(&mut registry, source, params);
             names::register(&mut registry, source);
             let plan = plan(source, params, workplace);
             Ok((registry, flow(source, params, plan)?))
@@ -134,27 +143,27 @@ pub fn run(source: &Arc<Source>, params: &Params, workplace: &Workplace) -> Resu
     )
 }
 
-/// The folder of temporary files, which is there.
+/// Creates the folder of temporary files, and returns it.
 fn temp(workplace: &Workplace) -> Result<PathBuf> {
     let folder = workplace.temp.as_ref().unwrap_or(&workplace.findings);
     std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
     Ok(folder.clone())
 }
 
-fn check(params: &Params) -> Result<()> {
+fn check(params: &OverlapParams) -> Result<()> {
     if params.threshold == 0 {
-        let none = "a threshold of 0 chunks would be shared by all: the least is 1";
-        return Err(Error::Parameter(none.to_owned()));
+        let why = "a threshold of 0 chunks would select every pair: the least is 1";
+        return Err(Error::Usage(why.to_owned()));
     }
     if params.max_pages == Some(1) {
-        let none = "every shared chunk is on two pages: at most 1 would leave out all";
-        return Err(Error::Parameter(none.to_owned()));
+        let why = "a limit of 1 page would ignore every shared chunk: the least is 2";
+        return Err(Error::Usage(why.to_owned()));
     }
     Ok(())
 }
 
-/// About how many chunks all pages have together.
-fn chunk_rows(source: &Source, params: &Params) -> u64 {
+/// Returns the approximate sum of the chunks of all pages.
+fn chunk_rows(source: &CorpusPages, params: &OverlapParams) -> u64 {
     source
         .corpora()
         .iter()
@@ -169,30 +178,44 @@ fn chunk_rows(source: &Source, params: &Params) -> u64 {
         .sum()
 }
 
-/// Beyond how many pages a chunk is ignored.
-fn max_pages(source: &Source, params: &Params) -> u32 {
+/// Returns the number of pages above which a chunk is ignored.
+fn max_pages(source: &CorpusPages, params: &OverlapParams) -> u32 {
     let usual = || usual_max_pages(params.threshold, chunk_rows(source, params));
     params.max_pages.unwrap_or_else(usual)
 }
 
-fn plan(source: &Source, params: &Params, workplace: &Workplace) -> Plan {
-    let params = &Params {
+fn plan(source: &CorpusPages, params: &OverlapParams, workplace: &Workplace) -> CountingPlan {
+    let params = &OverlapParams {
         max_pages: Some(max_pages(source, params)),
         ..params.clone()
     };
-    plan_for(chunk_rows(source, params), source.kept(), params, workplace)
+    let rows = chunk_rows(source, params);
+    // A quarter of the budget for all strips together.
+    plan_for(
+        rows,
+        source.kept(),
+        params,
+        workplace.threads,
+        workplace.memory / 4,
+    )
 }
 
-fn plan_for(rows: u64, width: u32, params: &Params, workplace: &Workplace) -> Plan {
-    let threads = workplace.threads.max(1) as u64;
-    // A quarter of the budget for all strips together.
-    let reserve = workplace.memory / 4;
+/// Returns a plan for about `rows` chunks of pages below `width`, with `reserve` bytes of memory
+/// for all strips.
+fn plan_for(
+    rows: u64,
+    width: u32,
+    params: &OverlapParams,
+    threads: usize,
+    reserve: u64,
+) -> CountingPlan {
+    let threads = threads.max(1) as u64;
     let strip_bytes = reserve / threads;
-    // A row takes 28 bytes at most, and half of a strip may be empty; more strips than threads even
-    // out what they have to do.
+    // A row takes at most 28 bytes, and half of a strip may be unused capacity. More strips than
+    // threads balance the load.
     let needed = (rows * 56).div_ceil(strip_bytes.max(1));
     let strips = needed.clamp(2 * threads, stages::STRIPS_A_THREAD * threads);
-    Plan {
+    CountingPlan {
         threshold: params.threshold,
         max_pages: params.max_pages.unwrap_or(MAX_PAGES),
         strips: strips as u32,
@@ -202,137 +225,169 @@ fn plan_for(rows: u64, width: u32, params: &Params, workplace: &Workplace) -> Pl
     }
 }
 
-/// The stages from chunks to pairs of numbers.
-fn counting(flow: Flow, plan: Plan) -> Flow {
+/// Adds the shuffles and states between chunks and pairs of numbers.
+fn counting(flow: Flow, plan: CountingPlan) -> Flow {
     let strips = Shuffle {
         key_bits: None,
         partitions: plan.strips,
     };
     let pages = bits(plan.width);
-    flow.shuffle(stages::BY_CHUNK)
-        .shuffle_with(stages::BY_STRIP, strips)
-        .shuffle_of_numbers(stages::PAIRS, 32 + pages)
-        .shuffle_of_numbers(stages::LARGEST, 1)
-        .shuffle_of_numbers(stages::FACTS, pages)
-        .shuffle_of_numbers(stages::COMMON, pages)
+    flow.shuffle(shuffle::BY_CHUNK)
+        .shuffle_with(shuffle::BY_STRIP, strips)
+        .shuffle_of_numbers(shuffle::PAIR_COUNTS, 32 + pages)
+        .shuffle_of_numbers(shuffle::LARGEST, 1)
+        .shuffle_of_numbers(shuffle::PAGE_COUNTS, pages)
+        .shuffle_of_numbers(shuffle::COMMON, pages)
         .state(
-            stages::RESERVE,
+            state::RESERVE,
             Reserve::KIND,
             json!({ "bytes": plan.reserve }),
         )
 }
 
-/// The first stage makes all states: later the memory for them may be full of rows, which do not go
-/// to make room.
+/// Declares the states of counting at the first stage: states are allocated when they are first
+/// used, and later the memory may be full of rows, which are not evicted for states.
 fn opening(stage: Stage) -> Stage {
-    stage.writes(stages::RESERVE)
+    stage.writes(state::RESERVE)
 }
 
-fn counting_stages(flow: Flow, plan: Plan) -> Flow {
+/// Adds the stages between chunks and pairs of numbers.
+fn counting_stages(flow: Flow, plan: CountingPlan) -> Flow {
     flow.stage(
-        Stage::reduce("spread", stages::BY_CHUNK)
+        Stage::reduce(stage::SPREAD, shuffle::BY_CHUNK)
             .with(json!(plan))
-            .writes(stages::BY_STRIP)
-            .writes(stages::FACTS)
-            .writes(stages::COMMON),
+            .writes(shuffle::BY_STRIP)
+            .writes(shuffle::PAGE_COUNTS)
+            .writes(shuffle::COMMON),
     )
     .stage(
-        Stage::reduce("count", stages::BY_STRIP)
+        Stage::reduce(stage::COUNT, shuffle::BY_STRIP)
             .with(json!(plan))
-            .reads(stages::RESERVE)
-            .writes(stages::PAIRS)
-            .writes(stages::LARGEST),
+            .reads(state::RESERVE)
+            .writes(shuffle::PAIR_COUNTS)
+            .writes(shuffle::LARGEST),
     )
 }
 
-fn flow(source: &Source, params: &Params, plan: Plan) -> Result<Flow> {
+/// Adds the stages that find pages with the text of an earlier page.
+fn with_originals(flow: Flow, source: &CorpusPages) -> Flow {
+    let bytes = u64::from(source.all()).div_ceil(8).max(8);
+    flow.shuffle(shuffle::BY_TEXT)
+        .state(state::COPIES, "bitmap", json!({ "bytes": bytes }))
+        .stage(
+            opening(Stage::map(stage::TEXTS, source.page_tasks()))
+                .with(source.identity())
+                .writes(names::NAMED)
+                .writes(state::COPIES)
+                .writes(shuffle::BY_TEXT),
+        )
+        .stage(
+            Stage::reduce(stage::COLLAPSE, shuffle::BY_TEXT)
+                .writes(state::COPIES)
+                .writes(shuffle::PAGE_COUNTS),
+        )
+}
+
+fn flow(source: &CorpusPages, params: &OverlapParams, plan: CountingPlan) -> Result<Flow> {
     let pages = bits(source.all());
-    let mut flow = counting(Flow::new("overlap"), plan)
-        .shuffle_of_numbers(OF, pages)
-        .shuffle_of_numbers(PAGE, pages)
-        .shuffle_of_numbers(RANKED, RANK_BITS)
-        .shuffle_of_numbers("common noted", pages)
-        .shuffle_of_numbers("common named", pages)
-        .shuffle_of_numbers(COMMON_RANKED, 32)
-        .table(LARGEST_TABLE)
-        .table(COMMON_TABLE);
+    let mut flow = counting(Flow::new(ANALYSIS), plan)
+        .shuffle_of_numbers(shuffle::OF, pages)
+        .shuffle_of_numbers(shuffle::PAGE, pages)
+        .shuffle_of_numbers(shuffle::RANKED, pair_tables::RANK_BITS)
+        .shuffle_of_numbers(shuffle::COMMON_NOTED, pages)
+        .shuffle_of_numbers(shuffle::COMMON_NAMED, pages)
+        .shuffle_of_numbers(shuffle::COMMON_RANKED, 32)
+        .table(LARGEST)
+        .table(COMMON);
     flow = names::with_named(flow, source);
-    let cut = Stage::map("cut", cut::tasks(source, params.chunk)?).writes(stages::BY_CHUNK);
+    let cut = Stage::map(stage::CUT, cut::tasks(source, params.chunk)?).writes(shuffle::BY_CHUNK);
     let (table, cut) = if params.unit == Unit::Pages {
-        flow = numbers::with_originals(flow, source);
-        let cut = cut.reads(stages::COPIES);
-        (naming::PAIRS, cut.with(json!(Attribution::Originals)))
+        flow = with_originals(flow, source);
+        let cut = cut.reads(state::COPIES);
+        (PAIRS.as_str(), cut.with(json!(Attribution::Originals)))
     } else {
         flow = flow
-            .shuffle(stages::BY_SERVER)
+            .shuffle(shuffle::BY_SERVER)
             .state(
-                stages::SERVERS,
-                "numbers",
+                state::SERVERS,
+                Numbers::KIND,
                 json!({ "pages": source.kept() }),
             )
             .stage(
-                opening(Stage::map("names of servers", source.page_tasks()))
+                opening(Stage::map(stage::NAMES_OF_SERVERS, source.page_tasks()))
                     .with(source.identity())
                     .writes(names::NAMED)
-                    .writes(stages::SERVERS)
-                    .writes(stages::BY_SERVER),
+                    .writes(state::SERVERS)
+                    .writes(shuffle::BY_SERVER),
             )
             .stage(
-                Stage::reduce("number servers", stages::BY_SERVER)
-                    .writes(stages::SERVERS)
-                    .writes(stages::FACTS),
+                Stage::reduce(stage::NUMBER_SERVERS, shuffle::BY_SERVER)
+                    .writes(state::SERVERS)
+                    .writes(shuffle::PAGE_COUNTS),
             );
-        let cut = cut.reads(stages::SERVERS);
-        (naming::SERVERS, cut.with(json!(Attribution::Servers)))
+        let cut = cut.reads(state::SERVERS);
+        (SERVERS.as_str(), cut.with(json!(Attribution::Servers)))
     };
     let flow = counting_stages(flow.table(table).stage(cut), plan)
         .stage(
-            Stage::reduce("sum", stages::PAIRS)
+            Stage::reduce(stage::SUM, shuffle::PAIR_COUNTS)
                 .with(json!(plan.threshold))
                 .writes(names::NAMED)
-                .writes(OF)
-                .writes(stages::LARGEST),
+                .writes(shuffle::OF)
+                .writes(shuffle::LARGEST),
         )
-        .stage(Stage::reduce("largest", stages::LARGEST).writes(LARGEST_TABLE))
+        .stage(Stage::reduce(stage::LARGEST, shuffle::LARGEST).writes(LARGEST.as_str()))
         .stage(
-            Stage::reduce("note common", stages::COMMON)
+            Stage::reduce(stage::NOTE_COMMON, shuffle::COMMON)
                 .writes(names::NAMED)
-                .writes("common noted"),
+                .writes(shuffle::COMMON_NOTED),
         )
-        .stage(Stage::reduce("show common", "common noted").writes("common named"))
         .stage(
-            Stage::reduce("add up", stages::FACTS)
+            Stage::reduce(stage::SHOW_COMMON, shuffle::COMMON_NOTED).writes(shuffle::COMMON_NAMED),
+        )
+        .stage(
+            Stage::reduce(stage::ADD_UP, shuffle::PAGE_COUNTS)
                 .with(json!(plan.threshold))
                 .reads(names::NAMED)
-                .writes(OF)
-                .writes(PAGE),
+                .writes(shuffle::OF)
+                .writes(shuffle::PAGE),
         )
-        .stage(names::stage(source, &[OF, PAGE, "common named"]));
+        .stage(names::stage(
+            source,
+            &[shuffle::OF, shuffle::PAGE, shuffle::COMMON_NAMED],
+        ));
     Ok(flow
-        .stage(Stage::reduce("name of", OF).writes(PAGE))
-        .stage(Stage::reduce("name page", PAGE).writes(RANKED))
-        .stage(Stage::reduce("write", RANKED).writes(table))
-        .stage(Stage::reduce("name common", "common named").writes(COMMON_RANKED))
-        .stage(Stage::reduce("write common", COMMON_RANKED).writes(COMMON_TABLE)))
+        .stage(Stage::reduce(stage::NAME_OF, shuffle::OF).writes(shuffle::PAGE))
+        .stage(Stage::reduce(stage::NAME_PAGE, shuffle::PAGE).writes(shuffle::RANKED))
+        .stage(Stage::reduce(stage::WRITE, shuffle::RANKED).writes(table))
+        .stage(
+            Stage::reduce(stage::NAME_COMMON, shuffle::COMMON_NAMED).writes(shuffle::COMMON_RANKED),
+        )
+        .stage(Stage::reduce(stage::WRITE_COMMON, shuffle::COMMON_RANKED).writes(COMMON.as_str())))
 }
 
-fn summary(source: &Source, params: &Params, folder: &Path, report: &RunReport) -> Result<Value> {
+fn summary(
+    source: &CorpusPages,
+    params: &OverlapParams,
+    folder: &Path,
+    report: &RunReport,
+) -> Result<Value> {
     let counted = |name: &str| report.counted(name);
     let rows = |name: &str| report.rows(name);
-    let pairs = rows(PAIRS) + rows(SERVERS);
-    let summary = Summary {
+    let pairs = rows(PAIRS.as_str()) + rows(SERVERS.as_str());
+    let summary = OverlapSummary {
         pages: u64::from(source.kept()),
-        copies: counted("copies"),
-        servers: counted("servers"),
-        without_server: counted("pages without a server"),
-        chunks: counted("distinct chunks"),
-        shared_chunks: counted("chunks of several pages"),
+        copies: counted(counter::COPIES),
+        servers: counted(counter::SERVERS),
+        without_server: counted(counter::PAGES_WITHOUT_A_SERVER),
+        chunks: counted(counter::DISTINCT_CHUNKS),
+        shared_chunks: counted(counter::CHUNKS_OF_SEVERAL_PAGES),
         max_pages: u64::from(max_pages(source, params)),
-        common: rows(COMMON_TABLE),
-        page_chunks: counted("chunks of pages"),
-        common_page_chunks: counted("common chunks of pages"),
-        common_pages: counted("pages with common chunks"),
-        common_only: counted("pages with enough common chunks"),
+        common: rows(COMMON.as_str()),
+        page_chunks: counted(counter::CHUNKS_OF_PAGES),
+        common_page_chunks: counted(counter::COMMON_CHUNKS_OF_PAGES),
+        common_pages: counted(counter::PAGES_WITH_COMMON_CHUNKS),
+        common_only: counted(counter::PAGES_WITH_ENOUGH_COMMON_CHUNKS),
         pairs,
         largest: if pairs == 0 {
             largest(source, params, folder)?
@@ -343,21 +398,16 @@ fn summary(source: &Source, params: &Params, folder: &Path, report: &RunReport) 
     Ok(json!(summary))
 }
 
-fn largest(source: &Source, params: &Params, folder: &Path) -> Result<Option<Largest>> {
-    let path = folder.join(format!("{LARGEST_TABLE}.parquet"));
-    let mut best = None;
-    for batch in read_table(&path)? {
-        let batch = batch?;
-        let [left, right, chunks] =
-            [0, 1, 2].map(|column| batch.column(column).as_primitive::<UInt32Type>().values());
-        let rows = left.iter().zip(right).zip(chunks);
-        best = best.or(rows
-            .map(|((&left, &right), &chunks)| (left, right, chunks))
-            .next());
-    }
-    let Some((of, page, chunks)) = best else {
+fn largest(
+    source: &CorpusPages,
+    params: &OverlapParams,
+    folder: &Path,
+) -> Result<Option<LargestPair>> {
+    let path = folder.join(format!("{}.parquet", LARGEST.as_str()));
+    let Some(row) = read_rows::<LargestRow>(&path)?.next().transpose()? else {
         return Ok(None);
     };
+    let (of, page, chunks) = (row.left, row.right, row.chunks);
     let name = |facts: PageFacts<'_>| {
         let name = match params.unit {
             Unit::Pages => Some(facts.url),
@@ -378,5 +428,5 @@ fn largest(source: &Source, params: &Params, folder: &Path) -> Result<Option<Lar
         })?;
     }
     let [page, of] = names;
-    Ok(Some(Largest { page, of, chunks }))
+    Ok(Some(LargestPair { page, of, chunks }))
 }

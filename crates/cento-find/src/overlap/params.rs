@@ -1,33 +1,33 @@
-//! What can be asked.
+//! The parameters of `overlap`.
 
 use cento_text::chunk::ChunkKind;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// What is compared with each other.
+/// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// Pages; those with the same text as one.
+    /// Pages; pages with identical text count as one.
     #[default]
     Pages,
     /// Hosts: each is the union of its pages.
     Host,
-    /// Registered domains, likewise.
+    /// Registered domains: each is the union of its pages.
     Domain,
 }
 
 /// The parameters of an overlap.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Params {
-    /// What is compared.
+pub struct OverlapParams {
+    /// What is compared: pages or servers.
     pub unit: Unit,
-    /// What a chunk is.
+    /// The kind of chunks.
     #[serde(serialize_with = "as_text", deserialize_with = "from_text")]
     pub chunk: ChunkKind,
-    /// How many chunks a pair must share at least.
+    /// The least number of chunks that a pair must share.
     pub threshold: u32,
-    /// Chunks on more pages (or servers) than this are ignored; zero ignores none. If not given, as
-    /// many as [`usual_max_pages`] says.
+    /// Chunks on more pages (or servers) than this are ignored; zero for no limit. The default is
+    /// [`usual_max_pages`].
     pub max_pages: Option<u32>,
 }
 
@@ -40,28 +40,26 @@ fn from_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ChunkKind, D:
     text.parse().map_err(de::Error::custom)
 }
 
-/// Chunks on more pages than this are ignored in a large corpus, unless asked for otherwise.
+/// The default limit on the pages of a chunk in a large corpus.
 ///
-/// A chunk on p pages makes p²/2 pairs, so this bounds the time: every chunk of a page is compared
-/// with at most so many others. Such chunks are notices and navigation: in 9,148 RFCs cut into two
-/// lines each, 21 of 3.7 million chunks are on more than 1,000 pages; they make 47 % of all pairs,
-/// and tell no two RFCs from any others.
+/// A chunk on p pages makes p²/2 pairs, so the limit bounds the time. Chunks above it are
+/// boilerplate: in 9,148 RFCs cut into chunks of two lines, 21 of 3.7 million chunks are on more
+/// than 1,000 pages; they make 47 % of all pairs and distinguish no RFC from another.
 pub const MAX_PAGES: u32 = 1_000;
-/// Pairs that a small corpus may have before anything is ignored.
+/// The number of pairs up to which nothing is ignored.
 const FEW_PAIRS: u64 = 10_000_000;
 
-/// The number of pages beyond which a chunk is ignored, if none is asked for: [`MAX_PAGES`], or as
-/// many as let pages with `rows` chunks in all make ten million pairs at most. So nothing is
-/// ignored in a small corpus.
+/// Returns the default limit on the pages of a chunk: [`MAX_PAGES`], or a higher one at which
+/// `rows` chunks make at most ten million pairs. So nothing is ignored in a small corpus.
 pub fn usual_max_pages(threshold: u32, rows: u64) -> u32 {
     let most = 2 * FEW_PAIRS * u64::from(threshold) / rows.max(1);
     MAX_PAGES.max(u32::try_from(most).unwrap_or(u32::MAX))
 }
 
-impl Params {
-    /// The parameters for chunks of a kind, with what follows from it.
-    pub fn new(chunk: ChunkKind) -> Params {
-        Params {
+impl OverlapParams {
+    /// Returns the default parameters for chunks of a kind.
+    pub fn new(chunk: ChunkKind) -> OverlapParams {
+        OverlapParams {
             unit: Unit::default(),
             chunk,
             threshold: usual_threshold(chunk),
@@ -70,9 +68,9 @@ impl Params {
     }
 }
 
-/// How many chunks of a kind make an overlap, unless asked for otherwise: 15 of four lines and 25
-/// of two, as in the paper. Either is 50 to 60 lines, some five hundred words; the numbers for
-/// other kinds are what holds about as much.
+/// Returns the default threshold for chunks of a kind: 15 chunks of four lines and 25 of two lines,
+/// as in the paper. Both are 50 to 60 lines or about five hundred words; the thresholds of other
+/// kinds amount to about as much text.
 pub fn usual_threshold(chunk: ChunkKind) -> u32 {
     let share = |whole: u32, size: u32| (whole / size.max(1)).max(1);
     match chunk {
@@ -87,8 +85,7 @@ pub fn usual_threshold(chunk: ChunkKind) -> u32 {
     }
 }
 
-/// Bytes of text that a chunk of a kind has at least, on the whole. It only tells into how many
-/// strips to cut.
+/// Returns a low estimate of the average bytes of a chunk. It only affects the number of strips.
 pub(super) fn usual_bytes(chunk: ChunkKind) -> u64 {
     match chunk {
         ChunkKind::Lines(lines) | ChunkKind::UnwrappedLines(lines) => 20 * u64::from(lines),

@@ -1,17 +1,18 @@
 //! The stages of an overlap, from chunks to pairs of numbers.
 //!
 //! ```text
-//!   pages ─ texts ─▶ by text ─ collapse ─▶ copies                 pages with the text of an earlier one
-//!         └ names of servers ─▶ by server ─ number servers        (the one or the other)
+//!   pages ─ texts ─▶ by text ─ collapse ─▶ copies (pages with the text of an earlier page)
+//!      or ─ names of servers ─▶ by server ─ number servers ─▶ numbers of servers
 //!   text ── cut ──▶ by chunk ─ spread ─┬▶ by strip ─ count ─▶ pairs ─ sum ─▶ …
 //!                                      ├▶ facts    chunks of each page
 //!                                      └▶ common   chunks on too many pages
 //! ```
 //!
-//! *Spread* sends the pages of a chunk to every *strip* that has one of them as a left page; strips
-//! take pages in turn, so that each has as much to do. There are few of them, for a chunk on many
-//! pages is sent to each. A strip that does not fit in the memory of its thread goes to a file
-//! (`lists`), which is read once for each part of its left pages: what is counted is always whole.
+//! *Spread* sends the pages of a chunk to every *strip* that has one of them as a left page. Left
+//! pages are assigned to strips round-robin, to balance the load. Strips are few, because a chunk
+//! on many pages is sent to all of them. A strip that does not fit in the memory of its thread is
+//! written to a file (`spilled_lists`) and counted in several passes, each over a part of its left
+//! pages, so that the counts of a left page are always complete.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,69 +21,63 @@ use std::sync::Arc;
 use cento_flow::{Bitmap, Context, Emitter, Groups, Registry, Row, StageError};
 use serde::{Deserialize, Serialize};
 
-use super::cut::{CutTask, Cutter, read_rows};
-use super::lists::Lists;
-use super::order::Order;
-use super::params::{Params, Unit};
-use super::rows::{Common, Contender, Fact, HashPage, Pair, Posting, Reserve};
+use super::cut::{ChunkCutter, CutTask, read_rows};
+use super::overlap_rows::{
+    CommonChunk, Contender, HashPage, PageCounts, PairCount, Posting, Reserve,
+};
+use super::page_order::PageOrder;
+use super::params::{OverlapParams, Unit};
+use super::spilled_lists::SpilledLists;
+use super::stage_names::{counter, shuffle, stage, state};
 use super::strip::{Effort, Strip};
+use crate::corpus_pages::CorpusPages;
+use crate::error::Error;
 use crate::numbers::{Numbers, UNSET};
-use crate::source::Source;
 
-pub(super) const BY_TEXT: &str = "by text";
-pub(super) const BY_SERVER: &str = "by server";
-pub(super) const BY_CHUNK: &str = "by chunk";
-pub(super) const BY_STRIP: &str = "by strip";
-pub(super) const PAIRS: &str = "pairs of numbers";
-pub(super) const LARGEST: &str = "largest of each strip";
-pub(super) const FACTS: &str = "facts";
-pub(super) const COMMON: &str = "common chunks";
-pub(super) const COPIES: &str = "copies";
-pub(super) const SERVERS: &str = "numbers of servers";
-pub(super) const RESERVE: &str = "reserve";
-/// The most strips that a thread has to do.
+/// The most strips per thread.
 pub(super) const STRIPS_A_THREAD: u64 = 4;
-/// Facts that a task adds up before it passes them on.
-const FACTS_HELD: usize = 1 << 16;
+/// The most pages whose counts a task adds up before it flushes them.
+const MOST_COUNTED: usize = 1 << 16;
 
-/// What the stages must know.
+/// The settings of the stages.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Plan {
+pub(super) struct CountingPlan {
     pub(super) threshold: u32,
     pub(super) max_pages: u32,
     pub(super) strips: u32,
-    /// Bytes that a strip may take.
+    /// The memory of a strip, in bytes.
     pub(super) strip_bytes: u64,
-    /// Bytes that all of them may take that are counted at once.
+    /// The memory of all strips that are counted at the same time, in bytes.
     pub(super) reserve: u64,
-    /// Page numbers are below this.
+    /// The number of pages; page numbers are below it.
     pub(super) width: u32,
 }
 
-/// How chunks are attributed.
+/// What a chunk is attributed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Attribution {
-    /// To pages that are no copies of earlier ones.
+    /// Pages that do not repeat the text of an earlier page.
     Originals,
-    /// To servers.
+    /// Servers.
     Servers,
-    /// To the ranks of pages that are no copies of earlier ones.
+    /// The ranks of pages that do not repeat the text of an earlier page.
     Ranks,
 }
 
+/// Registers the stages that read a corpus.
 pub(super) fn register_reading(
     registry: &mut Registry,
-    source: &Arc<Source>,
-    params: &Params,
-    order: &Arc<Order>,
+    source: &Arc<CorpusPages>,
+    params: &OverlapParams,
+    order: &Arc<PageOrder>,
 ) {
-    registry.state::<Numbers>("numbers");
+    registry.state::<Numbers>(Numbers::KIND);
     let (unit, kind) = (params.unit, params.chunk);
     let (pages, ranks) = (Arc::clone(source), Arc::clone(order));
-    // Pages of one text come together in the order of their ranks, so that the earliest of them
-    // stands for all.
-    registry.map("texts", move |context| {
-        let mut rows = context.shuffle::<HashPage>(BY_TEXT)?;
+    // The pages of one text are grouped in the order of their ranks, and the earliest represents
+    // all of them.
+    registry.map(stage::TEXTS, move |context| {
+        let mut rows = context.shuffle::<HashPage>(shuffle::BY_TEXT)?;
         pages.for_each_page::<StageError>(context.task()?, |facts| {
             let hash = facts.text_hash.filter(|_| facts.reject.is_none());
             match hash.and_then(|hash| hash.try_into().ok()) {
@@ -92,9 +87,9 @@ pub(super) fn register_reading(
         })
     });
     let ranks = Arc::clone(order);
-    registry.reduce::<HashPage, _>("collapse", move |context, groups| {
-        let copies = context.state::<Bitmap>(COPIES)?;
-        let mut facts = context.shuffle::<Fact>(FACTS)?;
+    registry.reduce::<HashPage, _>(stage::COLLAPSE, move |context, groups| {
+        let copies = context.state::<Bitmap>(state::COPIES)?;
+        let mut counts = context.shuffle::<PageCounts>(shuffle::PAGE_COUNTS)?;
         while let Some(mut group) = groups.next_group()? {
             let Some(first) = group.next() else { continue };
             let mut pages = 1;
@@ -102,18 +97,18 @@ pub(super) fn register_reading(
                 copies.set(u64::from(ranks.page(copy.page)));
                 pages += 1;
             }
-            context.count("copies", u64::from(pages) - 1);
-            facts.push(Fact {
+            context.count(counter::COPIES, u64::from(pages) - 1);
+            counts.push(PageCounts {
                 page: ranks.page(first.page),
                 pages,
-                ..Fact::default()
+                ..PageCounts::default()
             })?;
         }
         Ok(())
     });
     let pages = Arc::clone(source);
-    registry.map("names of servers", move |context| {
-        let mut rows = context.shuffle::<HashPage>(BY_SERVER)?;
+    registry.map(stage::NAMES_OF_SERVERS, move |context| {
+        let mut rows = context.shuffle::<HashPage>(shuffle::BY_SERVER)?;
         pages.for_each_page::<StageError>(context.task()?, |facts| {
             if facts.reject.is_some() {
                 return Ok(());
@@ -123,16 +118,16 @@ pub(super) fn register_reading(
                 Unit::Host | Unit::Pages => facts.host,
             };
             let Some(name) = name else {
-                context.count("pages without a server", 1);
+                context.count(counter::PAGES_WITHOUT_A_SERVER, 1);
                 return Ok(());
             };
             let hash = cento_fingerprint::ChunkHash::Blake3.hash128(name.as_bytes());
             Ok(rows.push(HashPage::new(hash, facts.number))?)
         })
     });
-    registry.reduce::<HashPage, _>("number servers", |context, groups| {
-        let servers = context.state::<Numbers>(SERVERS)?;
-        let mut facts = context.shuffle::<Fact>(FACTS)?;
+    registry.reduce::<HashPage, _>(stage::NUMBER_SERVERS, |context, groups| {
+        let servers = context.state::<Numbers>(state::SERVERS)?;
+        let mut counts = context.shuffle::<PageCounts>(shuffle::PAGE_COUNTS)?;
         while let Some(mut group) = groups.next_group()? {
             let Some(first) = group.next() else { continue };
             servers.set(first.page, first.page);
@@ -141,30 +136,30 @@ pub(super) fn register_reading(
                 servers.set(row.page, first.page);
                 pages += 1;
             }
-            context.count("servers", 1);
-            facts.push(Fact {
+            context.count(counter::SERVERS, 1);
+            counts.push(PageCounts {
                 page: first.page,
                 pages,
-                ..Fact::default()
+                ..PageCounts::default()
             })?;
         }
         Ok(())
     });
     let (source, ranks) = (Arc::clone(source), Arc::clone(order));
-    registry.map("cut", move |context| {
-        let mut rows = context.shuffle::<HashPage>(BY_CHUNK)?;
+    registry.map(stage::CUT, move |context| {
+        let mut rows = context.shuffle::<HashPage>(shuffle::BY_CHUNK)?;
         let attribution: Attribution = context.parameters()?;
-        let whose: Box<dyn Fn(u32) -> Option<u32>> = match attribution {
+        let owner: Box<dyn Fn(u32) -> Option<u32>> = match attribution {
             Attribution::Originals => {
-                let copies = context.state::<Bitmap>(COPIES)?;
+                let copies = context.state::<Bitmap>(state::COPIES)?;
                 Box::new(move |page| (!copies.get(u64::from(page))).then_some(page))
             }
             Attribution::Servers => {
-                let servers = context.state::<Numbers>(SERVERS)?;
+                let servers = context.state::<Numbers>(state::SERVERS)?;
                 Box::new(move |page| Some(servers.get(page)).filter(|&first| first != UNSET))
             }
             Attribution::Ranks => {
-                let (copies, ranks) = (context.state::<Bitmap>(COPIES)?, Arc::clone(&ranks));
+                let (copies, ranks) = (context.state::<Bitmap>(state::COPIES)?, Arc::clone(&ranks));
                 Box::new(move |page| {
                     let rank = ranks.rank(page);
                     (!copies.get(u64::from(rank))).then_some(rank)
@@ -173,10 +168,10 @@ pub(super) fn register_reading(
         };
         match context.task()? {
             CutTask::Text(task) => {
-                let mut cutter = Cutter::new(&source, kind);
+                let mut cutter = ChunkCutter::new(&source, kind);
                 let mut cut = Vec::new();
                 source.for_each_text::<StageError>(&task, |page, text| {
-                    if let Some(page) = whose(page) {
+                    if let Some(page) = owner(page) {
                         cutter.cut(text, |hash, _| cut.push(HashPage::new(hash, page)));
                         rows.extend(cut.drain(..))?;
                     }
@@ -185,61 +180,62 @@ pub(super) fn register_reading(
             }
             CutTask::Chunks(task) => {
                 source.for_each_chunk::<StageError>(&task, |page, hash| {
-                    match (whose(page), hash.try_into()) {
+                    match (owner(page), hash.try_into()) {
                         (Some(page), Ok(hash)) => Ok(rows.push(HashPage::new(hash, page))?),
                         _ => Ok(()),
                     }
                 })
             }
-            CutTask::Rows { .. } => Err("rows are read without a corpus".into()),
+            CutTask::Rows { .. } => Err(Error::Bug("a task of rows for a corpus".into()).into()),
         }
     });
 }
 
-/// Registers reading a file of rows, in place of a corpus.
+/// Registers the stage that reads a file of rows in place of a corpus.
 pub(super) fn register_rows(registry: &mut Registry) {
-    registry.map("rows", |context| {
-        let mut rows = context.shuffle::<HashPage>(BY_CHUNK)?;
+    registry.map(stage::ROWS, |context| {
+        let mut rows = context.shuffle::<HashPage>(shuffle::BY_CHUNK)?;
         let CutTask::Rows { file, row_group } = context.task()? else {
-            return Err("no task of rows".into());
+            return Err(Error::Bug("a task that is not of rows".into()).into());
         };
-        read_rows::<StageError>(file.as_ref(), row_group, |chunks, pages| {
-            let zipped = chunks.iter().zip(pages);
-            Ok(rows.extend(zipped.map(|(&chunk, &page)| HashPage::short(chunk, page)))?)
+        read_rows::<StageError>(file.as_ref(), row_group, |batch| {
+            let batch = batch.into_iter();
+            Ok(rows.extend(batch.map(|row| HashPage::short(row.chunk, row.page)))?)
         })
     });
 }
 
+/// Registers the stages from chunks to pairs of numbers.
 pub(super) fn register_counting(registry: &mut Registry, temp: &Path) {
     registry.state::<Reserve>(Reserve::KIND);
-    registry.reduce::<HashPage, _>("spread", spread);
+    registry.reduce::<HashPage, _>(stage::SPREAD, spread);
     let temp = temp.to_owned();
-    registry.reduce::<Posting, _>("count", move |context, groups| {
+    registry.reduce::<Posting, _>(stage::COUNT, move |context, groups| {
         count(context, groups, &temp)
     });
 }
 
-/// Chunks of each page, added up before they are passed on.
+/// Adds up the counts of pages before they are flushed.
 struct Sizes<'c, 'a> {
     context: &'c Context<'a>,
-    held: HashMap<u32, Fact>,
+    counts: HashMap<u32, PageCounts>,
 }
 
 impl Sizes<'_, '_> {
-    fn add(&mut self, page: u32, add: impl FnOnce(&mut Fact)) -> cento_flow::Result<()> {
-        add(self.held.entry(page).or_insert(Fact {
+    fn add(&mut self, page: u32, add: impl FnOnce(&mut PageCounts)) -> cento_flow::Result<()> {
+        add(self.counts.entry(page).or_insert(PageCounts {
             page,
-            ..Fact::default()
+            ..PageCounts::default()
         }));
-        if self.held.len() > FACTS_HELD {
-            self.pass_on()?;
+        if self.counts.len() > MOST_COUNTED {
+            self.flush()?;
         }
         Ok(())
     }
 
-    fn pass_on(&mut self) -> cento_flow::Result<()> {
-        let mut facts = self.context.shuffle::<Fact>(FACTS)?;
-        facts.extend(self.held.drain().map(|(_, fact)| fact))
+    fn flush(&mut self) -> cento_flow::Result<()> {
+        let mut counts = self.context.shuffle::<PageCounts>(shuffle::PAGE_COUNTS)?;
+        counts.extend(self.counts.drain().map(|(_, counts)| counts))
     }
 }
 
@@ -252,8 +248,8 @@ pub(super) struct Spreader {
 }
 
 impl Spreader {
-    /// For one task: chunks are numbered within the range of keys of a strip, first by the task
-    /// that found them.
+    /// Returns the spreader of one task. The keys of a strip are a range, in which chunks are
+    /// numbered by task first.
     pub(super) fn new(strips: u32, task: usize) -> Spreader {
         let strips = strips.max(1);
         Spreader {
@@ -264,7 +260,7 @@ impl Spreader {
         }
     }
 
-    /// Sends the pages of one chunk, which ascend.
+    /// Sends the pages of one chunk, which must ascend.
     pub(super) fn spread(
         &mut self,
         pages: &[u32],
@@ -292,12 +288,12 @@ impl Spreader {
 }
 
 fn spread(context: &Context<'_>, groups: &mut Groups<'_, HashPage>) -> Result<(), StageError> {
-    let plan: Plan = context.parameters()?;
-    let mut strips = context.shuffle::<Posting>(BY_STRIP)?;
-    let mut common = context.shuffle::<Common>(COMMON)?;
+    let plan: CountingPlan = context.parameters()?;
+    let mut strips = context.shuffle::<Posting>(shuffle::BY_STRIP)?;
+    let mut common = context.shuffle::<CommonChunk>(shuffle::COMMON)?;
     let mut sizes = Sizes {
         context,
-        held: HashMap::new(),
+        counts: HashMap::new(),
     };
     let mut spreader = Spreader::new(plan.strips, context.task_number());
     let limit = match plan.max_pages {
@@ -309,7 +305,7 @@ fn spread(context: &Context<'_>, groups: &mut Groups<'_, HashPage>) -> Result<()
     while let Some(group) = groups.next_group()? {
         let hash = group.key();
         pages.clear();
-        // Pages beyond the limit are counted and not held.
+        // Pages beyond the limit are counted only, so that memory stays bounded.
         let (mut last, mut count) = (None, 0);
         for row in group {
             if last == Some(row.page) {
@@ -320,17 +316,17 @@ fn spread(context: &Context<'_>, groups: &mut Groups<'_, HashPage>) -> Result<()
             if pages.len() <= limit {
                 pages.push(row.page);
             } else {
-                sizes.add(row.page, |fact| fact.common += 1)?;
+                sizes.add(row.page, |counts| counts.common += 1)?;
             }
         }
         distinct += 1;
         in_all += u64::from(count);
         if pages.len() > limit {
             for &page in &pages {
-                sizes.add(page, |fact| fact.common += 1)?;
+                sizes.add(page, |counts| counts.common += 1)?;
             }
             ignored += u64::from(count);
-            common.push(Common {
+            common.push(CommonChunk {
                 chunk: hash.to_be_bytes(),
                 page: pages.first().copied().unwrap_or_default(),
                 pages: count,
@@ -338,18 +334,18 @@ fn spread(context: &Context<'_>, groups: &mut Groups<'_, HashPage>) -> Result<()
             continue;
         }
         for &page in &pages {
-            sizes.add(page, |fact| fact.chunks += 1)?;
+            sizes.add(page, |counts| counts.chunks += 1)?;
         }
         if pages.len() > 1 {
             repeated += 1;
             spreader.spread(&pages, &mut strips)?;
         }
     }
-    sizes.pass_on()?;
-    context.count("distinct chunks", distinct);
-    context.count("chunks of several pages", repeated);
-    context.count("chunks of pages", in_all);
-    context.count("common chunks of pages", ignored);
+    sizes.flush()?;
+    context.count(counter::DISTINCT_CHUNKS, distinct);
+    context.count(counter::CHUNKS_OF_SEVERAL_PAGES, repeated);
+    context.count(counter::CHUNKS_OF_PAGES, in_all);
+    context.count(counter::COMMON_CHUNKS_OF_PAGES, ignored);
     Ok(())
 }
 
@@ -358,7 +354,7 @@ fn count(
     groups: &mut Groups<'_, Posting>,
     temp: &Path,
 ) -> Result<(), StageError> {
-    let plan: Plan = context.parameters()?;
+    let plan: CountingPlan = context.parameters()?;
     let mut largest = None;
     count_strip(
         context,
@@ -369,37 +365,37 @@ fn count(
     )?;
     if let Some(pair) = largest {
         context
-            .shuffle::<Contender>(LARGEST)?
+            .shuffle::<Contender>(shuffle::LARGEST)?
             .push(Contender(pair))?;
     }
     Ok(())
 }
 
-/// Counts one strip. Pairs go out that share what `least` says of their left page. A strip that
-/// does not fit in its memory goes to a file in `temp`, which is read once for each part of the
-/// left pages.
+/// Counts one strip and writes the pairs that share at least `least` of their left page. A strip
+/// that does not fit in its memory is written to a file in `temp`, which is read once for each part
+/// of the left pages.
 pub(super) fn count_strip(
     context: &Context<'_>,
     groups: &mut Groups<'_, Posting>,
     temp: &Path,
     least: impl Fn(u32) -> u32,
-    largest: Option<&mut Option<Pair>>,
+    largest: Option<&mut Option<PairCount>>,
 ) -> Result<(), StageError> {
-    let plan: Plan = context.parameters()?;
-    let mut pairs = context.shuffle::<Pair>(PAIRS)?;
+    let plan: CountingPlan = context.parameters()?;
+    let mut pairs = context.shuffle::<PairCount>(shuffle::PAIR_COUNTS)?;
     let mut strip = Strip::new(context.task_number() as u32, plan.strips, plan.width);
-    let mut lists: Option<Lists> = None;
+    let mut lists: Option<SpilledLists> = None;
     let mut pages: Vec<u32> = Vec::new();
     let mut total = Effort::default();
-    let mut unasked = None;
-    let largest = largest.unwrap_or(&mut unasked);
-    // Half of the memory is for vectors while they grow.
-    let room = plan.strip_bytes / 2;
+    let mut unused = None;
+    let largest = largest.unwrap_or(&mut unused);
+    // Half of the memory is for the growth of vectors.
+    let space = plan.strip_bytes / 2;
     while let Some(group) = groups.next_group()? {
         pages.clear();
         pages.extend(group.map(|row| row.page));
-        if lists.is_none() && (strip.weight() > room || !strip.has_place(pages.len())) {
-            let mut spilled = Lists::create(temp)?;
+        if lists.is_none() && (strip.bytes() > space || !strip.has_space(pages.len())) {
+            let mut spilled = SpilledLists::create(temp)?;
             let whole = Strip::new(context.task_number() as u32, plan.strips, 0);
             strip.drain(|list| spilled.push(list, |page| whole.has_left(page)))?;
             lists = Some(spilled);
@@ -409,7 +405,7 @@ pub(super) fn count_strip(
             None => strip.add(&pages),
         }
     }
-    let parts = lists.as_ref().map_or(1, |lists| lists.parts(room));
+    let parts = lists.as_ref().map_or(1, |lists| lists.parts(space));
     for part in 0..parts {
         context.check()?;
         if let Some(lists) = &mut lists {
@@ -418,26 +414,26 @@ pub(super) fn count_strip(
         let effort = strip.count(&least, largest, |pair| pairs.push(pair))?;
         total.joined += effort.joined;
         total.candidates += effort.candidates;
-        total.in_vain += effort.in_vain;
+        total.false_candidates += effort.false_candidates;
     }
     if parts > 1 {
         context.count("parts of strips", u64::from(parts));
     }
     context.count("pairs joined", total.joined);
     context.count("candidates", total.candidates);
-    context.count("candidates in vain", total.in_vain);
+    context.count("false candidates", total.false_candidates);
     Ok(())
 }
 
-/// Calls `each` with every pair and what was counted of it.
+/// Calls `each` with every pair and its total count.
 pub(super) fn for_each_sum(
-    groups: &mut Groups<'_, Pair>,
-    mut each: impl FnMut(Pair) -> Result<(), StageError>,
+    groups: &mut Groups<'_, PairCount>,
+    mut each: impl FnMut(PairCount) -> Result<(), StageError>,
 ) -> Result<(), StageError> {
     while let Some(group) = groups.next_group()? {
         let key = group.key();
         let chunks = group.fold(0u32, |sum, pair| sum.saturating_add(pair.chunks));
-        each(Pair {
+        each(PairCount {
             left: (key >> 32) as u32,
             right: key as u32,
             chunks,
@@ -446,13 +442,13 @@ pub(super) fn for_each_sum(
     Ok(())
 }
 
-/// How many bits the numbers of pages have.
+/// Returns the number of bits of page numbers.
 pub(super) fn bits(pages: u32) -> u32 {
     (32 - pages.leading_zeros()).max(1)
 }
 
-/// The larger of two pairs; of two that share as many chunks, the one of lower numbers.
-pub(super) fn larger(one: Option<Pair>, other: Pair) -> Option<Pair> {
+/// Returns the pair with more chunks; of equal ones, that with the lower page numbers.
+pub(super) fn larger(one: Option<PairCount>, other: PairCount) -> Option<PairCount> {
     match one {
         Some(one) if (one.chunks, other.key()) >= (other.chunks, one.key()) => Some(one),
         _ => Some(other),

@@ -1,67 +1,63 @@
-//! Counting what pages share, by coarse counting, one left page at a time.
+//! Counts the chunks that pages share, by coarse counting, one left page at a time.
 //!
 //! ```text
-//!   chunk 17: 3 8 9 40          left page 8:  9 40 │ 11 40 90 │ …     what stands behind 8 in each of its chunks
+//!   chunk 17: 3 8 9 40          left page 8:  9 40 │ 11 40 90 │ …  the pages after 8 in its chunks
 //!   chunk 23: 8 11 40 90                       │
-//!                                              ├─ 1. counters[h(right)] += 1      a few, so they stay in the cache
+//!                                              ├─ 1. counters[h(right)] += 1   few and cached
 //!                                              ├─ 2. bitmap of heavy counters
 //!                                              ├─ 3. candidates: rights whose bits are set
 //!                                              └─ 4. exact count of the candidates
 //! ```
 //!
-//! The paper has one array of counters for all pairs, and every step is a miss of the cache. Here
-//! the pairs are those of one left page, so there need be no more counters than twice the rights
-//! that are counted: a light counter still cannot hide a frequent pair, and the result is exact
-//! however few there are. Where there are few pages, each has a counter of its own and steps 2 to 4
-//! have nothing to do.
+//! The paper uses one array of counters for all pairs, and every step is a cache miss. Here the
+//! pairs are those of one left page, so twice as many counters as right pages suffice. A light
+//! counter cannot hide a frequent pair, so the result is exact however few counters there are. With
+//! few pages, each has a separate counter and steps 2 to 4 are unnecessary.
 //!
-//! How many hash functions share the counters is decided by a pilot sample, as the paper suggests:
-//! one, unless among the first pages too many candidates were none.
+//! The number of hash functions is decided by a pilot sample, as the paper suggests: one, unless
+//! too many candidates of the first pages were false.
 
-use super::rows::Pair;
+use super::overlap_rows::PairCount;
 
-/// With so many pages each has a counter of its own: 256 KiB, which the second-level cache holds.
+/// Up to this many pages, each has a separate counter: 256 KiB, which fit in the L2 cache.
 const DENSE: usize = 1 << 16;
-/// Rights that are counted with one hash function before the number of functions is decided.
+/// The number of right pages that are counted before the number of hash functions is decided.
 const PILOT: u64 = 1 << 16;
-/// What a pilot may let through in vain before a second function pays: one in this many.
+/// A second hash function pays if more than one in this many candidates is false.
 const TOLERABLE: u64 = 16;
 
-/// What stands behind a left page in one chunk.
+/// The pages after a left page in one chunk.
 #[derive(Clone, Copy)]
-struct Tail {
+struct ChunkTail {
     left: u32,
     begin: u32,
     end: u32,
 }
 
-/// Chunks with their pages, of which some are left pages.
+/// Chunks with their pages, some of which are left pages.
 pub(super) struct Strip {
     strips: u32,
     number: u32,
     pages: Vec<u32>,
-    /// Where the pages of each chunk end.
+    /// The end of the pages of each chunk.
     ends: Vec<u32>,
-    tails: Vec<Tail>,
-    counts: Counts,
+    tails: Vec<ChunkTail>,
+    counts: RightCounts,
 }
 
-/// The pair that shares most of those that share too little.
-pub(super) type Largest = Option<Pair>;
-
-/// What was done.
+/// The work that was done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Effort {
-    /// Pairs of a chunk: what a join would have produced.
+    /// Pairs of pages in one chunk: the rows that a join would have produced.
     pub(super) joined: u64,
-    /// Those among them that were candidates.
+    /// Rows of candidate pairs.
     pub(super) candidates: u64,
-    /// Candidates that turned out to share too little.
-    pub(super) in_vain: u64,
+    /// Rows of candidate pairs that share too little.
+    pub(super) false_candidates: u64,
 }
 
 impl Strip {
-    /// The strip of this number among so many, of pages below `width`.
+    /// Returns strip `number` of `strips`, for pages below `width`.
     pub(super) fn new(number: u32, strips: u32, width: u32) -> Strip {
         Strip {
             strips: strips.max(1),
@@ -69,22 +65,22 @@ impl Strip {
             pages: Vec::new(),
             ends: Vec::new(),
             tails: Vec::new(),
-            counts: Counts::new(width),
+            counts: RightCounts::new(width),
         }
     }
 
-    /// Whether it counts what stands behind a page.
+    /// Whether a page is a left page of this strip.
     pub(super) fn has_left(&self, page: u32) -> bool {
         page % self.strips == self.number
     }
 
-    /// Takes the pages of a chunk, in order.
+    /// Adds the pages of a chunk, which must ascend.
     pub(super) fn add(&mut self, pages: &[u32]) {
         self.add_part(pages, 0, 1);
     }
 
-    /// The same for one of several parts of the left pages. What stands before the first of them is
-    /// not needed.
+    /// Adds the pages of a chunk for one of several parts of the left pages. Pages before the first
+    /// left page are not needed.
     pub(super) fn add_part(&mut self, pages: &[u32], part: u32, parts: u32) {
         let (strips, number) = (self.strips, self.number);
         let left = |&page: &u32| page % strips == number && page / strips % parts == part;
@@ -94,11 +90,11 @@ impl Strip {
         let pages = pages.get(first..).unwrap_or_default();
         let begin = self.pages.len() as u32;
         let end = begin + pages.len() as u32;
-        for (place, page) in (begin + 1..end).zip(pages) {
+        for (after, page) in (begin + 1..end).zip(pages) {
             if left(page) {
-                self.tails.push(Tail {
+                self.tails.push(ChunkTail {
                     left: *page,
-                    begin: place,
+                    begin: after,
                     end,
                 });
             }
@@ -107,7 +103,7 @@ impl Strip {
         self.ends.push(end);
     }
 
-    /// Calls `each` with the pages of every chunk that was taken, and forgets these.
+    /// Calls `each` with the pages of every chunk, and removes them.
     pub(super) fn drain<E>(
         &mut self,
         mut each: impl FnMut(&[u32]) -> Result<(), E>,
@@ -121,25 +117,26 @@ impl Strip {
         Ok(())
     }
 
-    /// Bytes that it holds. A vector may be twice as large as what is in it.
-    pub(super) fn weight(&self) -> u64 {
+    /// Returns the bytes of memory in use, including unused capacity.
+    pub(super) fn bytes(&self) -> u64 {
         4 * self.pages.capacity() as u64
             + 4 * self.ends.capacity() as u64
             + 12 * self.tails.capacity() as u64
     }
 
-    /// Whether more pages of so many could be taken at all.
-    pub(super) fn has_place(&self, pages: usize) -> bool {
+    /// Whether offsets of 32 bits suffice for this many more pages.
+    pub(super) fn has_space(&self, pages: usize) -> bool {
         self.pages.len() + pages < u32::MAX as usize
     }
 
-    /// Gives every pair that shares as many chunks of those that were added as `least` asks of its
-    /// left page, and forgets these.
+    /// Calls `each` with every pair that shares at least `least` of its left page, and removes all
+    /// chunks. `largest` becomes the pair that shares most below that, if it shares more than
+    /// before.
     pub(super) fn count<E>(
         &mut self,
         least: impl Fn(u32) -> u32,
-        largest: &mut Largest,
-        mut each: impl FnMut(Pair) -> Result<(), E>,
+        largest: &mut Option<PairCount>,
+        mut each: impl FnMut(PairCount) -> Result<(), E>,
     ) -> Result<Effort, E> {
         let mut effort = Effort::default();
         self.tails
@@ -149,20 +146,20 @@ impl Strip {
                 continue;
             };
             let least = least(left);
-            // Below the threshold only what is larger than all before is of interest.
-            let most = largest.map_or(0, |pair: Pair| pair.chunks);
-            let wanted = least.min(most.saturating_add(1));
-            // Nobody can share more chunks with a page than it has.
-            if tails.len() < wanted as usize {
+            // Below the threshold only a pair larger than all before matters.
+            let most = largest.map_or(0, |pair: PairCount| pair.chunks);
+            let least_count = least.min(most.saturating_add(1));
+            // No page shares more chunks with another than it has.
+            if tails.len() < least_count as usize {
                 continue;
             }
             let rights = tails
                 .iter()
                 .map(|tail| self.pages.get(tail.begin as usize..tail.end as usize))
                 .map(Option::unwrap_or_default);
-            let found = self.counts.of(rights, wanted, &mut effort);
+            let found = self.counts.of(rights, least_count, &mut effort);
             for &(right, chunks) in found {
-                let pair = Pair {
+                let pair = PairCount {
                     left,
                     right,
                     chunks,
@@ -181,10 +178,10 @@ impl Strip {
     }
 }
 
-/// Counters for the rights of one left page after the other.
-struct Counts {
+/// Counters for the right pages of one left page after the other.
+struct RightCounts {
     width: u32,
-    /// One for each page; all zero between two left pages.
+    /// One counter per page; all are zero between two left pages.
     dense: Vec<u32>,
     coarse: Vec<u16>,
     heavy: Vec<u64>,
@@ -194,9 +191,9 @@ struct Counts {
     pilot: Effort,
 }
 
-impl Counts {
-    fn new(width: u32) -> Counts {
-        Counts {
+impl RightCounts {
+    fn new(width: u32) -> RightCounts {
+        RightCounts {
             width,
             dense: Vec::new(),
             coarse: Vec::new(),
@@ -208,30 +205,30 @@ impl Counts {
         }
     }
 
-    /// The rights that occur at least `wanted` times in lists that have each of them once, and how
-    /// often; in order.
+    /// Returns the right pages that occur in at least `least` lists, with their counts, in order.
+    /// No list has a page twice.
     fn of<'p>(
         &mut self,
         lists: impl Iterator<Item = &'p [u32]> + Clone,
-        wanted: u32,
+        least: u32,
         effort: &mut Effort,
     ) -> &[(u32, u32)] {
         self.found.clear();
         let joined = lists.clone().map(|list| list.len() as u64).sum::<u64>();
         effort.joined += joined;
-        // So many rights would need more memory to be counted coarsely than one counter for each
-        // page takes.
+        // With this many right pages, coarse counting would need more memory than one counter per
+        // page.
         if self.width as usize <= DENSE || joined > u64::from(self.width) / 4 {
             self.dense.resize(self.width as usize, 0);
-            self.one_by_one(lists, wanted);
+            self.one_by_one(lists, least);
         } else {
-            self.coarsely(lists, wanted, joined as usize, effort);
+            self.coarsely(lists, least, joined as usize, effort);
         }
         self.found.sort_unstable();
         &self.found
     }
 
-    fn one_by_one<'p>(&mut self, lists: impl Iterator<Item = &'p [u32]> + Clone, wanted: u32) {
+    fn one_by_one<'p>(&mut self, lists: impl Iterator<Item = &'p [u32]> + Clone, least: u32) {
         let mut most = 0;
         for &right in lists.clone().flatten() {
             if let Some(count) = self.dense.get_mut(right as usize) {
@@ -239,7 +236,7 @@ impl Counts {
                 most = most.max(*count);
             }
         }
-        if most < wanted {
+        if most < least {
             for &right in lists.flatten() {
                 if let Some(count) = self.dense.get_mut(right as usize) {
                     *count = 0;
@@ -249,7 +246,7 @@ impl Counts {
         }
         for &right in lists.flatten() {
             if let Some(count) = self.dense.get_mut(right as usize) {
-                if *count >= wanted {
+                if *count >= least {
                     self.found.push((right, *count));
                 }
                 *count = 0;
@@ -260,12 +257,12 @@ impl Counts {
     fn coarsely<'p>(
         &mut self,
         lists: impl Iterator<Item = &'p [u32]> + Clone,
-        wanted: u32,
+        least: u32,
         joined: usize,
         effort: &mut Effort,
     ) {
-        // The functions share twice as many counters as there are rights, so most counters have one
-        // right or none.
+        // The functions share twice as many counters as there are right pages, so most counters
+        // have at most one.
         let each = (2 * joined / self.functions).next_power_of_two().max(64);
         let shift = 64 - each.ilog2();
         self.coarse.clear();
@@ -279,16 +276,16 @@ impl Counts {
                 }
             }
         }
-        // A counter that has reached its end may stand for any number.
-        let wanted_of_counter = wanted.min(u32::from(u16::MAX)) as u16;
-        if most < wanted_of_counter {
+        // A saturated counter may stand for any number.
+        let least_of_counter = least.min(u32::from(u16::MAX)) as u16;
+        if most < least_of_counter {
             return;
         }
         self.heavy.clear();
         self.heavy.extend(self.coarse.chunks(64).map(|counters| {
             let bits = counters.iter().enumerate();
             bits.fold(0, |word, (bit, &count)| {
-                word | u64::from(count >= wanted_of_counter) << bit
+                word | u64::from(count >= least_of_counter) << bit
             })
         }));
         self.candidates.clear();
@@ -303,29 +300,31 @@ impl Counts {
             }
         }
         self.candidates.sort_unstable();
-        let mut in_vain = 0;
+        let mut false_candidates = 0;
         for run in self.candidates.chunk_by(|one, other| one == other) {
             match run.first() {
-                Some(&right) if run.len() >= wanted as usize => {
+                Some(&right) if run.len() >= least as usize => {
                     self.found.push((right, run.len() as u32));
                 }
-                _ => in_vain += run.len() as u64,
+                _ => false_candidates += run.len() as u64,
             }
         }
         effort.candidates += self.candidates.len() as u64;
-        effort.in_vain += in_vain;
+        effort.false_candidates += false_candidates;
         if self.pilot.joined < PILOT {
             self.pilot.joined += joined as u64;
-            self.pilot.in_vain += in_vain;
-            if self.pilot.joined >= PILOT && self.pilot.in_vain * TOLERABLE > self.pilot.joined {
+            self.pilot.false_candidates += false_candidates;
+            if self.pilot.joined >= PILOT
+                && self.pilot.false_candidates * TOLERABLE > self.pilot.joined
+            {
                 self.functions = 2;
             }
         }
     }
 }
 
-/// The counter of a right: the leading bits of its product with an odd number, another one for each
-/// function.
+/// Returns the counter of a right page: the leading bits of its product with an odd number, which
+/// differs between functions.
 #[inline(always)]
 fn bucket(right: u32, function: usize, shift: u32) -> usize {
     let factor = if function == 0 {
@@ -342,7 +341,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// The definition.
+    /// The naive definition.
     fn naive(chunks: &[Vec<u32>], least: u32) -> (Vec<(u32, u32, u32)>, Option<u32>) {
         let mut counts = BTreeMap::new();
         for pages in chunks {
@@ -386,7 +385,7 @@ mod tests {
                     },
                 )
                 .unwrap();
-            largest = largest.max(own.map(|pair: Pair| pair.chunks));
+            largest = largest.max(own.map(|pair: PairCount| pair.chunks));
         }
         found.sort_unstable();
         (found, largest)
@@ -402,7 +401,7 @@ mod tests {
         ) {
             let chunks: Vec<Vec<u32>> = chunks.into_iter().map(|pages| pages.into_iter().collect()).collect();
             let expected = naive(&chunks, least);
-            // With a counter for each page, and with counters that pages share.
+            // With a separate counter per page, and with shared counters.
             prop_assert_eq!(&counted(&chunks, strips, 30, least, functions), &expected);
             prop_assert_eq!(counted(&chunks, strips, u32::MAX, least, functions), expected);
         }
@@ -420,26 +419,26 @@ mod tests {
     }
 
     #[test]
-    fn a_pilot_that_lets_much_through_in_vain_brings_a_second_function() {
-        // Each right occurs twice, and three are wanted: where two rights meet in a counter, it is
-        // heavy.
+    fn a_pilot_with_many_false_candidates_enables_a_second_function() {
+        // Each right page occurs twice, and the least count is three: a counter is heavy if two
+        // pages share it.
         let scattered = |number: u64| (number * number * 7919 % 1_000_003) as u32;
         let rights: Vec<u32> = (0..600).map(scattered).collect();
-        let mut counts = Counts::new(u32::MAX);
-        let mut in_vain = Vec::new();
+        let mut counts = RightCounts::new(u32::MAX);
+        let mut false_candidates = Vec::new();
         while counts.functions == 1 {
             let mut effort = Effort::default();
             let lists = [rights.as_slice(), rights.as_slice()];
             assert!(counts.of(lists.into_iter(), 3, &mut effort).is_empty());
-            in_vain.push(effort.in_vain);
-            assert!(in_vain.len() < 100, "{in_vain:?}");
+            false_candidates.push(effort.false_candidates);
+            assert!(false_candidates.len() < 100, "{false_candidates:?}");
         }
         let mut effort = Effort::default();
         let lists = [rights.as_slice(), rights.as_slice()];
         counts.of(lists.into_iter(), 3, &mut effort);
         assert!(
-            Some(&effort.in_vain) < in_vain.last(),
-            "{effort:?} {in_vain:?}"
+            Some(&effort.false_candidates) < false_candidates.last(),
+            "{effort:?} {false_candidates:?}"
         );
     }
 }

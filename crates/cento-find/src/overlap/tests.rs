@@ -1,9 +1,8 @@
-//! Overlaps of whole corpora against the definition.
+//! Compares overlaps of whole corpora with the definition.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use arrow_array::types::Float64Type;
 use cento_flow::Progress;
 use cento_store::{Build, Parameters};
 use cento_text::normal::{Normalisation, normalise};
@@ -11,28 +10,32 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A page as a test gives it.
+/// A page of a test corpus.
 #[derive(Debug, Clone)]
-pub(super) struct Given {
+pub(super) struct TestPage {
     pub(super) url: String,
     pub(super) text: String,
     /// When it was published, in days.
     pub(super) date: Option<i64>,
 }
 
-pub(super) fn dated(page: Given, date: Option<i64>) -> Given {
-    Given { date, ..page }
+pub(super) fn dated(page: TestPage, date: Option<i64>) -> TestPage {
+    TestPage { date, ..page }
 }
 
-pub(super) fn given(host: usize, number: usize, text: &str) -> Given {
-    Given {
+pub(super) fn test_page(host: usize, number: usize, text: &str) -> TestPage {
+    TestPage {
         url: format!("http://www.h{host}.example/{number}"),
         text: text.to_owned(),
         date: None,
     }
 }
 
-pub(super) fn corpus(folder: &Path, pages: &[Given], parameters: Parameters) -> Arc<Source> {
+pub(super) fn corpus(
+    folder: &Path,
+    pages: &[TestPage],
+    parameters: Parameters,
+) -> Arc<CorpusPages> {
     let input = folder.join("pages.jsonl");
     let lines = pages.iter().map(|page| {
         let date = page.date.map(|day| format!("2001-01-{:02}", day + 1));
@@ -43,22 +46,13 @@ pub(super) fn corpus(folder: &Path, pages: &[Given], parameters: Parameters) -> 
     let settings = cento_read::Settings::default();
     let resolved = cento_read::resolve(&[input.display().to_string()], &settings).unwrap();
     let path = folder.join("pages.cento");
-    Build {
-        corpus: path.clone(),
-        inputs: resolved.inputs,
-        passed_over: Default::default(),
-        settings,
-        parameters,
-        add: false,
-        again: false,
-        passing: false,
-        threads: 1,
-        memory: 1 << 30,
-        progress: &cento_store::Progress::default(),
-    }
-    .run()
-    .unwrap();
-    Arc::new(Source::open(&[&path]).unwrap())
+    Build::new(resolved.inputs, &path)
+        .settings(settings)
+        .parameters(parameters)
+        .threads(1)
+        .run()
+        .unwrap();
+    Arc::new(CorpusPages::open(&[&path]).unwrap())
 }
 
 pub(super) fn workplace(folder: &Path, threads: usize, memory: u64) -> Workplace {
@@ -72,7 +66,7 @@ pub(super) fn workplace(folder: &Path, threads: usize, memory: u64) -> Workplace
     }
 }
 
-/// The chunks of a text as the definition has them, each once.
+/// Returns the set of chunks of a text, by the definition.
 pub(super) fn chunk_set(text: &str, kind: ChunkKind) -> BTreeSet<String> {
     let mut set = BTreeSet::new();
     cento_text::chunk::chunks(text, kind, |range| {
@@ -83,11 +77,11 @@ pub(super) fn chunk_set(text: &str, kind: ChunkKind) -> BTreeSet<String> {
     set
 }
 
-/// One, other, shared chunks, share of the one, share of the other.
+/// Two pages or servers, the shared chunks, and the share of each.
 type Found = (String, String, u32, f64, f64);
 
-/// Overlaps by comparing everything with everything, and the chunks that are left out.
-fn naive(pages: &[Given], params: &Params) -> (Vec<Found>, BTreeSet<(u32, String)>) {
+/// Returns the overlaps by comparing all pairs, and the ignored chunks.
+fn naive(pages: &[TestPage], params: &OverlapParams) -> (Vec<Found>, BTreeSet<(u32, String)>) {
     let mut sets: Vec<(String, BTreeSet<String>)> = Vec::new();
     let mut seen = BTreeSet::new();
     let mut servers: BTreeMap<String, usize> = BTreeMap::new();
@@ -154,79 +148,50 @@ fn naive(pages: &[Given], params: &Params) -> (Vec<Found>, BTreeSet<(u32, String
     (found, common)
 }
 
-fn found(findings: &Findings, params: &Params) -> Vec<Found> {
-    let (name, share) = match params.unit {
-        Unit::Pages => ("page", "page_share"),
-        _ => ("server", "server_share"),
-    };
-    let table = if params.unit == Unit::Pages {
-        PAIRS
-    } else {
-        SERVERS
-    };
-    let mut rows = Vec::new();
-    let mut strongest = f64::INFINITY;
-    for batch in read_table(&findings.table(table)).unwrap() {
-        let batch = batch.unwrap();
-        let text = |name: &str| {
-            batch
-                .column_by_name(name)
-                .unwrap()
-                .as_string::<i32>()
-                .clone()
-        };
-        let ratio = |name: &str| {
-            batch
-                .column_by_name(name)
-                .unwrap()
-                .as_primitive::<Float64Type>()
-                .clone()
-        };
-        let chunks = batch
-            .column_by_name("chunks")
+fn found(findings: &Findings, params: &OverlapParams) -> Vec<Found> {
+    let mut rows: Vec<Found> = match params.unit {
+        Unit::Pages => findings
+            .rows(PAIRS)
             .unwrap()
-            .as_primitive::<UInt32Type>()
-            .clone();
-        let (one, other) = (text(name), text("of"));
-        let (share, of_share) = (ratio(share), ratio("of_share"));
-        for row in 0..batch.num_rows() {
-            let larger = share.value(row).max(of_share.value(row));
-            assert!(larger <= strongest + 1e-8, "strongest first");
-            strongest = larger;
-            rows.push((
-                one.value(row).to_owned(),
-                other.value(row).to_owned(),
-                chunks.value(row),
-                share.value(row),
-                of_share.value(row),
-            ));
-        }
-    }
+            .map(Result::unwrap)
+            .map(|row| (row.page, row.of, row.chunks, row.page_share, row.of_share))
+            .collect(),
+        Unit::Host | Unit::Domain => findings
+            .rows(SERVERS)
+            .unwrap()
+            .map(Result::unwrap)
+            .map(|row| {
+                (
+                    row.server,
+                    row.of,
+                    row.chunks,
+                    row.server_share,
+                    row.of_share,
+                )
+            })
+            .collect(),
+    };
+    let strength = |row: &Found| row.3.max(row.4);
+    assert!(
+        rows.is_sorted_by(|one, other| strength(other) <= strength(one) + 1e-8),
+        "strongest first"
+    );
     rows.sort_by(|a, b| a.partial_cmp(b).unwrap());
     rows
 }
 
 fn common(findings: &Findings) -> BTreeSet<(u32, String)> {
-    let mut rows = BTreeSet::new();
-    for batch in read_table(&findings.table(COMMON)).unwrap() {
-        let batch = batch.unwrap();
-        let pages = batch
-            .column_by_name("pages")
-            .unwrap()
-            .as_primitive::<UInt32Type>()
-            .clone();
-        let texts = batch
-            .column_by_name("text")
-            .unwrap()
-            .as_string::<i32>()
-            .clone();
-        for row in 0..batch.num_rows() {
-            let mut normalised = String::new();
-            normalise(texts.value(row), Normalisation::SpaceCase, &mut normalised);
-            rows.insert((pages.value(row), normalised));
-        }
-    }
-    rows
+    let rows = findings.rows(COMMON).unwrap().map(Result::unwrap);
+    rows.map(|row| {
+        let mut normalised = String::new();
+        normalise(
+            &row.text.unwrap_or_default(),
+            Normalisation::SpaceCase,
+            &mut normalised,
+        );
+        (row.pages, normalised)
+    })
+    .collect()
 }
 
 fn bytes_of(findings: &Findings, table: &str) -> Vec<u8> {
@@ -251,27 +216,27 @@ proptest! {
         max_pages in prop::sample::select(vec![None, Some(0u32), Some(2), Some(4), Some(1000)]),
         threads in 1usize..4,
     ) {
-        let pages: Vec<Given> = pages.iter().enumerate()
-            .map(|(number, (host, text))| given(*host, number, text)).collect();
+        let pages: Vec<TestPage> = pages.iter().enumerate()
+            .map(|(number, (host, text))| test_page(*host, number, text)).collect();
         let folder = tempfile::tempdir().unwrap();
         let parameters = Parameters { chunk: stored.parse().unwrap(), ..Parameters::default() };
         let source = corpus(folder.path(), &pages, parameters);
-        let params = Params { unit, threshold, max_pages, ..Params::new(kind.parse().unwrap()) };
+        let params = OverlapParams { unit, threshold, max_pages, ..OverlapParams::new(kind.parse().unwrap()) };
         let (expected, left_out) = naive(&pages, &params);
         let findings = run(&source, &params, &workplace(folder.path(), threads, 256 << 20)).unwrap();
         prop_assert_eq!(found(&findings, &params), expected);
         if unit == Unit::Pages {
             prop_assert_eq!(common(&findings), left_out);
         } else {
-            let summary: Summary = findings.summary().unwrap();
+            let summary: OverlapSummary = findings.summary().unwrap();
             prop_assert_eq!(summary.common, left_out.len() as u64);
         }
     }
 }
 
-/// Pages that share runs of lines, so many that little memory is too little; the last of each ten
-/// is a copy of the one before. How many there are is no multiple of 64, the bits of a word.
-fn many() -> Vec<Given> {
+/// Returns pages that share runs of lines, more than fit in little memory. The last of every ten
+/// repeats the one before. Their number is not a multiple of 64, the bits of a word.
+fn many() -> Vec<TestPage> {
     let line = |number: usize| format!("line {number} of the manual\n");
     let text = |page: usize| -> String {
         (0..120)
@@ -279,7 +244,7 @@ fn many() -> Vec<Given> {
             .collect()
     };
     (0..401)
-        .map(|page| given(page % 7, page, &text(page - usize::from(page % 10 == 9))))
+        .map(|page| test_page(page % 7, page, &text(page - usize::from(page % 10 == 9))))
         .collect()
 }
 
@@ -289,24 +254,27 @@ fn neither_threads_nor_memory_change_a_byte() {
     let folder = tempfile::tempdir().unwrap();
     let source = corpus(folder.path(), &pages, Parameters::default());
     for unit in [Unit::Pages, Unit::Host] {
-        let params = Params {
+        let params = OverlapParams {
             unit,
             threshold: 10,
-            ..Params::new("lines:1".parse().unwrap())
+            ..OverlapParams::new("lines:1".parse().unwrap())
         };
         let run = |threads, memory| {
             run(&source, &params, &workplace(folder.path(), threads, memory)).unwrap()
         };
         let whole = run(1, 1 << 30);
         assert_eq!(found(&whole, &params), naive(&pages, &params).0);
-        let table = if unit == Unit::Pages { PAIRS } else { SERVERS };
+        let table = match unit {
+            Unit::Pages => PAIRS.as_str(),
+            Unit::Host | Unit::Domain => SERVERS.as_str(),
+        };
         for (threads, memory) in [(1, 2 << 20), (2, 4 << 20), (4, 512 << 20)] {
             let other = run(threads, memory);
             assert_eq!(
                 other.record.summary, whole.record.summary,
                 "{threads} {memory}"
             );
-            for table in [table, COMMON] {
+            for table in [table, COMMON.as_str()] {
                 assert!(
                     bytes_of(&other, table) == bytes_of(&whole, table),
                     "{table} {threads} {memory}"
@@ -317,21 +285,21 @@ fn neither_threads_nor_memory_change_a_byte() {
 }
 
 #[test]
-fn an_empty_result_knows_the_pair_that_came_closest() {
+fn an_empty_result_reports_the_largest_pair() {
     let folder = tempfile::tempdir().unwrap();
     let pages = [
-        given(0, 0, "a\nb\nc\nd"),
-        given(1, 1, "a\nx\ny"),
-        given(2, 2, "d\nc\nz"),
-        given(3, 3, "c\nd\nw"),
+        test_page(0, 0, "a\nb\nc\nd"),
+        test_page(1, 1, "a\nx\ny"),
+        test_page(2, 2, "d\nc\nz"),
+        test_page(3, 3, "c\nd\nw"),
     ];
     let source = corpus(folder.path(), &pages, Parameters::default());
-    let params = Params {
+    let params = OverlapParams {
         threshold: 3,
-        ..Params::new("lines:1".parse().unwrap())
+        ..OverlapParams::new("lines:1".parse().unwrap())
     };
     let findings = run(&source, &params, &workplace(folder.path(), 2, 64 << 20)).unwrap();
-    let summary: Summary = findings.summary().unwrap();
+    let summary: OverlapSummary = findings.summary().unwrap();
     let largest = summary.largest.unwrap();
     assert_eq!((summary.pairs, largest.chunks), (0, 2));
     assert_eq!(
@@ -343,16 +311,16 @@ fn an_empty_result_knows_the_pair_that_came_closest() {
 #[test]
 fn a_corpus_without_text_offers_the_chunks_it_has() {
     let folder = tempfile::tempdir().unwrap();
-    let pages = [given(0, 0, "a\nb\nc"), given(1, 1, "c\nb\nq")];
+    let pages = [test_page(0, 0, "a\nb\nc"), test_page(1, 1, "c\nb\nq")];
     let parameters = Parameters {
         text: false,
         chunk: "lines:1".parse().unwrap(),
         ..Parameters::default()
     };
     let source = corpus(folder.path(), &pages, parameters);
-    let params = |kind: &str| Params {
+    let params = |kind: &str| OverlapParams {
         threshold: 2,
-        ..Params::new(kind.parse().unwrap())
+        ..OverlapParams::new(kind.parse().unwrap())
     };
     let place = workplace(folder.path(), 1, 64 << 20);
     let findings = run(&source, &params("lines:1"), &place).unwrap();
@@ -367,35 +335,39 @@ fn a_corpus_without_text_offers_the_chunks_it_has() {
 }
 
 #[test]
-fn all_pages_alike_are_one_page() {
+fn pages_with_identical_text_count_as_one() {
     let folder = tempfile::tempdir().unwrap();
-    let pages: Vec<Given> = (0..50)
-        .map(|page| given(page, page, "the same\n\ntext"))
+    let pages: Vec<TestPage> = (0..50)
+        .map(|page| test_page(page, page, "the same\n\ntext"))
         .collect();
     let source = corpus(folder.path(), &pages, Parameters::default());
-    let params = Params {
+    let params = OverlapParams {
         threshold: 1,
-        ..Params::new(ChunkKind::Paragraph)
+        ..OverlapParams::new(ChunkKind::Paragraph)
     };
     let findings = run(&source, &params, &workplace(folder.path(), 2, 64 << 20)).unwrap();
-    let summary: Summary = findings.summary().unwrap();
+    let summary: OverlapSummary = findings.summary().unwrap();
     assert_eq!((summary.pages, summary.copies, summary.pairs), (50, 49, 0));
 }
 
 #[test]
-fn thresholds_and_limits_that_mean_nothing_are_refused() {
+fn thresholds_and_limits_out_of_range_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let source = corpus(folder.path(), &[given(0, 0, "a")], Parameters::default());
+    let source = corpus(
+        folder.path(),
+        &[test_page(0, 0, "a")],
+        Parameters::default(),
+    );
     let place = workplace(folder.path(), 1, 64 << 20);
     for (threshold, max_pages) in [(0, Some(10)), (3, Some(1))] {
-        let params = Params {
+        let params = OverlapParams {
             threshold,
             max_pages,
-            ..Params::new(ChunkKind::Paragraph)
+            ..OverlapParams::new(ChunkKind::Paragraph)
         };
         assert!(matches!(
             run(&source, &params, &place),
-            Err(Error::Parameter(_))
+            Err(Error::Usage(_))
         ));
     }
 }

@@ -1,21 +1,21 @@
-//! Covering sets: from which pages the popular shingles of a page can be put together.
+//! Covering sets: pages that together have the popular shingles of a page.
 //!
 //! ```text
 //!   offerers ─ nominate ─▶ nominees ─ offer ─▶ offers ─ cover ─▶ by source ─ sources ─▶ page rows
 //!                 ▲ covered
 //! ```
 //!
-//! The greedy rule of the paper: the page with the most of what is not covered yet; of equals the
-//! one that shares the most shingles with the covered page, popular or not; of equals the first. A
-//! page of the same domain or of the same address is taken only when no other has anything left to
-//! give.
+//! The greedy rule of the paper: the next page is the one with the most uncovered popular shingles.
+//! Ties go to the page that shares the most shingles with the covered page, popular or not, and
+//! then to the first. A page of the same domain or address is chosen only if no other page has
+//! uncovered shingles.
 //!
-//! What this costs is bounded twice. As in the paper only some pages are covered, so many for each
-//! number of popular shingles. And of a phrase only so many pages are candidates for one page:
-//! foreign ones first, and among these the first ones by an order that is random and the same for
-//! all phrases. So a phrase on a million pages makes no million times a million rows, a page that
-//! is a candidate for one such phrase is one for all of them, and a spammer with a million pages
-//! cannot crowd out the pages that it took its phrases from.
+//! The cost is bounded twice. As in the paper, only a limited number of pages is covered for each
+//! number of popular shingles. And the number of candidates per phrase and page is limited: foreign
+//! pages first, in a random order that is the same for all phrases. So a phrase on a million pages
+//! does not produce a million times a million rows, a page that is a candidate for one such phrase
+//! is a candidate for all of them, and a spammer with a million pages cannot crowd out the pages
+//! that have the same phrases.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,32 +23,34 @@ use std::sync::Arc;
 use cento_flow::{Bitmap, Context, Registry};
 use serde::{Deserialize, Serialize};
 
-use super::params::{ForeignBy, PhrasesParams};
-use super::rows::{CUT, Holder, Offer, POPULAR};
+use super::flow_names::{counter, shuffle, stage, state};
+use super::params::{ForeignBy, PhrasesParams, SiteKind};
+use super::phrase_rows::{CUT, Holder, Offer, POPULAR};
 use crate::names::{NAMED, ROW};
 use crate::numbers::{Numbers, UNSET};
 
-/// What a source gives to a page.
+/// A page of a cover, before it has a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Gift {
+pub(super) struct UnnamedSource {
     pub(super) page: u32,
     pub(super) step: u32,
     pub(super) shingles: u32,
     pub(super) foreign: bool,
 }
 
-/// A page that shares shingles with the one that is covered: one bit for each of these.
+/// A page that shares shingles with the covered page.
 #[derive(Debug, Clone, Copy)]
-struct Candidate {
+struct CoverCandidate {
     source: u32,
+    /// One bit for each shared shingle.
     shared: u128,
-    /// Taken before those that are not.
+    /// Chosen before candidates that are not preferred.
     preferred: bool,
-    /// What it gives is foreign.
+    /// Whether it counts as foreign.
     foreign: bool,
 }
 
-/// Which pages are neighbours.
+/// The domains and addresses of pages.
 struct Homes {
     domains: Arc<Numbers>,
     addresses: Arc<Numbers>,
@@ -58,14 +60,14 @@ struct Homes {
 impl Homes {
     fn of(context: &Context<'_>, by: ForeignBy) -> cento_flow::Result<Homes> {
         Ok(Homes {
-            domains: context.state("domain")?,
-            addresses: context.state("ip")?,
+            domains: context.state(SiteKind::Domain.name())?,
+            addresses: context.state(SiteKind::Ip.name())?,
             by,
         })
     }
 
-    /// Whether two pages have the same domain and the same address. What is not known is not the
-    /// same.
+    /// Whether two pages have the same domain, and the same address. Unknown ones differ from all
+    /// others.
     fn same(&self, one: u32, other: u32) -> (bool, bool) {
         let same = |numbers: &Numbers| {
             let number = numbers.get(one);
@@ -74,7 +76,7 @@ impl Homes {
         (same(&self.domains), same(&self.addresses))
     }
 
-    /// Whether a page is taken before the neighbours of another.
+    /// Whether `source` is a preferred candidate for `page`.
     fn prefers(&self, page: u32, source: u32) -> bool {
         match (self.by, self.same(page, source)) {
             (ForeignBy::Domain, (domain, _)) => !domain,
@@ -82,7 +84,7 @@ impl Homes {
         }
     }
 
-    /// Whether what a page gives to another is foreign.
+    /// Whether `source` is foreign to `page`.
     fn foreign(&self, page: u32, source: u32) -> bool {
         match (self.by, self.same(page, source)) {
             (ForeignBy::Both, (domain, address)) => !domain && !address,
@@ -92,16 +94,15 @@ impl Homes {
     }
 }
 
-/// Chooses pages of a phrase, which come in a fixed order, so that every page finds among them the
-/// first ones that are foreign to it, as many as it may have, and the first ones at all if these
-/// are too few.
+/// The candidates of a phrase. Every page finds among them the first pages that are foreign to it,
+/// up to its limit, and the first of the other pages if these are too few.
 ///
-/// A page is passed over if as many as a page may have are chosen of the same domain and address:
-/// for whomever it would be foreign, those are. It is also passed over if twice as many are chosen
-/// of its domain: of these at most half have any one address, so whoever does not share the domain
-/// finds enough among the rest; and likewise for addresses. So what is left out is never missed,
-/// and at most five times as many are held as a page may have.
-struct Chosen {
+/// A page is skipped if the limit is reached for its domain and address together: for every page to
+/// which it is foreign, those are foreign, too. It is also skipped if twice the limit is reached
+/// for its domain: at most half of these have any one address, so a page of another domain finds
+/// enough among the rest. The same holds for addresses. So no skipped page is ever needed, and at
+/// most five times the limit are stored.
+struct PhraseCandidates {
     most: u32,
     pages: Vec<u32>,
     pairs: HashMap<(u32, u32), u32>,
@@ -111,11 +112,11 @@ struct Chosen {
     largest: (u32, u32),
 }
 
-impl Chosen {
-    /// For pages that may have so many candidates.
-    fn new(most: u32) -> Chosen {
-        Chosen {
-            // One more, for a page is no candidate for itself.
+impl PhraseCandidates {
+    /// For pages with at most this many candidates.
+    fn new(most: u32) -> PhraseCandidates {
+        PhraseCandidates {
+            // One more, because a page is not a candidate for itself.
             most: most + 1,
             pages: Vec::new(),
             pairs: HashMap::new(),
@@ -135,19 +136,19 @@ impl Chosen {
 
     fn see(&mut self, page: u32, domain: u32, address: u32) {
         let (in_domain, at_address) = self.largest;
-        // Whoever asks shares a domain with these at most, and an address with those.
+        // A page shares its domain with at most the one number, and its address with the other.
         if self.pages.len() as u32 >= in_domain + at_address + self.most {
             return;
         }
-        let held = |counts: &HashMap<u32, u32>, key: u32| match key {
+        let stored = |counts: &HashMap<u32, u32>, key: u32| match key {
             UNSET => 0,
             key => counts.get(&key).copied().unwrap_or(0),
         };
         let known = domain != UNSET || address != UNSET;
         let pair = self.pairs.get(&(domain, address)).copied().unwrap_or(0);
         if known && pair >= self.most
-            || held(&self.domains, domain) >= 2 * self.most
-            || held(&self.addresses, address) >= 2 * self.most
+            || stored(&self.domains, domain) >= 2 * self.most
+            || stored(&self.addresses, address) >= 2 * self.most
         {
             return;
         }
@@ -165,12 +166,12 @@ impl Chosen {
     }
 }
 
-/// The greedy cover: sources with how many shingles each gives, in the order in which they are
-/// taken. Candidates must ascend.
-fn greedy(candidates: &[Candidate], popular: u128) -> Vec<(Candidate, u32)> {
+/// The greedy cover: sources with the number of shingles that each adds, in the order in which they
+/// are chosen. Candidates must ascend.
+fn greedy(candidates: &[CoverCandidate], popular: u128) -> Vec<(CoverCandidate, u32)> {
     let (mut uncovered, mut cover) = (popular, Vec::new());
     while uncovered != 0 {
-        let mut best: Option<((bool, u32, u32), Candidate)> = None;
+        let mut best: Option<((bool, u32, u32), CoverCandidate)> = None;
         for candidate in candidates {
             let gain = (candidate.shared & uncovered).count_ones();
             let merit = (candidate.preferred, gain, candidate.shared.count_ones());
@@ -189,29 +190,29 @@ fn greedy(candidates: &[Candidate], popular: u128) -> Vec<(Candidate, u32)> {
 
 pub(super) fn register(registry: &mut Registry, params: &PhrasesParams) {
     let (most, by) = (params.candidates, params.foreign);
-    registry.reduce::<Holder, _>("nominate", move |context, groups| {
-        let covered = context.state::<Bitmap>("covered")?;
+    registry.reduce::<Holder, _>(stage::NOMINATE, move |context, groups| {
+        let covered = context.state::<Bitmap>(state::COVERED)?;
         let homes = Homes::of(context, by)?;
-        let mut nominees = context.shuffle::<Holder>("nominees")?;
-        let mut chosen = Chosen::new(most);
+        let mut nominees = context.shuffle::<Holder>(shuffle::NOMINEES)?;
+        let mut chosen = PhraseCandidates::new(most);
         while let Some(group) = groups.next_group()? {
             let gram = group.key();
             chosen.clear();
-            let (mut pages, mut wanted) = (0, false);
+            let (mut pages, mut needed) = (0, false);
             for row in group {
                 pages += 1;
-                // The address is no matter where only the domain is asked for.
+                // The address is irrelevant if only the domain makes a page foreign.
                 let address = match by {
                     ForeignBy::Domain => UNSET,
                     _ => homes.addresses.get(row.page),
                 };
                 chosen.see(row.page, homes.domains.get(row.page), address);
                 if row.slots() > 0 && covered.get(u64::from(row.page)) {
-                    nominees.push(row.taker())?;
-                    wanted = true;
+                    nominees.push(row.target())?;
+                    needed = true;
                 }
             }
-            if wanted {
+            if needed {
                 nominees.push(Holder::head(gram, pages))?;
                 let candidates = chosen.pages.iter().enumerate();
                 nominees.extend(candidates.map(|(at, &page)| Holder::candidate(gram, at, page)))?;
@@ -219,19 +220,19 @@ pub(super) fn register(registry: &mut Registry, params: &PhrasesParams) {
         }
         Ok(())
     });
-    registry.reduce::<Holder, _>("offer", move |context, groups| {
+    registry.reduce::<Holder, _>(stage::OFFER, move |context, groups| {
         let homes = Homes::of(context, by)?;
-        let mut offers = context.shuffle::<Offer>("offers")?;
+        let mut offers = context.shuffle::<Offer>(shuffle::OFFERS)?;
         let (mut candidates, mut own): (Vec<u32>, Vec<u32>) = Default::default();
         while let Some(mut group) = groups.next_group()? {
             let gram = group.key();
             let Some(head) = group.next().filter(|row| row.is_head()) else {
-                return Err("nothing is known of a phrase".into());
+                return Err("a phrase has no head".into());
             };
             candidates.clear();
             let mut crowded = false;
             for to in group {
-                if !to.is_taker() {
+                if !to.is_target() {
                     candidates.push(to.page);
                     continue;
                 }
@@ -266,16 +267,16 @@ pub(super) fn register(registry: &mut Registry, params: &PhrasesParams) {
                     offer(source, &mut left)?;
                 }
             }
-            context.count("phrases of more pages than candidates", u64::from(crowded));
+            context.count(counter::CROWDED, u64::from(crowded));
         }
         Ok(())
     });
-    registry.reduce::<Offer, _>("cover", move |context, groups| {
+    registry.reduce::<Offer, _>(stage::COVER, move |context, groups| {
         let homes = Homes::of(context, by)?;
         let named = context.state::<Bitmap>(NAMED)?;
-        let mut by_source = context.wide_shuffle("by source")?;
+        let mut by_source = context.wide_shuffle(shuffle::BY_SOURCE)?;
         let mut bits: HashMap<u64, u128> = HashMap::new();
-        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut candidates: Vec<CoverCandidate> = Vec::new();
         while let Some(group) = groups.next_group()? {
             let page = group.key();
             bits.clear();
@@ -284,7 +285,7 @@ pub(super) fn register(registry: &mut Registry, params: &PhrasesParams) {
             for offer in group {
                 let (gram, slots) = (offer.gram, offer.facts & 0xffff);
                 let mask = *bits.entry(gram).or_insert_with(|| {
-                    // All phrases of a page together are its 84 shingles.
+                    // The slots of all phrases of a page sum up to its 84 shingles.
                     let ones = 1u128.checked_shl(slots).map_or(u128::MAX, |end| end - 1);
                     let mask = ones.checked_shl(used).unwrap_or(0);
                     used += slots;
@@ -296,7 +297,7 @@ pub(super) fn register(registry: &mut Registry, params: &PhrasesParams) {
                 }
                 match candidates.last_mut() {
                     Some(last) if last.source == offer.source => last.shared |= mask,
-                    _ => candidates.push(Candidate {
+                    _ => candidates.push(CoverCandidate {
                         source: offer.source,
                         shared: mask,
                         preferred: homes.prefers(page, offer.source),
@@ -304,9 +305,9 @@ pub(super) fn register(registry: &mut Registry, params: &PhrasesParams) {
                     }),
                 }
             }
-            context.count("covers of some candidates", u64::from(cut));
+            context.count(counter::CUT_COVERS, u64::from(cut));
             for (step, (candidate, shingles)) in greedy(&candidates, popular).iter().enumerate() {
-                let gift = Gift {
+                let unnamed = UnnamedSource {
                     page,
                     step: step as u32,
                     shingles: *shingles,
@@ -314,7 +315,7 @@ pub(super) fn register(registry: &mut Registry, params: &PhrasesParams) {
                 };
                 named.set(u64::from(candidate.source));
                 let source = u64::from(candidate.source);
-                by_source.push_numbered(source, ROW, &serde_json::to_vec(&gift)?)?;
+                by_source.push_numbered(source, ROW, &serde_json::to_vec(&unnamed)?)?;
             }
         }
         Ok(())
@@ -327,7 +328,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// The rule as the paper writes it, with sets.
+    /// The rule of the paper, with sets.
     fn naive(
         candidates: &[(BTreeSet<u32>, bool)],
         popular: &BTreeSet<u32>,
@@ -363,16 +364,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn greedy_covers_are_as_the_paper_has_them(
+        fn greedy_covers_follow_the_rule_of_the_paper(
             sets in prop::collection::vec((prop::collection::btree_set(0u32..20, 0..8), any::<bool>()), 0..12),
             popular in prop::collection::btree_set(0u32..20, 0..14),
         ) {
             let whole: BTreeSet<u32> = (0..20).collect();
             let mask = |set: &BTreeSet<u32>| set.iter().fold(0u128, |mask, shingle| mask | 1 << shingle);
-            let candidates: Vec<Candidate> = sets
+            let candidates: Vec<CoverCandidate> = sets
                 .iter()
                 .enumerate()
-                .map(|(source, (set, foreign))| Candidate {
+                .map(|(source, (set, foreign))| CoverCandidate {
                     source: source as u32,
                     shared: mask(set),
                     preferred: *foreign,
@@ -385,7 +386,7 @@ mod tests {
     }
 
     proptest! {
-        /// What a page finds among the chosen ones is what it would find among all.
+        /// A page finds the same foreign candidates among the chosen pages as among all pages.
         #[test]
         fn every_page_finds_the_first_foreign_candidates(
             homes in prop::collection::vec((0u32..4, 0u32..4), 0..60),
@@ -394,7 +395,7 @@ mod tests {
             let unset = |number: u32| if number == 3 { UNSET } else { number };
             let homes: Vec<(u32, u32)> =
                 homes.into_iter().map(|(domain, address)| (unset(domain), unset(address))).collect();
-            let mut chosen = Chosen::new(most);
+            let mut chosen = PhraseCandidates::new(most);
             for (page, &(domain, address)) in (0..).zip(&homes) {
                 chosen.see(page, domain, address);
             }
@@ -412,7 +413,7 @@ mod tests {
                 };
                 let all: Vec<u32> = (0..homes.len() as u32).collect();
                 let (found, expected) = (first(&chosen.pages), first(&all));
-                // The foreign ones are the same; of its own a page has as many.
+                // The foreign ones are the same; of the others there are as many.
                 let far = |pages: &[u32]| pages.iter().copied().filter(|other| foreign(other)).collect::<Vec<_>>();
                 prop_assert_eq!(far(&found), far(&expected));
                 prop_assert_eq!(found.len(), expected.len());

@@ -1,30 +1,30 @@
-//! From pages to phrases: who is left out, who is whose neighbour, and which phrases are on which
-//! page.
+//! From pages to phrases: the hosts, domains and addresses of pages, and the phrases on each page.
 //!
 //! ```text
-//!   pages ─ homes ─▶ by host, by domain, by ip ─ alike ─▶ a number for each host, domain and address
+//!   pages ─ homes ─▶ by host, by domain, by ip ─ alike ─▶ numbers of hosts, domains, addresses
 //!   texts ─ note ─▶ seen
 //!   texts ─ shingle ─▶ by phrase, by page
 //! ```
 //!
-//! All phrases of all pages are looked at, for originality is a statement about all of them; those
-//! that `seen` knows to be on one page stay at home.
+//! All phrases of all pages are counted, because originality refers to all of them. Phrases that
+//! `seen` knows to be on a single page are not shuffled.
 
 use std::sync::Arc;
 
 use cento_fingerprint::{Sketch, SketchParameters, Sketcher, grams};
 use cento_flow::{Bitmap, Registry, SeenFilter, StageError};
 
+use super::flow_names::{counter, shuffle, stage, state};
 use super::params::{PhrasesParams, SiteKind};
-use super::rows::{Held, Home, Shingle, TOTAL};
+use super::phrase_rows::{Contribution, PageHome, Shingle, TOTAL};
 use crate::collapsed::GONE;
 use crate::copies::MINIMA;
+use crate::corpus_pages::CorpusPages;
 use crate::numbers::Numbers;
-use crate::source::Source;
 use crate::words::{GramRounds, WordHasher};
 
-/// The shuffle in which pages of one site meet.
-pub(super) fn meeting(kind: SiteKind) -> &'static str {
+/// The shuffle that groups pages by site.
+pub(super) fn home_shuffle(kind: SiteKind) -> &'static str {
     match kind {
         SiteKind::Host => "by host",
         SiteKind::Domain => "by domain",
@@ -32,10 +32,10 @@ pub(super) fn meeting(kind: SiteKind) -> &'static str {
     }
 }
 
-/// The phrases of one text after the other: every run of k words in it. The paper closes a page to
-/// a circle, so that its last words and its first make phrases too; nobody wrote those, so they are
-/// none here.
-struct Phrases {
+/// Finds the phrases of texts: every run of k words. In the paper texts are circular, so that the
+/// last words of a page and its first form phrases, too; nobody wrote those, so they are not
+/// counted here.
+struct PhraseScanner {
     hasher: WordHasher,
     sketcher: Sketcher,
     k: usize,
@@ -44,13 +44,13 @@ struct Phrases {
     rounds: GramRounds,
 }
 
-/// Bytes of a text whose phrases are made at once; those of a longer one are made in rounds of
-/// bounded memory.
+/// The longest text, in bytes, whose phrases are computed at once. Those of longer texts are
+/// computed in rounds of bounded memory.
 const AT_ONCE: usize = 1 << 20;
 
-impl Phrases {
-    fn new(params: &PhrasesParams) -> Phrases {
-        Phrases {
+impl PhraseScanner {
+    fn new(params: &PhrasesParams) -> PhraseScanner {
+        PhraseScanner {
             hasher: WordHasher::default(),
             sketcher: Sketcher::new(SketchParameters {
                 k: params.k,
@@ -63,8 +63,8 @@ impl Phrases {
         }
     }
 
-    /// Calls `each` with every phrase of a text, once, and with how many of its shingles it is.
-    /// Answers how many phrases these are: none if it has fewer than k words.
+    /// Calls `each` once with every phrase of a text, and the number of the text's shingles that it
+    /// is. Returns the number of phrases, which is 0 for a text of fewer than k words.
     fn of(
         &mut self,
         text: &str,
@@ -88,8 +88,8 @@ impl Phrases {
         Ok(self.grams.len() as u32)
     }
 
-    /// The same for a long text, which is gone through twice: for its shingles, and for its
-    /// phrases.
+    /// Like [`PhraseScanner::of`] for a long text, which is read twice: for its shingles, and for
+    /// its phrases.
     fn of_long(
         &mut self,
         text: &str,
@@ -118,39 +118,39 @@ impl Phrases {
     }
 }
 
-/// How many of the shingles, which are sorted, are this phrase.
+/// How many of the sorted shingles are this phrase.
 fn slots(sampled: &[u64], gram: u64) -> u32 {
     let begin = sampled.partition_point(|&other| other < gram);
     let rest = sampled.get(begin..).unwrap_or_default();
     rest.iter().take_while(|&&other| other == gram).count() as u32
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) {
-    let pages = Arc::clone(source);
-    registry.map("homes", move |context| {
+pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>, params: &PhrasesParams) {
+    let pages = Arc::clone(corpus);
+    registry.map(stage::HOMES, move |context| {
         let gone = context.state::<Bitmap>(GONE)?;
         let kinds: Vec<SiteKind> = context.parameters()?;
-        let mut meetings = kinds
+        let mut emitters = kinds
             .iter()
-            .map(|&kind| Ok((kind, context.shuffle::<Home>(meeting(kind))?)))
+            .map(|&kind| Ok((kind, context.shuffle::<PageHome>(home_shuffle(kind))?)))
             .collect::<cento_flow::Result<Vec<_>>>()?;
         pages.for_each_page(context.task()?, |facts| {
             if facts.reject.is_none() && !gone.get(u64::from(facts.number)) {
-                context.count("pages of no address", u64::from(facts.ip.is_none()));
-                for (kind, meeting) in &mut meetings {
+                context.count(counter::NO_ADDRESS, u64::from(facts.ip.is_none()));
+                for (kind, emitter) in &mut emitters {
                     if let Some(name) = kind.of(&facts) {
-                        meeting.push(Home::new(name, facts.number))?;
+                        emitter.push(PageHome::new(name, facts.number))?;
                     }
                 }
             }
             Ok::<_, StageError>(())
         })
     });
-    registry.reduce::<Home, _>("alike", |context, groups| {
+    registry.reduce::<PageHome, _>(stage::ALIKE, |context, groups| {
         let kind: SiteKind = context.parameters()?;
         let numbers = context.state::<Numbers>(kind.name())?;
         while let Some(mut group) = groups.next_group()? {
-            // A site is known by the first of its pages.
+            // A site is identified by its first page.
             let Some(first) = group.next() else {
                 continue;
             };
@@ -159,15 +159,15 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, params: &P
         }
         Ok(())
     });
-    texts(registry, source, params);
+    texts(registry, corpus, params);
 }
 
-fn texts(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) {
-    let (texts, asked) = (Arc::clone(source), params.clone());
-    registry.map("note", move |context| {
+fn texts(registry: &mut Registry, corpus: &Arc<CorpusPages>, params: &PhrasesParams) {
+    let (texts, settings) = (Arc::clone(corpus), params.clone());
+    registry.map(stage::NOTE, move |context| {
         let gone = context.state::<Bitmap>(GONE)?;
-        let seen = context.state::<SeenFilter>("seen")?;
-        let mut phrases = Phrases::new(&asked);
+        let seen = context.state::<SeenFilter>(state::SEEN)?;
+        let mut phrases = PhraseScanner::new(&settings);
         texts.for_each_text(&context.task()?, |page, text| {
             if !gone.get(u64::from(page)) {
                 context.check()?;
@@ -180,14 +180,14 @@ fn texts(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) 
             Ok::<_, StageError>(())
         })
     });
-    let (texts, asked) = (Arc::clone(source), params.clone());
-    registry.map("shingle", move |context| {
+    let (texts, params) = (Arc::clone(corpus), params.clone());
+    registry.map(stage::SHINGLE, move |context| {
         let gone = context.state::<Bitmap>(GONE)?;
-        let sites = context.state::<Numbers>(asked.site.name())?;
-        let seen = context.state::<SeenFilter>("seen")?;
-        let mut by_phrase = context.shuffle::<Shingle>("by phrase")?;
-        let mut by_page = context.shuffle::<Held>("by page")?;
-        let mut phrases = Phrases::new(&asked);
+        let sites = context.state::<Numbers>(params.site.name())?;
+        let seen = context.state::<SeenFilter>(state::SEEN)?;
+        let mut by_phrase = context.shuffle::<Shingle>(shuffle::BY_PHRASE)?;
+        let mut by_page = context.shuffle::<Contribution>(shuffle::BY_PAGE)?;
+        let mut phrases = PhraseScanner::new(&params);
         texts.for_each_text(&context.task()?, |page, text| {
             if gone.get(u64::from(page)) {
                 return Ok(());
@@ -204,7 +204,7 @@ fn texts(registry: &mut Registry, source: &Arc<Source>, params: &PhrasesParams) 
                 }
                 Ok(())
             })?;
-            by_page.push(Held {
+            by_page.push(Contribution {
                 page,
                 facts: TOTAL,
                 amount: total,
@@ -221,7 +221,7 @@ mod tests {
 
     fn phrases(text: &str) -> BTreeMap<u64, u32> {
         let mut found = BTreeMap::new();
-        let count = Phrases::new(&PhrasesParams::default())
+        let count = PhraseScanner::new(&PhrasesParams::default())
             .of(text, |gram, slots| {
                 assert_eq!(found.insert(gram, slots), None);
                 Ok(())
@@ -232,13 +232,13 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_has_the_phrases_and_shingles_that_it_has_at_once() {
+    fn a_long_text_has_the_same_phrases_and_shingles_in_rounds() {
         let text: String = (0..30_000)
             .map(|word| format!("w{} ", word * word % 7919))
             .collect();
-        let mut asked = Phrases::new(&PhrasesParams::default());
+        let mut scanner = PhraseScanner::new(&PhrasesParams::default());
         let mut long = BTreeMap::new();
-        asked
+        scanner
             .of_long(&text, |gram, slots| {
                 assert_eq!(long.insert(gram, slots), None);
                 Ok(())
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn no_phrase_runs_over_the_end_of_a_page() {
+    fn no_phrase_joins_the_end_of_a_page_to_its_beginning() {
         assert_eq!(phrases("one two three four five six seven").len(), 3);
         assert_eq!(phrases("one two three four").len(), 0);
     }

@@ -1,4 +1,4 @@
-//! What is asked of `phrases`.
+//! The parameters of `phrases`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,37 +6,37 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::copies::CopiesScheme;
+use crate::corpus_pages::PageFacts;
 use crate::error::{Error, Result};
 use crate::names::PageName;
-use crate::source::PageFacts;
 
-/// The parameters of `phrases`. Defaults are those of the paper.
+/// The parameters of `phrases`. The defaults are those of the paper.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PhrasesParams {
     /// Words of a phrase; 5.
     pub k: u32,
-    /// A phrase is popular on so many pages; 5.
+    /// The minimum number of pages of a popular phrase; 5.
     pub min_pages: u32,
-    /// Whether a phrase is popular by all pages that have it, rather than by those that it was
-    /// sampled from as one of 84.
+    /// Whether popularity counts all pages that have a phrase, rather than those from which it was
+    /// sampled as one of 84.
     pub exact: bool,
-    /// How near-copies are found, of which one stays; `None` leaves all of them in.
+    /// How near-duplicates are found, of which one is kept. `None` keeps all of them.
     pub collapse: Option<CopiesScheme>,
     /// What a site is.
     pub site: SiteKind,
-    /// A site is flagged if it has so many pages; 10.
+    /// The minimum number of pages of a flagged site; 10.
     pub flag_pages: u64,
-    /// And so many popular shingles a page, of 84, on average; 30.
+    /// The minimum mean number of popular shingles of its pages, of 84; 30.
     pub flag_mean: f64,
-    /// And if their deviation is less than this; 15.
+    /// The deviation of this number is below this; 15.
     pub flag_deviation: f64,
-    /// Pages with so many popular shingles may be covered; 30.
+    /// The minimum number of popular shingles of a covered page; 30.
     pub cover_from: u32,
-    /// How many pages are covered for each number of popular shingles; 50. `None` covers all of
-    /// them.
+    /// The maximum number of pages that are covered for each number of popular shingles; 50. `None`
+    /// covers all.
     pub cover_pages: Option<u32>,
-    /// The most pages of one phrase that are candidates for the cover of a page, foreign ones
-    /// first; 256.
+    /// The maximum number of pages per phrase that are candidates for the cover of a page, foreign
+    /// pages first; 256.
     pub candidates: u32,
     /// Which pages of a cover are foreign.
     pub foreign: ForeignBy,
@@ -62,29 +62,26 @@ impl Default for PhrasesParams {
 }
 
 impl PhrasesParams {
-    /// Fails if the numbers make no sense.
+    /// Fails if a parameter is out of range.
     pub fn check(&self) -> Result<()> {
-        let wrong = |what: String| Err(Error::Parameter(what));
+        let wrong = |what: String| Err(Error::Usage(what));
         if !(1..=100).contains(&self.k) {
-            return wrong(format!(
-                "phrases of {} words are not between 1 and 100",
-                self.k
-            ));
+            return wrong(format!("a phrase has 1 to 100 words, not {}", self.k));
         }
         if self.min_pages < 2 {
             return wrong(format!(
-                "a phrase on {} pages is not popular: at least 2",
+                "a popular phrase is on at least 2 pages, not {}",
                 self.min_pages
             ));
         }
         if !(2..=65_536).contains(&self.candidates) {
             return wrong(format!(
-                "{} candidates for each phrase are not between 2 and 65536",
+                "the number of candidates per phrase is 2 to 65536, not {}",
                 self.candidates
             ));
         }
         if self.flag_mean.is_nan() || self.flag_deviation.is_nan() {
-            return wrong("a mean or a deviation is no number".to_owned());
+            return wrong("a mean or a deviation is not a number".to_owned());
         }
         Ok(())
     }
@@ -95,22 +92,22 @@ impl PhrasesParams {
     }
 }
 
-/// Which pages of a cover are foreign to the page that is covered. A domain or an address that is
-/// not known is not the same as any other.
+/// Which pages of a cover are foreign to the covered page. An unknown domain or address differs
+/// from all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForeignBy {
-    /// Those of another domain and of another address; they are also the ones that are taken first.
+    /// Pages of another domain and another address. They are chosen first.
     Both,
-    /// Those of another address, as the paper counts its foreign contribution. Pages of another
-    /// domain and address are taken first.
+    /// Pages of another address, as in the paper's foreign contribution. Pages of another domain
+    /// and address are chosen first.
     Ip,
-    /// Those of another domain; they are also the ones that are taken first.
+    /// Pages of another domain. They are chosen first.
     Domain,
 }
 
 impl ForeignBy {
-    /// All of them, by the names that people use.
+    /// All values with their names in options.
     pub const ALL: [(&'static str, ForeignBy); 3] = [
         ("both", ForeignBy::Both),
         ("ip", ForeignBy::Ip),
@@ -145,12 +142,12 @@ pub enum SiteKind {
     Host,
     /// All pages of a registered domain.
     Domain,
-    /// All pages from one address of a server.
+    /// All pages of an IP address.
     Ip,
 }
 
 impl SiteKind {
-    /// All of them, by the names that people use.
+    /// All values with their names in options.
     pub const ALL: [(&'static str, SiteKind); 3] = [
         ("host", SiteKind::Host),
         ("domain", SiteKind::Domain),
@@ -166,7 +163,7 @@ impl SiteKind {
         }
     }
 
-    /// The site of a page. A host of no registered domain, such as `localhost`, is its own.
+    /// The site of a page. A host without a registered domain, such as `localhost`, is a domain.
     pub(super) fn of<'a>(self, facts: &PageFacts<'a>) -> Option<&'a str> {
         match self {
             SiteKind::Host => facts.host,
@@ -175,7 +172,7 @@ impl SiteKind {
         }
     }
 
-    /// The same for a page that is known by its name.
+    /// The site of a named page.
     pub(super) fn of_name(self, name: &PageName) -> Option<&str> {
         match self {
             SiteKind::Host => name.host.as_deref(),
@@ -193,7 +190,7 @@ impl FromStr for SiteKind {
         found.map(|(_, kind)| kind).ok_or_else(|| {
             let names = SiteKind::ALL.map(|(name, _)| name);
             format!(
-                "`{text}` is no kind of site: there are {}",
+                "`{text}` is not a kind of site: use one of {}",
                 names.join(", ")
             )
         })
@@ -211,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_read_back_and_nonsense_is_refused() {
+    fn names_parse_to_the_values_that_print_them() {
         for (name, kind) in SiteKind::ALL {
             assert_eq!(name.parse(), Ok(kind));
             assert_eq!(kind.to_string(), name);
@@ -222,10 +219,10 @@ mod tests {
         }
         assert!("planet".parse::<SiteKind>().is_err() && "planet".parse::<ForeignBy>().is_err());
         assert!(PhrasesParams::default().check().is_ok());
-        let lonely = PhrasesParams {
+        let out_of_range = PhrasesParams {
             min_pages: 1,
             ..PhrasesParams::default()
         };
-        assert!(lonely.check().is_err());
+        assert!(out_of_range.check().is_err());
     }
 }

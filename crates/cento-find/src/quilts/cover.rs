@@ -3,57 +3,96 @@
 //! ```text
 //!   gram   other pages            class      weight
 //!   g1     3 8 9      ┐
-//!   g2     3 8 9      ┘     →     3 8 9      2          a passage of twenty words is sixteen grams on the same pages:
-//!   g3     3                      3          1          what they are on is held once, and counted
+//!   g2     3 8 9      ┘     →     3 8 9      2     A passage of twenty words is sixteen grams on
+//!   g3     3                      3          1     the same pages: their list is stored once.
 //!   g4     8                      8          1
 //! ```
 //!
-//! The next source is the page that has most of what is not yet covered, and of equals the one with
-//! the lowest number: that is the paper's program, and it alone decides how many sources there are.
-//! What a source adds never grows from one to the next, so those that add too little are all at the
-//! end.
+//! The next source is the page that has most of the grams that are not yet covered; ties go to the
+//! lowest page number. This is the paper's program, and it alone decides how many sources there
+//! are. The number of grams that a source adds never grows from one source to the next, so the
+//! sources that add too little are the last ones.
 //!
-//! Which page is *named* as the source is another question. Where several pages have every gram
+//! Which page is *named* as the source is a separate question. Where several pages have every gram
 //! that a source adds, the earliest of them is named ([`super::order`]). This changes neither the
 //! number of sources nor what each adds: such a page adds just as much, so the paper's loop, which
-//! does not say how ties are broken, could have taken it; and no page is named twice, for a page
-//! that had all grams of two sources would have added more than either.
+//! does not say how ties are broken, could have chosen it; and no page is named twice, because a
+//! page that had all grams of two sources would have added more than either.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 
-/// The grams of a page, and who else has them.
-pub(super) struct Classes {
-    /// Each gram, in the order of how many pages have it.
+/// The patch grams of a page, ordered by how many pages have them.
+#[derive(Default)]
+pub(super) struct GramList {
     grams: Vec<u64>,
+    /// Numbers of pages, and the end of the grams that are on this many pages.
+    ends: Vec<(u16, usize)>,
+}
+
+impl GramList {
+    /// Appends a gram that is on `pages` pages.
+    pub(super) fn push(&mut self, gram: u64, pages: u16) {
+        self.grams.push(gram);
+        match self.ends.last_mut() {
+            Some((last, end)) if *last == pages => *end += 1,
+            _ => self.ends.push((pages, self.grams.len())),
+        }
+    }
+
+    /// The grams on at most `m` pages.
+    pub(super) fn within(&self, m: u32) -> &[u64] {
+        let within = self
+            .ends
+            .partition_point(|&(pages, _)| u32::from(pages) <= m);
+        let end = within.checked_sub(1).and_then(|last| self.ends.get(last));
+        let end = end.map_or(0, |&(_, end)| end);
+        self.grams.get(..end).unwrap_or_default()
+    }
+
+    /// Every gram with its number of pages.
+    fn with_pages(&self) -> impl Iterator<Item = (u64, u16)> {
+        let mut begin = 0;
+        self.ends.iter().flat_map(move |&(pages, end)| {
+            let grams = self.grams.get(begin..end).unwrap_or_default();
+            begin = end;
+            grams.iter().map(move |&gram| (gram, pages))
+        })
+    }
+
+    fn clear(&mut self) {
+        self.grams.clear();
+        self.ends.clear();
+    }
+}
+
+/// The patch grams of a page, and the other pages that have them.
+pub(super) struct Classes {
+    list: GramList,
     /// The class of each gram.
     classes: Vec<u32>,
-    /// Numbers of pages, and where the grams end that are on so many.
-    ends: Vec<(u16, usize)>,
-    /// Classes by the hash of their pages, each in the first free place from where it belongs. At
-    /// most half of it is taken.
+    /// A hash table of the classes by their pages, with linear probing. At most half full.
     known: Vec<u32>,
-    /// What hashes are made with. It is drawn, so that nobody can write pages whose classes all
-    /// fall on one place; what is found does not depend on it.
+    /// The factor of the hash function. It is drawn at random, so that nobody can write pages whose
+    /// classes all collide. The result does not depend on it.
     factor: u64,
     pages: Vec<u32>,
     ranges: Vec<Range<usize>>,
 }
 
-/// A place where no class is.
+/// An empty slot of the hash table.
 const FREE: u32 = u32::MAX;
-/// Places there are at least: a power of two.
-const PLACES: usize = 1 << 10;
+/// The smallest size of the hash table, a power of two.
+const SLOTS: usize = 1 << 10;
 
 impl Default for Classes {
     fn default() -> Classes {
         Classes {
-            grams: Vec::new(),
+            list: GramList::default(),
             classes: Vec::new(),
-            ends: Vec::new(),
-            known: vec![FREE; PLACES],
+            known: vec![FREE; SLOTS],
             factor: RandomState::new().hash_one(0) | 1,
             pages: Vec::new(),
             ranges: Vec::new(),
@@ -61,9 +100,9 @@ impl Default for Classes {
     }
 }
 
-/// A source, and how many grams it adds to those before it.
+/// A source, and how many grams it adds to those of the sources before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Given {
+pub(super) struct CoverSource {
     pub(super) page: u32,
     pub(super) grams: u64,
 }
@@ -72,100 +111,110 @@ pub(super) struct Given {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Cover {
     /// In the order in which they were chosen.
-    pub(super) sources: Vec<Given>,
-    /// The source that each class was covered by.
-    ranks: Vec<Option<u32>>,
+    pub(super) sources: Vec<CoverSource>,
+    /// The source that covers each class, or [`UNCOVERED`].
+    pub(super) ranks: Vec<u32>,
 }
+
+/// The rank of what no source covers.
+pub(super) const UNCOVERED: u32 = u32::MAX;
+
+/// How many grams a page would add, and its number. The greedy loop takes the largest: most grams,
+/// then the lowest number.
+pub(super) type Gain = (u64, Reverse<u32>);
 
 impl Classes {
     pub(super) fn clear(&mut self) {
-        self.grams.clear();
+        self.list.clear();
         self.classes.clear();
-        self.ends.clear();
-        self.known.truncate(PLACES);
+        self.known.truncate(SLOTS);
         self.known.fill(FREE);
         self.pages.clear();
         self.ranges.clear();
     }
 
-    /// Adds a gram that so many pages have, and that these others give. Pages ascend.
+    /// Adds a gram that is on `pages` pages, of which `others` can be sources. The number of pages
+    /// never decreases from gram to gram, and `others` ascend.
     pub(super) fn add(&mut self, gram: u64, pages: u16, others: &[u32]) {
-        let place = self.place(others);
-        let class = match self.known.get(place) {
+        let slot = self.slot(others);
+        let class = match self.known.get(slot) {
             Some(&class) if class != FREE => class,
-            _ => self.add_class(place, others),
+            _ => self.add_class(slot, others),
         };
-        self.grams.push(gram);
+        self.list.push(gram, pages);
         self.classes.push(class);
-        match self.ends.last_mut() {
-            Some((last, end)) if *last == pages => *end += 1,
-            _ => self.ends.push((pages, self.grams.len())),
-        }
     }
 
-    /// Gives memory back that a page of unusual length took.
+    /// Frees the memory if it has space for more than `grams` grams.
     pub(super) fn shrink(&mut self, grams: usize) {
-        if self.grams.capacity() > grams {
+        if self.classes.capacity() > grams {
             *self = Classes::default();
         }
     }
 
-    fn add_class(&mut self, place: usize, others: &[u32]) -> u32 {
+    fn add_class(&mut self, slot: usize, others: &[u32]) -> u32 {
         let class = self.ranges.len() as u32;
         let begin = self.pages.len();
         self.pages.extend(others);
         self.ranges.push(begin..self.pages.len());
-        if let Some(slot) = self.known.get_mut(place) {
-            *slot = class;
+        if let Some(known) = self.known.get_mut(slot) {
+            *known = class;
         }
         if self.ranges.len() * 2 > self.known.len() {
-            let places = self.known.len() * 2;
+            let slots = self.known.len() * 2;
             self.known.clear();
-            self.known.resize(places, FREE);
+            self.known.resize(slots, FREE);
             for class in 0..=class {
-                let place = self.place(self.others(class as usize));
-                if let Some(slot) = self.known.get_mut(place) {
-                    *slot = class;
+                let slot = self.slot(self.others(class as usize));
+                if let Some(known) = self.known.get_mut(slot) {
+                    *known = class;
                 }
             }
         }
         class
     }
 
-    /// Where the class of these pages is, or belongs.
-    fn place(&self, others: &[u32]) -> usize {
+    /// The slot of the class of these pages, or the free slot where it belongs.
+    fn slot(&self, others: &[u32]) -> usize {
         let last = self.known.len() - 1;
         let hash = others.iter().fold(self.factor, |hash, &page| {
             let mixed = (hash ^ u64::from(page)).wrapping_mul(self.factor);
             mixed ^ mixed >> 32
         });
-        let mut place = hash as usize & last;
-        while let Some(&class) = self.known.get(place)
+        let mut slot = hash as usize & last;
+        while let Some(&class) = self.known.get(slot)
             && class != FREE
             && self.others(class as usize) != others
         {
-            place = (place + 1) & last;
+            slot = (slot + 1) & last;
         }
-        place
+        slot
     }
 
-    /// Bytes of memory, about.
-    pub(super) fn bytes(&self) -> u64 {
-        (self.grams.len() * 12 + self.pages.len() * 24 + self.ranges.len() * 48) as u64
+    /// An estimate of the memory in bytes, including that of [`Classes::cover`], in a corpus of so
+    /// many pages.
+    pub(super) fn bytes(&self, pages: u32) -> u64 {
+        let entries = self.pages.len() as u64;
+        let candidates = entries.min(u64::from(pages));
+        self.classes.len() as u64 * 12
+            + entries * 12
+            + self.ranges.len() as u64 * 48
+            + candidates * (size_of::<Candidate>() + size_of::<(u64, Reverse<usize>)>()) as u64
     }
 
-    /// The grams on at most `m` pages: each with its class.
+    /// The grams on at most `m` pages, each with its class.
     pub(super) fn grams(&self, m: u32) -> impl Iterator<Item = (u64, usize)> {
-        let within = self
-            .ends
-            .partition_point(|&(pages, _)| u32::from(pages) <= m);
-        let end = within.checked_sub(1).and_then(|last| self.ends.get(last));
-        let end = end.map_or(0, |&(_, end)| end);
-        let both = self.grams.iter().zip(&self.classes).take(end);
-        both.map(|(&gram, &class)| (gram, class as usize))
+        let grams = self.list.within(m).iter().zip(&self.classes);
+        grams.map(|(&gram, &class)| (gram, class as usize))
     }
 
-    /// For each class, whether this holds for any of its pages.
+    /// Every gram with its number of pages and the pages that can be its source.
+    pub(super) fn all(&self) -> impl Iterator<Item = (u64, u16, &[u32])> {
+        let grams = self.list.with_pages().zip(&self.classes);
+        grams.map(|((gram, pages), &class)| (gram, pages, self.others(class as usize)))
+    }
+
+    /// For each class, whether `holds` is true for any of its pages.
     pub(super) fn any(&self, holds: impl Fn(u32) -> bool) -> Vec<bool> {
         let classes = 0..self.ranges.len();
         classes
@@ -178,13 +227,26 @@ impl Classes {
         self.pages.get(range).unwrap_or_default()
     }
 
-    /// Covers the grams on at most `m` pages by sources that add at least `least` of them each. Of
-    /// pages that have the same patch the one with the lowest `order` is named, and of equals the
-    /// one with the lowest number.
+    /// Covers the grams on at most `m` pages by sources that each add enough of them. Of pages that
+    /// have the same patch the one with the lowest `order` is named; ties go to the lowest number.
     pub(super) fn cover(
         &self,
         m: u32,
-        least: impl Fn(u64) -> bool,
+        enough: impl Fn(u64) -> bool,
+        order: impl Fn(u32) -> u64,
+    ) -> Cover {
+        self.cover_above(None, m, enough, order)
+    }
+
+    /// Like [`Classes::cover`], but stops at the first source that gains no more than `floor`.
+    ///
+    /// This is one round of a cover whose grams do not fit in memory: as long as every page above
+    /// the floor has all of its grams here, the sources above the floor are those of the whole.
+    pub(super) fn cover_above(
+        &self,
+        floor: Option<Gain>,
+        m: u32,
+        enough: impl Fn(u64) -> bool,
         order: impl Fn(u32) -> u64,
     ) -> Cover {
         let mut weights = vec![0u64; self.ranges.len()];
@@ -193,7 +255,7 @@ impl Classes {
                 *weight += 1;
             }
         }
-        // Which classes a page has, page by page.
+        // The classes of each page, page by page.
         let mut has: Vec<(u32, u32)> = Vec::new();
         for (class, _) in weights
             .iter()
@@ -226,21 +288,24 @@ impl Classes {
             .collect();
         let mut cover = Cover {
             sources: Vec::new(),
-            ranks: vec![None; weights.len()],
+            ranks: vec![UNCOVERED; weights.len()],
         };
         while let Some((most, Reverse(number))) = queue.pop() {
             let Some(candidate) = candidates.get(number) else {
                 continue;
             };
-            // What a candidate adds only shrinks, so one that still adds what it is listed with
-            // adds the most.
+            // The gain of a candidate only shrinks, so a candidate whose gain is still the one in
+            // the queue has the largest.
             if candidate.left != most {
                 if candidate.left > 0 {
                     queue.push((candidate.left, Reverse(number)));
                 }
                 continue;
             }
-            if most == 0 || !least(most) {
+            if most == 0 || !enough(most) {
+                break;
+            }
+            if floor.is_some_and(|floor| (most, Reverse(candidate.page)) <= floor) {
                 break;
             }
             let rank = cover.sources.len() as u32;
@@ -250,10 +315,10 @@ impl Classes {
                 let Some(slot) = cover.ranks.get_mut(class as usize) else {
                     continue;
                 };
-                if slot.is_some() {
+                if *slot != UNCOVERED {
                     continue;
                 }
-                *slot = Some(rank);
+                *slot = rank;
                 let weight = weights.get(class as usize).copied().unwrap_or(0);
                 for page in self.others(class as usize) {
                     let found = candidates.binary_search_by_key(page, |candidate| candidate.page);
@@ -263,14 +328,14 @@ impl Classes {
                             other.lost = (rank, 0);
                         }
                         other.lost.1 += weight;
-                        // It has all that this source adds.
+                        // It has every gram that this source adds.
                         if other.lost.1 == most {
                             named = named.min((order(*page), *page));
                         }
                     }
                 }
             }
-            cover.sources.push(Given {
+            cover.sources.push(CoverSource {
                 page: named.1,
                 grams: most,
             });
@@ -282,29 +347,31 @@ impl Classes {
 /// A page that may become a source.
 struct Candidate {
     page: u32,
-    /// Grams that it would add.
+    /// How many uncovered grams it has.
     left: u64,
     classes: Range<usize>,
-    /// The source that last took grams from what it would add, and how many.
+    /// The last source that covered grams of this page, and how many.
     lost: (u32, u64),
 }
 
 impl Cover {
-    /// Which source gives the grams of a class.
+    /// The source that covers the grams of a class.
     pub(super) fn rank(&self, class: usize) -> Option<u32> {
-        self.ranks.get(class).copied().flatten()
+        let rank = self.ranks.get(class).copied();
+        rank.filter(|&rank| rank != UNCOVERED)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::spilled::SpilledGrams;
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// The paper's loop, word for word; then the earliest page of those that have the same patch is
-    /// named.
-    fn naive(grams: &[(u64, Vec<u32>)], order: impl Fn(u32) -> u64) -> Vec<Given> {
+    /// The paper's loop, word for word, which names the earliest of the pages that have the same
+    /// patch.
+    fn naive(grams: &[(u64, Vec<u32>)], order: impl Fn(u32) -> u64) -> Vec<CoverSource> {
         let mut candidates: BTreeSet<(u32, u64)> = grams
             .iter()
             .flat_map(|(gram, others)| others.iter().map(|&other| (other, *gram)))
@@ -328,7 +395,7 @@ mod tests {
                     .all(|gram| candidates.contains(&(page, *gram)))
             };
             let same = (0..10).filter(|&page| has_all(page));
-            sources.push(Given {
+            sources.push(CoverSource {
                 page: same.min_by_key(|&page| (order(page), page)).unwrap(),
                 grams: covered.len() as u64,
             });
@@ -354,7 +421,7 @@ mod tests {
         (1..=n).map(|i| 1.0 / i as f64).sum()
     }
 
-    /// Grams in the order of how many pages they are on, which is one more than others.
+    /// Grams by how many pages have them, which is one more than there are others.
     fn grams_strategy() -> impl Strategy<Value = Vec<(u64, Vec<u32>)>> {
         let others = prop::collection::btree_set(0u32..10, 1..5);
         prop::collection::vec(others, 0..40).prop_map(|lists| {
@@ -377,7 +444,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_cover_is_that_of_the_papers_loop(
+        fn the_cover_equals_that_of_the_papers_loop(
             grams in grams_strategy(),
             m in 2u32..7,
             dates in prop::collection::vec(0u64..5, 10),
@@ -392,22 +459,49 @@ mod tests {
             prop_assert_eq!(&cover.sources, &naive(&within, order));
             let named: BTreeSet<u32> = cover.sources.iter().map(|source| source.page).collect();
             prop_assert_eq!(named.len(), cover.sources.len());
-            // Every gram is given by a source that has it, and each source gives as many as it
+            // Every gram is covered by a source that has it, and each source covers as many as it
             // says.
-            let mut given = vec![0; cover.sources.len()];
+            let mut covered = vec![0; cover.sources.len()];
             for ((_, class), (_, others)) in classes.grams(m).zip(&within) {
                 let rank = cover.rank(class).unwrap() as usize;
                 prop_assert!(others.contains(&cover.sources[rank].page));
-                given[rank] += 1;
+                covered[rank] += 1;
             }
-            prop_assert_eq!(given, cover.sources.iter().map(|source| source.grams).collect::<Vec<_>>());
+            prop_assert_eq!(covered, cover.sources.iter().map(|source| source.grams).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn a_spilled_cover_equals_one_in_memory(
+            grams in grams_strategy(),
+            m in 2u32..7,
+            memory in prop_oneof![Just(0u64), Just(300), Just(900), Just(1 << 20)],
+            least in 0u64..4,
+            dates in prop::collection::vec(0u64..5, 10),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let classes = classes(&grams);
+            let spilled = SpilledGrams::of(&classes, folder.path(), 10, memory).unwrap();
+            let order = |page: u32| dates[page as usize];
+            let here = classes.cover(m, |grams| grams >= least, order);
+            let there = spilled.cover(m, |grams| grams >= least, order).unwrap();
+            prop_assert_eq!(&there.sources, &here.sources);
+            let ranks = |grams: Vec<(u64, usize)>, cover: &Cover| -> Vec<(u64, Option<u32>)> {
+                grams.iter().map(|&(gram, class)| (gram, cover.rank(class))).collect()
+            };
+            let (in_memory, on_disk) = (classes.grams(m).collect(), spilled.grams(m).collect());
+            prop_assert_eq!(ranks(on_disk, &there), ranks(in_memory, &here));
+            let odd = |page: u32| page % 2 == 1;
+            let (any_here, any_there) = (classes.any(odd), spilled.any(odd).unwrap());
+            for ((_, class), at) in classes.grams(u32::MAX).zip(0..) {
+                prop_assert_eq!(any_here[class], any_there[at]);
+            }
         }
 
         #[test]
         fn sources_that_add_too_little_are_the_last_ones(grams in grams_strategy(), least in 0u64..8) {
             let classes = classes(&grams);
             let all = classes.cover(100, |_| true, |_| 0).sources;
-            let enough: Vec<Given> = all.into_iter().filter(|source| source.grams >= least).collect();
+            let enough: Vec<CoverSource> = all.into_iter().filter(|source| source.grams >= least).collect();
             prop_assert_eq!(classes.cover(100, |grams| grams >= least, |_| 0).sources, enough);
         }
 
@@ -420,7 +514,7 @@ mod tests {
         }
 
         #[test]
-        fn greed_costs_at_most_the_harmonic_number(grams in grams_strategy()) {
+        fn a_greedy_cover_is_at_most_the_harmonic_number_times_larger(grams in grams_strategy()) {
             let (greedy, fewest) = (classes(&grams).cover(100, |_| true, |_| 0).sources, fewest(&grams));
             prop_assert!(greedy.len() >= fewest);
             let largest = greedy.first().map_or(0, |source| source.grams);

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   texts ─ note ─▶ seen                 (only if not all grams fit in memory)
-//!   texts ─ grams ──▶ by gram: (gram, page) ─ patch grams ─┬─▶ postings: (gram, page), for grams on 2 to m pages
-//!             └─────▶ counts:  (page, sort, count) ◀───────┘
+//!   texts ─ grams ──▶ by gram: (gram, page) ─ patch grams ─┬─▶ postings: (gram, page)
+//!             └─────▶ counts:  (page, category, count) ◀───┘   for grams on 2 to m pages
 //! ```
 
 use std::sync::Arc;
@@ -11,15 +11,16 @@ use std::sync::Arc;
 use cento_fingerprint::grams;
 use cento_flow::{Bitmap, Emitter, Registry, SeenFilter, StageError};
 
+use super::flow_names::{shuffle, stage, state};
+use super::gram_rows::{Count, FIRST, GRAMS, GramPage, PATCH, SHARED, SweepTally};
+use super::gram_table::GramTable;
 use super::order::{Earliest, PageOrder};
 use super::params::Level;
-use super::rows::{Count, FIRST, GRAMS, GramPage, PATCH, SHARED, Tally};
-use super::table::GramTable;
 use crate::collapsed::GONE;
-use crate::source::Source;
+use crate::corpus_pages::CorpusPages;
 use crate::words::{GramRounds, WordHasher};
 
-/// Makes sets of grams, one text after the other.
+/// Computes the sets of grams of texts, one text after the other.
 #[derive(Default)]
 struct GramSets {
     hasher: WordHasher,
@@ -28,13 +29,13 @@ struct GramSets {
     rounds: GramRounds,
 }
 
-/// Bytes of a text whose grams are made at once; those of a longer one are made in rounds of
-/// bounded memory.
+/// The longest text, in bytes, whose grams are computed at once. Those of longer texts are computed
+/// in rounds of bounded memory.
 const AT_ONCE: usize = 1 << 20;
 
 impl GramSets {
     /// Calls `each` with the distinct grams of a text, some at a time. A text of fewer than `k`
-    /// words has none.
+    /// words has no grams.
     fn of(
         &mut self,
         text: &str,
@@ -57,79 +58,86 @@ impl GramSets {
     }
 }
 
-/// Counts of pages, added up while they are at hand: grams of one page come up again and again.
-struct Adder {
+/// A cache that sums up the counts of pages before they are emitted. The grams of a page occur
+/// close to each other.
+struct CountCache {
     pages: Vec<u32>,
     counts: Vec<u32>,
-    sorts: usize,
+    categories: usize,
 }
 
-/// Pages that counts are added up for at once.
-const ADDED: usize = 1 << 13;
-/// No page.
+/// Slots of the cache, one for each page.
+const CACHED: usize = 1 << 13;
+/// An empty slot.
 const FREE: u32 = u32::MAX;
 
-/// Puts a count out, in as many rows as it needs.
-fn put_out(
+/// Emits a count, in as many rows as it needs.
+fn emit(
     page: u32,
-    sort: u32,
+    category: u32,
     mut count: u32,
     out: &mut Emitter<Count>,
 ) -> cento_flow::Result<()> {
     while count > 0 {
         let now = count.min(Count::MOST);
-        out.push(Count::new(page, sort, now))?;
+        out.push(Count::new(page, category, now))?;
         count -= now;
     }
     Ok(())
 }
 
-impl Adder {
-    fn new(level: &Level) -> Adder {
-        let sorts = PATCH as usize + level.ms.len();
-        Adder {
-            pages: vec![FREE; ADDED],
-            counts: vec![0; ADDED * sorts],
-            sorts,
+impl CountCache {
+    fn new(level: &Level) -> CountCache {
+        let categories = PATCH as usize + level.ms.len();
+        CountCache {
+            pages: vec![FREE; CACHED],
+            counts: vec![0; CACHED * categories],
+            categories,
         }
     }
 
     #[inline(always)]
-    fn add(&mut self, page: u32, sort: u32, out: &mut Emitter<Count>) -> cento_flow::Result<()> {
-        let place = (page.wrapping_mul(0x9e37_79b1) >> 19) as usize;
-        if self.pages.get(place).is_some_and(|&held| held != page) {
-            self.put_out(place, out)?;
-            if let Some(held) = self.pages.get_mut(place) {
-                *held = page;
+    fn add(
+        &mut self,
+        page: u32,
+        category: u32,
+        out: &mut Emitter<Count>,
+    ) -> cento_flow::Result<()> {
+        let slot = (page.wrapping_mul(0x9e37_79b1) >> 19) as usize;
+        if self.pages.get(slot).is_some_and(|&cached| cached != page) {
+            self.flush(slot, out)?;
+            if let Some(cached) = self.pages.get_mut(slot) {
+                *cached = page;
             }
         }
-        if let Some(count) = self.counts.get_mut(place * self.sorts + sort as usize) {
+        let at = slot * self.categories + category as usize;
+        if let Some(count) = self.counts.get_mut(at) {
             *count += 1;
         }
         Ok(())
     }
 
-    fn put_out(&mut self, place: usize, out: &mut Emitter<Count>) -> cento_flow::Result<()> {
-        let page = self.pages.get(place).copied().unwrap_or(FREE);
+    fn flush(&mut self, slot: usize, out: &mut Emitter<Count>) -> cento_flow::Result<()> {
+        let page = self.pages.get(slot).copied().unwrap_or(FREE);
         let counts = self
             .counts
-            .get_mut(place * self.sorts..(place + 1) * self.sorts);
-        for (sort, count) in (0..).zip(counts.unwrap_or_default()) {
-            put_out(page, sort, std::mem::take(count), out)?;
+            .get_mut(slot * self.categories..(slot + 1) * self.categories);
+        for (category, count) in (0..).zip(counts.unwrap_or_default()) {
+            emit(page, category, std::mem::take(count), out)?;
         }
         Ok(())
     }
 
     fn finish(mut self, out: &mut Emitter<Count>) -> cento_flow::Result<()> {
-        (0..ADDED).try_for_each(|place| self.put_out(place, out))
+        (0..CACHED).try_for_each(|slot| self.flush(slot, out))
     }
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
-    let texts = Arc::clone(source);
-    registry.map("note", move |context| {
+pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>) {
+    let texts = Arc::clone(corpus);
+    registry.map(stage::NOTE, move |context| {
         let level: Level = context.parameters()?;
-        let seen = context.state::<SeenFilter>(&level.name("seen"))?;
+        let seen = context.state::<SeenFilter>(&level.name(state::SEEN))?;
         let gone = context.state::<Bitmap>(GONE)?;
         let mut sets = GramSets::default();
         texts.for_each_text(&context.task()?, |page, text| {
@@ -143,21 +151,21 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
             })
         })
     });
-    let texts = Arc::clone(source);
-    registry.map("grams", move |context| {
+    let texts = Arc::clone(corpus);
+    registry.map(stage::GRAMS, move |context| {
         let level: Level = context.parameters()?;
         let seen = match level.filtered {
-            true => Some(context.state::<SeenFilter>(&level.name("seen"))?),
+            true => Some(context.state::<SeenFilter>(&level.name(state::SEEN))?),
             false => None,
         };
         let gone = context.state::<Bitmap>(GONE)?;
-        let mut by_gram = context.shuffle::<GramPage>(&level.name("by gram"))?;
-        let mut counts = context.shuffle::<Count>(&level.name("counts"))?;
+        let mut by_gram = context.shuffle::<GramPage>(&level.name(shuffle::BY_GRAM))?;
+        let mut counts = context.shuffle::<Count>(&level.name(shuffle::COUNTS))?;
         if !level.findings {
-            // A definition that nothing fits is told about too.
-            let mut tally = context.shuffle::<Tally>("tally")?;
+            // A definition without quilts gets a row, too.
+            let mut tally = context.shuffle::<SweepTally>(shuffle::TALLY)?;
             for point in &level.points {
-                tally.push(Tally {
+                tally.push(SweepTally {
                     quilts: 0,
                     sources: 0,
                     point: point.number,
@@ -171,7 +179,7 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
                 return Ok::<_, StageError>(());
             }
             sets.of(text, level.k as usize, |set| {
-                put_out(page, GRAMS, set.len() as u32, &mut counts)?;
+                emit(page, GRAMS, set.len() as u32, &mut counts)?;
                 for &gram in set {
                     if seen.as_ref().is_none_or(|seen| seen.seen_again(gram)) {
                         by_gram.push(GramPage { gram, page })?;
@@ -181,15 +189,15 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
             })
         })
     });
-    registry.reduce::<GramPage, _>("patch grams", |context, groups| {
+    registry.reduce::<GramPage, _>(stage::PATCH_GRAMS, |context, groups| {
         let level: Level = context.parameters()?;
         let order = match level.findings {
-            true => Some(context.state::<PageOrder>("order")?),
+            true => Some(context.state::<PageOrder>(state::ORDER)?),
             false => None,
         };
-        let mut counts = context.shuffle::<Count>(&level.name("counts"))?;
-        let mut postings = context.shuffle::<GramPage>(&level.name("postings"))?;
-        let mut adder = Adder::new(&level);
+        let mut counts = context.shuffle::<Count>(&level.name(shuffle::COUNTS))?;
+        let mut postings = context.shuffle::<GramPage>(&level.name(shuffle::POSTINGS))?;
+        let mut cache = CountCache::new(&level);
         let most = level.most();
         let mut pages: Vec<u32> = Vec::with_capacity(most);
         while let Some(group) = groups.next_group()? {
@@ -206,31 +214,30 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
                 if pages.len() < most {
                     pages.push(row.page);
                 } else {
-                    // On too many pages to be a patch gram for any m; that it is shared counts
-                    // nonetheless.
+                    // On too many pages to be a patch gram for any m; it still counts as shared.
                     common = true;
                     see(row.page);
-                    adder.add(row.page, SHARED, &mut counts)?;
+                    cache.add(row.page, SHARED, &mut counts)?;
                 }
             }
             if pages.len() < 2 {
                 continue;
             }
-            let sort = PATCH + level.ms.partition_point(|&m| (m as usize) < pages.len()) as u32;
+            let category = PATCH + level.ms.partition_point(|&m| (m as usize) < pages.len()) as u32;
             for &page in &pages {
                 see(page);
                 if common {
-                    adder.add(page, SHARED, &mut counts)?;
+                    cache.add(page, SHARED, &mut counts)?;
                 } else {
-                    adder.add(page, sort, &mut counts)?;
+                    cache.add(page, category, &mut counts)?;
                     postings.push(GramPage { gram, page })?;
                 }
             }
             if let Some(page) = earliest.first() {
-                adder.add(page, FIRST, &mut counts)?;
+                cache.add(page, FIRST, &mut counts)?;
             }
         }
-        adder.finish(&mut counts)?;
+        cache.finish(&mut counts)?;
         Ok(())
     });
 }
@@ -240,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grams_are_distinct_and_a_short_text_has_none() {
+    fn grams_are_distinct_and_a_short_text_has_no_grams() {
         let mut sets = GramSets::default();
         let mut count = |text: &str, k| {
             let mut count = 0;
@@ -255,7 +262,7 @@ mod tests {
         assert_eq!(count("a b c", 5), 0);
         assert_eq!(count("", 1), 0);
         assert_eq!(count("A b, c d! E", 5), 1);
-        // Long enough for several rounds, and all of its grams are among seven.
+        // Long enough for several rounds, with seven distinct grams.
         assert_eq!(count(&"a b c d e f g ".repeat(1 << 17), 5), 7);
     }
 }

@@ -1,39 +1,42 @@
-//! Quilted pages (Najork 2012): pages stitched from patches of others, all of them, with all of
-//! their sources.
+//! Quilted pages (Najork 2012): pages that are stitched together from patches of other pages.
 //!
-//! A page *d* is (k, m, c, θ)-quilted if at least the share θ of its distinct k-grams are patch
-//! grams, which are those on 2 to m pages, and if it takes at least c other pages to cover these.
-//! The fewest pages would be NP-hard to find; as in the paper the cover is greedy, with ties broken
-//! by the lowest page number. Foreignness limits who can be in the cover, and not what is a patch
-//! gram. With φ ([`QuiltsParams::min_share`]) sources that add less than this share of the patch
-//! grams are not counted.
+//! A page is (k, m, c, θ)-quilted if at least the share θ of its distinct k-grams are patch grams,
+//! and at least c other pages are needed to cover the patch grams. A patch gram is a gram on 2 to m
+//! pages. The smallest cover is NP-hard to find; as in the paper the cover is greedy, with ties
+//! broken by the lowest page number. Foreignness restricts the pages of the cover, not the patch
+//! grams. With φ ([`QuiltsParams::min_share`]) sources that add a smaller share of the patch grams
+//! are not counted.
 //!
-//! That a page is quilted says that others have its words, not who took them from whom. For that
-//! there are dates ([`crate::precedence`]): of pages that have the same patch the earliest is named
-//! as its source, each patch says which of the two pages is earlier, and each quilt how many of its
-//! grams it had first. And there are links: a gram is attributed if any foreign page that has it is
-//! linked.
+//! A quilted page shares its words with others. Who copied from whom is a separate question, for
+//! which there are two kinds of evidence:
+//!
+//! * Dates ([`crate::precedence`]): of the pages that have the same patch the earliest is named as
+//!   the source, each patch says which of the two pages is earlier, and each quilt says how many of
+//!   its grams it had first.
+//! * Links: a gram is attributed if any foreign page that has it is linked.
 //!
 //! ```text
 //!   pages ─ facts ─▶ order, servers, domains, addresses      links ─ linked ─────┐
 //!   texts ─ (note) ─ grams ─▶ by gram ─ patch grams ─▶ postings ─ others ─▶ others ─ cover ─▶ …
 //!                      └────▶ counts ◀──┘    counts ─ patchy ──────▲──▲
-//!   … ─▶ sought ─ runs ─▶ by page ─ settle ─▶ quilts, patches
-//!   … ─▶ by source ─ sources ──────▶
+//!   … ─▶ positions ─ runs ─▶ by page ─ quilts and patches ─▶ quilts, patches
+//!   … ─▶ by source ─ sources ──▶
 //! ```
 
 mod cover;
-mod find;
+mod covering;
+mod flow_names;
+mod gram_rows;
+mod gram_table;
 mod grams;
 mod order;
 mod params;
 mod places;
-mod rows;
+mod quilt_tables;
 mod sample;
 mod servers;
-mod settle;
+mod spilled;
 mod sweep;
-mod table;
 
 use std::sync::Arc;
 
@@ -42,49 +45,51 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 pub use params::{Foreign, MOST_PAGES, QuiltsParams};
+pub use quilt_tables::{PATCHES_TABLE, PatchRow, QUILTS_TABLE, QuiltRow};
 pub use sample::sample;
-pub use settle::{PatchRow, QuiltRow};
-pub use sweep::{SWEEP, Sweep, SweepRow, sweep};
+pub use sweep::{SWEEP, SWEEP_TABLE, Sweep, SweepRow, sweep};
 
+use flow_names::{counter, shuffle, stage, state};
+use gram_rows::GramPage;
 use params::{Level, Point};
-use rows::GramPage;
+use quilt_tables::earlier_page;
 use servers::{Common, domains_of};
 
 use crate::collapsed;
 use crate::copies::CopiesParams;
+use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::names::{NAMED, with_named};
 use crate::numbers::Numbers;
 use crate::run::{Findings, Workplace};
-use crate::source::Source;
 
 /// The name of the analysis.
 pub const QUILTS: &str = "quilts";
 
-/// What was counted.
+/// The summary of `quilts`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuiltsSummary {
     /// Pages that were compared.
     pub pages: u64,
-    /// Pages that were left out as copies.
+    /// Pages that were removed first as duplicates or near-duplicates.
     pub collapsed: u64,
-    /// Pages of which it is not known on which server they are: foreign to all others.
+    /// Pages whose server is unknown; they are foreign to all others.
     pub of_no_server: u64,
-    /// Distinct grams of pages, added up over all pages.
+    /// Distinct grams of pages, summed over all pages.
     pub grams: u64,
-    /// Those of them that are patch grams.
+    /// Patch grams of pages, summed over all pages.
     pub patch_grams: u64,
     /// Pages with enough patch grams.
     pub patchy: u64,
-    /// For each patch gram of each patchy page, the other pages that it could be from.
+    /// Triples of a patchy page, one of its patch grams, and another page that has it.
     pub triples: u64,
     /// Quilted pages.
     pub quilts: u64,
-    /// Sources of all of them.
+    /// Sources of all quilted pages.
     pub patches: u64,
     /// Patches of which every gram is on a foreign page or domain that the quilted page links to.
     pub attributed_patches: u64,
-    /// Quilted pages that link to foreign pages with half or more of the patch grams that any
+    /// Quilted pages that link to foreign pages with at least half of the patch grams that any
     /// foreign page has.
     pub attributed_quilts: u64,
     /// Quilted pages that had more than half of their shared grams before all others, by the dates.
@@ -97,85 +102,86 @@ pub struct QuiltsSummary {
     pub same_dates: u64,
 }
 
-/// Looks for quilted pages.
+/// Finds the quilted pages of a corpus.
 pub fn quilts(
-    source: &Arc<Source>,
+    corpus: &Arc<CorpusPages>,
     params: &QuiltsParams,
     workplace: &Workplace,
 ) -> Result<Findings> {
     params.check()?;
-    check_text(source)?;
+    check_text(corpus)?;
     workplace.run(
         QUILTS,
         params,
-        source,
+        corpus,
         || {
-            let copies = removed(source, params, workplace)?;
-            let flow = flow(source, params, workplace.memory, copies.as_ref());
-            Ok((registry(source, params), flow))
+            let copies = removed(corpus, params, workplace)?;
+            let flow = flow(corpus, params, workplace.memory, copies.as_ref());
+            Ok((registry(corpus, params, workplace), flow))
         },
         |_, report| {
             let counted = |name: &str| report.counted(name);
             let rows = |name: &str| report.rows(name);
             Ok(json!(QuiltsSummary {
-                pages: u64::from(source.kept()) - counted(collapsed::GONE),
+                pages: u64::from(corpus.kept()) - counted(collapsed::GONE),
                 collapsed: counted(collapsed::GONE),
-                of_no_server: counted("pages of no known server"),
-                grams: counted("grams of pages"),
-                patch_grams: counted("patch grams of pages"),
-                patchy: counted("patchy pages"),
-                triples: counted("page, gram, other page"),
-                quilts: rows("quilts"),
-                patches: rows("patches"),
-                attributed_patches: counted("attributed patches"),
-                attributed_quilts: counted("attributed quilts"),
-                first_quilts: counted("first quilts"),
-                earlier_sources: counted("source"),
-                later_sources: counted("page"),
-                same_dates: counted("same"),
+                of_no_server: counted(counter::UNKNOWN_SERVER),
+                grams: counted(counter::GRAMS),
+                patch_grams: counted(counter::PATCH_GRAMS),
+                patchy: counted(counter::PATCHY),
+                triples: counted(counter::TRIPLES),
+                quilts: rows(QUILTS_TABLE.as_str()),
+                patches: rows(PATCHES_TABLE.as_str()),
+                attributed_patches: counted(counter::ATTRIBUTED_PATCHES),
+                attributed_quilts: counted(counter::ATTRIBUTED_QUILTS),
+                first_quilts: counted(counter::FIRST_QUILTS),
+                earlier_sources: counted(earlier_page::SOURCE),
+                later_sources: counted(earlier_page::PAGE),
+                same_dates: counted(earlier_page::SAME),
             }))
         },
     )
 }
 
-/// Fails if there is nothing to read.
-fn check_text(source: &Source) -> Result<()> {
-    if source.has_text() {
+/// Fails if the corpus has no text.
+fn check_text(corpus: &CorpusPages) -> Result<()> {
+    if corpus.has_text() {
         return Ok(());
     }
-    Err(Error::Parameter(
-        "the corpus keeps no text, and quilts are found by their words".to_owned(),
+    Err(Error::Unsuitable(
+        "the corpus was indexed without text, which quilts compare".to_owned(),
     ))
 }
 
-/// The copies that are left out, if they are.
+/// The findings of `copies`, if duplicates are removed first.
 fn removed(
-    source: &Arc<Source>,
+    corpus: &Arc<CorpusPages>,
     params: &QuiltsParams,
     workplace: &Workplace,
 ) -> Result<Option<Findings>> {
     if !params.collapse {
         return Ok(None);
     }
-    collapsed::removed(source, &CopiesParams::default(), workplace).map(Some)
+    collapsed::removed(corpus, &CopiesParams::default(), workplace).map(Some)
 }
 
-/// What the names in the flow mean.
-fn registry(source: &Arc<Source>, params: &QuiltsParams) -> Registry {
+/// The stages and states of the flow.
+fn registry(corpus: &Arc<CorpusPages>, params: &QuiltsParams, workplace: &Workplace) -> Registry {
+    let temp = workplace.temp.as_ref().unwrap_or(&workplace.findings);
     let mut registry = Registry::new();
     registry.state::<Numbers>("numbers");
-    collapsed::register(&mut registry, source);
-    servers::register(&mut registry, source, params.foreign);
-    grams::register(&mut registry, source);
-    find::register(&mut registry, source);
-    places::register(&mut registry, source);
-    settle::register(&mut registry, source, params.foreign != Foreign::None);
+    collapsed::register(&mut registry, corpus);
+    servers::register(&mut registry, corpus, params.foreign);
+    grams::register(&mut registry, corpus);
+    covering::register(&mut registry, corpus, temp);
+    places::register(&mut registry, corpus);
+    quilt_tables::register(&mut registry, corpus, params.foreign != Foreign::None);
     registry
 }
 
 impl Level {
     fn new(
-        source: &Source,
+        corpus: &CorpusPages,
         params: &QuiltsParams,
         k: u32,
         ms: Vec<u32>,
@@ -189,40 +195,40 @@ impl Level {
             points,
             min_share: params.min_share,
             foreign: params.foreign,
-            // What fits need not be read twice: the second reading costs more than sorting what it
-            // would save.
-            filtered: words(source) * size_of::<GramPage>() as u64 > memory / 2,
+            // If all grams fit in memory, a second pass over the texts costs more than sorting the
+            // grams that the filter would remove.
+            filtered: words(corpus) * size_of::<GramPage>() as u64 > memory / 2,
             findings,
-            source: source.identity(),
+            source: corpus.identity(),
         }
     }
 }
 
-/// Words of all pages, of which each begins at most one gram.
-fn words(source: &Source) -> u64 {
-    let corpora = source.corpora().iter();
+/// The words of all pages, each of which begins at most one gram.
+fn words(corpus: &CorpusPages) -> u64 {
+    let corpora = corpus.corpora().iter();
     let parts = corpora.flat_map(|corpus| &corpus.manifest().parts);
     parts.map(|part| part.counts.words).sum()
 }
 
-fn number_bits(source: &Source) -> u32 {
-    32 - source.kept().leading_zeros()
+fn number_bits(corpus: &CorpusPages) -> u32 {
+    32 - corpus.kept().leading_zeros()
 }
 
-fn bitmap_bytes(source: &Source) -> u64 {
-    u64::from(source.kept()).div_ceil(8).max(8)
+fn bitmap_bytes(corpus: &CorpusPages) -> u64 {
+    u64::from(corpus.kept()).div_ceil(8).max(8)
 }
 
-/// Adds what is known of pages.
+/// Adds the stages that read the servers, dates and addresses of pages.
 fn common_stages(
     flow: Flow,
-    source: &Source,
+    corpus: &CorpusPages,
     params: &QuiltsParams,
     copies: Option<&Findings>,
     findings: bool,
 ) -> Flow {
-    let pages = json!({ "pages": source.kept() });
-    let mut flow = collapsed::with_gone(flow, source, copies, &json!(params));
+    let pages = json!({ "pages": corpus.kept() });
+    let mut flow = collapsed::with_gone(flow, corpus, copies, &json!(params));
     let mut commons = Vec::new();
     if params.foreign != Foreign::None {
         commons.push(Common::Server);
@@ -230,16 +236,16 @@ fn common_stages(
     if findings {
         commons.extend([domains_of(params.foreign), Common::Address]);
         commons.dedup();
-        flow = flow.shuffle("link ends");
+        flow = flow.shuffle(shuffle::LINK_ENDS);
     }
     if commons.is_empty() {
         return flow;
     }
-    let mut facts = Stage::map("facts", source.page_tasks())
-        .with(json!({ "source": source.identity(), "params": params }));
+    let mut facts = Stage::map(stage::FACTS, corpus.page_tasks())
+        .with(json!({ "source": corpus.identity(), "params": params }));
     if findings {
-        flow = flow.state("order", "order", pages.clone());
-        facts = facts.writes("order");
+        flow = flow.state(state::ORDER, state::ORDER, pages.clone());
+        facts = facts.writes(state::ORDER);
     }
     for common in &commons {
         flow = flow
@@ -249,13 +255,13 @@ fn common_stages(
     }
     flow = flow.stage(facts);
     for common in commons {
-        let alike = Stage::reduce("alike", common.shuffle())
+        let alike = Stage::reduce(stage::ALIKE, common.shuffle())
             .named(common.state())
             .with(json!(common))
             .writes(common.state());
         let is_end = common == Common::Address || common == domains_of(params.foreign);
         flow = flow.stage(match findings && is_end {
-            true => alike.writes("link ends"),
+            true => alike.writes(shuffle::LINK_ENDS),
             false => alike,
         });
     }
@@ -263,83 +269,91 @@ fn common_stages(
 }
 
 /// Adds the stages from texts to covers for one k.
-fn level_stages(flow: Flow, source: &Source, level: &Level, memory: u64) -> Flow {
+fn level_stages(flow: Flow, corpus: &CorpusPages, level: &Level, memory: u64) -> Flow {
     let name = |what: &str| level.name(what);
     let with = |stage: Stage| {
         let named = name(&stage.name);
         stage.named(&named).with(json!(level))
     };
-    let bits = number_bits(source);
+    let bits = number_bits(corpus);
     let mut flow = flow
         .state(
-            &name("patchy"),
+            &name(state::PATCHY),
             "bitmap",
-            json!({ "bytes": bitmap_bytes(source) }),
+            json!({ "bytes": bitmap_bytes(corpus) }),
         )
-        .shuffle(&name("by gram"))
-        .shuffle(&name("postings"))
-        .shuffle_of_numbers(&name("counts"), bits)
-        .shuffle_of_numbers(&name("others"), bits);
-    let mut grams = with(Stage::map("grams", source.text_tasks()))
+        .shuffle(&name(shuffle::BY_GRAM))
+        .shuffle(&name(shuffle::POSTINGS))
+        .shuffle_of_numbers(&name(shuffle::COUNTS), bits)
+        .shuffle_of_numbers(&name(shuffle::OTHERS), bits);
+    let mut grams = with(Stage::map(stage::GRAMS, corpus.text_tasks()))
         .reads(collapsed::GONE)
-        .writes(&name("by gram"))
-        .writes(&name("counts"));
+        .writes(&name(shuffle::BY_GRAM))
+        .writes(&name(shuffle::COUNTS));
     if level.filtered {
-        // Four bytes for each gram, but no more than a quarter of the memory.
-        let bytes = (words(source) * 4).clamp(1 << 12, (memory / 4).max(1 << 12));
+        // Four bytes for each gram, but at most a quarter of the memory.
+        let bytes = (words(corpus) * 4).clamp(1 << 12, (memory / 4).max(1 << 12));
         flow = flow
-            .state(&name("seen"), "seen-filter", json!({ "bytes": bytes }))
+            .state(&name(state::SEEN), "seen-filter", json!({ "bytes": bytes }))
             .stage(
-                with(Stage::map("note", source.text_tasks()))
+                with(Stage::map(stage::NOTE, corpus.text_tasks()))
                     .reads(collapsed::GONE)
-                    .writes(&name("seen")),
+                    .writes(&name(state::SEEN)),
             );
-        grams = grams.reads(&name("seen"));
+        grams = grams.reads(&name(state::SEEN));
     }
-    let mut patch_grams = with(Stage::reduce("patch grams", &name("by gram")))
-        .writes(&name("counts"))
-        .writes(&name("postings"));
-    let mut others = with(Stage::reduce("others", &name("postings")))
-        .reads(&name("patchy"))
-        .writes(&name("others"));
-    let mut cover = with(Stage::reduce("cover", &name("others")));
+    let mut patch_grams = with(Stage::reduce(stage::PATCH_GRAMS, &name(shuffle::BY_GRAM)))
+        .writes(&name(shuffle::COUNTS))
+        .writes(&name(shuffle::POSTINGS));
+    let mut others = with(Stage::reduce(stage::OTHERS, &name(shuffle::POSTINGS)))
+        .reads(&name(state::PATCHY))
+        .writes(&name(shuffle::OTHERS));
+    let mut cover = with(Stage::reduce(stage::COVER, &name(shuffle::OTHERS)));
     if level.foreign != Foreign::None {
-        others = others.reads("servers");
+        others = others.reads(state::SERVERS);
     }
     if level.findings {
-        patch_grams = patch_grams.reads("order");
+        patch_grams = patch_grams.reads(state::ORDER);
         cover = cover
-            .reads("order")
+            .reads(state::ORDER)
             .reads(domains_of(level.foreign).state())
             .reads(Common::Address.state())
             .writes(NAMED)
-            .writes("by page")
-            .writes("by source")
-            .writes("sought");
+            .writes(shuffle::BY_PAGE)
+            .writes(shuffle::BY_SOURCE)
+            .writes(shuffle::POSITIONS);
     } else {
-        grams = grams.writes("tally");
-        cover = cover.writes("tally");
+        grams = grams.writes(shuffle::TALLY);
+        cover = cover.writes(shuffle::TALLY);
     }
     let mut flow = flow.stage(grams).stage(patch_grams).stage(
-        with(Stage::reduce("patchy", &name("counts")))
-            .writes(&name("patchy"))
-            .writes(&name("others")),
+        with(Stage::reduce(stage::PATCHY, &name(shuffle::COUNTS)))
+            .writes(&name(state::PATCHY))
+            .writes(&name(shuffle::OTHERS)),
     );
     if level.findings {
         flow = flow
             .stage(
-                with(Stage::map("links", source.page_tasks()))
-                    .reads(&name("patchy"))
-                    .writes("link ends"),
+                with(Stage::map(stage::LINKS, corpus.page_tasks()))
+                    .reads(&name(state::PATCHY))
+                    .writes(shuffle::LINK_ENDS),
             )
-            .stage(with(Stage::reduce("linked", "link ends")).writes(&name("others")));
+            .stage(
+                with(Stage::reduce(stage::LINKED, shuffle::LINK_ENDS))
+                    .writes(&name(shuffle::OTHERS)),
+            );
     }
     flow.stage(others).stage(cover)
 }
 
-/// The flow over a source.
-fn flow(source: &Source, params: &QuiltsParams, memory: u64, copies: Option<&Findings>) -> Flow {
-    let bits = number_bits(source);
+/// The flow over a corpus.
+fn flow(
+    corpus: &CorpusPages,
+    params: &QuiltsParams,
+    memory: u64,
+    copies: Option<&Findings>,
+) -> Flow {
+    let bits = number_bits(corpus);
     let points = vec![Point {
         number: 0,
         m: 0,
@@ -347,7 +361,7 @@ fn flow(source: &Source, params: &QuiltsParams, memory: u64, copies: Option<&Fin
         theta: params.theta,
     }];
     let level = Level::new(
-        source,
+        corpus,
         params,
         params.k,
         vec![params.m],
@@ -355,24 +369,27 @@ fn flow(source: &Source, params: &QuiltsParams, memory: u64, copies: Option<&Fin
         memory,
         true,
     );
-    let flow = with_named(Flow::new(QUILTS), source)
-        .shuffle_of_numbers("by page", bits)
-        .shuffle_of_numbers("by source", bits)
-        .shuffle_of_numbers("sought", bits)
-        .table("quilts")
-        .table("patches");
-    let flow = common_stages(flow, source, params, copies, true);
-    level_stages(flow, source, &level, memory)
+    let flow = with_named(Flow::new(QUILTS), corpus)
+        .shuffle_of_numbers(shuffle::BY_PAGE, bits)
+        .shuffle_of_numbers(shuffle::BY_SOURCE, bits)
+        .shuffle_of_numbers(shuffle::POSITIONS, bits)
+        .table(QUILTS_TABLE)
+        .table(PATCHES_TABLE);
+    let flow = common_stages(flow, corpus, params, copies, true);
+    level_stages(flow, corpus, &level, memory)
         .stage(
-            Stage::reduce("runs", "sought")
+            Stage::reduce(stage::RUNS, shuffle::POSITIONS)
                 .with(json!(level))
-                .writes("by page"),
+                .writes(shuffle::BY_PAGE),
         )
-        .stage(crate::names::stage(source, &["by page", "by source"]))
-        .stage(Stage::reduce("sources", "by source").writes("by page"))
+        .stage(crate::names::stage(
+            corpus,
+            &[shuffle::BY_PAGE, shuffle::BY_SOURCE],
+        ))
+        .stage(Stage::reduce(stage::SOURCES, shuffle::BY_SOURCE).writes(shuffle::BY_PAGE))
         .stage(
-            Stage::reduce("settle", "by page")
-                .writes("quilts")
-                .writes("patches"),
+            Stage::reduce(stage::QUILTS, shuffle::BY_PAGE)
+                .writes(QUILTS_TABLE.as_str())
+                .writes(PATCHES_TABLE.as_str()),
         )
 }

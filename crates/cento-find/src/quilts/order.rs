@@ -1,8 +1,8 @@
-//! Which page came first, in eight bytes a page.
+//! Which page came first, in eight bytes per page.
 //!
-//! The order is that of [`Precedence`]: by date (publication, else fetch), then undated pages; of
-//! equal dates an address without tracking parameters first. The page number, which decides last,
-//! is not part of the key.
+//! The order is that of [`Precedence`]: by date (publication, else fetch), then undated pages;
+//! among equal dates an address without tracking parameters comes first. The page number, which
+//! breaks the remaining ties, is not part of the key.
 
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,15 +12,15 @@ use serde_json::Value;
 
 use crate::precedence::Precedence;
 
-/// Dates are shifted by this many milliseconds, about 146 million years, so that those before 1970
-/// are positive too.
+/// Dates are shifted by this many milliseconds, about 146 million years, so that dates before 1970
+/// are positive.
 const SHIFT: i64 = 1 << 62;
-/// Where an undated page stands.
+/// The date of an undated page.
 const UNDATED: u64 = (1 << 63) - 1;
 /// Keys that are written or read together.
 const BATCH: usize = 1 << 13;
 
-/// The key of a page: lower ones come first.
+/// The key of a page; lower keys come first.
 pub(super) fn key(precedence: &Precedence) -> u64 {
     let date = match precedence.date {
         u64::MAX => UNDATED,
@@ -44,7 +44,7 @@ impl PageOrder {
         }
     }
 
-    /// The key of a page; that of an undated page if none was set.
+    /// The key of a page; the largest if none was set.
     #[inline]
     pub(super) fn get(&self, page: u32) -> u64 {
         let slot = self.keys.get(page as usize);
@@ -94,8 +94,8 @@ impl State for PageOrder {
     }
 }
 
-/// Finds the page that had a gram before all others. Nobody did if two share the earliest date, or
-/// if any has no date.
+/// Finds the page that had a gram before all others. There is no such page if two share the
+/// earliest date, or if any has no date.
 pub(super) struct Earliest {
     date: u64,
     page: u32,
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn years_from_1_to_9999_keep_their_order() {
-        // 0001-01-01, 1811, 1949, 1970, today, 9999-12-31, and what no calendar has.
+        // Out of range, 0001-01-01, 1811, 1949, 1970, 2023 and 9999-12-31.
         let millis = [
             i64::MIN,
             -62_135_596_800_000,

@@ -1,4 +1,4 @@
-//! What is asked of `quilts`.
+//! The parameters of `quilts`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 
-/// Grams of more pages than this cannot be patches: lists of pages are counted in 16 bits.
+/// The largest m: the pages of a patch gram are counted in 16 bits.
 pub const MOST_PAGES: u32 = 65_535;
 
 /// The parameters of `quilts`.
@@ -16,18 +16,18 @@ pub const MOST_PAGES: u32 = 65_535;
 pub struct QuiltsParams {
     /// Words of a gram; 5.
     pub k: u32,
-    /// A gram on more pages than this is common, and no patch; 50.
+    /// A gram on more pages than this is common and not a patch gram; 50.
     pub m: u32,
-    /// A quilt has at least so many sources; 4.
+    /// The minimum number of sources of a quilt; 4.
     pub c: u32,
-    /// At least this share of a quilt's grams are patch grams; 0.5.
+    /// The minimum share of patch grams among the grams of a quilt; 0.5.
     pub theta: f64,
     /// Which pages can be sources.
     pub foreign: Foreign,
-    /// Sources that add a smaller share of the patch grams do not count; 0. The φ of the paper's
+    /// Sources that add a smaller share of the patch grams are not counted; 0. The φ of the paper's
     /// last section.
     pub min_share: f64,
-    /// Whether copies and near-copies are left out first.
+    /// Whether duplicates and near-duplicates are removed first.
     pub collapse: bool,
 }
 
@@ -45,23 +45,23 @@ impl Default for QuiltsParams {
     }
 }
 
-/// What a source must not share with the page: the paper's *server*. A page of which it is not
-/// known is foreign to all.
+/// What the paper calls a *server*: a page and its sources are on different ones. A page whose
+/// server is unknown is foreign to all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Foreign {
-    /// The registered domain; the host where there is none.
+    /// The registered domain, or the host if it has none.
     Domain,
     /// The host.
     Host,
-    /// The address of the server.
+    /// The IP address.
     Ip,
-    /// Nothing: all other pages can be sources.
+    /// Every other page can be a source.
     None,
 }
 
 impl Foreign {
-    /// All of them, by the names that people use.
+    /// All values with their names in options.
     pub const ALL: [(&'static str, Foreign); 4] = [
         ("domain", Foreign::Domain),
         ("host", Foreign::Host),
@@ -78,7 +78,7 @@ impl FromStr for Foreign {
         found.map(|(_, value)| value).ok_or_else(|| {
             let names = Foreign::ALL.map(|(name, _)| name);
             format!(
-                "`{text}` tells no servers apart: there are {}",
+                "`{text}` does not identify servers: use one of {}",
                 names.join(", ")
             )
         })
@@ -93,30 +93,27 @@ impl fmt::Display for Foreign {
 }
 
 impl QuiltsParams {
-    /// Fails if the numbers make no sense.
+    /// Fails if a parameter is out of range.
     pub fn check(&self) -> Result<()> {
-        let wrong = |what: String| Err(Error::Parameter(what));
+        let wrong = |what: String| Err(Error::Usage(what));
         if !(1..=100).contains(&self.k) {
-            return wrong(format!(
-                "grams of {} words are not between 1 and 100",
-                self.k
-            ));
+            return wrong(format!("k = {} is not between 1 and 100", self.k));
         }
         if !(2..=MOST_PAGES).contains(&self.m) {
             return wrong(format!("m = {} is not between 2 and {MOST_PAGES}", self.m));
         }
         if self.c == 0 {
-            return wrong("a quilt has at least one source: c must not be 0".to_owned());
+            return wrong("c = 0: a quilt has at least one source".to_owned());
         }
         if !(self.theta > 0.0 && self.theta <= 1.0) {
             return wrong(format!(
-                "a patch fraction of {} is not above 0 and at most 1",
+                "theta = {} is not above 0 and at most 1",
                 self.theta
             ));
         }
         if !(0.0..=1.0).contains(&self.min_share) {
             return wrong(format!(
-                "a share of {} is not between 0 and 1",
+                "a minimum share of {} is not between 0 and 1",
                 self.min_share
             ));
         }
@@ -124,7 +121,7 @@ impl QuiltsParams {
     }
 }
 
-/// All that is asked for one `k`: one pass over the texts answers every (m, c, θ).
+/// The parameters of one `k`: a single pass over the texts serves every (m, c, θ).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Level {
     pub(super) k: u32,
@@ -133,29 +130,29 @@ pub(super) struct Level {
     pub(super) points: Vec<Point>,
     pub(super) min_share: f64,
     pub(super) foreign: Foreign,
-    /// Whether grams that occur once are kept out of the shuffle by a filter.
+    /// Whether a filter keeps grams that occur once out of the shuffle.
     pub(super) filtered: bool,
-    /// Whether quilts are wanted one by one, or only counted.
+    /// Whether quilts are listed, or only counted.
     pub(super) findings: bool,
-    /// What is read, so that a run over other pages is another one.
+    /// The identity of the corpus: a flow must not be resumed over a different corpus.
     pub(super) source: Value,
 }
 
 /// One definition of a quilt.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Point {
-    /// Which of all points it is.
+    /// Its number among all points.
     pub(super) number: u32,
-    /// Where in the values of m.
+    /// The index of its m.
     pub(super) m: usize,
     pub(super) c: u32,
     pub(super) theta: f64,
 }
 
 impl Level {
-    /// The name of a state or a shuffle of this level.
-    pub(super) fn name(&self, what: &str) -> String {
-        format!("{what} {}", self.k)
+    /// The name of a stage, state or shuffle of this level.
+    pub(super) fn name(&self, part: &str) -> String {
+        format!("{part} {}", self.k)
     }
 
     /// The largest number of pages of a patch gram.
@@ -164,7 +161,7 @@ impl Level {
     }
 }
 
-/// Whether so many patch grams are enough: the same division as in the paper's program.
+/// Whether a page has enough patch grams: the same division as in the paper's program.
 pub(super) fn is_patchy(patch: u64, grams: u64, theta: f64) -> bool {
     grams > 0 && patch as f64 / grams as f64 >= theta
 }
@@ -174,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_read_back() {
+    fn names_parse_to_the_values_that_print_them() {
         for (name, foreign) in Foreign::ALL {
             assert_eq!(name.parse(), Ok(foreign));
             assert_eq!(foreign.to_string(), name);
@@ -183,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_make_no_sense_are_refused() {
+    fn parameters_out_of_range_are_refused() {
         let good = QuiltsParams::default();
         assert!(good.check().is_ok());
         for bad in [

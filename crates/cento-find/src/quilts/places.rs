@@ -1,11 +1,12 @@
-//! Where the patches are.
+//! The positions of patches in the texts.
 //!
-//! Rows of the hot stages know grams by their hashes alone. Where they are is looked up in the
+//! The rows of the hot stages contain only hashes of grams. Their positions are looked up in the
 //! texts of few pages: in that of a quilt as soon as its cover is known, and then in those of its
 //! sources, each read once, in the order of the corpus.
 //!
 //! ```text
-//!   cover ─ in the text of the quilt ─▶ sought: (source, quilt, position, gram) ─ runs, in the text of the source ─▶ by page: runs
+//!   cover ─ scan the quilt ─▶ positions: (source, quilt, position, gram)
+//!   positions ─ runs: scan the source ─▶ by page: runs
 //! ```
 
 use std::sync::Arc;
@@ -15,53 +16,53 @@ use cento_fingerprint::{GramHasher, packed_word_hash, word_hash};
 use cento_flow::{Context, Registry, StageError};
 use cento_text::words::WordScanner;
 
-use super::find::{Held, runs_order};
+use super::covering::{PageMemory, runs_order};
+use super::flow_names::{shuffle, stage};
+use super::gram_rows::PatchPosition;
+use super::gram_table::GramTable;
 use super::params::Level;
-use super::rows::Sought;
-use super::table::GramTable;
-use crate::source::Source;
+use crate::corpus_pages::CorpusPages;
 
-/// Texts that are read together.
+/// Texts that are read in one batch.
 const TEXTS: usize = 256;
-/// What is sought in texts that are read together: so much that it stays near what any page may
-/// need.
+/// Grams that are looked up in one batch of texts. Their memory stays near what any page may use.
 const BATCH: usize = 1 << 16;
-/// What is sought in the text of one quilt at a time, about 40 MiB. For more of it the text is read
-/// again.
+/// Grams that are looked up in the text of one quilt at a time, about 40 MiB. For more grams the
+/// text is read again.
 const ROUND: usize = 1 << 20;
-/// What is sought in the text of one source for one quilt at a time, about 40 MiB.
+/// Grams that are looked up in the text of one source for one quilt at a time, about 40 MiB.
 const PART: usize = 1 << 19;
-/// Places of one gram in a source that a run can begin at.
+/// Occurrences of one gram in a source at which a run can begin.
 const OCCURRENCES: usize = 8;
 
-/// A stretch of a page that a source has too, in bytes of both texts.
+/// A passage that a page shares with a source, in bytes of both texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Run {
+pub(super) struct PatchRun {
     pub(super) begin: u32,
     pub(super) end: u32,
     pub(super) source_begin: u32,
     pub(super) source_end: u32,
 }
 
-impl Run {
-    /// Runs as they travel.
-    pub(super) fn all_from(bytes: &[u8]) -> Vec<Run> {
+impl PatchRun {
+    /// Reads runs from a record.
+    pub(super) fn all_from(bytes: &[u8]) -> Vec<PatchRun> {
         bytemuck::pod_collect_to_vec(bytes)
     }
 }
 
-/// Scans texts for their grams, one after the other, and keeps nothing of them.
+/// Scans texts for grams, one text after the other.
 struct GramScanner {
     scanner: WordScanner,
     hasher: GramHasher,
-    /// Where the last words begin, as a ring.
+    /// Where the last k words begin, as a ring buffer.
     begins: Vec<u32>,
 }
 
-/// A gram of a text: the number of its first word, and its bytes.
+/// An occurrence of a gram in a text: the number of its first word, and its bytes.
 #[derive(Clone, Copy)]
-struct Place {
+struct Occurrence {
     position: u32,
     begin: u32,
     end: u32,
@@ -77,11 +78,11 @@ impl GramScanner {
         }
     }
 
-    /// Calls `each` with every gram of a text, in order. After an error the rest is not looked at.
+    /// Calls `each` with every gram of a text, in order, until it fails.
     fn scan(
         &mut self,
         text: &str,
-        mut each: impl FnMut(u64, Place) -> Result<(), StageError>,
+        mut each: impl FnMut(u64, Occurrence) -> Result<(), StageError>,
     ) -> Result<(), StageError> {
         self.hasher.reset();
         let (hasher, begins) = (&mut self.hasher, &mut self.begins);
@@ -97,7 +98,7 @@ impl GramScanner {
             words += 1;
             if let Some(gram) = hasher.push(key.either(packed_word_hash, word_hash)) {
                 // The ring is full, so the oldest word is in the next slot.
-                let place = Place {
+                let place = Occurrence {
                     position: (words - begins.len()) as u32,
                     begin: begins.get(words % begins.len()).copied().unwrap_or(0),
                     end: range.end as u32,
@@ -109,86 +110,86 @@ impl GramScanner {
     }
 }
 
-/// A patch gram of a quilt, and the source that gives it.
+/// A patch gram of a quilt, and the source that covers it.
 #[derive(Clone, Copy)]
-pub(super) struct GivenGram {
+pub(super) struct CoveredGram {
     pub(super) gram: u64,
     pub(super) rank: u32,
     pub(super) source: u32,
 }
 
 /// Finds the patch grams of quilts in their texts.
-pub(super) struct Seeker<'a> {
-    source: &'a Source,
-    /// Quilts, and where what is sought in them begins.
+pub(super) struct PatchLocator<'a> {
+    corpus: &'a CorpusPages,
+    /// Quilts, and where their grams begin.
     quilts: Vec<(u32, usize)>,
-    given: Vec<GivenGram>,
+    covered: Vec<CoveredGram>,
     table: GramTable,
     text: GramScanner,
 }
 
-impl<'a> Seeker<'a> {
-    pub(super) fn new(source: &'a Source, k: u32) -> Seeker<'a> {
-        Seeker {
-            source,
+impl<'a> PatchLocator<'a> {
+    pub(super) fn new(corpus: &'a CorpusPages, k: u32) -> PatchLocator<'a> {
+        PatchLocator {
+            corpus,
             quilts: Vec::new(),
-            given: Vec::new(),
+            covered: Vec::new(),
             table: GramTable::default(),
             text: GramScanner::new(k),
         }
     }
 
-    /// Takes a quilt on. Quilts ascend.
+    /// Adds a quilt. Quilts ascend.
     pub(super) fn add(
         &mut self,
         context: &Context<'_>,
         quilt: u32,
-        given: impl Iterator<Item = GivenGram>,
+        covered: impl Iterator<Item = CoveredGram>,
     ) -> Result<(), StageError> {
-        self.quilts.push((quilt, self.given.len()));
-        for given in given {
-            // A long page is looked through several times, for some of its grams each time.
-            if self.given.len() >= ROUND {
-                self.seek(context)?;
+        self.quilts.push((quilt, self.covered.len()));
+        for gram in covered {
+            // A long page is scanned several times, for some of its grams each time.
+            if self.covered.len() >= ROUND {
+                self.locate(context)?;
                 self.quilts.push((quilt, 0));
             }
-            self.given.push(given);
+            self.covered.push(gram);
         }
         Ok(())
     }
 
-    /// Bytes of what is to be sought.
+    /// Bytes of the grams to look up.
     pub(super) fn bytes(&self) -> u64 {
-        (self.given.len() * size_of::<GivenGram>()) as u64
+        (self.covered.len() * size_of::<CoveredGram>()) as u64
     }
 
-    /// Whether it is time to look.
+    /// Whether there is enough for a batch.
     pub(super) fn is_full(&self) -> bool {
-        self.quilts.len() >= TEXTS || self.given.len() >= BATCH
+        self.quilts.len() >= TEXTS || self.covered.len() >= BATCH
     }
 
-    /// Looks into the texts, and asks the sources for all that is found there.
-    pub(super) fn seek(&mut self, context: &Context<'_>) -> Result<(), StageError> {
-        let mut sought = context.shuffle::<Sought>("sought")?;
+    /// Scans the texts, and sends each position to the source of its gram.
+    pub(super) fn locate(&mut self, context: &Context<'_>) -> Result<(), StageError> {
+        let mut positions = context.shuffle::<PatchPosition>(shuffle::POSITIONS)?;
         let numbers: Vec<u32> = self.quilts.iter().map(|&(quilt, _)| quilt).collect();
         let ends = self.quilts.iter().skip(1).map(|&(_, begin)| begin);
-        let mut given = self
+        let mut covered = self
             .quilts
             .iter()
-            .zip(ends.chain([self.given.len()]))
-            .map(|(&(_, begin), end)| self.given.get(begin..end).unwrap_or_default());
+            .zip(ends.chain([self.covered.len()]))
+            .map(|(&(_, begin), end)| self.covered.get(begin..end).unwrap_or_default());
         let (text, table) = (&mut self.text, &mut self.table);
-        self.source.texts(&numbers, |quilt, words| {
+        self.corpus.texts(&numbers, |quilt, words| {
             context.check()?;
-            let given = given.next().unwrap_or_default();
-            table.reset(given.len());
-            for (number, given) in (0..).zip(given) {
-                table.insert(given.gram, number);
+            let covered = covered.next().unwrap_or_default();
+            table.reset(covered.len());
+            for (number, covered) in (0..).zip(covered) {
+                table.insert(covered.gram, number);
             }
             text.scan(words, |gram, place| {
                 let number = table.get(gram);
-                if let Some(found) = number.and_then(|number| given.get(number as usize)) {
-                    sought.push(Sought {
+                if let Some(found) = number.and_then(|number| covered.get(number as usize)) {
+                    positions.push(PatchPosition {
                         source: found.source,
                         quilt,
                         rank: found.rank,
@@ -202,90 +203,92 @@ impl<'a> Seeker<'a> {
             })
         })?;
         self.quilts.clear();
-        self.given.clear();
+        self.covered.clear();
         Ok(())
     }
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>) {
-    let texts = Arc::clone(source);
-    registry.reduce::<Sought, _>("runs", move |context, groups| {
+pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>) {
+    let texts = Arc::clone(corpus);
+    registry.reduce::<PatchPosition, _>(stage::RUNS, move |context, groups| {
         let level: Level = context.parameters()?;
-        let mut finder = Finder::new(&texts, level.k);
-        let mut held = Held::default();
+        let mut finder = RunFinder::new(&texts, level.k);
+        let mut memory = PageMemory::default();
         while let Some(group) = groups.next_group()? {
             let source = group.key();
-            finder.pages.push((source, finder.sought.len()));
+            finder.pages.push((source, finder.positions.len()));
             let (mut quilt, mut rows) = (None, 0);
             for row in group {
-                // What very many quilts seek in one page is found in turns: a number of whole
-                // patches at a time, or a part of a very long one. Where such a part ends depends
-                // on the patch alone, or else the runs would depend on how the work was shared out.
+                // A page that is the source of very many quilts is processed in turns: a number of
+                // whole patches at a time, or a part of a very long one. Where such a part ends
+                // depends on the patch alone, else the runs would depend on the number of threads.
                 let other = quilt.is_some_and(|quilt| quilt != row.quilt);
                 rows = if other { 0 } else { rows };
-                if other && finder.sought.len() >= BATCH || rows >= PART {
+                if other && finder.positions.len() >= BATCH || rows >= PART {
                     finder.find(context, other)?;
                     finder.pages.push((source, 0));
                     rows = 0;
                 }
                 (quilt, rows) = (Some(row.quilt), rows + 1);
-                finder.sought.push(row);
-                held.hold(context, (finder.sought.len() * size_of::<Sought>()) as u64);
+                finder.positions.push(row);
+                // Bounded by `PART` even if the budget has nothing left.
+                let bytes = finder.positions.len() * size_of::<PatchPosition>();
+                memory.reserve(context, bytes as u64);
             }
-            if finder.pages.len() >= TEXTS || finder.sought.len() >= BATCH {
+            if finder.pages.len() >= TEXTS || finder.positions.len() >= BATCH {
                 finder.find(context, true)?;
-                held.let_go();
+                memory.release();
             }
         }
         finder.find(context, true)
     });
 }
 
-/// Finds in the texts of sources what quilts have of them.
-struct Finder<'a> {
-    source: &'a Source,
-    /// Sources, and where what is sought in them begins.
+/// Finds the patches of quilts in the texts of their sources.
+struct RunFinder<'a> {
+    corpus: &'a CorpusPages,
+    /// Sources, and where their positions begin.
     pages: Vec<(u32, usize)>,
-    sought: Vec<Sought>,
+    positions: Vec<PatchPosition>,
     text: GramScanner,
-    places: Places,
-    /// The last gram of a patch that was not whole, here and in the source, and its run.
-    open: Option<(u32, u32, Run)>,
-    runs: Vec<Run>,
+    places: SourceGrams,
+    /// The last gram of a patch that was cut, here and in the source, and its run.
+    open: Option<(u32, u32, PatchRun)>,
+    runs: Vec<PatchRun>,
 }
 
-impl<'a> Finder<'a> {
-    fn new(source: &'a Source, k: u32) -> Finder<'a> {
-        Finder {
-            source,
+impl<'a> RunFinder<'a> {
+    fn new(corpus: &'a CorpusPages, k: u32) -> RunFinder<'a> {
+        RunFinder {
+            corpus,
             pages: Vec::new(),
-            sought: Vec::new(),
+            positions: Vec::new(),
             text: GramScanner::new(k),
-            places: Places::default(),
+            places: SourceGrams::default(),
             open: None,
             runs: Vec::new(),
         }
     }
 
-    /// Puts out the runs of all that is sought. The last patch is `whole`, or more of it follows.
+    /// Emits the runs of all positions. `whole` is false if more of the last patch follows.
     fn find(&mut self, context: &Context<'_>, whole: bool) -> Result<(), StageError> {
-        let mut by_page = context.wide_shuffle("by page")?;
+        let mut by_page = context.wide_shuffle(shuffle::BY_PAGE)?;
         let numbers: Vec<u32> = self.pages.iter().map(|&(page, _)| page).collect();
         let ends = self.pages.iter().skip(1).map(|&(_, begin)| begin);
-        let mut sought = self
+        let mut positions = self
             .pages
             .iter()
-            .zip(ends.chain([self.sought.len()]))
-            .map(|(&(_, begin), end)| self.sought.get(begin..end).unwrap_or_default());
+            .zip(ends.chain([self.positions.len()]))
+            .map(|(&(_, begin), end)| self.positions.get(begin..end).unwrap_or_default());
         let (text, places, runs) = (&mut self.text, &mut self.places, &mut self.runs);
-        let (open, last) = (&mut self.open, self.sought.last().map(|row| row.quilt));
+        let (open, last) = (&mut self.open, self.positions.last().map(|row| row.quilt));
         let last_page = numbers.last().copied();
-        self.source.texts(&numbers, |page, words| {
+        self.corpus.texts(&numbers, |page, words| {
             context.check()?;
-            let sought = sought.next().unwrap_or_default();
-            places.take(sought, words, text)?;
-            for patch in sought.chunk_by(|one, next| one.quilt == next.quilt) {
-                let Some(Sought { quilt, rank, .. }) = patch.first() else {
+            let positions = positions.next().unwrap_or_default();
+            places.find(positions, words, text)?;
+            for patch in positions.chunk_by(|one, next| one.quilt == next.quilt) {
+                let Some(PatchPosition { quilt, rank, .. }) = patch.first() else {
                     continue;
                 };
                 runs.clear();
@@ -304,43 +307,44 @@ impl<'a> Finder<'a> {
             Ok::<_, StageError>(())
         })?;
         self.pages.clear();
-        self.sought.clear();
+        self.positions.clear();
         Ok(())
     }
 }
 
-/// Where a source has what is sought in it.
+/// The occurrences in a source of the grams of its patches.
 #[derive(Default)]
-struct Places {
+struct SourceGrams {
     table: GramTable,
-    /// Every place in the source of a gram that is sought, in order, with the number of the gram.
-    met: Vec<(u32, Place)>,
-    /// How often each gram was met, up to [`OCCURRENCES`], and then where its places end.
+    /// Every occurrence in the source, in order, with the number of the gram.
+    found: Vec<(u32, Occurrence)>,
+    /// How often each gram occurs, up to [`OCCURRENCES`]; then the end of its range in `firsts`.
     ends: Vec<u32>,
-    /// Which of `met` are the first places of the grams, those of one together.
+    /// The first occurrences of the grams, as indices of `found`, grouped by gram.
     firsts: Vec<u32>,
 }
 
-impl Places {
-    fn take(
+impl SourceGrams {
+    /// Finds the grams of the positions in the text of the source.
+    fn find(
         &mut self,
-        sought: &[Sought],
+        positions: &[PatchPosition],
         words: &str,
         text: &mut GramScanner,
     ) -> Result<(), StageError> {
-        self.table.reset(sought.len());
+        self.table.reset(positions.len());
         let mut grams = 0;
-        for row in sought {
+        for row in positions {
             grams += u32::from(self.table.insert(row.gram, grams));
         }
         self.ends.clear();
         self.ends.resize(grams as usize, 0);
-        self.met = Vec::new();
-        let (table, met, ends) = (&self.table, &mut self.met, &mut self.ends);
+        self.found = Vec::new();
+        let (table, found, ends) = (&self.table, &mut self.found, &mut self.ends);
         text.scan(words, |gram, place| {
             let number = table.get(gram);
             if let Some(number) = number {
-                met.push((number, place));
+                found.push((number, place));
                 if let Some(times) = ends.get_mut(number as usize) {
                     *times = (*times + 1).min(OCCURRENCES as u32);
                 }
@@ -354,7 +358,7 @@ impl Places {
         self.firsts.clear();
         self.firsts.resize(sum as usize, 0);
         let begins = self.ends.clone();
-        for (at, &(number, _)) in (0..).zip(&self.met) {
+        for (at, &(number, _)) in (0..).zip(&self.found) {
             let begin = begins.get(number as usize).copied().unwrap_or(0);
             if let Some(end) = self.ends.get_mut(number as usize)
                 && (*end - begin) < OCCURRENCES as u32
@@ -367,7 +371,7 @@ impl Places {
         Ok(())
     }
 
-    /// The first places of a gram in the source, in order: which of `met` they are.
+    /// The first occurrences of a gram in the source, as indices of `found`.
     fn of(&self, gram: u64) -> &[u32] {
         let Some(number) = self.table.get(gram) else {
             return &[];
@@ -378,32 +382,32 @@ impl Places {
         places.unwrap_or_default()
     }
 
-    /// The place right behind this one, if that gram stands there.
-    fn next(&self, at: usize, gram: u64) -> Option<(usize, Place)> {
-        let (_, place) = self.met.get(at)?;
-        let (number, next) = self.met.get(at + 1)?;
+    /// The occurrence that directly follows this one, if it is this gram.
+    fn next(&self, at: usize, gram: u64) -> Option<(usize, Occurrence)> {
+        let (_, place) = self.found.get(at)?;
+        let (number, next) = self.found.get(at + 1)?;
         let follows = place.position + 1 == next.position && self.table.get(gram) == Some(*number);
         follows.then_some((at + 1, *next))
     }
 
-    /// The same for a place that is known by its position.
-    fn behind(&self, position: u32, gram: u64) -> Option<(usize, Place)> {
+    /// Like [`SourceGrams::next`], for an occurrence that is given by its position.
+    fn after(&self, position: u32, gram: u64) -> Option<(usize, Occurrence)> {
         let found = self
-            .met
+            .found
             .binary_search_by_key(&(position + 1), |(_, place)| place.position);
         let at = found.ok()?;
-        let (number, place) = self.met.get(at)?;
+        let (number, place) = self.found.get(at)?;
         (self.table.get(gram) == Some(*number)).then_some((at, *place))
     }
 
-    /// The runs of a patch. A run goes on as long as the next gram of the page is the next gram of
-    /// the source. Answers where it ended, here and in the source, so that the rest of the patch
-    /// can go on there.
+    /// Appends the runs of a patch. A run continues as long as the next gram of the page is the
+    /// next gram of the source. Returns where the last run ended, here and in the source, so that
+    /// the rest of the patch can continue it.
     fn runs(
         &self,
-        patch: &[Sought],
-        open: Option<(u32, u32, Run)>,
-        runs: &mut Vec<Run>,
+        patch: &[PatchPosition],
+        open: Option<(u32, u32, PatchRun)>,
+        runs: &mut Vec<PatchRun>,
     ) -> Option<(u32, u32)> {
         // The last gram of the page, and where in the source it is.
         let mut last: Option<(u32, usize)> = None;
@@ -415,7 +419,7 @@ impl Places {
             let (position, gram, begin, end) = (row.position, row.gram, row.begin, row.end);
             let next = match (last, before.take()) {
                 (Some((here, there)), _) if here + 1 == position => self.next(there, gram),
-                (_, Some((here, there))) if here + 1 == position => self.behind(there, gram),
+                (_, Some((here, there))) if here + 1 == position => self.after(there, gram),
                 _ => None,
             };
             if let (Some((there, place)), Some(run)) = (next, runs.last_mut()) {
@@ -424,8 +428,8 @@ impl Places {
                 continue;
             }
             let same = self.of(gram).iter().map(|&there| there as usize);
-            // Where the source has the gram several times, that place is meant from which it can go
-            // on.
+            // If the source has the gram several times, the run begins at the first occurrence that
+            // can be continued.
             let next = patch.get(at + 1).copied();
             let next = next.filter(|next| next.position == position + 1);
             let chosen = next
@@ -435,8 +439,8 @@ impl Places {
                 })
                 .or_else(|| same.clone().next());
             last = chosen.map(|there| (position, there));
-            if let Some((_, place)) = chosen.and_then(|there| self.met.get(there)) {
-                runs.push(Run {
+            if let Some((_, place)) = chosen.and_then(|there| self.found.get(there)) {
+                runs.push(PatchRun {
                     begin,
                     end,
                     source_begin: place.begin,
@@ -445,7 +449,7 @@ impl Places {
             }
         }
         let (here, there) = last?;
-        let (_, place) = self.met.get(there)?;
+        let (_, place) = self.found.get(there)?;
         Some((here, place.position))
     }
 }
@@ -454,8 +458,8 @@ impl Places {
 mod tests {
     use super::*;
 
-    /// The grams of two words of a text of one-letter words that stand two bytes apart.
-    fn grams(words: &str) -> Vec<(u64, Place)> {
+    /// The grams of two words of a text of one-letter words.
+    fn grams(words: &str) -> Vec<(u64, Occurrence)> {
         let mut grams = Vec::new();
         GramScanner::new(2)
             .scan(words, |gram, place| {
@@ -466,7 +470,7 @@ mod tests {
         grams
     }
 
-    /// The runs of a page, which is looked at in parts of so many grams.
+    /// The runs of a page that is processed in parts of this many grams.
     fn found_in_parts(page: &str, source: &str, part: usize) -> Vec<[u32; 4]> {
         let text = |letters: &str| {
             let words: Vec<String> = letters.chars().map(String::from).collect();
@@ -474,10 +478,10 @@ mod tests {
         };
         let (page, source) = (text(page), text(source));
         let known: Vec<u64> = grams(&source).into_iter().map(|(gram, _)| gram).collect();
-        let patch: Vec<Sought> = grams(&page)
+        let patch: Vec<PatchPosition> = grams(&page)
             .into_iter()
             .filter(|(gram, _)| known.contains(gram))
-            .map(|(gram, place)| Sought {
+            .map(|(gram, place)| PatchPosition {
                 source: 1,
                 quilt: 0,
                 rank: 0,
@@ -490,8 +494,8 @@ mod tests {
         let mut scanner = GramScanner::new(2);
         let (mut all, mut runs, mut open) = (Vec::new(), Vec::new(), None);
         for part in patch.chunks(part) {
-            let mut places = Places::default();
-            places.take(part, &source, &mut scanner).unwrap();
+            let mut places = SourceGrams::default();
+            places.find(part, &source, &mut scanner).unwrap();
             runs.clear();
             let end = places.runs(part, open.take(), &mut runs);
             open = end
@@ -500,7 +504,7 @@ mod tests {
             all.extend_from_slice(&runs);
         }
         all.extend(open.map(|(_, _, run)| run));
-        assert_eq!(Run::all_from(bytemuck::cast_slice(&all)), all);
+        assert_eq!(PatchRun::all_from(bytemuck::cast_slice(&all)), all);
         all.iter()
             .map(|run| [run.begin, run.end, run.source_begin, run.source_end])
             .collect()
@@ -511,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_as_long_as_both_go_on() {
+    fn a_run_continues_while_both_texts_agree() {
         assert_eq!(found("abcd", "abcd"), [[0, 7, 0, 7]]);
         assert_eq!(found("xabcy", "uvabcw"), [[2, 7, 4, 9]]);
         // Both halves are in the source, the other way round.
@@ -520,11 +524,11 @@ mod tests {
     }
 
     #[test]
-    fn of_several_places_that_one_is_meant_which_goes_on() {
+    fn a_run_begins_at_the_occurrence_that_can_be_continued() {
         assert_eq!(found("abc", "abxabc"), [[0, 5, 6, 11]]);
-        // A passage that is there twice is there twice.
+        // A passage that the page has twice makes two runs.
         assert_eq!(found("abcxabc", "abc"), [[0, 5, 0, 5], [8, 13, 0, 5]]);
-        // The source has the passage more often than places are kept for a gram.
+        // The source has the passage more often than occurrences of a gram are stored.
         let often = "xab".repeat(20) + "abc";
         assert_eq!(found("abab", &often).len(), 2);
     }

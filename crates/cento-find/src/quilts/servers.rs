@@ -1,14 +1,13 @@
-//! What must be known of pages before grams are compared: where they are, since when, and what they
-//! link to.
+//! What must be known of pages before grams are compared: their servers, dates and links.
 //!
-//! A server, a domain and an address are known by the lowest number of their pages. It takes a
-//! shuffle to find that out, and then they are compared exactly, in four bytes a page.
+//! A server, a domain or an address is identified by the lowest number of its pages. A shuffle
+//! finds that number; after that they are compared exactly, with four bytes per page.
 //!
 //! ```text
 //!   pages ─ facts ─┬▶ order
 //!                  └▶ by server, by domain, by address ─ alike ─▶ servers, domains, addresses
-//!                                                          └────▶ link ends ◀─ links ─ links of patchy pages
-//!                                         others: (patchy page, domain or address it links to) ◀─ linked ─┘
+//!                                                           └────▶ link ends ◀─ links
+//!   link ends ─ linked ─▶ others: (patchy page, domain or address it links to)
 //! ```
 
 use std::sync::Arc;
@@ -18,17 +17,18 @@ use cento_flow::{Bitmap, Registry, StageError};
 use cento_text::url::PageUrl;
 use serde::{Deserialize, Serialize};
 
+use super::flow_names::{counter, shuffle, stage, state};
+use super::gram_rows::{LINKED_ADDRESS, LINKED_DOMAIN, LinkEnd, NOBODY, Others, ServerPage};
 use super::order::{PageOrder, key};
 use super::params::{Foreign, Level};
-use super::rows::{LINKED_ADDRESS, LINKED_DOMAIN, LinkEnd, NOBODY, Others, ServerPage};
+use crate::corpus_pages::{CorpusPages, PageFacts};
 use crate::numbers::{Numbers, UNSET};
 use crate::precedence::Precedence;
-use crate::source::{PageFacts, Source};
 
-/// What pages have in common.
+/// A property that pages have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Common {
-    /// What a source must not share with a page.
+    /// The server in the sense of [`Foreign`]: a page and its sources differ in it.
     Server,
     /// The registered domain.
     Domain,
@@ -39,7 +39,7 @@ pub(super) enum Common {
 impl Common {
     pub(super) const ALL: [Common; 3] = [Common::Server, Common::Domain, Common::Address];
 
-    /// The shuffle in which such pages meet.
+    /// The shuffle that groups pages by the property.
     pub(super) fn shuffle(self) -> &'static str {
         match self {
             Common::Server => "by server",
@@ -48,16 +48,16 @@ impl Common {
         }
     }
 
-    /// The state that has the result.
+    /// The state with the result.
     pub(super) fn state(self) -> &'static str {
         match self {
-            Common::Server => "servers",
-            Common::Domain => "domains",
-            Common::Address => "addresses",
+            Common::Server => state::SERVERS,
+            Common::Domain => state::DOMAINS,
+            Common::Address => state::ADDRESSES,
         }
     }
 
-    /// The hash of what a page has in common with others.
+    /// The hash of the property of a page.
     fn of(self, foreign: Foreign, facts: &PageFacts<'_>) -> Option<[u64; 2]> {
         match self {
             Common::Server => server(foreign, facts).map(name_hash),
@@ -70,8 +70,8 @@ impl Common {
     }
 }
 
-/// Which state has the domains of pages: where foreign pages are those of other domains, that of
-/// servers.
+/// The property that identifies the domains of pages. If foreign pages are those of other domains,
+/// it is the server.
 pub(super) fn domains_of(foreign: Foreign) -> Common {
     match foreign {
         Foreign::Domain => Common::Server,
@@ -79,7 +79,7 @@ pub(super) fn domains_of(foreign: Foreign) -> Common {
     }
 }
 
-/// What a source must not share with a page.
+/// The server of a page in the sense of [`Foreign`].
 fn server<'a>(foreign: Foreign, facts: &PageFacts<'a>) -> Option<&'a str> {
     match foreign {
         Foreign::Domain => facts.domain.or(facts.host),
@@ -89,7 +89,7 @@ fn server<'a>(foreign: Foreign, facts: &PageFacts<'a>) -> Option<&'a str> {
     }
 }
 
-/// A hash of a name that nobody can find a second name for.
+/// A collision-resistant hash of a name.
 fn name_hash(name: &str) -> [u64; 2] {
     let hash = blake3::hash(name.as_bytes());
     let half = |at: usize| {
@@ -100,7 +100,7 @@ fn name_hash(name: &str) -> [u64; 2] {
     [half(0), half(8)]
 }
 
-/// Addresses are known by their link hashes, which is what the corpus keeps of links.
+/// Addresses are identified by their link hashes, which is what the corpus stores of links.
 fn address_hash(link: u64) -> [u64; 2] {
     [link, u64::MAX]
 }
@@ -112,7 +112,7 @@ pub(super) fn is_foreign(servers: &Numbers, page: u32, other: u32) -> bool {
     server == UNSET || server != servers.get(other)
 }
 
-/// What a page links to, as numbers of domains and addresses.
+/// The links of a page, as numbers of domains and addresses.
 #[derive(Default)]
 pub(super) struct Linked {
     domains: Vec<u32>,
@@ -132,15 +132,15 @@ impl Linked {
         }
     }
 
-    /// To be called when all are added.
+    /// Sorts the links. Required between the last [`Linked::add`] and [`Linked::attribute`].
     pub(super) fn close(&mut self) {
         self.domains.sort_unstable();
         self.addresses.sort_unstable();
     }
 
-    /// Whether a page with these links says that it has something from another: it links to that
-    /// page, or to its domain. Links of a site to itself are its own navigation: they attribute
-    /// only the page that they lead to.
+    /// Whether a page with these links attributes text to another page: it links to that page, or
+    /// to its domain. Links of a site to itself are navigation: they attribute only the page that
+    /// they point to.
     pub(super) fn attribute(
         &self,
         domains: &Numbers,
@@ -155,19 +155,19 @@ impl Linked {
     }
 }
 
-pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, foreign: Foreign) {
-    registry.state::<PageOrder>("order");
-    let pages = Arc::clone(source);
-    registry.map("facts", move |context| {
+pub(super) fn register(registry: &mut Registry, corpus: &Arc<CorpusPages>, foreign: Foreign) {
+    registry.state::<PageOrder>(state::ORDER);
+    let pages = Arc::clone(corpus);
+    registry.map(stage::FACTS, move |context| {
         let writes = |name: &str| context.stage().writes.iter().any(|written| written == name);
-        let mut meetings = Vec::new();
+        let mut emitters = Vec::new();
         for common in Common::ALL {
             if writes(common.shuffle()) {
-                meetings.push((common, context.shuffle::<ServerPage>(common.shuffle())?));
+                emitters.push((common, context.shuffle::<ServerPage>(common.shuffle())?));
             }
         }
-        let order = match writes("order") {
-            true => Some(context.state::<PageOrder>("order")?),
+        let order = match writes(state::ORDER) {
+            true => Some(context.state::<PageOrder>(state::ORDER)?),
             false => None,
         };
         pages.for_each_page(context.task()?, |facts| {
@@ -177,14 +177,14 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, foreign: F
             if let Some(order) = &order {
                 order.set(facts.number, key(&Precedence::of(&facts)));
             }
-            for (common, meeting) in &mut meetings {
+            for (common, emitter) in &mut emitters {
                 let Some(server) = common.of(foreign, &facts) else {
                     if *common == Common::Server {
-                        context.count("pages of no known server", 1);
+                        context.count(counter::UNKNOWN_SERVER, 1);
                     }
                     continue;
                 };
-                meeting.push(ServerPage {
+                emitter.push(ServerPage {
                     server,
                     page: facts.number,
                     unused: 0,
@@ -193,12 +193,12 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, foreign: F
             Ok(())
         })
     });
-    registry.reduce::<ServerPage, _>("alike", |context, groups| {
+    registry.reduce::<ServerPage, _>(stage::ALIKE, |context, groups| {
         let common: Common = context.parameters()?;
         let numbers = context.state::<Numbers>(common.state())?;
-        let linked = (context.stage().writes.iter()).any(|written| written == "link ends");
+        let linked = (context.stage().writes.iter()).any(|written| written == shuffle::LINK_ENDS);
         let mut ends = match linked {
-            true => Some(context.shuffle::<LinkEnd>("link ends")?),
+            true => Some(context.shuffle::<LinkEnd>(shuffle::LINK_ENDS)?),
             false => None,
         };
         while let Some(mut group) = groups.next_group()? {
@@ -214,15 +214,15 @@ pub(super) fn register(registry: &mut Registry, source: &Arc<Source>, foreign: F
         }
         Ok(())
     });
-    links(registry, source);
+    links(registry, corpus);
 }
 
-fn links(registry: &mut Registry, source: &Arc<Source>) {
-    let pages = Arc::clone(source);
-    registry.map("links", move |context| {
+fn links(registry: &mut Registry, corpus: &Arc<CorpusPages>) {
+    let pages = Arc::clone(corpus);
+    registry.map(stage::LINKS, move |context| {
         let level: Level = context.parameters()?;
-        let patchy = context.state::<Bitmap>(&level.name("patchy"))?;
-        let mut ends = context.shuffle::<LinkEnd>("link ends")?;
+        let patchy = context.state::<Bitmap>(&level.name(state::PATCHY))?;
+        let mut ends = context.shuffle::<LinkEnd>(shuffle::LINK_ENDS)?;
         pages.for_each_links(context.task()?, |number, hashes, domains| {
             if !patchy.get(u64::from(number)) {
                 return Ok::<_, StageError>(());
@@ -236,11 +236,11 @@ fn links(registry: &mut Registry, source: &Arc<Source>) {
             Ok(())
         })
     });
-    registry.reduce::<LinkEnd, _>("linked", |context, groups| {
+    registry.reduce::<LinkEnd, _>(stage::LINKED, |context, groups| {
         let level: Level = context.parameters()?;
-        let mut others = context.shuffle::<Others>(&level.name("others"))?;
+        let mut others = context.shuffle::<Others>(&level.name(shuffle::OTHERS))?;
         while let Some(mut group) = groups.next_group()? {
-            // Links to what is not in the corpus have no target, which would be the first row.
+            // The target is the first row. Links that lead out of the corpus have none.
             let Some(target) = group.next().filter(LinkEnd::is_target) else {
                 continue;
             };
@@ -276,8 +276,8 @@ mod tests {
                 .for_each(|(page, &number)| numbers.set(page, number));
             numbers
         };
-        // The quilt and its sibling on one domain, a source on another one, and a page of no
-        // domain.
+        // The quilt and another page of its domain, a source on another domain, and a page without
+        // a domain.
         let (domains, addresses) = (numbers(&[0, 0, 2, UNSET]), numbers(&[0, 1, 2, 3]));
         let linked = |parts: &[(u16, u32)]| {
             let mut linked = Linked::default();
@@ -286,7 +286,7 @@ mod tests {
             move |other| linked.attribute(&domains, &addresses, 0, other)
         };
         let all = linked(&[(LINKED_DOMAIN, 2), (LINKED_DOMAIN, 0), (LINKED_ADDRESS, 3)]);
-        // Links of a site to itself lead anywhere on it.
+        // Links of a site to itself attribute nothing else on it.
         assert_eq!([1, 2, 3].map(all), [false, true, true]);
     }
 }

@@ -1,24 +1,27 @@
-//! Sweeps: how many quilts there are by other definitions (the paper's Table 1 and Figure 3).
+//! Sweeps: the number of quilts by other definitions (the paper's Table 1 and Figure 3).
 //!
-//! Each sweep varies one parameter around the pivot, which is what was asked for. Every value of k
-//! takes a pass over the texts; all values of m, c and θ share it.
+//! Each sweep varies one parameter around the pivot, the parameters of the command. Every value of
+//! k takes a pass over the texts, which all values of m, c and θ share.
 
 use std::sync::Arc;
 
-use cento_flow::{Flow, Registry, Shuffle, Stage, table_row};
+use cento_flow::{Flow, Registry, Shuffle, Stage, TableName, table_row};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::flow_names::{shuffle, stage};
+use super::gram_rows::SweepTally;
 use super::params::{Level, Point, QuiltsParams};
-use super::rows::Tally;
 use super::{check_text, common_stages, level_stages, registry, removed};
+use crate::corpus_pages::CorpusPages;
 use crate::error::{Error, Result};
 use crate::run::{Findings, Workplace};
-use crate::source::Source;
 
 /// The name of the analysis.
 pub const SWEEP: &str = "quilts-sweep";
-/// Definitions that one run counts.
+/// The number of quilts by each definition.
+pub const SWEEP_TABLE: TableName<SweepRow> = TableName::new("sweep");
+/// The most definitions of one run.
 const MOST_POINTS: usize = 1000;
 
 /// The parameter that a sweep varies, with its values.
@@ -27,11 +30,11 @@ const MOST_POINTS: usize = 1000;
 pub enum Sweep {
     /// Words of a gram.
     K(Vec<u32>),
-    /// The most pages of a patch gram.
+    /// The maximum number of pages of a patch gram.
     M(Vec<u32>),
-    /// The fewest sources.
+    /// The minimum number of sources.
     C(Vec<u32>),
-    /// The least patch fraction.
+    /// The minimum patch fraction.
     Theta(Vec<f64>),
 }
 
@@ -79,21 +82,23 @@ impl Sweep {
 impl std::str::FromStr for Sweep {
     type Err = String;
 
-    /// `k=2..10`, `m=10..80:10`, `c=2,4,8`, `theta=0.4..1.0`. Ranges include their end; steps are
-    /// 1, for theta 0.1. Values are counted in whole billionths, so that 0.4 and two steps are 0.6
-    /// and nothing near it.
+    /// Parses `k=2..10`, `m=10..80:10`, `c=2,4,8` or `theta=0.4..1.0`. Ranges include their end.
+    /// The default step is 1, and 0.1 for theta. Values are integers in billionths, so that 0.4
+    /// plus two steps is exactly 0.6.
     fn from_str(text: &str) -> std::result::Result<Sweep, String> {
         let help = "write k=2..10, m=10..80:10, c=2,4,8 or theta=0.4..1.0";
         let (name, values) = text
             .split_once('=')
-            .ok_or_else(|| format!("`{text}` is no sweep: {help}"))?;
+            .ok_or_else(|| format!("`{text}` is not a sweep: {help}"))?;
         let step = if name == "theta" { ONE / 10 } else { ONE };
         let mut all: Vec<u64> = Vec::new();
         for item in values.split(',') {
             let read = |number: &str| {
                 let number = billionths(number.trim());
                 number.ok_or_else(|| {
-                    format!("`{item}` is no number of at most nine decimals, and no range: {help}")
+                    format!(
+                        "`{item}` is neither a number of at most nine decimals nor a range: {help}"
+                    )
                 })
             };
             let Some((begin, rest)) = item.split_once("..") else {
@@ -107,7 +112,7 @@ impl std::str::FromStr for Sweep {
             let begin = read(begin)?;
             if step == 0 || end < begin || (end - begin) / step > MOST_POINTS as u64 {
                 return Err(format!(
-                    "`{item}` is no range of at most {MOST_POINTS} values"
+                    "`{item}` is not a range of at most {MOST_POINTS} values"
                 ));
             }
             all.extend((begin..=end).step_by(step as usize));
@@ -116,18 +121,17 @@ impl std::str::FromStr for Sweep {
             let values = all.iter();
             let values = values.map(|&value| (value % ONE == 0).then_some((value / ONE) as u32));
             let whole: Option<Vec<u32>> = values.collect();
-            whole.ok_or_else(|| format!("{name} has whole values only: {help}"))
+            whole.ok_or_else(|| format!("{name} must be an integer: {help}"))
         };
         match name {
             "k" => Ok(Sweep::K(whole()?)),
             "m" => Ok(Sweep::M(whole()?)),
             "c" => Ok(Sweep::C(whole()?)),
-            // The nearest number to a decimal is what dividing gives, and also what reading it as
-            // `--theta` gives.
+            // Division gives the nearest number to the decimal, as does parsing `--theta`.
             "theta" => Ok(Sweep::Theta(
                 all.iter().map(|&value| value as f64 / ONE as f64).collect(),
             )),
-            _ => Err(format!("`{name}` is no parameter of quilts: {help}")),
+            _ => Err(format!("`{name}` is not a parameter of quilts: {help}")),
         }
     }
 }
@@ -135,7 +139,7 @@ impl std::str::FromStr for Sweep {
 /// One, in billionths.
 const ONE: u64 = 1_000_000_000;
 
-/// A decimal below ten million in billionths, exactly; nothing if it has more decimals.
+/// A decimal below ten million in billionths. None if it is not exactly representable.
 fn billionths(number: &str) -> Option<u64> {
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -150,35 +154,36 @@ fn billionths(number: &str) -> Option<u64> {
 }
 
 table_row! {
-    /// How many quilts there are by one definition.
+    /// The number of quilts by one definition.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct SweepRow {
-        /// The parameter that is varied.
+        /// The parameter that the sweep varies.
         pub swept: String,
         /// Words of a gram.
         pub k: u32,
-        /// The most pages of a patch gram.
+        /// The maximum number of pages of a patch gram.
         pub m: u32,
-        /// The fewest sources.
+        /// The minimum number of sources.
         pub c: u32,
-        /// The least patch fraction.
+        /// The minimum patch fraction.
         pub theta: f64,
         /// Quilted pages.
         pub quilts: u64,
-        /// Sources of a quilted page, on average; nothing if there is none.
+        /// The average number of sources of a quilted page; null if there are no quilts.
         pub sources: Option<f64>,
     }
 }
 
+/// The parameters of a sweep, as recorded.
 #[derive(Serialize)]
-struct Asked<'a> {
+struct SweepSettings<'a> {
     pivot: &'a QuiltsParams,
     sweeps: &'a [Sweep],
 }
 
 /// Counts quilts for all values of some parameters.
 pub fn sweep(
-    source: &Arc<Source>,
+    source: &Arc<CorpusPages>,
     pivot: &QuiltsParams,
     sweeps: &[Sweep],
     workplace: &Workplace,
@@ -201,17 +206,17 @@ pub fn sweep(
     }
     if rows.is_empty() || rows.len() > MOST_POINTS {
         let count = rows.len();
-        return Err(Error::Parameter(format!(
-            "a sweep over {count} definitions is not between 1 and {MOST_POINTS}"
+        return Err(Error::Usage(format!(
+            "a sweep has 1 to {MOST_POINTS} definitions, not {count}"
         )));
     }
     workplace.run(
         SWEEP,
-        &Asked { pivot, sweeps },
+        &SweepSettings { pivot, sweeps },
         source,
         || {
             let copies = removed(source, pivot, workplace)?;
-            let mut registry = registry(source, pivot);
+            let mut registry = registry(source, pivot, workplace);
             register(&mut registry);
             let flow = flow(source, pivot, &rows, workplace.memory, copies.as_ref());
             Ok((registry, flow))
@@ -221,18 +226,20 @@ pub fn sweep(
 }
 
 fn flow(
-    source: &Source,
+    source: &CorpusPages,
     pivot: &QuiltsParams,
     rows: &[SweepRow],
     memory: u64,
     copies: Option<&Findings>,
 ) -> Flow {
-    // All in one place, for all of them are few.
+    // There are few rows.
     let one = Shuffle {
         partitions: 1,
         ..Shuffle::default()
     };
-    let flow = Flow::new(SWEEP).shuffle_with("tally", one).table("sweep");
+    let flow = Flow::new(SWEEP)
+        .shuffle_with(shuffle::TALLY, one)
+        .table(SWEEP_TABLE);
     let mut flow = common_stages(flow, source, pivot, copies, false);
     let mut ks: Vec<u32> = rows.iter().map(|row| row.k).collect();
     ks.sort_unstable();
@@ -253,16 +260,16 @@ fn flow(
         flow = level_stages(flow, source, &level, memory);
     }
     flow.stage(
-        Stage::reduce("sweep", "tally")
+        Stage::reduce(stage::SWEEP, shuffle::TALLY)
             .with(json!(rows))
-            .writes("sweep"),
+            .writes(SWEEP_TABLE.as_str()),
     )
 }
 
 fn register(registry: &mut Registry) {
-    registry.reduce::<Tally, _>("sweep", |context, groups| {
+    registry.reduce::<SweepTally, _>(stage::SWEEP, |context, groups| {
         let mut rows: Vec<SweepRow> = context.parameters()?;
-        let mut table = context.table::<SweepRow>("sweep")?;
+        let mut table = context.table(SWEEP_TABLE)?;
         while let Some(group) = groups.next_group()? {
             let point = group.key() as usize;
             let (mut quilts, mut sources) = (0, 0);
@@ -287,7 +294,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sweeps_are_read_as_people_write_them() {
+    fn sweeps_parse() {
         assert_eq!("k=2..4".parse(), Ok(Sweep::K(vec![2, 3, 4])));
         assert_eq!("m=10..40:10".parse(), Ok(Sweep::M(vec![10, 20, 30, 40])));
         assert_eq!("c=2,5..6".parse(), Ok(Sweep::C(vec![2, 5, 6])));
@@ -295,7 +302,7 @@ mod tests {
             "theta=0.4..1.0".parse(),
             Ok(Sweep::Theta(vec![0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]))
         );
-        // Every decimal is what `--theta` reads.
+        // The same number as `--theta` parses.
         for value in ["0.3333", "0.123456789", ".5", "0.66666"] {
             let sweep = format!("theta={value}").parse();
             assert_eq!(sweep, Ok(Sweep::Theta(vec![value.parse().unwrap()])));

@@ -1,4 +1,4 @@
-//! Each scheme against its definition in the paper, and parameters as text.
+//! Compares each scheme with its definition in the paper; parameters as text.
 
 use proptest::prelude::*;
 
@@ -35,7 +35,7 @@ proptest! {
     }
 
     #[test]
-    fn mod_keeps_the_grams_whose_hash_p_divides(words in text(), k in 1u32..6, p in 1u32..8) {
+    fn mod_keeps_the_grams_with_a_hash_divisible_by_p(words in text(), k in 1u32..6, p in 1u32..8) {
         let expected: Vec<_> = found(Scheme::KGram { k }, &words)
             .into_iter()
             .filter(|(hash, _, _)| hash % u64::from(p) == 0)
@@ -44,7 +44,7 @@ proptest! {
     }
 
     #[test]
-    fn winnow_keeps_grams_at_their_places(words in text(), k in 1u32..6, w in 1u32..9) {
+    fn winnow_keeps_grams_at_their_positions(words in text(), k in 1u32..6, w in 1u32..9) {
         let all = found(Scheme::KGram { k }, &words);
         let kept = found(Scheme::Winnow { k, w }, &words);
         prop_assert!(kept.iter().all(|print| all.contains(print)));
@@ -53,7 +53,7 @@ proptest! {
     }
 
     #[test]
-    fn break_hashes_what_lies_between_breakpoints(words in text(), p in 1u32..8) {
+    fn break_hashes_the_words_between_breakpoints(words in text(), p in 1u32..8) {
         // Equation 6, breakpoint by breakpoint.
         let breakpoints = (0..words.len())
             .filter(|&index| words[index] % u64::from(p) == 0 || index + 1 == words.len());
@@ -70,7 +70,7 @@ proptest! {
     }
 
     #[test]
-    fn dct_has_the_places_of_break_and_32_bits(words in text(), p in 1u32..8) {
+    fn dct_has_the_positions_of_break_and_32_bits(words in text(), p in 1u32..8) {
         let cut = found(Scheme::Break { p, short: false }, &words);
         let transformed = found(Scheme::Dct { p }, &words);
         prop_assert_eq!(cut.len(), transformed.len());
@@ -87,7 +87,7 @@ proptest! {
             let overlap = prints.overlap(&prints).unwrap();
             prop_assert_eq!(overlap.shared, overlap.ours);
         }
-        // Sliding windows see the same grams wherever the text stands.
+        // Sliding windows select the same grams wherever the text occurs.
         let framed = [&[1, 2, 3][..], &words, &[4, 5]].concat();
         for scheme in [Scheme::KGram { k: 3 }, Scheme::Mod { k: 3, p: 6 }] {
             let overlap = scheme.fingerprints(&words).overlap(&scheme.fingerprints(&framed)).unwrap();
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in "(kgram|mod|winnow|break|dct|minima|scaled|[a-z0-9x]{0,3})(:|,|=|k|p|w|s|m|short|keep|x|[0-9]{1,7}|.){0,8}") {
+    fn any_text_is_parsed_or_refused(text in "(kgram|mod|winnow|break|dct|minima|scaled|[a-z0-9x]{0,3})(:|,|=|k|p|w|s|m|short|keep|x|[0-9]{1,7}|.){0,8}") {
         if let Ok(scheme) = text.parse::<Scheme>() {
             prop_assert_eq!(scheme.to_string().parse(), Ok(scheme));
         }
@@ -112,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn parameters_of_any_size_are_answered(words in text(), size in prop::sample::select(vec![0u32, 1, 2, 65_535, u32::MAX])) {
+    fn parameters_of_any_size_are_accepted(words in text(), size in prop::sample::select(vec![0u32, 1, 2, 65_535, u32::MAX])) {
         for scheme in [
             Scheme::KGram { k: size },
             Scheme::Mod { k: 2, p: size },
@@ -126,7 +126,7 @@ proptest! {
 }
 
 #[test]
-fn schemes_keep_as_many_fingerprints_as_the_paper_has_it() {
+fn schemes_keep_as_many_fingerprints_as_in_the_paper() {
     let words: Vec<u64> = (0..318_000u32)
         .map(|number| word_hash(&(number * 7).to_string()))
         .collect();
@@ -134,7 +134,8 @@ fn schemes_keep_as_many_fingerprints_as_the_paper_has_it() {
         Scheme::KGram { k } => (words.len() - k as usize + 1) as f64,
         Scheme::Mod { k, p } => (words.len() - k as usize + 1) as f64 / f64::from(p),
         Scheme::Winnow { k, w } => 2.0 / f64::from(w + 1) * (words.len() - k as usize + 1) as f64,
-        // Of segments that end with a chance of 1 in p, (1 − 1/p)^(p−1) have p words or more.
+        // Of segments that end with probability 1/p, a share of (1 − 1/p)^(p−1) has at least p
+        // words.
         Scheme::Break { p, .. } | Scheme::Dct { p } => {
             let p = f64::from(p);
             words.len() as f64 / p * (1.0 - 1.0 / p).powf(p - 1.0)
@@ -147,8 +148,7 @@ fn schemes_keep_as_many_fingerprints_as_the_paper_has_it() {
             "{scheme}: {count}"
         );
     }
-    // Table 3 of the paper counted so many on news of 318 words; words repeat there, and so do
-    // grams.
+    // The numbers of table 3 of the paper, for news of 318 words; words and grams repeat there.
     for (scheme, counted) in Scheme::PAPER
         .into_iter()
         .zip([316.0, 50.0, 56.0, 44.0, 44.0])
@@ -159,7 +159,7 @@ fn schemes_keep_as_many_fingerprints_as_the_paper_has_it() {
 }
 
 #[test]
-fn schemes_read_back_as_they_are_written() {
+fn schemes_round_trip_through_text() {
     let schemes = [
         (Scheme::KGram { k: 5 }, "kgram:k=5"),
         (Scheme::Mod { k: 5, p: 4 }, "mod:k=5,p=4"),
@@ -187,25 +187,31 @@ fn schemes_read_back_as_they_are_written() {
 }
 
 #[test]
-fn what_is_no_scheme_is_refused_with_advice() {
+fn invalid_schemes_are_refused_with_the_alternatives() {
     let refused = |text: &str| text.parse::<Scheme>().unwrap_err().to_string();
     assert_eq!(
         refused("shingle:k=5"),
-        "no scheme is called 'shingle': there are kgram, mod, winnow, break and dct"
+        "unknown scheme 'shingle': expected kgram, mod, winnow, break or dct"
     );
     assert_eq!(
         refused("winnow:p=5"),
-        "winnow has no parameter 'p': it has k and w"
+        "unknown parameter 'p' of winnow: expected k and w"
     );
-    assert_eq!(refused("winnow:k"), "'k' in 'winnow:k' is no NAME=VALUE");
-    assert_eq!(refused("winnow:k=2,k=3"), "'winnow:k=2,k=3' gives k twice");
+    assert_eq!(
+        refused("winnow:k"),
+        "invalid parameter 'k' in 'winnow:k': expected NAME=VALUE"
+    );
+    assert_eq!(
+        refused("winnow:k=2,k=3"),
+        "duplicate parameter 'k' in 'winnow:k=2,k=3'"
+    );
     assert_eq!(
         refused("mod:p=0"),
-        "p of mod is a number from 1 to 65535, not '0'"
+        "invalid value '0' for p of mod: expected a number from 1 to 65535"
     );
     assert_eq!(
         refused("break:short=no"),
-        "short of break is keep or drop, not 'no'"
+        "invalid value 'no' for short of break: expected keep or drop"
     );
     assert!(serde_json::from_str::<Scheme>("\"nothing\"").is_err());
 }

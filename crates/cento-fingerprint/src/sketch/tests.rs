@@ -1,4 +1,4 @@
-//! Sketches against their definition; how good they are is in `tests/sketches.rs`.
+//! Compares sketches with their definition; their quality is measured in `tests/sketches.rs`.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::word_hash;
 
-/// The definition: of all grams in all rounds, the one that falls into the slot first, with the
-/// smallest rank.
+/// The definition: of all grams in all rounds, the first that falls into the slot, by round and
+/// rank.
 fn naive(grams: &[u64], count: usize) -> Vec<u64> {
     (0..count)
         .map(|slot| {
@@ -41,7 +41,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn minima_equal_their_definition(grams in gram_set(), count in 1u32..100) {
+    fn minima_agree_with_the_definition(grams in gram_set(), count in 1u32..100) {
         let mut sketcher = Sketcher::new(parameters(count));
         for _ in 0..2 {
             prop_assert_eq!(sketcher.minima(&grams).unwrap(), &naive(&grams, count as usize)[..]);
@@ -61,13 +61,13 @@ proptest! {
     }
 
     #[test]
-    fn any_gram_hash_has_a_place(grams in prop::collection::vec(any::<u64>(), 1..8), count in 1u32..20) {
+    fn any_gram_hash_is_accepted(grams in prop::collection::vec(any::<u64>(), 1..8), count in 1u32..20) {
         let mut sketcher = Sketcher::new(parameters(count));
         prop_assert_eq!(sketcher.minima(&grams).unwrap(), &naive(&grams, count as usize)[..]);
     }
 
     #[test]
-    fn order_and_repeats_change_nothing(grams in gram_set(), times in 1usize..40) {
+    fn order_and_repetitions_do_not_matter(grams in gram_set(), times in 1usize..40) {
         let mut sketcher = Sketcher::new(parameters(24));
         let once = sketcher.sketch_grams(&grams);
         let mut shuffled: Vec<u64> = grams.iter().copied().cycle().take(grams.len() * times).collect();
@@ -130,7 +130,7 @@ fn sketches_never_change() {
 }
 
 #[test]
-fn parameters_beyond_bounds_are_brought_within() {
+fn parameters_out_of_range_are_clamped() {
     for size in [0, u32::MAX] {
         let parameters = SketchParameters {
             k: size,
@@ -142,7 +142,7 @@ fn parameters_beyond_bounds_are_brought_within() {
 }
 
 #[test]
-fn a_text_of_one_word_has_a_sketch_and_one_of_none_has_none() {
+fn a_text_of_one_word_has_a_sketch_and_an_empty_text_does_not() {
     let mut sketcher = Sketcher::new(SketchParameters::default());
     assert_eq!(sketcher.sketch(&[]), None);
     let sketch = sketcher.sketch(&[7]).unwrap();
@@ -155,26 +155,26 @@ fn a_text_of_one_word_has_a_sketch_and_one_of_none_has_none() {
 }
 
 #[test]
-fn a_text_that_repeats_itself_costs_no_more_than_others() {
+fn a_repetitive_text_costs_no_more_than_others() {
     let mut sketcher = Sketcher::new(SketchParameters::default());
     let begin = std::time::Instant::now();
     let grams = vec![7; 2_000_000];
     for _ in 0..5 {
         assert!(sketcher.minima(&grams).is_some());
     }
-    // Without taking repeats out it would be a hundred times as much work as this.
+    // Without removing repetitions this would be a hundred times as much work.
     assert!(begin.elapsed().as_secs() < 20);
 }
 
 #[test]
-fn unlike_sketches_are_refused_and_damaged_ones_are_not_read() {
+fn incompatible_and_corrupted_sketches_are_refused() {
     let ours = Sketcher::new(SketchParameters::default())
         .sketch(&[1, 2, 3])
         .unwrap();
     let theirs = Sketcher::new(parameters(84)).sketch(&[1, 2, 3]).unwrap();
     assert_eq!(
         ours.resemblance(&theirs).unwrap_err().to_string(),
-        "fingerprints of minima:k=5,m=84 cannot be compared with those of minima:k=3,m=84"
+        "cannot compare fingerprints of minima:k=5,m=84 with fingerprints of minima:k=3,m=84"
     );
     assert!(ours.containment(&theirs).is_err() && ours.union(&theirs).is_err());
     let json = serde_json::to_string(&ours).unwrap();
@@ -184,7 +184,7 @@ fn unlike_sketches_are_refused_and_damaged_ones_are_not_read() {
 }
 
 #[test]
-fn parameters_read_back_and_others_are_refused() {
+fn parameters_round_trip_and_invalid_ones_are_refused() {
     for given in ["minima:k=5,m=84", "minima:k=1,m=128"] {
         assert_eq!(
             given.parse::<SketchParameters>().unwrap().to_string(),

@@ -1,11 +1,11 @@
-//! Flows over small data that every test file runs, and the naive answers.
+//! Small flows for all tests, and naive implementations of them.
 
 #![allow(
     dead_code,
     unreachable_pub,
     clippy::allow_attributes,
     clippy::unwrap_used,
-    reason = "each test file is a crate of its own and uses a part of this"
+    reason = "each test file is a crate and uses a part of this module"
 )]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,7 +44,7 @@ impl Row for Pair {
 }
 
 table_row! {
-    /// A key with what there is to know about its rows.
+    /// A summary of the rows of a key.
     pub struct Summary {
         pub key: u64,
         pub rows: u64,
@@ -54,7 +54,7 @@ table_row! {
     }
 }
 
-/// One row after the other, so that another order has another result.
+/// A hash that depends on the order of the rows.
 pub fn fold(hash: u64, value: u32) -> u64 {
     (hash ^ u64::from(value))
         .wrapping_mul(0x0100_0000_01b3)
@@ -67,20 +67,20 @@ pub fn mix(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-/// How a task makes its rows.
+/// The parameters of random rows.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Making {
+pub struct RandomRows {
     pub seed: u64,
     pub rows: u64,
-    /// How many different keys there are, about.
+    /// The approximate number of distinct keys.
     pub keys: u64,
-    /// Of ten rows, how many have the one hot key.
+    /// How many of ten rows have the most frequent key.
     pub hot: u64,
     /// Whether keys are small numbers instead of hashes.
     pub small: bool,
 }
 
-impl Making {
+impl RandomRows {
     pub fn pairs(&self) -> impl Iterator<Item = Pair> + use<> {
         let making = *self;
         (0..making.rows).map(move |row| {
@@ -105,14 +105,14 @@ pub fn registry() -> Registry {
     registry.map("note", |context| {
         let seen = context.state::<SeenFilter>("seen")?;
         context
-            .task::<Making>()?
+            .task::<RandomRows>()?
             .pairs()
             .for_each(|pair| seen.note(pair.key));
         Ok(())
     });
     registry.map("make", |context| {
         let mut pairs = context.shuffle::<Pair>("pairs")?;
-        for pair in context.task::<Making>()?.pairs() {
+        for pair in context.task::<RandomRows>()?.pairs() {
             context.count("made", 1);
             pairs.push(pair)?;
         }
@@ -121,7 +121,7 @@ pub fn registry() -> Registry {
     registry.map("make seen", |context| {
         let seen = context.state::<SeenFilter>("seen")?;
         let mut pairs = context.shuffle::<Pair>("pairs")?;
-        for pair in context.task::<Making>()?.pairs() {
+        for pair in context.task::<RandomRows>()?.pairs() {
             if seen.seen_again(pair.key) {
                 pairs.push(pair)?;
             }
@@ -155,8 +155,8 @@ pub fn registry() -> Registry {
     registry
 }
 
-/// Rows made, shuffled and summarised.
-pub fn flow(tasks: &[Making], shuffle: Shuffle) -> Flow {
+/// Makes rows, shuffles and summarises them.
+pub fn flow(tasks: &[RandomRows], shuffle: Shuffle) -> Flow {
     let tasks = tasks.iter().map(|making| json!(making)).collect();
     Flow::new("summaries")
         .shuffle_with("pairs", shuffle)
@@ -165,10 +165,10 @@ pub fn flow(tasks: &[Making], shuffle: Shuffle) -> Flow {
         .stage(Stage::reduce("summarise", "pairs").writes("summaries"))
 }
 
-/// The naive answer: (key, rows, distinct, fold).
-pub fn oracle(tasks: &[Making]) -> Vec<(u64, u64, u32, u64)> {
+/// The expected summaries: (key, rows, distinct, fold).
+pub fn oracle(tasks: &[RandomRows]) -> Vec<(u64, u64, u32, u64)> {
     let mut groups: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
-    for pair in tasks.iter().flat_map(Making::pairs) {
+    for pair in tasks.iter().flat_map(RandomRows::pairs) {
         groups.entry(pair.key).or_default().push(pair.value);
     }
     let summarise = |(key, mut values): (u64, Vec<u32>)| {
@@ -184,7 +184,7 @@ pub fn oracle(tasks: &[Making]) -> Vec<(u64, u64, u32, u64)> {
     groups.into_iter().map(summarise).collect()
 }
 
-/// A machine to run on.
+/// The threads, memory and checkpoint interval of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Machine {
     pub threads: usize,
@@ -201,7 +201,7 @@ impl Machine {
         }
     }
 
-    /// The smallest budget that is allowed.
+    /// A machine with the smallest budget that is allowed.
     pub fn smallest(threads: usize) -> Machine {
         Machine {
             threads,
@@ -234,7 +234,7 @@ impl Machine {
     }
 }
 
-/// What is left of temporary files.
+/// Returns the names of temporary files that are left.
 pub fn left(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder.join("temp")) else {
         return Vec::new();

@@ -1,21 +1,20 @@
-//! ARC, the format of the Internet Archive before WARC, of both versions, plain or with gzip
-//! members of any size.
+//! ARC, the predecessor of WARC, in both versions, plain or compressed in members of any size.
 //!
 //! ```text
-//!  filedesc://a.arc 0.0.0.0 20080430204825 text/plain 76   the first record is about the file
-//!  1 0 InternetArchive                                     version, reserved, who made it
+//!  filedesc://a.arc 0.0.0.0 20080430204825 text/plain 76   the first record describes the file
+//!  1 0 InternetArchive                                     version, reserved, creator
 //!  URL IP-address Archive-date Content-type Archive-length
 //!  ⏎
 //!  http://a/ 192.0.2.1 20080430204826 text/html 42         header: one line
-//!  HTTP/1.1 200 OK …                                       block, as long as the header says
+//!  HTTP/1.1 200 OK …                                       block, with the length in the header
 //!  ⏎                                                       one line end, or none, or more
 //! ```
-//! The way through such a file is that of [`crate::warc`]. What is harder is to know a record when
-//! it is seen: nothing marks its beginning but the look of its header, and one line end is all that
-//! comes between two records, as between any two lines of a page. So a record is believed when
-//! another one follows, or the end of its member or of the input. If a line end follows and then
-//! something else, either its length is wrong or the next header is damaged. It is believed then,
-//! too, unless there is a header within it, which a length that is too long would explain.
+//! The file is read as in [`crate::warc`]. Recognising a record is harder: only the syntax of its
+//! header marks its beginning, and one line end separates two records, as it does two lines of a
+//! page. So a record is accepted if it is followed by another record, the end of its member or the
+//! end of the input. If a line end and something else follow, either the length is wrong or the
+//! next header is damaged. The record is then accepted unless its block contains a header: that
+//! would mean that the length is too long.
 
 mod header;
 #[cfg(test)]
@@ -24,13 +23,13 @@ mod tests;
 use memchr::{memchr, memrchr};
 
 use crate::bytes::Beginning;
-use crate::warc::header::Header;
+use crate::warc::header::RecordHeader;
 use crate::warc::{ArchiveReader, Dialect, Follows};
 
-/// How the first record of every file begins.
+/// The beginning of the first record of every file.
 pub(crate) const BEGINNING: &[u8] = b"filedesc://";
 
-/// What the addresses in such files begin with, as far as is known.
+/// The known schemes of URLs in ARC files.
 const SCHEMES: [&[u8]; 6] = [
     b"http:",
     b"https:",
@@ -40,14 +39,16 @@ const SCHEMES: [&[u8]; 6] = [
     b"whois:",
 ];
 
-/// The longest line that is looked at in search of a header. No address of this length is served
-/// anywhere.
+/// The longest line that is searched for a header. No server accepts URLs of this length.
 const LONGEST_LINE: usize = 32 << 10;
+
+/// The longest header that is found at the end of a very long line.
+const LONGEST_CUT_HEADER: usize = 8 << 10;
 
 /// Reads an ARC file.
 pub(crate) type ArcReader = ArchiveReader<Arc>;
 
-/// ARC, of both versions.
+/// ARC in both versions.
 pub(crate) struct Arc;
 
 impl Dialect for Arc {
@@ -65,7 +66,7 @@ impl Dialect for Arc {
         memchr(b'\n', bytes).map(|end| end + 1)
     }
 
-    fn parse(bytes: &[u8]) -> Result<Header, String> {
+    fn parse(bytes: &[u8]) -> Result<RecordHeader, String> {
         header::parse(bytes)
     }
 
@@ -73,8 +74,12 @@ impl Dialect for Arc {
         let mut at = 0;
         let mut starts_line = at_line_start;
         while let Some(length) = memchr(b'\n', &window[at..]) {
-            if starts_line && header::is_header(&window[at..at + length]) {
-                return Ok(at);
+            let line = &window[at..at + length];
+            if starts_line && header::is_header(line) {
+                return Ok(at + header::before_scheme(line));
+            }
+            if let Some(begin) = header::within_line(line) {
+                return Ok(at + begin);
             }
             at += length + 1;
             starts_line = true;
@@ -82,8 +87,14 @@ impl Dialect for Arc {
         if starts_line && window.len() - at <= LONGEST_LINE {
             Err(at)
         } else {
-            Err(window.len())
+            // A page may be one long line, and a header may follow it without a line end.
+            Err(at.max(window.len().saturating_sub(LONGEST_CUT_HEADER)))
         }
+    }
+
+    /// A header is one line, and its URL may contain what looks like another header.
+    fn header_within(_header: &[u8]) -> Option<usize> {
+        None
     }
 
     fn follows(line_ends: usize, window: &[u8]) -> Option<Follows> {
@@ -106,7 +117,7 @@ impl Dialect for Arc {
         block.split(|&byte| byte == b'\n').any(header::is_header)
     }
 
-    /// An address without its first letters is still one.
+    /// A URL without its first letters still looks like a URL.
     fn cuts_into(block: &[u8], window: &[u8]) -> bool {
         let line = memrchr(b'\n', block).map_or(0, |end| end + 1);
         let begun = &block[line..];
@@ -117,8 +128,8 @@ impl Dialect for Arc {
             })
     }
 
-    /// Any line of a text has one line end.
-    const BELIEVED_UNSEEN: bool = false;
+    /// Every line of a text ends with a line end.
+    const ACCEPTED_UNSEARCHED: bool = false;
 }
 
 fn unclear_after(line_ends: usize) -> Follows {
@@ -129,8 +140,7 @@ fn unclear_after(line_ends: usize) -> Follows {
     }
 }
 
-/// Whether a member that begins with `front` begins a record. An address may be too long to see
-/// what comes after it.
+/// Whether a member that begins with `front` begins a record. A URL may be longer than `front`.
 fn begins_member(front: &[u8]) -> bool {
     let line_ends = front
         .iter()

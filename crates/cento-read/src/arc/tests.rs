@@ -1,15 +1,15 @@
-//! What is written is read, and what is damaged is told: of ARC alone.
+//! Tests for ARC files only. Tests for all archive formats are in `warc/properties.rs`.
 
 use super::{Arc, ArcReader};
 use crate::archive::{arc_description, arc_record as record, gzip};
-use crate::reader::Records;
-use crate::record::Body;
+use crate::reader::RecordReader;
+use crate::record::RecordBody;
 use crate::warc::properties::{
-    AT_ONCE, Seen, Stored, archive_properties, archive_reader, assert_cut_anywhere, read_all,
+    AT_ONCE, SeenItem, Stored, archive_properties, archive_reader, assert_cut_anywhere, read_all,
 };
 use crate::{Cause, Item, Limits, Packing, Start};
 
-fn read(bytes: &[u8], stored: Stored) -> Vec<Seen> {
+fn read(bytes: &[u8], stored: Stored) -> Vec<SeenItem> {
     read_all(archive_reader::<Arc>(
         bytes,
         stored.packing(),
@@ -19,13 +19,13 @@ fn read(bytes: &[u8], stored: Stored) -> Vec<Seen> {
     ))
 }
 
-/// The addresses of the pages, and the causes of damage between them.
-fn told(seen: &[Seen]) -> Vec<&str> {
+/// The URLs of the pages, and the causes of damage between them.
+fn summary(seen: &[SeenItem]) -> Vec<&str> {
     seen.iter()
         .map(|seen| match seen {
-            Seen::Page(_, url, _) => url.as_deref().unwrap_or("none"),
-            Seen::Ignored(_, kind) => kind,
-            Seen::Skipped(_, cause) => cause.name(),
+            SeenItem::Page(_, url, _) => url.as_deref().unwrap_or("none"),
+            SeenItem::Ignored(_, kind) => kind,
+            SeenItem::Skipped(_, cause) => cause.name(),
         })
         .collect()
 }
@@ -47,7 +47,7 @@ fn sample() -> Vec<Vec<u8>> {
 archive_properties!(Arc);
 
 #[test]
-fn wherever_an_archive_is_cut_all_whole_records_before_are_read() {
+fn a_truncated_archive_yields_all_complete_records() {
     let kinds = [
         "warcinfo",
         "not-web",
@@ -55,12 +55,12 @@ fn wherever_an_archive_is_cut_all_whole_records_before_are_read() {
         "http://a/2 with spaces",
         "ftp://a/3",
     ];
-    assert_eq!(told(&read(&sample().concat(), Stored::Plain)), kinds);
+    assert_eq!(summary(&read(&sample().concat(), Stored::Plain)), kinds);
     assert_cut_anywhere::<Arc>(&sample());
 }
 
 #[test]
-fn one_line_end_none_or_several_come_between_records() {
+fn any_number_of_line_ends_may_separate_records() {
     for between in ["", "\n", "\r\n", "\n\n\n"] {
         let one = |at: u32| {
             let body = format!("body {at}");
@@ -72,7 +72,7 @@ fn one_line_end_none_or_several_come_between_records() {
         let bytes = format!("{}{}{}", one(0), one(1), one(2)).into_bytes();
         let seen = read(&bytes, Stored::Plain);
         assert_eq!(
-            told(&seen),
+            summary(&seen),
             ["http://a/0", "http://a/1", "http://a/2"],
             "{between:?}"
         );
@@ -80,7 +80,7 @@ fn one_line_end_none_or_several_come_between_records() {
 }
 
 #[test]
-fn every_kind_of_damage_is_told_by_its_cause_and_costs_no_neighbour() {
+fn every_kind_of_damage_has_its_cause_and_affects_no_other_record() {
     let good = |at: u32| record(&format!("http://good/{at}"), "text/plain", b"good\n");
     let bad = |length: &str| {
         format!("http://bad/ 192.0.2.1 20240503120000 text/plain {length}\nbad body\n\n")
@@ -88,11 +88,11 @@ fn every_kind_of_damage_is_told_by_its_cause_and_costs_no_neighbour() {
     for (what, middle, cause) in [
         ("garbage", "garbage\n".into(), Cause::BadHeader),
         ("no length", bad("abc"), Cause::BadHeader),
-        ("a length below nought", bad("-1"), Cause::BadHeader),
+        ("a negative length", bad("-1"), Cause::BadHeader),
         ("a length too short", bad("2"), Cause::BadLength),
         ("a length too long", bad("30"), Cause::BadLength),
         (
-            "a length up to the end of the next header",
+            "a length that ends after the next header",
             bad("61"),
             Cause::BadLength,
         ),
@@ -114,15 +114,15 @@ fn every_kind_of_damage_is_told_by_its_cause_and_costs_no_neighbour() {
             "http://good/1",
             "http://good/2",
         ];
-        assert_eq!(told(&read(&bytes, Stored::Plain)), expected, "{what}");
+        assert_eq!(summary(&read(&bytes, Stored::Plain)), expected, "{what}");
         assert_eq!(
-            told(&read(&gzip(&bytes), Stored::OneMember)),
+            summary(&read(&gzip(&bytes), Stored::OneMember)),
             expected,
             "{what}"
         );
         let members = [good(0), middle.into_bytes(), good(1), good(2)];
         let seen = read(&Stored::Members.store(&members), Stored::Members);
-        let seen = told(&seen);
+        let seen = summary(&seen);
         assert_eq!(
             (seen[0], &seen[2..]),
             (expected[0], &expected[2..]),
@@ -134,10 +134,16 @@ fn every_kind_of_damage_is_told_by_its_cause_and_costs_no_neighbour() {
     let at = broken[1].len() - 6;
     broken[1][at] ^= 1;
     let seen = read(&broken.concat(), Stored::Members);
-    assert_eq!(told(&seen), ["http://good/0", "bad-gzip", "http://good/2"]);
+    assert_eq!(
+        summary(&seen),
+        ["http://good/0", "bad-gzip", "http://good/2"]
+    );
     let between = [&members[0], b"garbage".as_slice(), &members[1]].concat();
     let seen = read(&between, Stored::Members);
-    assert_eq!(told(&seen), ["http://good/0", "bad-gzip", "http://good/1"]);
+    assert_eq!(
+        summary(&seen),
+        ["http://good/0", "bad-gzip", "http://good/1"]
+    );
 }
 
 #[test]
@@ -148,7 +154,7 @@ fn an_empty_archive_has_no_records() {
 }
 
 #[test]
-fn a_response_is_known_by_its_head_and_anything_else_has_the_type_of_its_header() {
+fn a_response_is_recognised_by_its_head_and_other_records_have_the_type_in_their_header() {
     let bytes = sample().concat();
     let mut reader: ArcReader = archive_reader(
         &bytes,
@@ -165,13 +171,13 @@ fn a_response_is_known_by_its_head_and_anything_else_has_the_type_of_its_header(
             records.push(record);
         }
     }
-    assert!(matches!(records[0].body, Body::Http(_)));
-    assert!(matches!(records[2].body, Body::Bytes(_)));
-    assert_eq!(records[2].told.mime.as_deref(), Some("text/plain"));
+    assert!(matches!(records[0].body, RecordBody::Http(_)));
+    assert!(matches!(records[2].body, RecordBody::Bytes(_)));
+    assert_eq!(records[2].metadata.mime.as_deref(), Some("text/plain"));
 }
 
 #[test]
-fn a_page_that_is_too_large_is_passed_over_and_digested() {
+fn a_page_over_the_limit_is_skipped_and_digested() {
     let limits = Limits {
         max_page_bytes: 1_000,
         max_header_bytes: 400,
@@ -194,7 +200,7 @@ fn a_page_that_is_too_large_is_passed_over_and_digested() {
         let Some(Item::Record(first)) = reader.next().unwrap() else {
             panic!("no record")
         };
-        let Body::TooLarge {
+        let RecordBody::TooLarge {
             bytes, sha1, http, ..
         } = first.body
         else {
@@ -210,11 +216,11 @@ fn a_page_that_is_too_large_is_passed_over_and_digested() {
 }
 
 #[test]
-fn a_file_made_to_waste_time_does_not() {
-    // Every header claims a block of a megabyte, which the next one claims again; all of them lie.
+fn hostile_lengths_do_not_cost_quadratic_time() {
+    // Every header claims a megabyte, which overlaps with what the next one claims.
     let bytes = b"http://a/ 192.0.2.1 20240503120000 text/plain 1000000\nx\n".repeat(100_000);
-    // They are all the same length, and none divides the megabyte: no block ends where a record
-    // begins.
+    // All records have the same length, which does not divide the megabyte: no block ends where a
+    // record begins.
     let seen = read(&bytes, Stored::Plain);
     assert!(seen.len() < 4_000, "{}", seen.len());
 }

@@ -1,16 +1,16 @@
-//! The members of one large file, inflated ahead of its reader by other threads.
+//! Threads that decompress the gzip members of a large file ahead of its reader.
 //!
 //! ```text
 //!   file     │ block 0        │ block 1        │ block 2        │ …
 //!   members  ├──┬───┬─────┬──┼──┬──┬────┬──────┼─┬───┬──────┬───┼─
-//!   reader      ↑ takes from block 0           │                │
+//!   reader      ↑ reads block 0                │                │
 //!   helpers                  └ inflates 1      └ inflates 2
 //! ```
-//! Where a member begins is known for certain only when the one before it has been inflated. But
-//! most places that look like a beginning are one. So each block is inflated from the first place
-//! in it that looks like one, and the reader, which knows for certain, takes what was made for the
-//! place it is at, or inflates the member itself. What it reads is therefore the same with any
-//! number of helpers, on any file; on a sound one it just comes sooner.
+//! The beginning of a member is known for certain only when the previous member has been
+//! decompressed, but most byte sequences that look like a beginning are one. So each block is
+//! decompressed from the first such sequence on. The reader knows its position for certain: it
+//! takes the member that was decompressed from exactly this position, or decompresses it itself. So
+//! the result is the same for any number of helpers and any file; a sound file is just read faster.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -23,70 +23,70 @@ use std::thread::{Builder, JoinHandle};
 use super::gzip::MAGIC;
 use super::whole::{LARGEST, WholeMember};
 
-/// As much of the file is one thread's work.
+/// The size of a block, the unit of work of a thread.
 const BLOCK: u64 = 1 << 20;
-/// Read beyond the end of a block, for the last member that begins in it.
+/// The number of bytes read beyond the end of a block, for the last member that begins in it.
 const OVERLAP: u64 = 256 << 10;
-/// A block that unpacks to more is left unfinished; pages are a tenth of that.
+/// The maximum decompressed size of a block. Ordinary pages need a tenth of it.
 const MOST_UNPACKED: usize = 32 << 20;
-/// A block that looks so often as if a member began where none does is left to the reader.
+/// The maximum number of false beginnings in a block. The rest of the block is left to the reader.
 const MOST_MISSES: usize = 16;
 
-/// Threads that inflate the members of a file ahead of its reader.
+/// Threads that decompress the members of a file ahead of its reader.
 pub(crate) struct Ahead {
-    shared: Arc<Shared>,
-    own: Helper,
-    current: Block,
+    shared: Arc<SharedBlocks>,
+    own: Inflater,
+    current: InflatedBlock,
     threads: Vec<JoinHandle<()>>,
 }
 
-struct Shared {
-    state: Mutex<State>,
+struct SharedBlocks {
+    state: Mutex<AheadState>,
     changed: Condvar,
     blocks: u64,
-    /// How many blocks, that of the reader included, may exist at a time.
+    /// The maximum number of blocks at a time, including the reader's.
     depth: u64,
 }
 
 #[derive(Default)]
-struct State {
-    /// The block that the reader is in; what lies before it is of no use.
+struct AheadState {
+    /// The block of the reader. Earlier blocks are not needed.
     reader: u64,
-    /// The first block that nobody has begun.
+    /// The first block that no thread has begun.
     next: u64,
-    /// Blocks that have been begun and are not done.
+    /// Blocks that have been begun and not finished.
     begun: BTreeSet<u64>,
-    done: BTreeMap<u64, Block>,
-    /// Blocks to be used again, for the memory that they have.
-    spare: Vec<Block>,
+    done: BTreeMap<u64, InflatedBlock>,
+    /// Blocks whose memory can be reused.
+    spare: Vec<InflatedBlock>,
     ended: bool,
 }
 
-/// What the members that begin in one block unpack to.
+/// The decompressed members that begin in one block.
 #[derive(Default)]
-struct Block {
+struct InflatedBlock {
     number: Option<u64>,
-    /// Where each begins in the file, how long it is there, and where in `unpacked` its content
-    /// lies.
+    /// For each member: its offset and length in the file, and the range of its content in
+    /// `unpacked`.
     members: Vec<(u64, usize, Range<usize>)>,
     unpacked: Vec<u8>,
 }
 
-/// What it takes to inflate a block.
-struct Helper {
+/// The file handle and buffers of a thread that decompresses blocks.
+struct Inflater {
     file: File,
     inflater: WholeMember,
     packed: Vec<u8>,
 }
 
 impl Ahead {
-    /// Sets `helpers` threads to work on the file; nothing if it is too small to be worth it, or if
-    /// that cannot be done.
+    /// Starts `helpers` threads on the file. None if the file is too small to benefit or cannot be
+    /// opened. Threads that cannot be started are left out: the reader works without them.
     pub(crate) fn new(path: &Path, length: u64, helpers: usize) -> Option<Self> {
         if helpers == 0 || length < 4 * BLOCK {
             return None;
         }
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedBlocks {
             state: Mutex::default(),
             changed: Condvar::new(),
             blocks: length.div_ceil(BLOCK),
@@ -94,16 +94,15 @@ impl Ahead {
         });
         let mut ahead = Ahead {
             shared,
-            own: Helper::new(path)?,
-            current: Block::default(),
+            own: Inflater::new(path)?,
+            current: InflatedBlock::default(),
             threads: Vec::new(),
         };
         for _ in 0..helpers {
             let shared = Arc::clone(&ahead.shared);
             let path = PathBuf::from(path);
-            // A thread that cannot be had is one helper fewer.
             let thread = Builder::new().name("inflate".into()).spawn(move || {
-                if let Some(helper) = Helper::new(&path) {
+                if let Some(helper) = Inflater::new(&path) {
                     shared.help(helper);
                 }
             });
@@ -112,10 +111,10 @@ impl Ahead {
         Some(ahead)
     }
 
-    /// The content of the member at `offset`, and how long the member is in the file.
+    /// The content of the member at `offset`, and its length in the file.
     ///
-    /// The reader goes forward, as a rule, from any place. While what it needs is being made by
-    /// another, it makes something that it will need later.
+    /// The reader usually moves forward, from any position. While another thread decompresses the
+    /// block that the reader needs, the reader decompresses one that it will need later.
     pub(crate) fn member(&mut self, offset: u64) -> Option<(usize, &[u8])> {
         let number = offset / BLOCK;
         if self.current.number != Some(number) {
@@ -149,10 +148,10 @@ impl Ahead {
                 break block;
             }
             if state.next > number && !state.begun.contains(&number) {
-                // The reader went back to look for something. Nobody does that again.
-                break Block {
+                // The reader moved back, to a block that is not decompressed again.
+                break InflatedBlock {
                     number: Some(number),
-                    ..Block::default()
+                    ..InflatedBlock::default()
                 };
             }
             match shared.claim(&mut state) {
@@ -163,7 +162,7 @@ impl Ahead {
                     shared.deliver(&mut state, claimed, block);
                 }
                 None if state.begun.contains(&number) => state = shared.wait(state),
-                None => break Block::default(),
+                None => break InflatedBlock::default(),
             }
         };
     }
@@ -174,25 +173,25 @@ impl Drop for Ahead {
         self.shared.lock().ended = true;
         self.shared.changed.notify_all();
         for thread in self.threads.drain(..) {
-            // One that panicked has delivered nothing, and nothing was built on it.
+            // A thread that panicked has delivered nothing.
             let _ = thread.join();
         }
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl SharedBlocks {
+    fn lock(&self) -> MutexGuard<'_, AheadState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn wait<'a>(&self, state: MutexGuard<'a, AheadState>) -> MutexGuard<'a, AheadState> {
         self.changed
             .wait(state)
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next block to inflate, if one may be begun now.
-    fn claim(&self, state: &mut State) -> Option<(u64, Block)> {
+    /// The next block to decompress, if one may be begun now.
+    fn claim(&self, state: &mut AheadState) -> Option<(u64, InflatedBlock)> {
         let number = state.next;
         if number >= self.blocks || number >= state.reader + self.depth {
             return None;
@@ -202,14 +201,14 @@ impl Shared {
         Some((number, state.spare.pop().unwrap_or_default()))
     }
 
-    /// Puts a block by for its memory, if not enough are.
-    fn keep(&self, state: &mut State, block: Block) {
+    /// Keeps the memory of a block for reuse, up to a limit.
+    fn keep(&self, state: &mut AheadState, block: InflatedBlock) {
         if (state.spare.len() as u64) < self.depth {
             state.spare.push(block);
         }
     }
 
-    fn deliver(&self, state: &mut State, number: u64, block: Block) {
+    fn deliver(&self, state: &mut AheadState, number: u64, block: InflatedBlock) {
         state.begun.remove(&number);
         if number >= state.reader {
             state.done.insert(number, block);
@@ -219,7 +218,7 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    fn help(&self, mut helper: Helper) {
+    fn help(&self, mut helper: Inflater) {
         let mut state = self.lock();
         while !state.ended {
             match self.claim(&mut state) {
@@ -235,9 +234,9 @@ impl Shared {
     }
 }
 
-impl Helper {
+impl Inflater {
     fn new(path: &Path) -> Option<Self> {
-        Some(Helper {
+        Some(Inflater {
             file: File::open(path).ok()?,
             inflater: WholeMember::new()?,
             packed: Vec::new(),
@@ -253,14 +252,14 @@ impl Helper {
         Ok(())
     }
 
-    /// Inflates what begins in a block, as far as it can be.
-    fn inflate(&mut self, number: u64, mut block: Block) -> Block {
+    /// Decompresses the members that begin in a block.
+    fn inflate(&mut self, number: u64, mut block: InflatedBlock) -> InflatedBlock {
         let begin = number * BLOCK;
         block.number = Some(number);
         block.members.clear();
         block.unpacked.clear();
         if self.read(begin).is_err() {
-            // The reader comes to the same place, and says what is wrong with it.
+            // The reader finds the same error and reports it.
             return block;
         }
         let end = self.packed.len().min(BLOCK as usize);
@@ -301,7 +300,7 @@ mod tests {
 
     use super::*;
 
-    /// Members of all sizes, some of them too large to be unpacked at once, with what each holds.
+    /// Members of all sizes and their contents. Some are too large to be decompressed at once.
     fn members(count: u64) -> Vec<(Vec<u8>, Vec<u8>)> {
         (0..count)
             .map(|number| {
@@ -324,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_ahead_is_what_the_members_hold() {
+    fn members_decompressed_ahead_have_the_right_content() {
         let members = members(300);
         let mut file = tempfile::NamedTempFile::new().unwrap();
         for (packed, _) in &members {
@@ -340,16 +339,16 @@ mod tests {
                     assert_eq!((taken, unpacked), (packed.len(), content.as_slice()));
                     found += 1;
                 }
-                // Nothing begins one byte on.
+                // No member begins at the next byte.
                 assert!(ahead.member(offset + 1).is_none());
                 offset += packed.len() as u64;
             }
-            assert_eq!(found, 294, "all but the six that are too large");
+            assert_eq!(found, 294, "all but the six large ones");
         }
     }
 
     #[test]
-    fn reading_may_begin_anywhere_and_stop_anywhere() {
+    fn reading_may_begin_and_stop_anywhere() {
         let members = members(200);
         let mut file = tempfile::NamedTempFile::new().unwrap();
         let mut offsets = vec![0];

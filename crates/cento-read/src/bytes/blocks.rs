@@ -1,23 +1,24 @@
-//! bzip2 and xz, stream by stream. Mostly a file is one of them, but parallel packers write many.
+//! bzip2 and xz. Most files are a single stream, but parallel compressors write many.
 
 use bzip2::Decompress;
 use liblzma::stream::{Action, Stream as XzStream};
 use memchr::memmem;
 
+use super::byte_source::ByteSource;
 use super::gzip::Beginning;
-use super::source::Source;
-use super::stream::Trouble;
+use super::stream::StreamError;
 use super::unpack::{Unpack, damaged, shows};
 
-/// The mark of a bzip2 block, which comes after `BZh` and the size of the blocks.
+/// The mark of a bzip2 block, after `BZh` and the block size.
 const BZIP2_BLOCK: [u8; 6] = *b"1AY&SY";
 
-/// The mark of the end of a bzip2 stream, which comes first in an empty one.
+/// The mark of the end of a bzip2 stream, which follows `BZh` and the block size in an empty
+/// stream.
 const BZIP2_END: [u8; 6] = [0x17, 0x72, 0x45, 0x38, 0x50, 0x90];
 
 const BZIP2_MAGIC: usize = 10;
 
-/// Whether a bzip2 stream begins with `bytes`.
+/// Whether `bytes` begin a bzip2 stream.
 pub(crate) fn is_bzip2(bytes: &[u8]) -> bool {
     match bytes.first_chunk::<BZIP2_MAGIC>() {
         Some([b'B', b'Z', b'h', b'1'..=b'9', mark @ ..]) => [BZIP2_BLOCK, BZIP2_END].contains(mark),
@@ -28,38 +29,38 @@ pub(crate) fn is_bzip2(bytes: &[u8]) -> bool {
 /// The first bytes of every xz stream.
 pub(crate) const XZ_MAGIC: [u8; 6] = *b"\xfd7zXZ\0";
 
-/// What unpacking xz may take. The highest preset takes half of it.
+/// The memory limit for xz. The highest preset needs half of it.
 const XZ_MEMORY: u64 = 128 << 20;
 
-/// What bzip2 and xz do unlike each other.
+/// The differences between bzip2 and xz.
 pub(crate) trait Decoder: Sized + Send {
     const NAME: &'static str;
-    /// How long the mark is by which a stream is known.
+    /// The length of the magic number of a stream.
     const MAGIC: usize;
-    /// How much of a stream it takes at most to unpack its beginning.
+    /// The maximum number of bytes needed to decompress the beginning of a stream.
     const FRONT: usize;
-    /// Whether zeros may stand between streams.
+    /// Whether there may be zeros between streams.
     const PADDED: bool;
 
-    /// Whether a stream begins with `bytes`.
+    /// Whether `bytes` begin a stream.
     fn begins(bytes: &[u8]) -> bool;
 
-    /// The first place in `bytes` at which a stream may begin.
+    /// The first offset in `bytes` at which a stream may begin.
     fn find(bytes: &[u8]) -> Option<usize>;
 
-    fn new() -> Result<Self, Trouble>;
+    fn new() -> Result<Self, StreamError>;
 
-    /// How much of the stream it has taken.
+    /// The number of bytes of the stream consumed so far.
     fn taken(&self) -> u64;
 
-    /// Unpacks into the spare capacity of `output`. Answers whether the stream is at its end.
-    fn step(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<bool, Trouble>;
+    /// Decompresses into the spare capacity of `output`. Returns whether the stream has ended.
+    fn step(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<bool, StreamError>;
 }
 
 impl Decoder for Decompress {
     const NAME: &'static str = "bzip2";
     const MAGIC: usize = BZIP2_MAGIC;
-    /// A block has to be there as a whole before anything of it can be had.
+    /// A block can only be decompressed as a whole.
     const FRONT: usize = 1 << 20;
     const PADDED: bool = false;
 
@@ -71,7 +72,7 @@ impl Decoder for Decompress {
         memmem::find_iter(bytes, b"BZh").find(|&at| is_bzip2(&bytes[at..]))
     }
 
-    fn new() -> Result<Self, Trouble> {
+    fn new() -> Result<Self, StreamError> {
         Ok(Decompress::new(false))
     }
 
@@ -79,7 +80,7 @@ impl Decoder for Decompress {
         self.total_in()
     }
 
-    fn step(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<bool, Trouble> {
+    fn step(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<bool, StreamError> {
         match self.decompress_vec(input, output) {
             Ok(status) => Ok(status == bzip2::Status::StreamEnd),
             Err(error) => Err(damaged(format!("bzip2: {error}"))),
@@ -101,7 +102,7 @@ impl Decoder for XzStream {
         memmem::find(bytes, &XZ_MAGIC)
     }
 
-    fn new() -> Result<Self, Trouble> {
+    fn new() -> Result<Self, StreamError> {
         XzStream::new_stream_decoder(XZ_MEMORY, 0).map_err(|error| damaged(format!("xz: {error}")))
     }
 
@@ -109,7 +110,7 @@ impl Decoder for XzStream {
         self.total_in()
     }
 
-    fn step(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<bool, Trouble> {
+    fn step(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<bool, StreamError> {
         match self.process_vec(input, output, Action::Run) {
             Ok(status) => Ok(status == liblzma::stream::Status::StreamEnd),
             Err(error) => Err(damaged(format!("xz: {error}"))),
@@ -117,15 +118,15 @@ impl Decoder for XzStream {
     }
 }
 
-/// Unpacks the streams of a source.
+/// Decompresses the streams of a source.
 pub(crate) struct Unblock<D> {
     decoder: Option<D>,
 }
 
-/// Unpacks bzip2.
+/// Decompresses bzip2.
 pub(crate) type Unbzip2 = Unblock<Decompress>;
 
-/// Unpacks xz.
+/// Decompresses xz.
 pub(crate) type Unxz = Unblock<XzStream>;
 
 impl<D> Default for Unblock<D> {
@@ -143,7 +144,7 @@ impl<D: Decoder> Unpack for Unblock<D> {
         self.decoder = None;
     }
 
-    fn preface(&mut self, source: &mut Source) -> Result<(), Trouble> {
+    fn preface(&mut self, source: &mut ByteSource) -> Result<(), StreamError> {
         while D::PADDED && source.fill()? && source.available()[0] == 0 {
             let zeros = source.available().iter().take_while(|&&byte| byte == 0);
             source.consume(zeros.count());
@@ -151,19 +152,23 @@ impl<D: Decoder> Unpack for Unblock<D> {
         Ok(())
     }
 
-    fn begin(&mut self, source: &mut Source) -> Result<(), Trouble> {
+    fn begin(&mut self, source: &mut ByteSource) -> Result<(), StreamError> {
         source.ensure(D::MAGIC)?;
         if !D::begins(source.available()) {
-            return Err(damaged(format!("no {} stream begins here", D::NAME)));
+            return Err(damaged(format!("expected a {} stream", D::NAME)));
         }
         self.decoder = Some(D::new()?);
         Ok(())
     }
 
-    fn pull(&mut self, source: &mut Source, output: &mut Vec<u8>) -> Result<usize, Trouble> {
+    fn pull(
+        &mut self,
+        source: &mut ByteSource,
+        output: &mut Vec<u8>,
+    ) -> Result<usize, StreamError> {
         let before = output.len();
         loop {
-            let decoder = self.decoder.as_mut().ok_or(Trouble::Truncated)?;
+            let decoder = self.decoder.as_mut().ok_or(StreamError::Truncated)?;
             let more = source.fill()?;
             let taken = decoder.taken();
             let ended = decoder.step(source.available(), output)?;
@@ -175,7 +180,7 @@ impl<D: Decoder> Unpack for Unblock<D> {
                 return Ok(output.len() - before);
             }
             if !more {
-                return Err(Trouble::Truncated);
+                return Err(StreamError::Truncated);
             }
         }
     }

@@ -1,31 +1,31 @@
-//! How much larger than itself a compressed member may become.
+//! The limit on the compression ratio of members.
 
-use super::stream::Trouble;
+use super::stream::StreamError;
 use crate::{Cause, Limits};
 
-/// The growth of the present member, held to a limit.
+/// Checks the compression ratio of the current member.
 ///
-/// What is too large to be a page is never held in memory, but it has to be unpacked to be passed
-/// over, and a megabyte can stand for terabytes. Honest archives shrink tenfold, and a hundredfold
-/// where they repeat themselves.
-pub(super) struct Growth {
-    /// Where the member begins, as stored.
+/// Content over the page limit is never held in memory, but it has to be decompressed to be
+/// skipped, and a megabyte can expand to terabytes. Real archives have a ratio of ten, and up to a
+/// hundred where they are repetitive.
+pub(super) struct GrowthLimit {
+    /// The offset of the member in the stored input.
     begin: u64,
     unpacked: u64,
-    /// What a member may unpack to whatever its size.
+    /// The decompressed size up to which the ratio is not checked.
     harmless: u64,
     max_ratio: u64,
 }
 
-impl Default for Growth {
+impl Default for GrowthLimit {
     fn default() -> Self {
-        Growth::within(&Limits::default())
+        GrowthLimit::within(&Limits::default())
     }
 }
 
-impl Growth {
+impl GrowthLimit {
     pub(super) fn within(limits: &Limits) -> Self {
-        Growth {
+        GrowthLimit {
             begin: 0,
             unpacked: 0,
             harmless: limits.max_page_bytes.saturating_mul(4),
@@ -33,14 +33,14 @@ impl Growth {
         }
     }
 
-    /// A member begins at `position`.
+    /// Begins a member at `position`.
     pub(super) fn begin(&mut self, position: u64) {
         self.begin = position;
         self.unpacked = 0;
     }
 
-    /// So many bytes more were unpacked, and the input has been read up to `position` for them.
-    pub(super) fn grown(&mut self, count: usize, position: u64) -> Result<(), Trouble> {
+    /// Adds `count` decompressed bytes, for which the input has been read up to `position`.
+    pub(super) fn grown(&mut self, count: usize, position: u64) -> Result<(), StreamError> {
         self.unpacked = self.unpacked.saturating_add(count as u64);
         let packed = position.saturating_sub(self.begin);
         let ratio = self.max_ratio;
@@ -48,9 +48,9 @@ impl Growth {
             return Ok(());
         }
         let detail = format!(
-            "{packed} bytes unpack to {} and more, the limit is {ratio} times",
+            "{packed} bytes expand to more than {}, the limit is {ratio} times",
             self.unpacked
         );
-        Err(Trouble::Damaged(Cause::UnpacksTooLarge, detail))
+        Err(StreamError::Damaged(Cause::UnpacksTooLarge, detail))
     }
 }

@@ -1,15 +1,14 @@
-//! gzip, member by member.
+//! gzip.
 //!
-//! The header and the trailer of a member are read here rather than by the inflating library: only
-//! then is it known to the byte where a member begins and ends, and the inflater can be used again
-//! for the next one without setting it up anew, which for short records would cost as much as
-//! inflating them.
+//! Headers and trailers of members are parsed here rather than by the library: only then are the
+//! exact offsets of members known, and the inflater can be reused for the next member. Setting it
+//! up again would take as long as decompressing a short record.
 
 use flate2::{Crc, Decompress, DecompressError, FlushDecompress, Status};
 
 use super::ahead::Ahead;
-use super::source::Source;
-use super::stream::Trouble;
+use super::byte_source::ByteSource;
+use super::stream::StreamError;
 use super::unpack::Unpack;
 use super::whole::{self, WholeMember};
 use crate::Cause;
@@ -23,19 +22,18 @@ const NAME: u8 = 8;
 const COMMENT: u8 = 16;
 const RESERVED: u8 = 0xe0;
 
-/// No header that was ever written in earnest is longer.
+/// The longest header. Real headers are far shorter.
 const LONGEST_HEADER: usize = 1 << 17;
 
-/// As much of the input is at hand when a member begins, if there is as much. Nearly all members
-/// are shorter.
+/// The number of bytes to make available when a member begins. Nearly all members are shorter.
 const MEMBER: usize = 256 << 10;
 
-/// How a record begins, so that a member that begins one is known from one that goes on with one.
+/// How a record begins, to distinguish a member that begins a record from one that continues one.
 #[derive(Clone, Copy)]
 pub(crate) struct Beginning {
-    /// How many bytes tell, at most [`Beginning::LONGEST`]. A member may have fewer.
+    /// The number of bytes to check, at most [`Beginning::LONGEST`]. A member may have fewer.
     pub(crate) reach: usize,
-    /// Whether the first bytes of a member, that many or all it has, begin a record.
+    /// Whether the first bytes of a member (`reach` bytes, or all if it is shorter) begin a record.
     pub(crate) fits: fn(&[u8]) -> bool,
 }
 
@@ -43,35 +41,35 @@ impl Beginning {
     pub(crate) const LONGEST: usize = 512;
 }
 
-/// The header of a member, as far as it is there.
-enum Header {
-    /// It ends here.
+/// The result of parsing the header of a member.
+enum MemberHeader {
+    /// A complete header of this length.
     Whole(usize),
-    /// It goes on.
+    /// An incomplete header.
     Cut,
-    /// It is none.
+    /// Not a header.
     Wrong,
 }
 
-fn damaged(detail: String) -> Trouble {
-    Trouble::Damaged(Cause::BadGzip, detail)
+fn damaged(detail: String) -> StreamError {
+    StreamError::Damaged(Cause::BadGzip, detail)
 }
 
-fn header(bytes: &[u8]) -> Header {
+fn header(bytes: &[u8]) -> MemberHeader {
     let known = bytes.len().min(MAGIC.len());
     if bytes[..known] != MAGIC[..known] {
-        return Header::Wrong;
+        return MemberHeader::Wrong;
     }
     let Some(&flags) = bytes.get(3) else {
-        return Header::Cut;
+        return MemberHeader::Cut;
     };
     if flags & RESERVED != 0 {
-        return Header::Wrong;
+        return MemberHeader::Wrong;
     }
     let mut end = 10;
     if flags & EXTRA != 0 {
         let Some(length) = bytes.get(end..end + 2) else {
-            return Header::Cut;
+            return MemberHeader::Cut;
         };
         end += 2 + usize::from(u16::from_le_bytes([length[0], length[1]]));
     }
@@ -80,7 +78,7 @@ fn header(bytes: &[u8]) -> Header {
             let rest = bytes.get(end..).unwrap_or_default();
             match memchr::memchr(0, rest) {
                 Some(length) => end += length + 1,
-                None => return Header::Cut,
+                None => return MemberHeader::Cut,
             }
         }
     }
@@ -88,13 +86,13 @@ fn header(bytes: &[u8]) -> Header {
         end += 2;
     }
     if end <= bytes.len() {
-        Header::Whole(end)
+        MemberHeader::Whole(end)
     } else {
-        Header::Cut
+        MemberHeader::Cut
     }
 }
 
-/// Unpacks the members of a source, one after the other.
+/// Decompresses the members of a source, one after the other.
 pub(crate) struct Gunzip {
     inflate: Decompress,
     checksum: Crc,
@@ -114,33 +112,33 @@ impl Gunzip {
         }
     }
 
-    /// What is wrong with the member, and where: the library's own words are about its state rather
-    /// than about the data.
-    fn wrong(&self, error: &DecompressError) -> Trouble {
+    /// Describes the damage and its position. Some messages of the library describe its own state
+    /// rather than the data.
+    fn wrong(&self, error: &DecompressError) -> StreamError {
         let what = match error.message() {
             Some(message) if message.starts_with("invalid") => message,
-            _ => "the data do not inflate",
+            _ => "the data are corrupted",
         };
         damaged(format!(
-            "{what} about {} bytes into the member, {} of it unpacked",
+            "{what} about {} bytes into the member, after {} decompressed bytes",
             self.inflate.total_in(),
             self.inflate.total_out()
         ))
     }
 
-    fn end(&mut self, source: &mut Source) -> Result<(), Trouble> {
+    fn end(&mut self, source: &mut ByteSource) -> Result<(), StreamError> {
         self.inside = false;
         source.ensure(8)?;
         let &[a, b, c, d, e, f, g, h] = source
             .available()
             .first_chunk::<8>()
-            .ok_or(Trouble::Truncated)?;
+            .ok_or(StreamError::Truncated)?;
         source.consume(8);
         if u32::from_le_bytes([a, b, c, d]) != self.checksum.sum() {
-            return Err(damaged("the checksum differs".into()));
+            return Err(damaged("the checksum is wrong".into()));
         }
         if u32::from_le_bytes([e, f, g, h]) != self.checksum.amount() {
-            return Err(damaged("the length differs".into()));
+            return Err(damaged("the length is wrong".into()));
         }
         Ok(())
     }
@@ -155,7 +153,11 @@ impl Unpack for Gunzip {
         self.inside = false;
     }
 
-    fn whole(&mut self, source: &mut Source, output: &mut Vec<u8>) -> Result<bool, Trouble> {
+    fn whole(
+        &mut self,
+        source: &mut ByteSource,
+        output: &mut Vec<u8>,
+    ) -> Result<bool, StreamError> {
         if let Some(ahead) = &mut self.ahead
             && let Some((length, content)) = ahead.member(source.position())
         {
@@ -166,7 +168,7 @@ impl Unpack for Gunzip {
         let Some(whole) = &mut self.whole else {
             return Ok(false);
         };
-        if source.hurries() {
+        if source.reads_without_waiting() {
             source.ensure(MEMBER)?;
         }
         output.reserve(whole::LARGEST);
@@ -175,21 +177,21 @@ impl Unpack for Gunzip {
         Ok(length.is_some())
     }
 
-    fn begin(&mut self, source: &mut Source) -> Result<(), Trouble> {
+    fn begin(&mut self, source: &mut ByteSource) -> Result<(), StreamError> {
         loop {
             match header(source.available()) {
-                Header::Whole(length) => {
+                MemberHeader::Whole(length) => {
                     source.consume(length);
                     break;
                 }
-                Header::Cut if source.available().len() < LONGEST_HEADER => {
+                MemberHeader::Cut if source.available().len() < LONGEST_HEADER => {
                     if !source.more()? {
-                        return Err(Trouble::Truncated);
+                        return Err(StreamError::Truncated);
                     }
                 }
-                Header::Cut => return Err(damaged("the header has no end".into())),
-                Header::Wrong => {
-                    return Err(damaged("no compressed member begins here".into()));
+                MemberHeader::Cut => return Err(damaged("the header has no end".into())),
+                MemberHeader::Wrong => {
+                    return Err(damaged("expected a gzip member".into()));
                 }
             }
         }
@@ -199,11 +201,15 @@ impl Unpack for Gunzip {
         Ok(())
     }
 
-    fn pull(&mut self, source: &mut Source, output: &mut Vec<u8>) -> Result<usize, Trouble> {
+    fn pull(
+        &mut self,
+        source: &mut ByteSource,
+        output: &mut Vec<u8>,
+    ) -> Result<usize, StreamError> {
         let before = output.len();
         loop {
             if !source.fill()? {
-                return Err(Trouble::Truncated);
+                return Err(StreamError::Truncated);
             }
             let consumed = self.inflate.total_in();
             let status = self
@@ -227,19 +233,19 @@ impl Unpack for Gunzip {
         self.inside = false;
         let mut front = [0; Beginning::LONGEST];
         let front = &mut front[..expected.reach.min(Beginning::LONGEST)];
-        let Header::Whole(length) = header(bytes) else {
+        let MemberHeader::Whole(length) = header(bytes) else {
             return Some(false);
         };
         self.inflate.reset(false);
         let done = self
             .inflate
             .decompress(&bytes[length..], front, FlushDecompress::None);
-        // No more than fits was unpacked.
+        // At most `front.len()` bytes were decompressed.
         let count = self.inflate.total_out() as usize;
         Some(done.is_ok() && (expected.fits)(&front[..count]))
     }
 
-    /// A header, the code tables, a few symbols.
+    /// Enough for a header, the code tables and a few symbols.
     fn front(&self) -> usize {
         4 << 10
     }
@@ -253,10 +259,10 @@ impl Unpack for Gunzip {
     }
 }
 
-/// How long the header is that `bytes` begin with; nothing if they begin with none.
+/// The length of the gzip header at the beginning of `bytes`, if there is one.
 pub(crate) fn header_length(bytes: &[u8]) -> Option<usize> {
     match header(bytes) {
-        Header::Whole(length) => Some(length),
-        Header::Cut | Header::Wrong => None,
+        MemberHeader::Whole(length) => Some(length),
+        MemberHeader::Cut | MemberHeader::Wrong => None,
     }
 }

@@ -1,4 +1,4 @@
-//! A file that can be read at any place, here or on another machine.
+//! Files and remote objects that can be read at any offset.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -8,41 +8,44 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::reader::{ChunkReader, Length};
 
-use crate::remote::Ranged;
+use crate::remote::RangeReader;
 
-/// A file that can be read at any place. Like that of a `File`, its place is one, however many
-/// refer to it.
+/// A file or a remote object that can be read at any offset. Clones share one position, as those of
+/// a `File` do.
 #[derive(Clone)]
-pub(crate) struct Handle(Arc<Kind>);
+pub(crate) struct Handle(Arc<FileLocation>);
 
-enum Kind {
+enum FileLocation {
     Local(File, u64),
-    Remote(Box<Ranged>, AtomicU64),
+    Remote(Box<RangeReader>, AtomicU64),
 }
 
 impl Handle {
     pub(crate) fn local(file: File) -> io::Result<Self> {
         let length = file.metadata()?.len();
-        Ok(Handle(Arc::new(Kind::Local(file, length))))
+        Ok(Handle(Arc::new(FileLocation::Local(file, length))))
     }
 
-    pub(crate) fn remote(ranged: Ranged) -> Self {
-        Handle(Arc::new(Kind::Remote(Box::new(ranged), AtomicU64::new(0))))
+    pub(crate) fn remote(ranged: RangeReader) -> Self {
+        Handle(Arc::new(FileLocation::Remote(
+            Box::new(ranged),
+            AtomicU64::new(0),
+        )))
     }
 
     pub(crate) fn length(&self) -> u64 {
         match &*self.0 {
-            Kind::Local(_, length) => *length,
-            Kind::Remote(ranged, _) => ranged.length(),
+            FileLocation::Local(_, length) => *length,
+            FileLocation::Remote(ranged, _) => ranged.length(),
         }
     }
 
-    /// What went wrong with the network since this was last asked: libraries tell errors in their
-    /// own words, and one that will pass must not be taken for a damaged file.
+    /// The last network error, which this call clears. Libraries convert errors to text, and a
+    /// temporary network error must not be reported as a corrupted file.
     pub(crate) fn failure(&self) -> Option<io::Error> {
         match &*self.0 {
-            Kind::Local(..) => None,
-            Kind::Remote(ranged, _) => ranged.failure(),
+            FileLocation::Local(..) => None,
+            FileLocation::Remote(ranged, _) => ranged.failure(),
         }
     }
 }
@@ -50,8 +53,8 @@ impl Handle {
 impl Read for &Handle {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match &*self.0 {
-            Kind::Local(file, _) => (&mut &*file).read(buffer),
-            Kind::Remote(ranged, place) => {
+            FileLocation::Local(file, _) => (&mut &*file).read(buffer),
+            FileLocation::Remote(ranged, place) => {
                 let count = ranged.read_at(place.load(Ordering::Relaxed), buffer)?;
                 place.fetch_add(count as u64, Ordering::Relaxed);
                 Ok(count)
@@ -63,8 +66,8 @@ impl Read for &Handle {
 impl Seek for &Handle {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match &*self.0 {
-            Kind::Local(file, _) => (&mut &*file).seek(to),
-            Kind::Remote(ranged, place) => {
+            FileLocation::Local(file, _) => (&mut &*file).seek(to),
+            FileLocation::Remote(ranged, place) => {
                 let here = match to {
                     SeekFrom::Start(offset) => Some(offset),
                     SeekFrom::End(offset) => ranged.length().checked_add_signed(offset),
@@ -86,19 +89,19 @@ impl Length for Handle {
     }
 }
 
-/// Reads on from a place of its own.
-pub(crate) enum Part {
+/// Reads forward from an offset, with its own position.
+pub(crate) enum HandleReader {
     Local(BufReader<File>),
     Remote(Handle, u64),
 }
 
-impl Read for Part {
+impl Read for HandleReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
-            Part::Local(file) => file.read(buffer),
-            Part::Remote(handle, at) => match &*handle.0 {
-                Kind::Local(..) => Ok(0),
-                Kind::Remote(ranged, _) => {
+            HandleReader::Local(file) => file.read(buffer),
+            HandleReader::Remote(handle, at) => match &*handle.0 {
+                FileLocation::Local(..) => Ok(0),
+                FileLocation::Remote(ranged, _) => {
                     let count = ranged.read_at(*at, buffer)?;
                     *at += count as u64;
                     Ok(count)
@@ -109,30 +112,32 @@ impl Read for Part {
 }
 
 impl ChunkReader for Handle {
-    type T = Part;
+    type T = HandleReader;
 
-    fn get_read(&self, start: u64) -> ParquetResult<Part> {
+    fn get_read(&self, start: u64) -> ParquetResult<HandleReader> {
         match &*self.0 {
-            Kind::Local(file, _) => Ok(Part::Local(file.get_read(start)?)),
-            Kind::Remote(..) => Ok(Part::Remote(self.clone(), start)),
+            FileLocation::Local(file, _) => Ok(HandleReader::Local(file.get_read(start)?)),
+            FileLocation::Remote(..) => Ok(HandleReader::Remote(self.clone(), start)),
         }
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<::bytes::Bytes> {
-        if let Kind::Local(file, _) = &*self.0 {
+        if let FileLocation::Local(file, _) = &*self.0 {
             return file.get_bytes(start, length);
         }
-        // What a table says about itself is not believed before the object is known to be as long.
+        // The offsets in a table are not trusted: they are compared with the length of the object.
         let end = start.checked_add(length as u64);
         if end.is_none_or(|end| end > self.length()) {
-            return Err(ParquetError::EOF("it reaches beyond the end".into()));
+            return Err(ParquetError::EOF(
+                "it extends beyond the end of the file".into(),
+            ));
         }
         let mut bytes = Vec::with_capacity(length);
-        let read = Part::Remote(self.clone(), start)
+        let read = HandleReader::Remote(self.clone(), start)
             .take(length as u64)
             .read_to_end(&mut bytes)?;
         if read < length {
-            return Err(ParquetError::EOF("it ends too early".into()));
+            return Err(ParquetError::EOF("the file is truncated".into()));
         }
         Ok(bytes.into())
     }

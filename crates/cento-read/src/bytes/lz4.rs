@@ -1,33 +1,33 @@
-//! LZ4, frame by frame.
+//! LZ4.
 //!
 //! ```text
 //!  magic │ descriptor │ length, block │ length, block │ … │ 0 │ checksum
 //! ```
-//! The frames are taken apart here and only the blocks by the library, for the reason that gzip's
-//! are: its reader owns what it reads from, and does not say where a frame ends.
+//! Frames are parsed here, and only blocks are decompressed by the library: its frame reader owns
+//! its input and does not return where a frame ends.
 
 use lz4_flex::block::decompress_into_with_dict;
 use memchr::memmem;
 use xxhash_rust::xxh32::{Xxh32, xxh32};
 
+use super::byte_source::ByteSource;
 use super::gzip::Beginning;
-use super::source::Source;
-use super::stream::Trouble;
+use super::stream::StreamError;
 use super::unpack::{Unpack, damaged, pass_skippable, shows};
 
-/// The first bytes of every frame.
+/// The magic number of frames.
 pub(crate) const MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 
-/// How far back a block may reach into the ones before it.
+/// How far a block may refer back to previous blocks.
 const REACH: usize = 64 << 10;
 
-/// Of a block's length, the part that says that it is stored as it is.
-const AS_IT_IS: u32 = 1 << 31;
+/// The bit of the block length that marks an uncompressed block.
+const UNCOMPRESSED: u32 = 1 << 31;
 
-/// The longest descriptor, with its magic number.
+/// The longest descriptor, including the magic number.
 const LONGEST_HEADER: usize = 4 + 2 + 8 + 4 + 1;
 
-/// What the descriptor of a frame says.
+/// The descriptor of a frame.
 #[derive(Clone, Copy, Default)]
 struct Descriptor {
     linked: bool,
@@ -35,21 +35,21 @@ struct Descriptor {
     content_checksum: bool,
     content_bytes: Option<u64>,
     largest_block: usize,
-    /// How long it is itself, with the magic number.
+    /// The length of the descriptor, including the magic number.
     length: usize,
 }
 
-fn descriptor(bytes: &[u8]) -> Result<Descriptor, Trouble> {
+fn descriptor(bytes: &[u8]) -> Result<Descriptor, StreamError> {
     let known = bytes.len().min(MAGIC.len());
     if bytes[..known] != MAGIC[..known] {
-        return Err(damaged("no LZ4 frame begins here"));
+        return Err(damaged("expected an LZ4 frame"));
     }
     let &[flags, sizes] = bytes
         .get(4..)
         .and_then(<[u8]>::first_chunk::<2>)
-        .ok_or(Trouble::Truncated)?;
+        .ok_or(StreamError::Truncated)?;
     if flags >> 6 != 1 || flags & 2 != 0 || sizes & 0x8f != 0 {
-        return Err(damaged("the descriptor of the LZ4 frame is not known"));
+        return Err(damaged("the descriptor of the LZ4 frame is invalid"));
     }
     if flags & 1 != 0 {
         return Err(damaged("the LZ4 frame needs a dictionary"));
@@ -59,18 +59,20 @@ fn descriptor(bytes: &[u8]) -> Result<Descriptor, Trouble> {
         5 => 256 << 10,
         6 => 1 << 20,
         7 => 4 << 20,
-        _ => return Err(damaged("the LZ4 frame has blocks of no known size")),
+        _ => return Err(damaged("the block size of the LZ4 frame is invalid")),
     };
     let mut end = 6;
     let mut content_bytes = None;
     if flags & 8 != 0 {
-        let size = bytes[end..].first_chunk::<8>().ok_or(Trouble::Truncated)?;
+        let size = bytes[end..]
+            .first_chunk::<8>()
+            .ok_or(StreamError::Truncated)?;
         content_bytes = Some(u64::from_le_bytes(*size));
         end += 8;
     }
-    let &sum = bytes.get(end).ok_or(Trouble::Truncated)?;
+    let &sum = bytes.get(end).ok_or(StreamError::Truncated)?;
     if (xxh32(&bytes[4..end], 0) >> 8) as u8 != sum {
-        return Err(damaged("the checksum of the LZ4 descriptor differs"));
+        return Err(damaged("the checksum of the LZ4 descriptor is wrong"));
     }
     Ok(Descriptor {
         linked: flags & 0x20 == 0,
@@ -82,18 +84,17 @@ fn descriptor(bytes: &[u8]) -> Result<Descriptor, Trouble> {
     })
 }
 
-/// Unpacks the frames of a source.
+/// Decompresses the frames of a source.
 pub(crate) struct Unlz4 {
     inside: bool,
     frame: Descriptor,
-    /// The present block as stored.
+    /// The current block as stored.
     stored: Vec<u8>,
-    /// The present block unpacked, from the front of this on; always as long as the largest block
-    /// so far may be.
+    /// The current block decompressed. The buffer has the size of the largest block so far.
     block: Vec<u8>,
     begin: usize,
     end: usize,
-    /// What came before the present block, as far as it reaches.
+    /// The bytes before the current block that it may refer to.
     history: Vec<u8>,
     checksum: Xxh32,
     amount: u64,
@@ -114,21 +115,21 @@ impl Unlz4 {
         }
     }
 
-    /// Unpacks the next block. Answers whether there was one: else the frame is at its end.
-    fn next_block(&mut self, source: &mut Source) -> Result<bool, Trouble> {
+    /// Decompresses the next block. Returns false at the end of the frame.
+    fn next_block(&mut self, source: &mut ByteSource) -> Result<bool, StreamError> {
         let length = number(source)?;
         if length == 0 {
             return self.finish(source).map(|()| false);
         }
-        let as_it_is = length & AS_IT_IS != 0;
-        let length = (length & !AS_IT_IS) as usize;
+        let is_uncompressed = length & UNCOMPRESSED != 0;
+        let length = (length & !UNCOMPRESSED) as usize;
         if length > self.frame.largest_block {
             return Err(damaged("an LZ4 block is larger than its frame allows"));
         }
         self.stored.clear();
         while self.stored.len() < length {
             if !source.fill()? {
-                return Err(Trouble::Truncated);
+                return Err(StreamError::Truncated);
             }
             let available = source.available();
             let step = available.len().min(length - self.stored.len());
@@ -136,19 +137,19 @@ impl Unlz4 {
             source.consume(step);
         }
         if self.frame.block_checksums && number(source)? != xxh32(&self.stored, 0) {
-            return Err(damaged("the checksum of an LZ4 block differs"));
+            return Err(damaged("the checksum of an LZ4 block is wrong"));
         }
         self.remember();
         if self.block.len() < self.frame.largest_block {
             self.block = vec![0; self.frame.largest_block];
         }
         self.begin = 0;
-        self.end = if as_it_is {
+        self.end = if is_uncompressed {
             self.block[..length].copy_from_slice(&self.stored);
             length
         } else {
-            let room = &mut self.block[..self.frame.largest_block];
-            decompress_into_with_dict(&self.stored, room, &self.history)
+            let space = &mut self.block[..self.frame.largest_block];
+            decompress_into_with_dict(&self.stored, space, &self.history)
                 .map_err(|error| damaged(format!("LZ4: {error}")))?
         };
         let unpacked = &self.block[..self.end];
@@ -159,7 +160,7 @@ impl Unlz4 {
         Ok(true)
     }
 
-    /// Keeps the end of the block that is done with, where the next may reach into it.
+    /// Keeps the end of the finished block, which the next block may refer to.
     fn remember(&mut self) {
         if !self.frame.linked {
             return;
@@ -171,27 +172,27 @@ impl Unlz4 {
         self.history.extend_from_slice(kept);
     }
 
-    fn finish(&mut self, source: &mut Source) -> Result<(), Trouble> {
+    fn finish(&mut self, source: &mut ByteSource) -> Result<(), StreamError> {
         self.inside = false;
         if self.frame.content_checksum && number(source)? != self.checksum.digest() {
-            return Err(damaged("the checksum of the LZ4 frame differs"));
+            return Err(damaged("the checksum of the LZ4 frame is wrong"));
         }
         match self.frame.content_bytes {
             Some(bytes) if bytes != self.amount => {
-                Err(damaged("the length of the LZ4 frame differs"))
+                Err(damaged("the length of the LZ4 frame is wrong"))
             }
             _ => Ok(()),
         }
     }
 }
 
-/// The number that is the next thing in `source`.
-fn number(source: &mut Source) -> Result<u32, Trouble> {
+/// Reads a number from `source`.
+fn number(source: &mut ByteSource) -> Result<u32, StreamError> {
     source.ensure(4)?;
     let bytes = *source
         .available()
         .first_chunk::<4>()
-        .ok_or(Trouble::Truncated)?;
+        .ok_or(StreamError::Truncated)?;
     source.consume(4);
     Ok(u32::from_le_bytes(bytes))
 }
@@ -205,11 +206,11 @@ impl Unpack for Unlz4 {
         self.inside = false;
     }
 
-    fn preface(&mut self, source: &mut Source) -> Result<(), Trouble> {
+    fn preface(&mut self, source: &mut ByteSource) -> Result<(), StreamError> {
         pass_skippable(source)
     }
 
-    fn begin(&mut self, source: &mut Source) -> Result<(), Trouble> {
+    fn begin(&mut self, source: &mut ByteSource) -> Result<(), StreamError> {
         source.ensure(LONGEST_HEADER)?;
         self.frame = descriptor(source.available())?;
         source.consume(self.frame.length);
@@ -220,30 +221,33 @@ impl Unpack for Unlz4 {
         Ok(())
     }
 
-    fn pull(&mut self, source: &mut Source, output: &mut Vec<u8>) -> Result<usize, Trouble> {
-        // A block may unpack to nothing.
+    fn pull(
+        &mut self,
+        source: &mut ByteSource,
+        output: &mut Vec<u8>,
+    ) -> Result<usize, StreamError> {
+        // A block may be empty.
         while self.begin == self.end {
             if !self.next_block(source)? {
                 return Ok(0);
             }
         }
-        let room = output.capacity() - output.len();
-        let count = room.min(self.end - self.begin);
+        let space = output.capacity() - output.len();
+        let count = space.min(self.end - self.begin);
         output.extend_from_slice(&self.block[self.begin..self.begin + count]);
         self.begin += count;
         Ok(count)
     }
 
-    /// The first block of a frame has nothing to reach back to: it begins with what is stored as it
-    /// is.
+    /// The first block of a frame cannot refer back, so it begins with literals.
     fn begins_with(&mut self, bytes: &[u8], expected: Beginning) -> Option<bool> {
         self.inside = false;
         let frame = descriptor(bytes).ok()?;
         let rest = &bytes[frame.length..];
         let (length, block) = rest.split_first_chunk::<4>()?;
         let length = u32::from_le_bytes(*length);
-        if length & AS_IT_IS != 0 {
-            let length = (length & !AS_IT_IS) as usize;
+        if length & UNCOMPRESSED != 0 {
+            let length = (length & !UNCOMPRESSED) as usize;
             return Some(shows(&block[..block.len().min(length)], expected));
         }
         let block = &block[..block.len().min(length as usize)];

@@ -1,21 +1,22 @@
-//! How bytes are packed, as their name or they themselves say.
+//! Detects the compression format by name and content.
 
 use std::io::Cursor;
 
 use super::ahead::Ahead;
 use super::blocks::{Unbzip2, Unxz, XZ_MAGIC, is_bzip2};
+use super::byte_source::{ByteOrigin, ByteSource};
 use super::gzip::{self, Gunzip};
 use super::lz4::{self, Unlz4};
-use super::source::{Origin, Source};
 use super::stream::{Filled, Stream};
 use super::unpack::{Unpack, skippable};
 use super::zstd::{self, Unzstd};
 use crate::Packing;
 
-/// As much of a packed input as it takes to see what it holds: a whole block, even of bzip2.
+/// The number of bytes needed to detect the content of a compressed input: a whole block, even of
+/// bzip2.
 pub(crate) const FRONT: usize = (1 << 20) - 1;
 
-/// What the names of packed files end with.
+/// The file name extensions of compression formats.
 const ENDINGS: [(&str, Packing); 6] = [
     (".gz", Packing::Gzip),
     (".zst", Packing::Zstd),
@@ -25,7 +26,7 @@ const ENDINGS: [(&str, Packing); 6] = [
     (".xz", Packing::Xz),
 ];
 
-/// What unpacks it, with whatever was set to work on it beforehand; nothing if it is not packed.
+/// Creates the decompressor for a format. None for plain input.
 pub(super) fn unpacker(packing: Packing, ahead: Option<Ahead>) -> Option<Box<dyn Unpack>> {
     Some(match packing {
         Packing::Plain => return None,
@@ -37,7 +38,7 @@ pub(super) fn unpacker(packing: Packing, ahead: Option<Ahead>) -> Option<Box<dyn
     })
 }
 
-/// What a name, in small letters, is without the ending that tells of a packing.
+/// Removes the extension of a compression format from a name in lower case.
 pub(crate) fn unpacked_name(lower: &str) -> &str {
     ENDINGS
         .iter()
@@ -45,14 +46,14 @@ pub(crate) fn unpacked_name(lower: &str) -> &str {
         .unwrap_or(lower)
 }
 
-/// The packing that a name tells of.
+/// The compression format by file name.
 pub(crate) fn packing_named(name: &str) -> Option<Packing> {
     let lower = name.to_ascii_lowercase();
     let known = ENDINGS.iter().find(|(ending, _)| lower.ends_with(ending))?;
     Some(known.1)
 }
 
-/// The packing that the first bytes of an input show.
+/// The compression format by the first bytes of an input.
 pub(crate) fn packing_of(front: &[u8]) -> Option<Packing> {
     if front.starts_with(&gzip::MAGIC) {
         Some(Packing::Gzip)
@@ -65,7 +66,8 @@ pub(crate) fn packing_of(front: &[u8]) -> Option<Packing> {
     } else if front.starts_with(&XZ_MAGIC) {
         Some(Packing::Xz)
     } else {
-        // zstd and LZ4 share these frames; what comes after the first tells, if it can be seen.
+        // zstd and LZ4 share skippable frames. What follows the first one decides, if it is
+        // visible.
         let (_, length) = skippable(front)?;
         let rest = front.get(8..)?.get(length as usize..);
         match rest {
@@ -75,11 +77,11 @@ pub(crate) fn packing_of(front: &[u8]) -> Option<Packing> {
     }
 }
 
-/// What `bytes`, packed so, unpack to, as far as they reach: about `limit` bytes of it, or less.
+/// Decompresses the beginning of an input, at most `limit` bytes.
 pub(crate) fn unpack_front(bytes: &[u8], packing: Packing, limit: usize) -> Vec<u8> {
-    let origin = Origin::Stream(Box::new(Cursor::new(bytes.to_vec())));
-    let mut stream = Stream::new(Source::with_capacity(origin, bytes.len() + 1), packing);
-    // An error is no matter: what came before it is wanted just as well.
+    let origin = ByteOrigin::Stream(Box::new(Cursor::new(bytes.to_vec())));
+    let mut stream = Stream::new(ByteSource::with_capacity(origin, bytes.len() + 1), packing);
+    // Errors are ignored: the bytes before the damage are enough.
     while stream.window().len() < limit {
         match stream.fill() {
             Ok(Filled::Bytes) => {}

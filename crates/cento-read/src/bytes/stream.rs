@@ -1,75 +1,74 @@
-//! Unpacked bytes.
+//! Decompressed bytes.
 
 use std::io;
 
 use sha1::{Digest, Sha1};
 
 use super::ahead::Ahead;
-use super::growth::Growth;
+use super::byte_source::ByteSource;
+use super::growth::GrowthLimit;
 use super::gzip::Beginning;
-use super::source::Source;
-use super::unpack::{Glances, Unpack};
+use super::unpack::{PeekBudget, Unpack};
 use crate::{Cause, Limits, Packing};
 
-/// The window's size at first. Most records fit whole, and it stays in the second-level cache.
+/// The initial size of the window. Most records fit, and it stays in the second-level cache.
 const WINDOW: usize = 64 << 10;
 
-/// What keeps the next bytes from being unpacked.
+/// Why the next bytes cannot be decompressed.
 #[derive(Debug)]
-pub(crate) enum Trouble {
-    /// The system fails.
+pub(crate) enum StreamError {
+    /// An error of the operating system.
     Io(io::Error),
-    /// The compressed data are damaged.
+    /// The compressed data are corrupted.
     Damaged(Cause, String),
     /// The input ends within a member.
     Truncated,
 }
 
-impl From<io::Error> for Trouble {
+impl From<io::Error> for StreamError {
     fn from(error: io::Error) -> Self {
-        Trouble::Io(error)
+        StreamError::Io(error)
     }
 }
 
-/// What filling the window came to.
+/// The result of filling the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Filled {
-    /// There is more in the window.
+    /// Bytes were added to the window.
     Bytes,
-    /// The compressed member is at its end; whether to go on into the next is for the caller to
-    /// say.
+    /// The compressed member has ended. The caller decides whether to continue with the next one.
     MemberEnd,
-    /// The input is at its end.
+    /// The input has ended.
     End,
 }
 
-/// Unpacked bytes, seen through a window that the caller moves.
+/// Decompressed bytes in a window that the caller moves.
 ///
-/// The window never reaches from one compressed member into the next unless the caller says so with
-/// [`next_member`](Stream::next_member): archives keep one record a member, and the border is the
-/// one thing in a damaged file that can still be relied upon.
+/// The window does not extend from one compressed member into the next unless the caller calls
+/// [`next_member`](Stream::next_member): archives have one record per member, and in a damaged file
+/// the border between members is the only reliable mark.
 pub(crate) struct Stream {
-    source: Source,
+    source: ByteSource,
     unpack: Option<Box<dyn Unpack>>,
     window: Vec<u8>,
     start: usize,
-    /// Where the present member begins, as stored.
+    /// The offset of the current member in the stored input.
     member: u64,
-    /// Whether nothing of the present member has been taken yet.
+    /// Whether nothing of the current member has been consumed yet.
     fresh: bool,
-    /// How many bytes have been read again for the sake of damaged ones.
+    /// The number of bytes that have been read again because of damage.
     reread: u64,
-    glances: Glances,
-    growth: Growth,
+    peeks: PeekBudget,
+    growth: GrowthLimit,
 }
 
 impl Stream {
-    pub(crate) fn new(source: Source, packing: Packing) -> Self {
+    pub(crate) fn new(source: ByteSource, packing: Packing) -> Self {
         Stream::with_help(source, packing, None)
     }
 
-    /// Where gzip members are inflated by others as well.
-    pub(crate) fn with_help(source: Source, packing: Packing, ahead: Option<Ahead>) -> Self {
+    /// A stream whose gzip members are also decompressed by other threads.
+    pub(crate) fn with_help(source: ByteSource, packing: Packing, ahead: Option<Ahead>) -> Self {
         Stream {
             member: source.position(),
             source,
@@ -78,29 +77,29 @@ impl Stream {
             start: 0,
             fresh: true,
             reread: 0,
-            glances: Glances::default(),
-            growth: Growth::default(),
+            peeks: PeekBudget::default(),
+            growth: GrowthLimit::default(),
         }
     }
 
-    /// Holds the compressed members to a limit on how much they may grow.
+    /// Limits the compression ratio of members.
     pub(crate) fn within(mut self, limits: &Limits) -> Self {
-        self.growth = Growth::within(limits);
+        self.growth = GrowthLimit::within(limits);
         self
     }
 
-    /// The bytes at hand.
+    /// The bytes in the window.
     pub(crate) fn window(&self) -> &[u8] {
         &self.window[self.start..]
     }
 
-    /// Moves the window's start on.
+    /// Moves the start of the window forward.
     pub(crate) fn advance(&mut self, count: usize) {
         self.start = (self.start + count).min(self.window.len());
         self.fresh &= count == 0;
     }
 
-    /// Moves the window's start over line ends, which count as nothing. Answers with them.
+    /// Moves the start of the window past line ends, which do not count as content. Returns them.
     pub(crate) fn skip_line_ends(&mut self) -> &[u8] {
         let begin = self.start;
         while let Some(b'\r' | b'\n') = self.window.get(self.start) {
@@ -109,15 +108,15 @@ impl Stream {
         &self.window[begin..self.start]
     }
 
-    /// Brings more bytes into the window, after those that are there.
-    pub(crate) fn fill(&mut self) -> Result<Filled, Trouble> {
-        self.make_room();
+    /// Adds bytes to the end of the window.
+    pub(crate) fn fill(&mut self) -> Result<Filled, StreamError> {
+        self.reserve_space();
         let Some(unpack) = &mut self.unpack else {
             if !self.source.fill()? {
                 return Ok(Filled::End);
             }
-            let room = self.window.capacity() - self.window.len();
-            let count = room.min(self.source.available().len());
+            let space = self.window.capacity() - self.window.len();
+            let count = space.min(self.source.available().len());
             self.window
                 .extend_from_slice(&self.source.available()[..count]);
             self.source.consume(count);
@@ -133,9 +132,9 @@ impl Stream {
         Ok(Filled::MemberEnd)
     }
 
-    fn make_room(&mut self) {
+    fn reserve_space(&mut self) {
         if self.start == self.window.len() {
-            // After a search through a large damaged record, its memory is not kept.
+            // Releases the memory after a search through a large damaged record.
             if self.window.capacity() > 32 * WINDOW {
                 self.window = Vec::new();
             }
@@ -152,8 +151,8 @@ impl Stream {
         }
     }
 
-    /// Goes on into the next compressed member. Answers whether there is one.
-    pub(crate) fn next_member(&mut self) -> Result<bool, Trouble> {
+    /// Begins the next compressed member. Returns whether there is one.
+    pub(crate) fn next_member(&mut self) -> Result<bool, StreamError> {
         let Some(unpack) = &mut self.unpack else {
             return Ok(false);
         };
@@ -162,14 +161,13 @@ impl Stream {
             return Ok(false);
         }
         self.member = self.source.position();
-        // Zeros after the last member are what tapes and block devices leave behind; gzip ignores
-        // them as well.
+        // Tapes and block devices leave zeros after the last member, which gzip ignores as well.
         while self.member > 0 && self.source.fill()? {
             match self.source.available().iter().position(|&byte| byte != 0) {
                 Some(0) if self.source.position() == self.member => break,
                 Some(_) if unpack.cause() == Cause::BadGzip => {
-                    let detail = "no compressed member begins here".into();
-                    return Err(Trouble::Damaged(Cause::BadGzip, detail));
+                    let detail = "expected a gzip member".into();
+                    return Err(StreamError::Damaged(Cause::BadGzip, detail));
                 }
                 Some(_) => break,
                 None => self.source.consume(self.source.available().len()),
@@ -191,7 +189,8 @@ impl Stream {
                 if self.growth.grown(unpacked, self.source.position()).is_ok() {
                     return Ok(true);
                 }
-                // It is told where it grew too large, and what came before that is read.
+                // Decompressed piece by piece, the part within the limit is read, and the error has
+                // the position.
                 self.window.clear();
                 self.source.seek(self.member)?;
                 self.growth.begin(self.member);
@@ -201,26 +200,25 @@ impl Stream {
         Ok(true)
     }
 
-    /// At the end of a member, in the middle of something: goes on into the next member, unless
-    /// that begins with `beginning` and so begins something of its own. Answers whether it went on.
-    pub(crate) fn cross(&mut self, beginning: Beginning) -> Result<bool, Trouble> {
+    /// At the end of a member, within a record: begins the next member, unless that begins another
+    /// record as `beginning` describes. Returns whether the next member was begun.
+    pub(crate) fn cross(&mut self, beginning: Beginning) -> Result<bool, StreamError> {
         let Some(unpack) = &mut self.unpack else {
             return Ok(false);
         };
-        let glances = &mut self.glances;
-        if glances.begins(&mut self.source, unpack.as_mut(), beginning)? {
+        let peeks = &mut self.peeks;
+        if peeks.begins(&mut self.source, unpack.as_mut(), beginning)? {
             return Ok(false);
         }
         self.next_member()
     }
 
-    /// Whether what has been passed can be read again, however much it is.
+    /// Whether any number of consumed bytes can be read again.
     pub(crate) fn returns(&self) -> bool {
         self.unpack.is_none() && self.source.seeks()
     }
 
-    /// Where what is in the window lies in the input: to the byte if it is not compressed, else its
-    /// member.
+    /// The offset of the window in the stored input. In compressed input, the offset of the member.
     pub(crate) fn offset(&self) -> u64 {
         match &self.unpack {
             None => self.source.position() - self.window().len() as u64,
@@ -228,7 +226,7 @@ impl Stream {
         }
     }
 
-    /// Where reading could begin afresh, if the window starts at such a place.
+    /// The offset at which reading can begin, if the window starts at one.
     pub(crate) fn border(&self) -> Option<u64> {
         match &self.unpack {
             None => Some(self.offset()),
@@ -239,7 +237,7 @@ impl Stream {
         }
     }
 
-    /// How far the input has been read.
+    /// The number of bytes of the stored input read so far.
     pub(crate) fn bytes_read(&self) -> u64 {
         match &self.unpack {
             None => self.offset(),
@@ -247,9 +245,9 @@ impl Stream {
         }
     }
 
-    /// Appends to `output` until it has `want` bytes, or as many as the member has. Answers whether
-    /// it has them.
-    pub(crate) fn take(&mut self, output: &mut Vec<u8>, want: usize) -> Result<bool, Trouble> {
+    /// Appends to `output` until it has `want` bytes or the member ends. Returns whether it has
+    /// them.
+    pub(crate) fn take(&mut self, output: &mut Vec<u8>, want: usize) -> Result<bool, StreamError> {
         let count = self.window().len().min(want.saturating_sub(output.len()));
         output.extend_from_slice(&self.window()[..count]);
         self.advance(count);
@@ -278,8 +276,8 @@ impl Stream {
             self.fresh = false;
         }
         if output.len() > want {
-            // The capacity was larger than asked for: the surplus belongs to what comes next. The
-            // window is empty here.
+            // The capacity was larger than `want`: the surplus goes into the window, which is
+            // empty.
             self.window.clear();
             self.start = 0;
             self.window.extend_from_slice(&output[want..]);
@@ -288,13 +286,13 @@ impl Stream {
         Ok(true)
     }
 
-    /// Passes over `count` bytes, or as many as the member has, and digests them on the way if
-    /// asked to. Answers how many are missing.
+    /// Skips `count` bytes, or to the end of the member, and adds them to `digest` if there is one.
+    /// Returns how many are missing.
     pub(crate) fn skip(
         &mut self,
         count: u64,
         mut digest: Option<&mut Sha1>,
-    ) -> Result<u64, Trouble> {
+    ) -> Result<u64, StreamError> {
         let mut left = count;
         loop {
             let step = left.min(self.window().len() as u64);
@@ -319,11 +317,11 @@ impl Stream {
         }
     }
 
-    /// Whether `bytes` may be read again to look for something sound in them.
+    /// Whether `bytes` bytes may be read again to search them for a sound record.
     ///
-    /// In a file that is damaged by chance, all that is damaged can be. In one that is made to
-    /// waste time, each header claims what the next one claims again; there, the search goes on
-    /// from where it is, and the work stays in proportion to the file.
+    /// In a file that was damaged by accident, all damaged bytes may be. In a hostile file, each
+    /// header claims bytes that the next header claims again. There the search continues at the
+    /// current position, so the work is proportional to the size of the file.
     pub(crate) fn may_reread(&mut self, bytes: u64) -> bool {
         const ALWAYS: u64 = 256 << 20;
         let may = self.reread < ALWAYS.saturating_add(self.bytes_read().saturating_mul(2));
@@ -333,15 +331,15 @@ impl Stream {
         may
     }
 
-    /// Puts back bytes of which it was not known that they belong to what comes next.
+    /// Puts bytes back in front of the window, because they belong to the next record.
     pub(crate) fn put_back(&mut self, mut bytes: Vec<u8>) {
         bytes.extend_from_slice(self.window());
         self.window = bytes;
         self.start = 0;
     }
 
-    /// Puts bytes that were taken back in front of the window, if they may be read again. Answers
-    /// whether they are there.
+    /// Puts bytes back in front of the window, if they may be read again. Returns whether they were
+    /// put back.
     pub(crate) fn give_back(&mut self, bytes: Vec<u8>) -> bool {
         if !self.may_reread(bytes.len() as u64) {
             return false;
@@ -350,10 +348,10 @@ impl Stream {
         true
     }
 
-    /// After damage: looks for the next place, after the beginning of the damaged member, at which
-    /// a member begins that unpacks to something beginning with `expected`. Answers whether there
-    /// is one; [`next_member`](Stream::next_member) then begins it.
-    pub(crate) fn find_member(&mut self, expected: Beginning) -> Result<bool, Trouble> {
+    /// After damage: searches for the next member that begins a record as `expected` describes,
+    /// from the beginning of the damaged member on. Returns whether there is one;
+    /// [`next_member`](Stream::next_member) then begins it.
+    pub(crate) fn find_member(&mut self, expected: Beginning) -> Result<bool, StreamError> {
         let here = self.source.position();
         let again = self.may_reread(here.saturating_sub(self.member));
         let Some(unpack) = &mut self.unpack else {
@@ -371,8 +369,8 @@ impl Stream {
                 Some(at) => {
                     self.source.consume(at);
                     self.source.mark();
-                    let glances = &mut self.glances;
-                    if glances.begins(&mut self.source, unpack.as_mut(), expected)? {
+                    let peeks = &mut self.peeks;
+                    if peeks.begins(&mut self.source, unpack.as_mut(), expected)? {
                         return Ok(true);
                     }
                     self.source.consume(1);
@@ -390,15 +388,15 @@ impl Stream {
         }
     }
 
-    /// Begins to read at `offset`, where a member or a record begins.
-    pub(crate) fn seek(&mut self, offset: u64) -> Result<(), Trouble> {
+    /// Moves to `offset`, where a member or a record begins.
+    pub(crate) fn seek(&mut self, offset: u64) -> Result<(), StreamError> {
         self.window.clear();
         self.start = 0;
         if let Some(unpack) = &mut self.unpack
             && offset > 0
             && self.source.position() == 0
         {
-            // What the members share stands before the first.
+            // A dictionary for all members precedes the first one.
             unpack.preface(&mut self.source)?;
         }
         self.source.seek(offset)?;

@@ -1,67 +1,70 @@
-//! What every packing that comes in members does: gzip members, zstd and LZ4 frames, bzip2 and xz
-//! streams.
+//! The interface of decompressors. All formats consist of members: gzip members, zstd and LZ4
+//! frames, bzip2 and xz streams.
 
 use std::io;
 
+use super::byte_source::ByteSource;
 use super::gzip::Beginning;
-use super::source::Source;
-use super::stream::Trouble;
+use super::stream::StreamError;
 use crate::Cause;
 
-/// Unpacks the members of a source, one after the other.
+/// Decompresses the members of a source, one after the other.
 pub(crate) trait Unpack: Send {
     /// Whether a member has begun and not ended.
     fn inside(&self) -> bool;
 
-    /// Forgets the member it is in.
+    /// Abandons the current member.
     fn leave(&mut self);
 
-    /// Consumes what may stand before a member and holds nothing.
-    fn preface(&mut self, _source: &mut Source) -> Result<(), Trouble> {
+    /// Consumes bytes before a member that are not content.
+    fn preface(&mut self, _source: &mut ByteSource) -> Result<(), StreamError> {
         Ok(())
     }
 
-    /// Unpacks the member that is the next thing in `source` to its end, if that can be done in one
-    /// go. If not, nothing is consumed, and the member is to be begun.
-    fn whole(&mut self, _source: &mut Source, _output: &mut Vec<u8>) -> Result<bool, Trouble> {
+    /// Decompresses the next member of `source` in one call, if that is possible. Otherwise nothing
+    /// is consumed, and the caller calls `begin`.
+    fn whole(
+        &mut self,
+        _source: &mut ByteSource,
+        _output: &mut Vec<u8>,
+    ) -> Result<bool, StreamError> {
         Ok(false)
     }
 
-    /// Begins the member that is the next thing in `source`.
-    fn begin(&mut self, source: &mut Source) -> Result<(), Trouble>;
+    /// Begins the next member of `source`.
+    fn begin(&mut self, source: &mut ByteSource) -> Result<(), StreamError>;
 
-    /// Unpacks into the spare capacity of `output`, of which there must be some. Nothing comes only
-    /// when the member is at its end, and by then its checksum, if it has one, has been found
-    /// right.
-    fn pull(&mut self, source: &mut Source, output: &mut Vec<u8>) -> Result<usize, Trouble>;
+    /// Decompresses into the spare capacity of `output`, which must not be empty. Returns 0 only at
+    /// the end of the member, after its checksum, if it has one, has been verified.
+    fn pull(&mut self, source: &mut ByteSource, output: &mut Vec<u8>)
+    -> Result<usize, StreamError>;
 
-    /// Whether a member begins with `bytes` that unpacks to something beginning with `expected`;
-    /// nothing if it takes more of it to tell.
+    /// Whether `bytes` begin a member that begins a record as `expected` describes. None if more
+    /// bytes are needed to decide.
     fn begins_with(&mut self, bytes: &[u8], expected: Beginning) -> Option<bool>;
 
-    /// How much of a member it takes at most to unpack its beginning.
+    /// The maximum number of bytes needed to decompress the beginning of a member.
     fn front(&self) -> usize;
 
-    /// The first place in `bytes` at which a member may begin, and how long the mark is by which
-    /// that shows.
+    /// The first offset in `bytes` at which a member may begin, and the length of the magic number.
     fn find(&self, bytes: &[u8]) -> (Option<usize>, usize);
 
-    /// What damage is to be counted as.
+    /// The cause that damage is counted as.
     fn cause(&self) -> Cause {
         Cause::BadPacking
     }
 }
 
-/// Damage in a packing other than gzip.
-pub(super) fn damaged(detail: impl Into<String>) -> Trouble {
-    Trouble::Damaged(Cause::BadPacking, detail.into())
+/// Damage in a format other than gzip.
+pub(super) fn damaged(detail: impl Into<String>) -> StreamError {
+    StreamError::Damaged(Cause::BadPacking, detail.into())
 }
 
-/// The mark of what zstd and LZ4 both pass over: any of sixteen numbers, then a length, then that
-/// many bytes.
+/// The last three bytes of the magic number of skippable frames of zstd and LZ4. The first byte is
+/// one of sixteen. A length and that many bytes follow.
 pub(super) const SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
 
-/// Which of the sixteen kinds of skippable frame `bytes` begin with, and how long its content is.
+/// The kind, from 0 to 15, and the content length of a skippable frame at the beginning of `bytes`.
 pub(super) fn skippable(bytes: &[u8]) -> Option<(u8, u32)> {
     match bytes.first_chunk::<8>() {
         Some(&[kind, b, c, d, e, f, g, h]) if kind >> 4 == 5 && [b, c, d] == SKIPPABLE => {
@@ -71,8 +74,8 @@ pub(super) fn skippable(bytes: &[u8]) -> Option<(u8, u32)> {
     }
 }
 
-/// Consumes skippable frames, as many as come.
-pub(super) fn pass_skippable(source: &mut Source) -> Result<(), Trouble> {
+/// Consumes skippable frames.
+pub(super) fn pass_skippable(source: &mut ByteSource) -> Result<(), StreamError> {
     loop {
         source.ensure(8)?;
         let Some((_, length)) = skippable(source.available()) else {
@@ -82,7 +85,7 @@ pub(super) fn pass_skippable(source: &mut Source) -> Result<(), Trouble> {
         let mut left = length as usize;
         while left > 0 {
             if !source.fill()? {
-                return Err(Trouble::Truncated);
+                return Err(StreamError::Truncated);
             }
             let step = left.min(source.available().len());
             source.consume(step);
@@ -91,28 +94,28 @@ pub(super) fn pass_skippable(source: &mut Source) -> Result<(), Trouble> {
     }
 }
 
-/// Whether `unpacked`, the beginning of a member, begins a record.
+/// Whether `unpacked`, the decompressed beginning of a member, begins a record.
 pub(super) fn shows(unpacked: &[u8], expected: Beginning) -> bool {
     (expected.fits)(&unpacked[..unpacked.len().min(expected.reach)])
 }
 
-/// The bytes of members that have been unpacked only to see how they begin.
+/// Limits the number of bytes that are decompressed only to check how a member begins.
 ///
-/// In a sound input there are none, or few. One that is made to waste time has the mark of a member
-/// every few bytes, each asking for a whole block to be unpacked before it shows that it is none.
-/// So looking is paid for by getting on: what the input cannot afford is not looked at, and the
-/// work stays in proportion to its length.
+/// In a sound input there are few or none. A hostile input has a magic number every few bytes, and
+/// for each a whole block would have to be decompressed before it turns out to be invalid. So the
+/// limit grows with the position in the input, and the work is proportional to the length of the
+/// input.
 #[derive(Default)]
-pub(super) struct Glances {
+pub(super) struct PeekBudget {
     spent: u64,
 }
 
-impl Glances {
-    /// Whether a member begins at the front of `source` that unpacks to something beginning with
-    /// `expected`. Nothing is consumed. What cannot be afforded is taken for none.
+impl PeekBudget {
+    /// Whether the next member of `source` begins a record as `expected` describes. Nothing is
+    /// consumed. Returns false if the limit is reached.
     pub(super) fn begins(
         &mut self,
-        source: &mut Source,
+        source: &mut ByteSource,
         unpack: &mut dyn Unpack,
         expected: Beginning,
     ) -> io::Result<bool> {

@@ -1,65 +1,64 @@
-//! A gzip member at once.
+//! Decompresses a gzip member in a single call.
 //!
-//! An inflater that may stop after any byte pays for it with every byte. Nearly all members of an
-//! archive are small, and lie whole in the buffer when their turn comes: those are inflated by
-//! libdeflate in a single call, which takes about two thirds of the time (`bench/run read`).
-//! libdeflate says where a member ended only through its C interface, so this is the one module
-//! with `unsafe` in it. What cannot be inflated here, for whatever reason, is left as it is: the
-//! inflater that reads on piece by piece comes to it next, and it alone says what is wrong with it.
+//! An inflater that can stop after any byte is slower on every byte. Nearly all members of an
+//! archive are small and completely in the buffer. libdeflate decompresses them in a single call,
+//! which takes about two thirds of the time (`bench/run read`). Only its C interface returns where
+//! a member ends, so this is the one module with `unsafe` code. A member that cannot be
+//! decompressed here is left to the incremental inflater, which also reports the error.
 #![expect(
     unsafe_code,
-    reason = "the end of a member is told by the C interface of libdeflate alone"
+    reason = "only the C interface of libdeflate returns the end of a member"
 )]
 
 use std::ptr::NonNull;
 
 use libdeflate_sys as c;
 
-/// The largest member that is unpacked at once.
+/// The largest decompressed size of a member that is decompressed in a single call.
 pub(crate) const LARGEST: usize = 1 << 20;
 
-/// Inflates members that are small and wholly at hand.
+/// Decompresses small members that are completely in memory.
 pub(crate) struct WholeMember {
     inflater: NonNull<c::libdeflate_decompressor>,
 }
 
-// SAFETY: a decompressor is memory of its own that no other thread and no other decompressor knows.
+// SAFETY: a decompressor owns its memory and shares nothing with other decompressors or threads.
 unsafe impl Send for WholeMember {}
 
 impl WholeMember {
-    /// Nothing if there is no memory for one.
+    /// Returns `None` if there is not enough memory.
     pub(crate) fn new() -> Option<Self> {
-        // SAFETY: takes nothing, and answers with a valid pointer or null.
+        // SAFETY: has no arguments, and returns a valid pointer or null.
         let inflater = unsafe { c::libdeflate_alloc_decompressor() };
         Some(WholeMember {
             inflater: NonNull::new(inflater)?,
         })
     }
 
-    /// Appends to `output` what the member unpacks to that `packed` begins with, checksum and
-    /// length proved, and answers how many bytes of `packed` it is.
+    /// Decompresses the member at the beginning of `packed` and appends the content to `output`.
+    /// Verifies checksum and length. Returns the compressed length of the member.
     ///
-    /// If `packed` begins with no sound and whole member, or with one that unpacks to more than
-    /// `output` has spare capacity, there is no answer, and `output` is as it was.
+    /// If there is no complete and sound member, or its content exceeds the spare capacity of
+    /// `output`, returns `None` and leaves `output` unchanged.
     pub(crate) fn inflate(&mut self, packed: &[u8], output: &mut Vec<u8>) -> Option<usize> {
         let before = output.len();
-        let room = output.spare_capacity_mut();
+        let space = output.spare_capacity_mut();
         let (mut taken, mut made) = (0, 0);
-        // SAFETY: the decompressor is valid and ours alone; it reads within `packed`, and writes
-        // within `room`, which need not be initialised for that; both counts are written to before
-        // it returns a success.
+        // SAFETY: the decompressor is valid and not shared. It reads within `packed` and writes
+        // within `space`, which need not be initialised. It writes both counts before it returns
+        // success.
         let result = unsafe {
             c::libdeflate_gzip_decompress_ex(
                 self.inflater.as_ptr(),
                 packed.as_ptr().cast(),
                 packed.len(),
-                room.as_mut_ptr().cast(),
-                room.len(),
+                space.as_mut_ptr().cast(),
+                space.len(),
                 &raw mut taken,
                 &raw mut made,
             )
         };
-        if result != c::libdeflate_result_LIBDEFLATE_SUCCESS || made > room.len() {
+        if result != c::libdeflate_result_LIBDEFLATE_SUCCESS || made > space.len() {
             return None;
         }
         // SAFETY: the first `made` bytes of the spare capacity have just been written.
@@ -70,7 +69,7 @@ impl WholeMember {
 
 impl Drop for WholeMember {
     fn drop(&mut self) {
-        // SAFETY: allocated by the same library, and not used after.
+        // SAFETY: allocated by the same library, and not used afterwards.
         unsafe { c::libdeflate_free_decompressor(self.inflater.as_ptr()) }
     }
 }
@@ -93,7 +92,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_member_is_unpacked_to_its_last_byte_and_no_further(
+        fn a_member_is_decompressed_up_to_its_last_byte_and_no_further(
             before in proptest::collection::vec(any::<u8>(), 0..20),
             content in proptest::collection::vec(0u8..4, 0..5000),
             after in proptest::collection::vec(any::<u8>(), 0..50),
@@ -109,14 +108,14 @@ mod tests {
         }
 
         #[test]
-        fn what_is_cut_or_damaged_leaves_no_trace(
+        fn a_truncated_or_damaged_member_leaves_the_output_unchanged(
             content in proptest::collection::vec(0u8..4, 1..2000),
             at in any::<prop::sample::Index>(),
             bit in 0u32..8,
             cut in any::<bool>(),
         ) {
             let mut packed = member(&content);
-            // Name, time and system in a header are nobody's business, and nothing checks them.
+            // Name, time and system in the header are not covered by the checksum.
             let at = 10 + at.index(packed.len() - 10);
             if cut {
                 packed.truncate(at);
@@ -125,7 +124,7 @@ mod tests {
             }
             let mut output = Vec::with_capacity(2 * content.len());
             let mut whole = WholeMember::new().unwrap();
-            // Damage in unused bits of the last byte of the deflate stream changes nothing.
+            // Damage in unused bits of the last byte of the deflate stream has no effect.
             if whole.inflate(&packed, &mut output).is_some() {
                 prop_assert_eq!(output, content);
             } else {
@@ -135,11 +134,10 @@ mod tests {
     }
 
     #[test]
-    fn a_member_larger_than_the_room_for_it_is_left_alone() {
+    fn a_member_larger_than_the_spare_capacity_is_not_decompressed() {
         let packed = member(&[7; 5000]);
         let mut output = Vec::with_capacity(100);
-        let room = output.capacity();
-        assert!(room < 5000);
+        assert!(output.capacity() < 5000);
         assert_eq!(
             WholeMember::new().unwrap().inflate(&packed, &mut output),
             None

@@ -1,9 +1,9 @@
-//! zstd, frame by frame, with the dictionary that a web archive may bring along.
+//! zstd, with the dictionary that a web archive may contain.
 //!
 //! ```text
 //!  ┌ skippable frame 0x184D2A5D ┐ ┌ frame ┐ ┌ frame ┐
-//!  │ dictionary, itself packed  │ │ record│ │ record│ …
-//!  └ or not                     ┘ └───────┘ └───────┘
+//!  │ dictionary, compressed or  │ │ record│ │ record│ …
+//!  └ not                        ┘ └───────┘ └───────┘
 //! ```
 
 use std::io;
@@ -11,36 +11,35 @@ use std::io;
 use memchr::memmem;
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
+use super::byte_source::ByteSource;
 use super::gzip::Beginning;
-use super::source::Source;
-use super::stream::Trouble;
+use super::stream::StreamError;
 use super::unpack::{Unpack, damaged, pass_skippable, shows, skippable};
 
-/// The first bytes of every frame that holds something.
+/// The magic number of frames with content.
 pub(crate) const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// The kind of skippable frame that holds a dictionary.
+/// The kind of skippable frame that contains a dictionary.
 pub(crate) const DICTIONARY: u8 = 13;
 
-/// The largest dictionary, packed and unpacked. Those in use have up to a few megabytes.
+/// The largest dictionary, compressed and decompressed. Real ones have up to a few megabytes.
 const LARGEST_DICTIONARY: usize = 32 << 20;
 
-/// Frames may ask for a window of gigabytes. The tool itself refuses more than this unless told
-/// otherwise.
+/// The largest window. Frames may require gigabytes; the `zstd` tool has the same default limit.
 const LARGEST_WINDOW_LOG: u32 = 27;
 
-/// The first block has to be there as a whole before anything of it can be had.
+/// The first block can only be decompressed as a whole.
 const FRONT: usize = 160 << 10;
 
-/// A decoder that takes windows up to 2 to the power of `window_log`.
+/// Creates a decoder for windows of up to 2 to the power of `window_log` bytes.
 pub(crate) fn decoder(dictionary: &[u8], window_log: u32) -> io::Result<Decoder<'static>> {
     let mut decoder = Decoder::with_dictionary(dictionary)?;
     decoder.set_parameter(DParameter::WindowLogMax(window_log))?;
     Ok(decoder)
 }
 
-/// Unpacks into the spare capacity of `output`. Answers how much of `input` was consumed, and
-/// whether the frame is at its end.
+/// Decompresses into the spare capacity of `output`. Returns how much of `input` was consumed, and
+/// whether the frame has ended.
 pub(crate) fn step(
     decoder: &mut Decoder<'static>,
     input: &[u8],
@@ -53,9 +52,9 @@ pub(crate) fn step(
     Ok((input.pos(), hint == 0))
 }
 
-/// Unpacks the frames of a source.
+/// Decompresses the frames of a source.
 pub(crate) struct Unzstd {
-    /// Made when the first frame begins: until then there may still be a dictionary to come.
+    /// Created when the first frame begins, because a dictionary may precede it.
     decoder: Option<Decoder<'static>>,
     dictionary: Vec<u8>,
     inside: bool,
@@ -70,27 +69,29 @@ impl Unzstd {
         }
     }
 
-    fn decoder(&mut self) -> Result<&mut Decoder<'static>, Trouble> {
+    fn decoder(&mut self) -> Result<&mut Decoder<'static>, StreamError> {
         if self.decoder.is_none() {
             let made = decoder(&self.dictionary, LARGEST_WINDOW_LOG);
             self.decoder = Some(made.map_err(|error| damaged(error.to_string()))?);
             self.dictionary = Vec::new();
         }
-        let decoder = self.decoder.as_mut().ok_or(Trouble::Truncated)?;
+        let decoder = self.decoder.as_mut().ok_or(StreamError::Truncated)?;
         decoder.reinit()?;
         Ok(decoder)
     }
 
-    /// Reads the dictionary of so many bytes that is the next thing in `source`.
-    fn read_dictionary(&mut self, source: &mut Source, length: u32) -> Result<(), Trouble> {
+    /// Reads a dictionary of `length` bytes from `source`.
+    fn read_dictionary(&mut self, source: &mut ByteSource, length: u32) -> Result<(), StreamError> {
         let length = length as usize;
         if length > LARGEST_DICTIONARY {
-            return Err(damaged(format!("a dictionary of {length} bytes")));
+            return Err(damaged(format!(
+                "the dictionary has {length} bytes, the limit is {LARGEST_DICTIONARY}"
+            )));
         }
         let mut stored = Vec::new();
         while stored.len() < length {
             if !source.fill()? {
-                return Err(Trouble::Truncated);
+                return Err(StreamError::Truncated);
             }
             let available = source.available();
             let step = available.len().min(length - stored.len());
@@ -106,7 +107,7 @@ impl Unzstd {
     }
 }
 
-fn unpack_dictionary(stored: &[u8]) -> Result<Vec<u8>, Trouble> {
+fn unpack_dictionary(stored: &[u8]) -> Result<Vec<u8>, StreamError> {
     let wrong = |error: io::Error| damaged(format!("the dictionary: {error}"));
     let mut decoder = decoder(&[], LARGEST_WINDOW_LOG).map_err(wrong)?;
     let mut dictionary = Vec::new();
@@ -123,7 +124,7 @@ fn unpack_dictionary(stored: &[u8]) -> Result<Vec<u8>, Trouble> {
             return Ok(dictionary);
         }
         if read == 0 && dictionary.len() == before {
-            return Err(damaged("the dictionary has no end"));
+            return Err(damaged("the dictionary is truncated"));
         }
     }
 }
@@ -137,7 +138,7 @@ impl Unpack for Unzstd {
         self.inside = false;
     }
 
-    fn preface(&mut self, source: &mut Source) -> Result<(), Trouble> {
+    fn preface(&mut self, source: &mut ByteSource) -> Result<(), StreamError> {
         if source.position() == 0 {
             source.ensure(8)?;
             if let Some((DICTIONARY, length)) = skippable(source.available()) {
@@ -148,14 +149,14 @@ impl Unpack for Unzstd {
         pass_skippable(source)
     }
 
-    fn begin(&mut self, source: &mut Source) -> Result<(), Trouble> {
+    fn begin(&mut self, source: &mut ByteSource) -> Result<(), StreamError> {
         source.ensure(MAGIC.len())?;
         let available = source.available();
         if !available.starts_with(&MAGIC) {
             return Err(if MAGIC.starts_with(available) {
-                Trouble::Truncated
+                StreamError::Truncated
             } else {
-                damaged("no zstd frame begins here")
+                damaged("expected a zstd frame")
             });
         }
         self.decoder()?;
@@ -163,9 +164,13 @@ impl Unpack for Unzstd {
         Ok(())
     }
 
-    fn pull(&mut self, source: &mut Source, output: &mut Vec<u8>) -> Result<usize, Trouble> {
+    fn pull(
+        &mut self,
+        source: &mut ByteSource,
+        output: &mut Vec<u8>,
+    ) -> Result<usize, StreamError> {
         let before = output.len();
-        let decoder = self.decoder.as_mut().ok_or(Trouble::Truncated)?;
+        let decoder = self.decoder.as_mut().ok_or(StreamError::Truncated)?;
         loop {
             let more = source.fill()?;
             let (read, ended) = step(decoder, source.available(), output)
@@ -176,7 +181,7 @@ impl Unpack for Unzstd {
                 return Ok(output.len() - before);
             }
             if !more {
-                return Err(Trouble::Truncated);
+                return Err(StreamError::Truncated);
             }
         }
     }

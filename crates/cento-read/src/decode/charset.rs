@@ -1,4 +1,4 @@
-//! From any character set to UTF-8.
+//! Converts any character set to UTF-8.
 
 use std::borrow::Cow;
 
@@ -9,21 +9,21 @@ use super::prescan::prescan;
 use super::sniff::utf16_without_mark;
 use crate::{Reject, Rejected};
 
-/// As much of a page as is looked at to guess its character set. More makes no better guess.
+/// The number of bytes used to guess the character set. More do not improve the guess.
 const GUESSED_FROM: usize = 64 << 10;
 
-/// What is known about a page's character set without looking at the page.
+/// What is known about the character set of a page apart from its content.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Clues<'a> {
     /// The label in the HTTP header.
     pub(crate) label: Option<&'a str>,
-    /// Whether the page is markup, and may name its character set.
+    /// Whether the page is markup, which may declare its character set.
     pub(crate) markup: bool,
-    /// The page's URL, whose country makes one guess likelier than another.
+    /// The URL of the page, whose country is used for guessing.
     pub(crate) url: Option<&'a str>,
 }
 
-/// Decodes `content`. UTF-8, which most of it is, stays where it is.
+/// Decodes `content`. UTF-8, the most common case, is not copied.
 pub(crate) fn decode(content: Vec<u8>, clues: Clues<'_>) -> Result<String, Rejected> {
     let (content, declared) = match Encoding::for_bom(&content) {
         Some((encoding, length)) if encoding == UTF_8 => {
@@ -57,7 +57,7 @@ pub(crate) fn decode(content: Vec<u8>, clues: Clues<'_>) -> Result<String, Rejec
         content
     };
     let (text, malformed) = match encoding.decode_without_bom_handling(&content) {
-        // Nothing but ASCII: the bytes are the text.
+        // ASCII only: the bytes are the text.
         (Cow::Borrowed(_), _) => {
             return String::from_utf8(content).map_err(|_| undecodable(encoding, 0));
         }
@@ -75,16 +75,16 @@ pub(crate) fn decode(content: Vec<u8>, clues: Clues<'_>) -> Result<String, Rejec
     accept(text, encoding)
 }
 
-/// The character set that someone says it is: the server, else the page.
+/// The character set that the server or else the page declares.
 fn declared(content: &[u8], clues: Clues<'_>) -> Option<&'static Encoding> {
     let by_server = clues
         .label
         .and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()));
-    // Only a page in UTF-16 has zeros in half of its bytes, whatever else is said; and no page
-    // without them is in UTF-16.
+    // Only a page in UTF-16 has zeros in half of its bytes, whatever is declared, and a page
+    // without zeros is not in UTF-16.
     if let Some(encoding) = utf16_without_mark(content) {
         return Some(match by_server {
-            Some(said) if said == UTF_16LE || said == UTF_16BE => said,
+            Some(declared) if declared == UTF_16LE || declared == UTF_16BE => declared,
             _ => encoding,
         });
     }
@@ -94,8 +94,7 @@ fn declared(content: &[u8], clues: Clues<'_>) -> Option<&'static Encoding> {
     by_server.or_else(|| clues.markup.then(|| prescan(content)).flatten())
 }
 
-/// Whether there are escapes to Japanese characters, the only sort of text that looks like ASCII
-/// and is not.
+/// Whether there are escape sequences of ISO-2022-JP, the only encoding that looks like ASCII.
 fn has_escapes(content: &[u8]) -> bool {
     memchr::memmem::find(content, b"\x1b$").is_some()
 }
@@ -104,7 +103,7 @@ fn guess(content: &[u8], url: Option<&str>) -> &'static Encoding {
     if !has_escapes(content) && str::from_utf8(content).is_ok() {
         return UTF_8;
     }
-    // Long pages often begin with markup alone: begin where there is something to guess from.
+    // Long pages often begin with markup only: begin at the first byte that is not ASCII.
     let begin = content
         .iter()
         .position(|byte| !byte.is_ascii() || *byte == 0x1b);
@@ -116,7 +115,7 @@ fn guess(content: &[u8], url: Option<&str>) -> &'static Encoding {
     detector.guess(country.as_deref().map(str::as_bytes), Utf8Detection::Allow)
 }
 
-/// The last label of the host in `url`, as the detector wants it: lower case ASCII.
+/// The top-level domain of `url`, in lower-case ASCII as the detector expects it.
 fn top_level_domain(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;
@@ -129,13 +128,13 @@ fn top_level_domain(url: &str) -> Option<String> {
     (fits && named).then(|| label.to_ascii_lowercase())
 }
 
-/// How many characters stand for bytes that made no sense.
+/// The number of replacement characters.
 fn broken(text: &str) -> usize {
     memchr::memmem::find_iter(text.as_bytes(), "\u{fffd}").count()
 }
 
-/// Whether a text was most likely decoded with the wrong character set: of what is not ASCII, half
-/// makes no sense.
+/// Whether a text was probably decoded with the wrong character set: more than half of its
+/// non-ASCII characters are replacement characters.
 fn is_mostly_broken(text: &str) -> bool {
     let beyond = text
         .chars()
@@ -144,11 +143,11 @@ fn is_mostly_broken(text: &str) -> bool {
     broken(text) * 2 > beyond
 }
 
-/// Takes the text, unless so little of it makes sense that it is none.
+/// Accepts a text unless more than a quarter of it is invalid.
 ///
-/// In a page of the wrong character set the markup still is right, and of the text the spaces, so
-/// that even a page beyond reading rarely has every other character broken; and a readable one with
-/// a passage in another character set rarely has one in ten. A quarter lies well between the two.
+/// With the wrong character set, markup and spaces are still decoded correctly, so even an
+/// unreadable page rarely has half of its characters invalid. A readable page with a passage in
+/// another character set rarely has a tenth. A quarter is well between the two.
 fn accept(text: String, encoding: &'static Encoding) -> Result<String, Rejected> {
     let broken = broken(&text);
     if broken > 0 && broken * 4 > text.chars().count() {
@@ -161,7 +160,7 @@ fn undecodable(encoding: &'static Encoding, broken: usize) -> Rejected {
     Rejected {
         reason: Reject::Undecodable,
         detail: format!(
-            "read as {}, {broken} characters make no sense",
+            "decoded as {}, {broken} characters are invalid",
             encoding.name()
         ),
     }

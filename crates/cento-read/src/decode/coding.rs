@@ -1,20 +1,19 @@
 //! Transfer and content codings.
 //!
-//! Archives are full of bodies that are not coded as their heads say: crawlers undo a coding and
-//! leave the header. A body that does not begin like what it is said to be is therefore taken for
-//! what it is.
+//! Many bodies in archives do not have the coding in their heads, because crawlers remove a coding
+//! and keep the header. So a body that does not begin like its declared coding is used as it is.
 
-use super::inflate::{Allowance, deflate, gzip};
+use super::inflate::{SizeLimit, deflate, gzip};
 use super::squeeze::{brotli, zstd};
 use crate::{Limits, Reject, Rejected};
 
-/// No server applies more codings than this to one body; what claims so is made to waste time.
+/// The maximum number of codings of a body. No server applies more.
 const MOST_CODINGS: usize = 8;
 
-/// Undoes chunked transfer coding in place. Answers whether there was any.
+/// Removes chunked transfer coding in place. Returns whether there was any.
 ///
-/// What comes after a chunk that is too short or too long is kept as it is: a line of digits in a
-/// text does less harm than a text that is lost.
+/// The bytes after a chunk with a wrong length are kept as they are: a line of digits in a text is
+/// better than a lost text.
 pub(crate) fn dechunk(body: &mut Vec<u8>) -> bool {
     let mut read = 0;
     let mut written = 0;
@@ -45,22 +44,22 @@ pub(crate) fn dechunk(body: &mut Vec<u8>) -> bool {
     true
 }
 
-/// The size of the chunk that `bytes` begin with, and where its data begin.
+/// The size of the chunk at the beginning of `bytes`, and the offset of its data.
 fn chunk(bytes: &[u8]) -> Option<(usize, usize)> {
     let end = memchr::memchr(b'\n', &bytes[..bytes.len().min(1024)])?;
     let line = bytes[..end].split(|&byte| byte == b';').next()?;
     let digits = str::from_utf8(line.trim_ascii()).ok()?;
-    // Rust's own parser takes a sign as well.
+    // The parser of the standard library accepts a sign as well.
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
     Some((usize::from_str_radix(digits, 16).ok()?, end + 1))
 }
 
-/// Undoes the content codings, the last applied first.
+/// Removes the content codings, the last applied first.
 ///
-/// However many there are, what comes of them all is held against the size of the body as it was
-/// sent: a bomb that is packed twice is still one.
+/// The result of all codings is compared with the size of the original body, so a bomb that is
+/// compressed twice is detected too.
 pub(crate) fn undo(
     mut body: Vec<u8>,
     codings: &[String],
@@ -69,22 +68,22 @@ pub(crate) fn undo(
     if codings.len() > MOST_CODINGS {
         return Err(Rejected {
             reason: Reject::Undecodable,
-            detail: format!("{} content codings, one upon the other", codings.len()),
+            detail: format!("{} content codings", codings.len()),
         });
     }
-    let allowance = Allowance::new(body.len(), limits);
+    let limit = SizeLimit::new(body.len(), limits);
     for coding in codings.iter().rev() {
         let undone = match coding.as_str() {
-            "gzip" | "x-gzip" => gzip(&body, &allowance)?,
-            "deflate" => deflate(&body, &allowance)?,
-            "br" => brotli(&body, &allowance)?,
-            "zstd" => zstd(&body, &allowance)?,
-            // Not a coding at all, but what people write there.
+            "gzip" | "x-gzip" => gzip(&body, &limit)?,
+            "deflate" => deflate(&body, &limit)?,
+            "br" => brotli(&body, &limit)?,
+            "zstd" => zstd(&body, &limit)?,
+            // Not codings, but found in practice.
             "identity" | "none" | "utf-8" | "utf8" | "binary" | "8bit" | "7bit" => None,
             unknown => {
                 return Err(Rejected {
                     reason: Reject::Undecodable,
-                    detail: format!("content coding {unknown:?} is not known"),
+                    detail: format!("unknown content coding {unknown:?}"),
                 });
             }
         };

@@ -1,36 +1,36 @@
-//! The head of an HTTP response.
+//! Heads of HTTP responses.
 
-use crate::warc::header::{self, Fields, text};
+use crate::warc::header::{self, HeaderFields, text};
 
-/// What of a response's head matters here.
+/// The fields of a response head that are used.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct HttpHead {
     pub(crate) status: u16,
     pub(crate) content_type: Option<String>,
     pub(crate) language: Option<String>,
     pub(crate) chunked: bool,
     /// The content codings, in the order in which they were applied.
     pub(crate) codings: Vec<String>,
-    /// Where the body begins.
+    /// The offset of the body.
     pub(crate) end: usize,
 }
 
-/// Reads the head that `block` begins with; nothing if it begins with none.
-pub(crate) fn parse(block: &[u8]) -> Option<Head> {
+/// Parses the head at the beginning of `block`, if there is one.
+pub(crate) fn parse(block: &[u8]) -> Option<HttpHead> {
     let line_ends = block
         .iter()
         .take_while(|byte| matches!(byte, b'\r' | b'\n'))
         .count();
     let block = &block[line_ends..];
     let status = parse_status(block)?;
-    // A response may end with its head, and the archive with the response.
+    // A response may consist of the head only, without an empty line.
     let end = header::end(block).unwrap_or(block.len());
-    let mut head = Head {
+    let mut head = HttpHead {
         status,
         end: line_ends + end,
-        ..Head::default()
+        ..HttpHead::default()
     };
-    for (name, value) in Fields::after_first_line(&block[..end]) {
+    for (name, value) in HeaderFields::after_first_line(&block[..end]) {
         let is = |expected: &str| name.eq_ignore_ascii_case(expected.as_bytes());
         let tokens = || {
             text(&value)
@@ -40,7 +40,7 @@ pub(crate) fn parse(block: &[u8]) -> Option<Head> {
                 .collect::<Vec<_>>()
         };
         match name.len() {
-            // Of several, browsers heed the last one.
+            // Browsers use the last one.
             12 if is("Content-Type") => head.content_type = Some(text(&value)),
             16 if is("Content-Language") => {
                 head.language = text(&value)
@@ -53,7 +53,7 @@ pub(crate) fn parse(block: &[u8]) -> Option<Head> {
                 for token in tokens() {
                     match token.as_str() {
                         "chunked" => head.chunked = true,
-                        // Applied after the content codings, so undone before them.
+                        // Applied after the content codings, so removed before them.
                         _ => head.codings.push(token),
                     }
                 }
@@ -64,8 +64,7 @@ pub(crate) fn parse(block: &[u8]) -> Option<Head> {
     Some(head)
 }
 
-/// The status in `HTTP/1.1 200 OK`, and in what servers write instead: no reason, no version, one
-/// line end only.
+/// The status in `HTTP/1.1 200 OK`. Servers also omit the reason or the version.
 fn parse_status(block: &[u8]) -> Option<u16> {
     let line = block.split(|&byte| byte == b'\n').next()?;
     if !line.get(..4)?.eq_ignore_ascii_case(b"HTTP") {
@@ -84,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn status_lines_are_read_in_every_shape_that_servers_give_them() {
+    fn unusual_status_lines_are_parsed() {
         for (line, status) in [
             ("HTTP/1.1 200 OK\r\n\r\n", Some(200)),
             ("HTTP/1.1 200\r\n\r\n", Some(200)),

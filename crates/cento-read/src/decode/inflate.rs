@@ -1,23 +1,23 @@
-//! The content codings gzip and deflate, and how much any coding may grow to.
+//! The content codings gzip and deflate, and the size limit for all codings.
 
 use flate2::{Decompress, FlushDecompress, Status};
 
 use crate::bytes::header_length;
 use crate::{Limits, Reject, Rejected};
 
-/// How large a body may become when its codings are undone.
-pub(super) struct Allowance {
+/// The maximum size of a body without its codings.
+pub(super) struct SizeLimit {
     largest: u64,
     max_page_bytes: u64,
     max_ratio: u64,
 }
 
-impl Allowance {
-    /// For a body that has so many bytes with all its codings.
+impl SizeLimit {
+    /// The limit for a body of `coded` bytes.
     pub(super) fn new(coded: usize, limits: &Limits) -> Self {
-        /// Only pages larger than this are held to the ratio.
+        /// The ratio is checked only for larger pages.
         const HARMLESS: u64 = 1 << 20;
-        Allowance {
+        SizeLimit {
             largest: (coded as u64)
                 .saturating_mul(limits.max_ratio)
                 .max(HARMLESS)
@@ -27,19 +27,19 @@ impl Allowance {
         }
     }
 
-    /// Whether so many bytes are still allowed.
+    /// Checks that `bytes` bytes are within the limit.
     pub(super) fn check(&self, bytes: usize) -> Result<(), Rejected> {
         if bytes as u64 <= self.largest {
             return Ok(());
         }
         let detail = if self.largest == self.max_page_bytes {
             format!(
-                "more than {} bytes without its content coding",
+                "more than {} bytes without the content coding",
                 self.largest
             )
         } else {
             let ratio = self.max_ratio;
-            format!("more than {ratio} times as large without its content coding")
+            format!("more than {ratio} times as large without the content coding")
         };
         Err(Rejected {
             reason: Reject::TooLarge,
@@ -48,15 +48,15 @@ impl Allowance {
     }
 }
 
-/// Makes room after what is there. A page is mostly three to eight times as large as its coding.
-pub(super) fn make_room(output: &mut Vec<u8>, coded: usize) {
+/// Reserves space in `output` if it is full. Most pages have a compression ratio of three to eight.
+pub(super) fn reserve_space(output: &mut Vec<u8>, coded: usize) {
     if output.len() == output.capacity() {
         output.reserve(coded.saturating_mul(4).clamp(4 << 10, 1 << 20));
     }
 }
 
-/// Unpacks all members; nothing if there is not even one.
-pub(super) fn gzip(mut body: &[u8], allowance: &Allowance) -> Result<Option<Vec<u8>>, Rejected> {
+/// Decompresses all members. None if there is no member.
+pub(super) fn gzip(mut body: &[u8], limit: &SizeLimit) -> Result<Option<Vec<u8>>, Rejected> {
     let whole = body.len();
     let mut output = Vec::new();
     let mut any = false;
@@ -65,23 +65,23 @@ pub(super) fn gzip(mut body: &[u8], allowance: &Allowance) -> Result<Option<Vec<
         any = true;
         body = &body[header..];
         inflate.reset(false);
-        let ended = unpack(&mut inflate, body, whole, &mut output, allowance)?;
+        let ended = unpack(&mut inflate, body, whole, &mut output, limit)?;
         body = &body[inflate.total_in() as usize..];
-        // The checksum is not compared: whatever it says, this is what the browser showed.
+        // The checksum is not verified: browsers do not either.
         match body.get(8..) {
             Some(rest) if ended => body = rest,
             _ => break,
         }
     }
     if any && output.is_empty() && whole > 32 {
-        return Err(nothing_came_of("gzip"));
+        return Err(damaged_coding("gzip"));
     }
     Ok(any.then_some(output))
 }
 
-/// Unpacks `deflate`, which is the zlib format by the standard and bare by some servers; nothing if
-/// it is neither.
-pub(super) fn deflate(body: &[u8], allowance: &Allowance) -> Result<Option<Vec<u8>>, Rejected> {
+/// Decompresses `deflate`, which is the zlib format by the standard and raw deflate on some
+/// servers. None if it is neither.
+pub(super) fn deflate(body: &[u8], limit: &SizeLimit) -> Result<Option<Vec<u8>>, Rejected> {
     let is_zlib = match body {
         [first, second, ..] => {
             first & 0x0f == 8 && (u16::from(*first) << 8 | u16::from(*second)) % 31 == 0
@@ -90,33 +90,33 @@ pub(super) fn deflate(body: &[u8], allowance: &Allowance) -> Result<Option<Vec<u
     };
     let mut output = Vec::new();
     let mut inflate = Decompress::new(is_zlib);
-    let ended = unpack(&mut inflate, body, body.len(), &mut output, allowance)?;
-    // Nearly any text inflates to a few bytes before it fails, so a bare stream has to end well to
-    // be believed.
+    let ended = unpack(&mut inflate, body, body.len(), &mut output, limit)?;
+    // Nearly any text inflates to a few bytes before it fails, so raw deflate is accepted only if
+    // it is complete.
     if !is_zlib && !ended {
         return Ok(None);
     }
     if is_zlib && output.is_empty() && body.len() > 32 {
-        return Err(nothing_came_of("deflate"));
+        return Err(damaged_coding("deflate"));
     }
     Ok(Some(output))
 }
 
-/// Unpacks as much as can be. Answers whether the stream came to its end: one that is cut short, or
-/// damaged later on, still gave the beginning of a page.
+/// Decompresses as much as possible. Returns whether the stream was complete. A truncated or
+/// damaged stream still yields the beginning of a page.
 fn unpack(
     inflate: &mut Decompress,
     mut input: &[u8],
     whole: usize,
     output: &mut Vec<u8>,
-    allowance: &Allowance,
+    limit: &SizeLimit,
 ) -> Result<bool, Rejected> {
     loop {
-        make_room(output, whole);
+        reserve_space(output, whole);
         let before = (inflate.total_in(), output.len());
         let status = inflate.decompress_vec(input, output, FlushDecompress::None);
         input = &input[(inflate.total_in() - before.0) as usize..];
-        allowance.check(output.len())?;
+        limit.check(output.len())?;
         match status {
             Ok(Status::StreamEnd) => return Ok(true),
             Ok(_) if (inflate.total_in(), output.len()) != before => {}
@@ -125,9 +125,9 @@ fn unpack(
     }
 }
 
-pub(super) fn nothing_came_of(coding: &str) -> Rejected {
+pub(super) fn damaged_coding(coding: &str) -> Rejected {
     Rejected {
         reason: Reject::Undecodable,
-        detail: format!("content coding {coding} is damaged from the start"),
+        detail: format!("the {coding} content coding is corrupted from the beginning"),
     }
 }

@@ -1,13 +1,13 @@
-//! What a page is, from what is said about it and from what it looks like.
+//! Media types of pages, as declared and by content.
 
-use super::sniff::{Looks, looks};
+use super::sniff::{ContentLooks, looks};
 
-/// What to do with content.
+/// How content is decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum MediaKind {
     Html,
     Text,
-    /// Nothing to read.
+    /// Content without text.
     Neither,
 }
 
@@ -26,30 +26,35 @@ pub(crate) fn charset(header: &str) -> Option<&str> {
     })
 }
 
-/// Tells what content is. Gives its type as well: the declared one unless the content shows
-/// otherwise.
-pub(crate) fn classify(declared: Option<&str>, content: &[u8]) -> (Kind, String) {
+/// Classifies content. Also returns its media type: the declared one unless the content contradicts
+/// it.
+pub(crate) fn classify(declared: Option<&str>, content: &[u8]) -> (MediaKind, String) {
     let looks = looks(content);
-    let said = declared.map_or(Kind::Neither, kind_of);
+    let declared_kind = declared.map_or(MediaKind::Neither, kind_of);
     let vague = declared.is_none_or(is_vague);
     let keep = |fallback: &str| declared.unwrap_or(fallback).to_owned();
     match looks {
-        // Whatever it is called, an image is no text. What is vaguely called is called by its
-        // looks.
-        Looks::Binary(kind) if vague || said != Kind::Neither => (Kind::Neither, kind.to_owned()),
-        Looks::Binary(_) => (Kind::Neither, keep("application/octet-stream")),
-        // Servers give error pages the type of what was asked for; a page that begins like one is
-        // one.
-        Looks::HtmlDocument if said == Kind::Html => (Kind::Html, keep("text/html")),
-        Looks::HtmlDocument => (Kind::Html, "text/html".to_owned()),
-        Looks::Html if vague => (Kind::Html, "text/html".to_owned()),
-        Looks::Xml if vague => (Kind::Html, "application/xml".to_owned()),
-        Looks::Text if vague => (Kind::Text, "text/plain".to_owned()),
-        Looks::Html | Looks::Xml | Looks::Text => (said, keep("text/plain")),
+        // An image is not text, whatever is declared. A vague type is replaced.
+        ContentLooks::Binary(kind) if vague || declared_kind != MediaKind::Neither => {
+            (MediaKind::Neither, kind.to_owned())
+        }
+        ContentLooks::Binary(_) => (MediaKind::Neither, keep("application/octet-stream")),
+        // Servers send error pages with the type of the requested file. Content that begins like a
+        // page is a page.
+        ContentLooks::HtmlDocument if declared_kind == MediaKind::Html => {
+            (MediaKind::Html, keep("text/html"))
+        }
+        ContentLooks::HtmlDocument => (MediaKind::Html, "text/html".to_owned()),
+        ContentLooks::Html if vague => (MediaKind::Html, "text/html".to_owned()),
+        ContentLooks::Xml if vague => (MediaKind::Html, "application/xml".to_owned()),
+        ContentLooks::Text if vague => (MediaKind::Text, "text/plain".to_owned()),
+        ContentLooks::Html | ContentLooks::Xml | ContentLooks::Text => {
+            (declared_kind, keep("text/plain"))
+        }
     }
 }
 
-/// Types that say nothing.
+/// Whether a declared type says nothing about the content.
 fn is_vague(declared: &str) -> bool {
     matches!(
         declared,
@@ -71,7 +76,7 @@ fn is_vague(declared: &str) -> bool {
     ) || !declared.contains('/')
 }
 
-fn kind_of(declared: &str) -> Kind {
+fn kind_of(declared: &str) -> MediaKind {
     match declared {
         "text/html"
         | "application/xhtml+xml"
@@ -82,10 +87,10 @@ fn kind_of(declared: &str) -> Kind {
         | "text/xhtml"
         | "application/xhtml"
         | "text/x-server-parsed-html"
-        | "application/x-httpd-php" => Kind::Html,
-        "image/svg+xml" => Kind::Neither,
-        _ if declared.ends_with("+xml") => Kind::Html,
-        // Programs, data and style, though they are text.
+        | "application/x-httpd-php" => MediaKind::Html,
+        "image/svg+xml" => MediaKind::Neither,
+        _ if declared.ends_with("+xml") => MediaKind::Html,
+        // Programs, data and style sheets.
         "text/css"
         | "text/javascript"
         | "text/ecmascript"
@@ -103,14 +108,14 @@ fn kind_of(declared: &str) -> Kind {
         | "text/x-component"
         | "text/event-stream"
         | "text/css2"
-        | "text/x-cross-domain-policy" => Kind::Neither,
-        "application/rtf" | "text/rtf" | "text/richtext" => Kind::Neither,
+        | "text/x-cross-domain-policy" => MediaKind::Neither,
+        "application/rtf" | "text/rtf" | "text/richtext" => MediaKind::Neither,
         "application/x-tex"
         | "application/x-latex"
         | "application/x-troff-man"
-        | "message/rfc822" => Kind::Text,
-        _ if declared.starts_with("text/") => Kind::Text,
-        _ => Kind::Neither,
+        | "message/rfc822" => MediaKind::Text,
+        _ if declared.starts_with("text/") => MediaKind::Text,
+        _ => MediaKind::Neither,
     }
 }
 
@@ -119,97 +124,112 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_type_is_as_declared_unless_the_content_shows_otherwise() {
+    fn the_declared_type_is_used_unless_the_content_contradicts_it() {
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".as_slice();
         let zeros = [0; 100].as_slice();
         for (declared, content, kind, mime) in [
             (
                 Some("text/html"),
                 b"Hello".as_slice(),
-                Kind::Html,
+                MediaKind::Html,
                 "text/html",
             ),
             (
                 Some("application/rss+xml"),
                 b"<?xml version='1.0'?><rss>",
-                Kind::Html,
+                MediaKind::Html,
                 "application/rss+xml",
             ),
             (
                 Some("image/svg+xml"),
                 b"<?xml version='1.0'?><svg>",
-                Kind::Neither,
+                MediaKind::Neither,
                 "image/svg+xml",
             ),
-            (Some("text/plain"), b"Hello", Kind::Text, "text/plain"),
-            (Some("text/plain"), b"<p>Hello", Kind::Text, "text/plain"),
+            (Some("text/plain"), b"Hello", MediaKind::Text, "text/plain"),
+            (
+                Some("text/plain"),
+                b"<p>Hello",
+                MediaKind::Text,
+                "text/plain",
+            ),
             (
                 Some("text/plain"),
                 b"\n<!DOCTYPE HTML><p>Hello",
-                Kind::Html,
+                MediaKind::Html,
                 "text/html",
             ),
             (
                 Some("text/markdown"),
                 b"# Hello",
-                Kind::Text,
+                MediaKind::Text,
                 "text/markdown",
             ),
-            (Some("text/css"), b"a { b: c }", Kind::Neither, "text/css"),
+            (
+                Some("text/css"),
+                b"a { b: c }",
+                MediaKind::Neither,
+                "text/css",
+            ),
             (
                 Some("application/json"),
                 b"{}",
-                Kind::Neither,
+                MediaKind::Neither,
                 "application/json",
             ),
             (
                 Some("application/json"),
                 b"<html><h1>404",
-                Kind::Html,
+                MediaKind::Html,
                 "text/html",
             ),
-            (Some("image/png"), png, Kind::Neither, "image/png"),
+            (Some("image/png"), png, MediaKind::Neither, "image/png"),
             (
                 Some("image/png"),
                 b"<!doctype html>",
-                Kind::Html,
+                MediaKind::Html,
                 "text/html",
             ),
-            (Some("text/html"), png, Kind::Neither, "image/png"),
+            (Some("text/html"), png, MediaKind::Neither, "image/png"),
             (
                 Some("text/plain"),
                 zeros,
-                Kind::Neither,
+                MediaKind::Neither,
                 "application/octet-stream",
             ),
-            (None, b"<p>Hello", Kind::Html, "text/html"),
-            (None, b"<!-- a --><title>Hello", Kind::Html, "text/html"),
+            (None, b"<p>Hello", MediaKind::Html, "text/html"),
+            (
+                None,
+                b"<!-- a --><title>Hello",
+                MediaKind::Html,
+                "text/html",
+            ),
             (
                 None,
                 b"<?xml version='1.0'?><rss>",
-                Kind::Html,
+                MediaKind::Html,
                 "application/xml",
             ),
             (
                 None,
                 b"<?xml version='1.0'?>\n<!DOCTYPE html>",
-                Kind::Html,
+                MediaKind::Html,
                 "text/html",
             ),
-            (None, b"Hello", Kind::Text, "text/plain"),
-            (None, b"<3 you", Kind::Text, "text/plain"),
-            (None, png, Kind::Neither, "image/png"),
+            (None, b"Hello", MediaKind::Text, "text/plain"),
+            (None, b"<3 you", MediaKind::Text, "text/plain"),
+            (None, png, MediaKind::Neither, "image/png"),
             (
                 Some("application/octet-stream"),
                 b"Hello",
-                Kind::Text,
+                MediaKind::Text,
                 "text/plain",
             ),
-            (Some("html"), b"<b>Hello", Kind::Html, "text/html"),
+            (Some("html"), b"<b>Hello", MediaKind::Html, "text/html"),
             (
                 Some("application/pdf"),
                 b"Hello",
-                Kind::Neither,
+                MediaKind::Neither,
                 "application/pdf",
             ),
         ] {
@@ -223,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_content_type_is_taken_apart() {
+    fn a_content_type_header_is_parsed() {
         assert_eq!(
             essence("Text/HTML; charset=utf-8").as_deref(),
             Some("text/html")

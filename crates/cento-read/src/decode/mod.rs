@@ -1,9 +1,9 @@
-//! From a record to a page.
+//! Decodes records into pages.
 //!
 //! ```text
 //!  HTTP head │ transfer coding │ content coding │ type │ character set
 //!  ──────────┴─────────────────┴────────────────┴──────┴──────────────→  UTF-8
-//!                 ↑ the payload that is digested
+//!                 ↑ the payload, which is digested
 //! ```
 
 mod charset;
@@ -20,16 +20,17 @@ mod squeeze;
 mod tests;
 
 use charset::Clues;
-use mime::Kind;
+use mime::MediaKind;
 use sha1::{Digest, Sha1};
 
-use crate::record::{Body, Told};
+use crate::record::{RecordBody, RecordMetadata};
 use crate::warc::header::first_line;
 use crate::{Content, Decoded, Limits, Page, Record, Reject, Rejected, Settings, Skipped};
 
-/// Makes a page of a record: undoes HTTP, transfer and content codings, tells what the content is,
-/// and turns it into UTF-8. Pure, so that any thread can do it. The error is a record that turns
-/// out to be damaged only here: a line that is no JSON object, an object without a text.
+/// Decodes a record into a page: removes HTTP, transfer and content codings, detects the media
+/// type, and converts the content to UTF-8. This is a pure function, so any thread can run it. The
+/// error is a record whose damage is found only here: a line that is not a JSON object, an object
+/// without text.
 pub fn decode(record: Record, settings: &Settings) -> Result<Decoded, Skipped> {
     let Record {
         place,
@@ -37,16 +38,16 @@ pub fn decode(record: Record, settings: &Settings) -> Result<Decoded, Skipped> {
         ip,
         fetched,
         input,
-        told,
+        metadata,
         body,
     } = record;
-    let Told {
+    let RecordMetadata {
         published,
         title,
         language,
         mime,
         sha1: declared_sha1,
-    } = told;
+    } = metadata;
     let page = Page {
         url: url.unwrap_or_else(|| format!("{input}#{}", place.ordinal)),
         ip,
@@ -63,16 +64,16 @@ pub fn decode(record: Record, settings: &Settings) -> Result<Decoded, Skipped> {
         content: Content::None,
     };
     match body {
-        Body::Http(block) => Ok(http_response(page, block, declared_sha1, settings)),
-        Body::Bytes(bytes) => {
+        RecordBody::Http(block) => Ok(http_response(page, block, declared_sha1, settings)),
+        RecordBody::Bytes(bytes) => {
             let mut page = page;
             digest(&mut page, &bytes);
             Ok(finish(page, bytes, mime.as_deref()))
         }
-        Body::Html(text) => Ok(row::page(page, text, true)),
-        Body::Text(text) => Ok(row::page(page, text, false)),
-        Body::Json { line, plan } => row::json(page, &line, &plan, place, settings),
-        Body::TooLarge {
+        RecordBody::Html(text) => Ok(row::page(page, text, true)),
+        RecordBody::Text(text) => Ok(row::page(page, text, false)),
+        RecordBody::Json { line, plan } => row::json(page, &line, &plan, place, settings),
+        RecordBody::TooLarge {
             head,
             http,
             bytes,
@@ -91,7 +92,7 @@ pub fn decode(record: Record, settings: &Settings) -> Result<Decoded, Skipped> {
             let detail = format!("{bytes} bytes, the limit is {limit}");
             Ok(rejected(page, Reject::TooLarge, detail))
         }
-        Body::Revisit {
+        RecordBody::Revisit {
             block,
             not_modified,
             url,
@@ -116,7 +117,7 @@ fn http_response(
 ) -> Decoded {
     let Some(head) = http::parse(&block) else {
         digest(&mut page, &block);
-        let detail = format!("it begins with {}", first_line(&block));
+        let detail = format!("the response begins with {}", first_line(&block));
         return rejected(page, Reject::BadHttp, detail);
     };
     let too_long = head_too_long(&block[..head.end], &settings.limits);
@@ -129,10 +130,10 @@ fn http_response(
         return rejected(page, Reject::HeaderTooLong, detail);
     }
     if head.chunked {
-        // The standard leaves open whether the payload is digested with its transfer coding. Nearly
-        // all writers do so, some do not: whichever digest the archive has is the right one. Where
-        // it has none, how a server happened to cut the page into chunks should not tell two copies
-        // apart.
+        // The standard does not say whether the payload is digested with its transfer coding.
+        // Nearly all writers do so, some do not: the digest in the archive decides. Without one,
+        // the coding is removed, because two copies should not differ by how a server cut them into
+        // chunks.
         let as_stored = declared_sha1 == page.payload_sha1;
         if coding::dechunk(&mut block) && !as_stored {
             digest(&mut page, &block);
@@ -151,7 +152,7 @@ fn http_response(
     }
 }
 
-/// What limit the head of a response exceeds, if it exceeds one.
+/// Describes the limit that the head of a response exceeds, if any.
 fn head_too_long(head: &[u8], limits: &Limits) -> Option<String> {
     let limit = limits.max_header_bytes;
     if head.len() > limit {
@@ -162,26 +163,26 @@ fn head_too_long(head: &[u8], limits: &Limits) -> Option<String> {
     (lines > limit).then(|| format!("{lines} lines, the limit is {limit}"))
 }
 
-/// Makes text of content that is in no coding any more.
+/// Converts content without codings to text.
 fn finish(mut page: Page, content: Vec<u8>, content_type: Option<&str>) -> Decoded {
     let declared = content_type.and_then(mime::essence);
     if content.is_empty() {
         page.mime = declared;
-        return rejected(page, Reject::Empty, "no bytes at all".into());
+        return rejected(page, Reject::Empty, "no content".into());
     }
     let (kind, mime) = mime::classify(declared.as_deref(), &content);
     let clues = Clues {
         label: content_type.and_then(mime::charset),
-        markup: kind == Kind::Html,
+        markup: kind == MediaKind::Html,
         url: Some(&page.url),
     };
     let text = match kind {
-        Kind::Neither => {
+        MediaKind::Neither => {
             let detail = mime.clone();
             page.mime = Some(mime);
             return rejected(page, Reject::NotText, detail);
         }
-        Kind::Html | Kind::Text => charset::decode(content, clues),
+        MediaKind::Html | MediaKind::Text => charset::decode(content, clues),
     };
     page.mime = Some(mime);
     match text {
@@ -189,13 +190,13 @@ fn finish(mut page: Page, content: Vec<u8>, content_type: Option<&str>) -> Decod
             page,
             reject: Some(reject),
         },
-        Ok(text) => with_text(page, text, kind == Kind::Html),
+        Ok(text) => with_text(page, text, kind == MediaKind::Html),
     }
 }
 
 fn with_text(mut page: Page, text: String, markup: bool) -> Decoded {
     if text.trim_start().is_empty() {
-        return rejected(page, Reject::Empty, "nothing but white space".into());
+        return rejected(page, Reject::Empty, "only white space".into());
     }
     page.content = if markup {
         Content::Html(text)

@@ -1,20 +1,20 @@
-//! The character set that a page names in its own markup, found before the page is decoded.
+//! Finds the character set that a page declares in its markup, before the page is decoded.
 //!
-//! Follows "prescan a byte stream to determine its encoding" of the HTML standard, over a longer
-//! stretch: the standard stops after 1024 bytes so that a browser need not wait, and pages that
-//! name it later are common.
+//! Follows "prescan a byte stream to determine its encoding" in the HTML standard, but scans more:
+//! the standard stops after 1024 bytes so that a browser need not wait, and many pages declare it
+//! later.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
 const SCANNED: usize = 4 << 10;
 
-/// The character set that the markup at the beginning of `content` names.
+/// The character set that the markup at the beginning of `content` declares.
 pub(crate) fn prescan(content: &[u8]) -> Option<&'static Encoding> {
     let bytes = &content[..content.len().min(SCANNED)];
     let declared = xml_encoding(bytes);
     let mut scanner = Scanner { bytes, at: 0 };
     scanner.meta().or(declared).map(|encoding| {
-        // Whoever could read the name was not reading UTF-16.
+        // The declaration itself is not in UTF-16.
         if encoding == UTF_16LE || encoding == UTF_16BE {
             UTF_8
         } else if encoding == X_USER_DEFINED {
@@ -177,7 +177,7 @@ impl Scanner<'_> {
                     value.push(byte.to_ascii_lowercase());
                     self.at += 1;
                 }
-                // A value that the scanned stretch cuts off is no value.
+                // A value that is cut off at the end of the scanned bytes is ignored.
                 self.peek()?;
             }
         }
@@ -191,7 +191,7 @@ impl Scanner<'_> {
     }
 }
 
-/// The character set in `text/html; charset=…`, as a `content` attribute says it.
+/// The character set in `text/html; charset=…`, the value of a `content` attribute.
 fn charset_of_content(content: &[u8]) -> Option<&'static Encoding> {
     let mut rest = content;
     loop {
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_charset_is_found_wherever_the_standard_looks_for_it() {
+    fn a_charset_is_found_where_the_standard_requires() {
         for (markup, expected) in [
             ("<meta charset=big5>", Some("Big5")),
             ("<META CHARSET='Shift_JIS'/>", Some("Shift_JIS")),
@@ -235,7 +235,7 @@ mod tests {
                 "<meta content='text/html; charset=\"euc-kr\"' http-equiv=content-type>",
                 Some("EUC-KR"),
             ),
-            // Without its pragma a content attribute says nothing.
+            // Without `http-equiv`, a content attribute is ignored.
             (
                 "<meta name=keywords content='text/html; charset=gb2312'>",
                 None,
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_looked_for_beyond_the_scanned_stretch() {
+    fn only_the_first_bytes_are_scanned() {
         let far = format!("{}<meta charset=big5>", " ".repeat(SCANNED));
         assert_eq!(named(&far), None);
     }

@@ -1,33 +1,31 @@
-//! Pages that had not changed when they were fetched again.
+//! Revisit records: pages that had not changed when they were fetched again.
 //!
 //! ```text
 //!  ┌ response ──────────────┐          ┌ revisit ────────────────────────────────┐
 //!  │ http://a/   May        │    ←     │ http://a/   June                        │
 //!  │ HTTP head │ payload    │          │ refers to http://a/ in May              │
-//!  │             sha1:3I42… │          │ HTTP head │ no payload, but its sha1:3I42…│
+//!  │             sha1:3I42… │          │ HTTP head │ sha1:3I42…, no payload      │
 //!  └────────────────────────┘          └─────────────────────────────────────────┘
 //! ```
-//! Such a page is an exact copy of what it refers to, and has the same digest; what it says is said
-//! by the other one.
+//! Such a page is an exact copy of the page that it refers to and has the same digest. Only the
+//! other page has the content.
 
 use sha1::{Digest, Sha1};
 
 use super::{http, mime, rejected};
 use crate::{Decoded, Page, Reject};
 
-/// A page out of a revisit, whose declared digest and references `page` has already.
+/// Completes the page of a revisit record. `page` already has the declared digest and references.
 ///
-/// Its payload counts no bytes: none are stored, and how many there once were the archive does not
-/// say.
+/// The payload length is 0: the payload is not stored, and the archive does not contain its length.
 pub(super) fn page(mut page: Page, block: &[u8], not_modified: bool) -> Decoded {
     if let Some(head) = http::parse(block) {
         page.status = Some(head.status);
         page.mime = head.content_type.as_deref().and_then(mime::essence);
         page.language = page.language.or(head.language);
     }
-    // A server that says "not modified" sends no page. Some crawlers then digest that nothing,
-    // which is what the server sent but not what the page is; all such pages would be taken for
-    // copies of one another.
+    // A "not modified" response has no body. Some crawlers write the digest of the empty body, with
+    // which all such pages would be duplicates of one another.
     if not_modified && page.payload_sha1 == Some(Sha1::digest(b"").into()) {
         page.payload_sha1 = None;
     }
@@ -35,7 +33,7 @@ pub(super) fn page(mut page: Page, block: &[u8], not_modified: bool) -> Decoded 
     rejected(page, Reject::Revisit, detail)
 }
 
-/// What the page repeats, as exactly as the archive says.
+/// Describes the original page, as exactly as the archive allows.
 fn detail(page: &Page) -> String {
     match (
         &page.revisit_of_url,
@@ -49,15 +47,15 @@ fn detail(page: &Page) -> String {
             let digits: String = sha1.iter().map(|byte| format!("{byte:02x}")).collect();
             format!("of sha1:{digits}")
         }
-        (None, None, None) => "of what the archive does not say".into(),
+        (None, None, None) => "of an unknown page".into(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::archive::revisit;
-    use crate::bytes::{Origin, Source, Stream};
-    use crate::reader::Records;
+    use crate::bytes::{ByteOrigin, ByteSource, Stream};
+    use crate::reader::RecordReader;
     use crate::warc::WarcReader;
     use crate::{Content, Decoded, Item, Limits, Packing, Reject, Settings, Start, decode};
 
@@ -71,7 +69,10 @@ mod tests {
 
     fn decoded_within(limits: Limits, fields: &[&str], block: &[u8]) -> Decoded {
         let bytes = std::io::Cursor::new(revisit("http://a/", fields, block));
-        let stream = Stream::new(Source::new(Origin::Stream(Box::new(bytes))), Packing::Plain);
+        let stream = Stream::new(
+            ByteSource::new(ByteOrigin::Stream(Box::new(bytes))),
+            Packing::Plain,
+        );
         let settings = Settings {
             limits: limits.clone(),
             ..Settings::default()
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_repeats_is_told_as_exactly_as_the_archive_tells_it() {
+    fn the_original_is_described_as_exactly_as_the_archive_allows() {
         let url = "WARC-Refers-To-Target-URI: http://b/";
         let date = "WARC-Refers-To-Date: 2024-05-01T00:00:00Z";
         assert_eq!(
@@ -142,12 +143,12 @@ mod tests {
         );
         assert_eq!(
             detail(&["WARC-Refers-To-Target-URI:"]),
-            "of what the archive does not say"
+            "of an unknown page"
         );
     }
 
     #[test]
-    fn the_digest_of_an_answer_without_a_page_is_not_that_of_the_page() {
+    fn the_digest_of_an_empty_response_is_ignored() {
         let head = b"HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n";
         let page = decoded(&[UNMODIFIED, EMPTY], head).page;
         assert_eq!((page.status, page.payload_sha1), (Some(304), None));
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revisit_that_repeats_its_page_all_the_same_stays_one() {
+    fn a_revisit_with_a_payload_is_still_a_revisit() {
         let block = [HEAD, &[b'x'; 5_000]].concat();
         let limits = Limits {
             max_page_bytes: 1_000,

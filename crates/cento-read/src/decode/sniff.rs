@@ -1,24 +1,24 @@
-//! What content looks like, whatever is said about it.
+//! Detects the type of content by its first bytes.
 
-/// What content looks like.
+/// The type of content by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Looks {
-    /// HTML, beyond doubt: it begins with its document type or its root.
+pub(crate) enum ContentLooks {
+    /// Certainly HTML: begins with a document type or the root element.
     HtmlDocument,
-    /// HTML: it begins with one of its elements.
+    /// Probably HTML: begins with an HTML element.
     Html,
-    /// XML: it begins with its declaration.
+    /// XML: begins with an XML declaration.
     Xml,
-    /// Text of some sort.
+    /// Other text.
     Text,
-    /// Something else, of this type.
+    /// Binary content of this type.
     Binary(&'static str),
 }
 
-/// How much of the content is looked at.
-pub(crate) const LOOKED_AT: usize = 4 << 10;
+/// The number of bytes to check.
+pub(crate) const SNIFFED_BYTES: usize = 4 << 10;
 
-/// Formats by the bytes they begin with.
+/// Magic numbers of formats.
 const MAGIC: [(&[u8], &str); 37] = [
     (b"%PDF-", "application/pdf"),
     (b"%!PS-Adobe", "application/postscript"),
@@ -62,7 +62,7 @@ const MAGIC: [(&[u8], &str); 37] = [
     (b"\0\0\0\x0cjP  ", "image/jp2"),
 ];
 
-/// Elements that pages begin with, from the standard on telling types apart.
+/// Elements that pages begin with, from the MIME sniffing standard.
 const ELEMENTS: [&[u8]; 21] = [
     b"head",
     b"script",
@@ -87,22 +87,22 @@ const ELEMENTS: [&[u8]; 21] = [
     b"h2",
 ];
 
-/// Says what `content`, or its beginning, looks like.
-pub(crate) fn looks(content: &[u8]) -> Looks {
+/// Detects the type of `content` by its first bytes.
+pub(crate) fn looks(content: &[u8]) -> ContentLooks {
     if encoding_rs::Encoding::for_bom(content)
         .is_some_and(|(encoding, _)| encoding != encoding_rs::UTF_8)
     {
-        return Looks::Text;
+        return ContentLooks::Text;
     }
-    let front = &content[..content.len().min(LOOKED_AT)];
+    let front = &content[..content.len().min(SNIFFED_BYTES)];
     let front = front.strip_prefix(b"\xef\xbb\xbf").unwrap_or(front);
     if let Some(kind) = magic(front) {
-        return Looks::Binary(kind);
+        return ContentLooks::Binary(kind);
     }
     if is_binary(front) {
-        return Looks::Binary("application/octet-stream");
+        return ContentLooks::Binary("application/octet-stream");
     }
-    markup(front).unwrap_or(Looks::Text)
+    markup(front).unwrap_or(ContentLooks::Text)
 }
 
 fn magic(front: &[u8]) -> Option<&'static str> {
@@ -126,13 +126,12 @@ fn magic(front: &[u8]) -> Option<&'static str> {
         .map(|(_, kind)| *kind)
 }
 
-/// Whether there are more control characters than any text has.
+/// Whether there are more control characters than in any text.
 fn is_binary(front: &[u8]) -> bool {
     if utf16_without_mark(front).is_some() {
         return false;
     }
-    // In steps short enough that the count of each fits a byte, which lets the compiler count many
-    // at once.
+    // In chunks whose counts fit into a byte, so that the compiler can vectorise.
     let controls: usize = front
         .chunks(128)
         .map(|chunk| {
@@ -143,12 +142,12 @@ fn is_binary(front: &[u8]) -> bool {
             usize::from(chunk.iter().fold(0, count))
         })
         .sum();
-    // The standard says one is enough. Real pages hold a stray one now and then; programs and
-    // images hold a tenth.
+    // By the standard, one is enough. Real pages sometimes contain a stray one; in programs and
+    // images they are a tenth.
     controls * 50 > front.len()
 }
 
-/// UTF-16 without a byte order mark: every other byte of plain Latin letters is a zero.
+/// Detects UTF-16 without a byte order mark: in Latin text, every other byte is zero.
 pub(crate) fn utf16_without_mark(front: &[u8]) -> Option<&'static encoding_rs::Encoding> {
     let front = &front[..front.len().min(512)];
     let (pairs, rest) = front.as_chunks::<2>();
@@ -166,25 +165,25 @@ pub(crate) fn utf16_without_mark(front: &[u8]) -> Option<&'static encoding_rs::E
     }
 }
 
-fn markup(front: &[u8]) -> Option<Looks> {
+fn markup(front: &[u8]) -> Option<ContentLooks> {
     let mut rest = front.trim_ascii_start();
     if starts_with(rest, b"<?xml") {
-        // What follows the declaration may well be a page.
+        // An HTML document may follow the declaration.
         let after = memchr::memmem::find(rest, b"?>").map(|end| rest[end + 2..].trim_ascii_start());
         return Some(match after {
-            Some(after) if is_document(after) => Looks::HtmlDocument,
-            _ => Looks::Xml,
+            Some(after) if is_document(after) => ContentLooks::HtmlDocument,
+            _ => ContentLooks::Xml,
         });
     }
     let commented = rest.starts_with(b"<!--");
     while rest.starts_with(b"<!--") {
         let Some(end) = memchr::memmem::find(rest, b"-->") else {
-            return Some(Looks::Html);
+            return Some(ContentLooks::Html);
         };
         rest = rest[end + 3..].trim_ascii_start();
     }
     if is_document(rest) {
-        return Some(Looks::HtmlDocument);
+        return Some(ContentLooks::HtmlDocument);
     }
     let name = rest.strip_prefix(b"<").unwrap_or_default();
     let element = ELEMENTS.iter().any(|element| {
@@ -193,7 +192,7 @@ fn markup(front: &[u8]) -> Option<Looks> {
                 .get(element.len())
                 .is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/'))
     });
-    (commented || element).then_some(Looks::Html)
+    (commented || element).then_some(ContentLooks::Html)
 }
 
 fn is_document(rest: &[u8]) -> bool {

@@ -1,4 +1,4 @@
-//! From records to pages.
+//! Tests of decoding.
 
 use std::io::Write;
 
@@ -12,17 +12,17 @@ use sha1::{Digest, Sha1};
 
 use super::{coding, decode};
 use crate::archive::gzip;
-use crate::record::{Body, Told};
+use crate::record::{RecordBody, RecordMetadata};
 use crate::{Content, Decoded, Limits, Place, Record, Reject, Settings};
 
-fn record(body: Body) -> Record {
+fn record(body: RecordBody) -> Record {
     Record {
         place: Place::default(),
         url: Some("http://example.org/".into()),
         ip: None,
         fetched: None,
         input: "test".into(),
-        told: Told::default(),
+        metadata: RecordMetadata::default(),
         body,
     }
 }
@@ -31,7 +31,7 @@ fn response(head: &str, body: &[u8]) -> Record {
     let mut block = head.replace('\n', "\r\n").into_bytes();
     block.extend_from_slice(b"\r\n\r\n");
     block.extend_from_slice(body);
-    record(Body::Http(block))
+    record(RecordBody::Http(block))
 }
 
 fn decoded(record: Record) -> Decoded {
@@ -58,7 +58,7 @@ fn reject_of(record: Record, settings: &Settings) -> Option<Reject> {
 
 const OK_HTML: &str = "HTTP/1.1 200 OK\nContent-Type: text/html";
 
-/// Long enough to be recognised, with a letter that tells character sets apart in every word.
+/// Long enough to be recognised, with letters that distinguish character sets in every word.
 const RUSSIAN: &str = "Съешь же ещё этих мягких французских булок, да выпей чаю. Широкая электрификация южных губерний \
                        даст мощный толчок подъёму сельского хозяйства.";
 const JAPANESE: &str = "いろはにほへと散りぬるを我が世誰ぞ常ならむ有為の奥山今日越えて浅き夢見じ酔ひもせず。これは日本語の文章です。";
@@ -79,7 +79,7 @@ const SETS: [(&Encoding, &str); 8] = [
 ];
 
 #[test]
-fn a_character_set_is_taken_from_the_header_from_the_markup_or_guessed() {
+fn the_character_set_is_taken_from_the_header_or_the_markup_or_guessed() {
     for (encoding, text) in SETS {
         let (bytes, _, lost) = encoding.encode(text);
         assert!(!lost);
@@ -108,7 +108,7 @@ fn a_character_set_is_taken_from_the_header_from_the_markup_or_guessed() {
             "{name} by header"
         );
 
-        // A header that is plainly wrong. (That text with escapes is not ASCII is not plain.)
+        // A wrong header. (Text with escape sequences is valid ASCII.)
         if encoding != ISO_2022_JP {
             let wrong = response(&format!("{OK_HTML}; charset=utf-8"), &bytes);
             assert_eq!(html_of(wrong), text, "{name} despite the header");
@@ -117,12 +117,12 @@ fn a_character_set_is_taken_from_the_header_from_the_markup_or_guessed() {
 }
 
 #[test]
-fn utf8_needs_no_one_to_say_so() {
+fn utf8_is_recognised_without_a_declaration() {
     assert_eq!(html_of(response(OK_HTML, RUSSIAN.as_bytes())), RUSSIAN);
 }
 
 #[test]
-fn a_byte_order_mark_beats_every_other_word() {
+fn a_byte_order_mark_overrides_all_declarations() {
     let little: Vec<u8> = "\u{feff}größe"
         .encode_utf16()
         .flat_map(u16::to_le_bytes)
@@ -139,7 +139,7 @@ fn a_byte_order_mark_beats_every_other_word() {
 }
 
 #[test]
-fn utf16_without_a_mark_is_seen_by_its_zeros() {
+fn utf16_without_a_mark_is_recognised_by_its_zeros() {
     let little: Vec<u8> = "<p>Plain words"
         .encode_utf16()
         .flat_map(u16::to_le_bytes)
@@ -156,13 +156,12 @@ fn utf16_without_a_mark_is_seen_by_its_zeros() {
 }
 
 #[test]
-fn a_few_broken_characters_are_replaced_and_many_are_a_reason_to_reject() {
+fn a_few_invalid_characters_are_replaced_and_many_are_rejected() {
     let few = response(
         &format!("{OK_HTML}; charset=utf-8"),
         b"<p>Some words and \xff some more, caf\xc3\xa9",
     );
     assert_eq!(html_of(few), "<p>Some words and \u{fffd} some more, café");
-    // No character set makes sense of these.
     let noise: Vec<u8> = (0..3_000_u32)
         .map(|at| 0x80 + (at * 7_919 % 128) as u8)
         .collect();
@@ -171,12 +170,12 @@ fn a_few_broken_characters_are_replaced_and_many_are_a_reason_to_reject() {
         reject_of(response(OK_HTML, &utf16), &Settings::default()),
         Some(Reject::Undecodable)
     );
-    // Random high bytes always make sense in some set of one byte a character; but they never fail.
+    // Random high bytes are valid in some single-byte character set.
     decoded(response(OK_HTML, &noise));
 }
 
 #[test]
-fn every_reason_to_reject_has_its_response() {
+fn every_reason_for_rejection_is_used() {
     let settings = Settings::default();
     let small = Settings {
         limits: Limits {
@@ -200,14 +199,14 @@ fn every_reason_to_reject_has_its_response() {
             Some(Reject::Status),
         ),
         (
-            "an error, wanted",
+            "an error with keep_status",
             response("HTTP/1.1 404 Not Found", b"<p>"),
             &generous,
             None,
         ),
         (
             "no response",
-            record(Body::Http(b"<p>".to_vec())),
+            record(RecordBody::Http(b"<p>".to_vec())),
             &settings,
             Some(Reject::BadHttp),
         ),
@@ -265,7 +264,7 @@ fn every_reason_to_reject_has_its_response() {
 }
 
 #[test]
-fn content_codings_are_undone_also_when_they_are_not_what_they_are_called() {
+fn content_codings_are_removed_even_if_their_names_are_wrong() {
     let page = "<p>Words, words, words. ".repeat(100);
     let zlib = {
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
@@ -291,7 +290,7 @@ fn content_codings_are_undone_also_when_they_are_not_what_they_are_called() {
         ("deflate", &zlib),
         ("deflate", &bare),
         ("identity", &page.clone().into_bytes()),
-        // Crawlers undo a coding and leave its header.
+        // Crawlers remove a coding and keep its header.
         ("gzip", &page.clone().into_bytes()),
         ("deflate", &page.clone().into_bytes()),
     ] {
@@ -301,7 +300,7 @@ fn content_codings_are_undone_also_when_they_are_not_what_they_are_called() {
 }
 
 #[test]
-fn what_came_before_a_content_coding_broke_off_is_kept() {
+fn the_beginning_of_a_truncated_content_coding_is_kept() {
     let page = "<p>Words, words, words. ".repeat(1_000);
     let gzipped = gzip(page.as_bytes());
     let head = format!("{OK_HTML}\nContent-Encoding: gzip");
@@ -310,7 +309,7 @@ fn what_came_before_a_content_coding_broke_off_is_kept() {
 }
 
 #[test]
-fn chunks_are_joined_also_when_they_are_not_what_they_claim() {
+fn chunks_are_joined_even_if_their_lengths_are_wrong() {
     for (chunked, joined) in [
         ("4\r\n<p>W\r\n4\r\nords\r\n0\r\n\r\n", "<p>Words"),
         (
@@ -318,13 +317,13 @@ fn chunks_are_joined_also_when_they_are_not_what_they_claim() {
             "<p>Words",
         ),
         ("004\n<p>W\n4\nords\n0\n", "<p>Words"),
-        // Not chunked at all.
+        // Not chunked.
         ("<p>Words", "<p>Words"),
         ("", ""),
-        // Cut short.
+        // Truncated.
         ("4\r\n<p>W\r\nff\r\nords", "<p>Words"),
         ("4\r\n<p>W\r\n4\r\nords\r\n", "<p>Words"),
-        // A chunk longer than it says.
+        // A chunk longer than its length.
         (
             "4\r\n<p>W\r\n2\r\nords\r\n0\r\n\r\n",
             "<p>Words\r\n0\r\n\r\n",
@@ -339,7 +338,7 @@ fn chunks_are_joined_also_when_they_are_not_what_they_claim() {
 
 proptest! {
     #[test]
-    fn whatever_is_chunked_is_joined_again(
+    fn chunks_are_joined_again(
         chunks in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 1..50), 0..10)
     ) {
         let mut body = Vec::new();
@@ -354,7 +353,7 @@ proptest! {
     }
 
     #[test]
-    fn no_response_whatever_makes_decoding_fail(
+    fn decoding_never_fails_on_a_response(
         head in "(HTTP/1.1 200 OK)?[ -~\r\n]{0,80}((Content-Type|Content-Encoding|Transfer-Encoding): ?(text/html; charset=[a-z0-9-]{0,12}|gzip|deflate|chunked)\r\n){0,4}",
         body in proptest::collection::vec(any::<u8>(), 0..600),
         packed in any::<bool>(),
@@ -362,13 +361,13 @@ proptest! {
         let body = if packed { gzip(&body) } else { body };
         let block = [head.as_bytes(), b"\r\n\r\n", &body].concat();
         let settings = Settings { keep_status: true, ..Settings::default() };
-        let decoded = decode(record(Body::Http(block)), &settings).unwrap();
+        let decoded = decode(record(RecordBody::Http(block)), &settings).unwrap();
         prop_assert_eq!(decoded.reject.is_some(), decoded.page.content == Content::None);
     }
 }
 
 #[test]
-fn the_payload_is_digested_as_the_archive_did() {
+fn the_payload_is_digested_as_in_the_archive() {
     let head = format!("{OK_HTML}\nTransfer-Encoding: chunked");
     let stored = b"3\r\n<p>\r\n0\r\n\r\n";
     let digest = |bytes: &[u8]| -> [u8; 20] { Sha1::digest(bytes).into() };
@@ -379,7 +378,7 @@ fn the_payload_is_digested_as_the_archive_did() {
         (None, digest(b"<p>"), 3),
     ] {
         let mut record = response(&head, stored);
-        record.told.sha1 = declared;
+        record.metadata.sha1 = declared;
         let page = decoded(record).page;
         assert_eq!(page.payload_sha1, Some(expected));
         assert_eq!(page.payload_bytes, bytes);
@@ -395,7 +394,7 @@ fn the_payload_is_digested_as_the_archive_did() {
 }
 
 #[test]
-fn what_the_head_tells_is_told_on() {
+fn the_page_has_the_fields_of_the_response_head() {
     let page = decoded(response(
         "HTTP/2 203\nContent-Type: Text/HTML; charset=utf-8\nContent-Language: de-CH, fr",
         b"<p>",
@@ -407,12 +406,12 @@ fn what_the_head_tells_is_told_on() {
 }
 
 #[test]
-fn a_text_that_is_utf8_is_not_copied() {
+fn utf8_text_is_not_copied() {
     let text = "Words. ".repeat(1_000);
     let bytes = text.into_bytes();
     let address = bytes.as_ptr();
-    let mut record = record(Body::Bytes(bytes));
-    record.told.mime = Some("text/plain".into());
+    let mut record = record(RecordBody::Bytes(bytes));
+    record.metadata.mime = Some("text/plain".into());
     match decoded(record).page.content {
         Content::Text(text) => assert_eq!(text.as_ptr(), address),
         other => panic!("{other:?}"),
@@ -446,7 +445,7 @@ fn coded(coding: &str, bytes: &[u8]) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn any_stack_of_codings_is_undone(
+    fn any_sequence_of_codings_is_removed(
         body in proptest::collection::vec(any::<u8>(), 0..5_000),
         stack in proptest::collection::vec(
             proptest::sample::select(vec!["gzip", "br", "zstd", "deflate", "identity"]), 0..=8),
@@ -458,7 +457,7 @@ proptest! {
     }
 
     #[test]
-    fn codings_of_anything_at_all_do_no_harm(
+    fn random_bytes_with_a_coding_are_harmless(
         body in proptest::collection::vec(any::<u8>(), 0..2_000),
         coding in proptest::sample::select(vec!["gzip", "br", "zstd", "deflate"]),
         magic in any::<bool>(),
@@ -469,7 +468,7 @@ proptest! {
 }
 
 #[test]
-fn a_page_in_a_newer_coding_that_is_cut_short_gives_its_beginning() {
+fn the_beginning_of_a_truncated_br_or_zstd_page_is_kept() {
     let page: String = (0..20_000).map(|at| format!("<p>{}", at * 7_919)).collect();
     for coding in ["br", "zstd"] {
         let whole = coded(coding, page.as_bytes());
@@ -485,7 +484,7 @@ fn a_page_in_a_newer_coding_that_is_cut_short_gives_its_beginning() {
 }
 
 #[test]
-fn a_bomb_is_stopped_in_any_coding_and_in_any_stack() {
+fn a_bomb_is_stopped_in_any_coding_and_any_sequence_of_codings() {
     let limits = Settings::default().limits;
     let large = vec![b'a'; 40 << 20];
     for stack in [

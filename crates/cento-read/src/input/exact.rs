@@ -1,17 +1,17 @@
-//! A file by its name in a list of inputs, and by nothing else.
+//! Finds an input again by its stored name.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
 
-use super::kind::{self, Guess};
+use super::guess::{self, Guess};
 use super::{Input, Location};
 use crate::bytes::Handle;
 use crate::{Error, Format, Settings, wacz};
 
 impl Input {
-    /// The file that an input of this name was. The name is no pattern and no list, whatever it
-    /// begins with, and may stand for one that is not text.
+    /// Returns the file that an input of this name referred to. The name is not interpreted as a
+    /// pattern or a list, and it may stand for a path that is not UTF-8.
     pub fn file(name: &str, settings: &Settings) -> Result<Input, Error> {
         let failed = |error| Error::from_io(name, error);
         let path = path_of(name);
@@ -19,7 +19,7 @@ impl Input {
         if !metadata.is_file() {
             return Err(Error::NothingToRead {
                 name: name.to_owned(),
-                problem: "it is not a file".to_owned(),
+                problem: "not a regular file".to_owned(),
             });
         }
         let file = File::open(&path).and_then(Handle::local).map_err(failed)?;
@@ -37,7 +37,7 @@ impl Input {
         })
     }
 
-    /// Where the file is, if the input is one.
+    /// The path of the input, if it is a file.
     pub fn path(&self) -> Option<&std::path::Path> {
         match &self.location {
             Location::File(path) => Some(path),
@@ -47,20 +47,20 @@ impl Input {
 }
 
 fn format_of(name: &str, file: &Handle) -> io::Result<Option<Format>> {
-    let by_name = kind::by_name(name);
-    let guess = match kind::is_told(by_name, true) {
+    let by_name = guess::by_name(name);
+    let guess = match guess::is_conclusive(by_name, true) {
         true => by_name,
-        false => kind::by_content(file)?,
+        false => guess::by_content(file)?,
     };
     Ok(match guess {
         Guess::Format(format) => Some(format),
-        Guess::Unsupported(kind::ARCHIVE_OF_FILES) if wacz::is_wacz(file)? => Some(Format::Wacz),
+        Guess::Unsupported(guess::ARCHIVE_OF_FILES) if wacz::is_wacz(file)? => Some(Format::Wacz),
         _ => None,
     })
 }
 
-/// The path behind a name: as it is, or with the bytes that were shown as `%FF` because they are
-/// not text.
+/// The path for a displayed name: the name itself, or the name with `%FF` replaced by bytes that
+/// are not UTF-8.
 pub(super) fn path_of(name: &str) -> PathBuf {
     let plain = PathBuf::from(name);
     #[cfg(unix)]
@@ -97,7 +97,7 @@ mod tests {
     use std::os::unix::ffi::OsStrExt;
 
     #[test]
-    fn a_name_that_is_shown_leads_to_its_file_whatever_it_is() {
+    fn a_displayed_name_leads_back_to_its_file() {
         let folder = tempfile::tempdir().unwrap();
         for bytes in [
             &b"@a.jsonl"[..],

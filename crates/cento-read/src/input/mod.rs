@@ -1,7 +1,7 @@
-//! From what the user typed to inputs.
+//! Turns arguments into inputs.
 
 mod exact;
-mod kind;
+mod guess;
 mod name;
 mod open;
 mod remote;
@@ -18,86 +18,85 @@ use std::sync::Arc;
 use crate::bytes::{Handle, packing_of, unpack_front};
 use crate::remote::{Address, Client, Object, below, is_remote};
 use crate::{Error, Format, Settings, wacz};
-use kind::Guess;
+use guess::Guess;
 
-/// One file, one object on another machine, or standard input.
+/// A file, a remote object or standard input.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// As shown and stored: the path as given, with `/` between its parts; the URL of an object,
-    /// without any credentials that are in it; `-` for standard input.
+    /// The name for messages and tables: the path as specified, with `/` as separator; the URL of a
+    /// remote object without credentials; `-` for standard input.
     pub name: String,
-    /// How long it is as stored. Nothing for a stream.
+    /// The stored length in bytes. None for a stream.
     pub bytes: Option<u64>,
-    /// What tells that it has changed: of an object on another machine its `ETag`, or when it was
-    /// last modified; of a file what [`Input::identify`] found, once it was asked.
+    /// The version of the content, to detect changes. For a remote object, its `ETag` or the time
+    /// of its last modification. For a file, set by [`Input::identify`].
     pub version: Option<String>,
-    /// What it holds. Nothing for a stream, whose first bytes tell when it is opened.
+    /// The format. None for a stream, whose format is detected when it is opened.
     pub format: Option<Format>,
     pub(crate) location: Location,
-    /// The URL of the page that it is, if it is one.
+    /// The URL of the page, if the input is a single page.
     pub(crate) url: String,
 }
 
-/// Where the bytes of an input are.
+/// The location of an input.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Location {
-    /// In a file that can be read from any place.
+    /// A file that can be read at any offset.
     File(PathBuf),
-    /// In something with a path that can only be read once, from the front.
+    /// A path that can only be read once, from the beginning.
     Pipe(PathBuf),
-    /// In standard input.
+    /// Standard input.
     Stdin,
-    /// On another machine.
+    /// A remote object.
     Remote(Object),
 }
 
-/// What the user's words turned out to name.
+/// The result of [`resolve`].
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
-    /// The inputs, sorted by name, each once. All of them can be opened, unless that changes
-    /// meanwhile.
+    /// The inputs, sorted by name, without repetitions. All of them could be opened.
     pub inputs: Vec<Input>,
-    /// The files that were come across and will not be read, by cause.
+    /// The files that were found and are not read, by cause.
     pub ignored: Vec<IgnoredFiles>,
 }
 
-/// Files of one kind that were come across and will not be read.
+/// Files that were found and are not read, for one cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IgnoredFiles {
-    /// What they are.
+    /// Why they are not read.
     pub cause: IgnoredCause,
-    /// How many there are.
+    /// The number of files.
     pub count: u64,
-    /// The name of the first.
+    /// The name of the first file.
     pub example: String,
 }
 
 /// Why a file is not read.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IgnoredCause {
-    /// Its name says that it belongs to pages without being one: a style sheet, an image.
+    /// By its name, the file is part of a page: a style sheet, an image.
     NotPage,
-    /// It holds neither text nor any format that is known.
+    /// The file contains neither text nor a known format.
     Binary,
-    /// It holds a format that is known but not read.
+    /// The file is in a known format that is not supported.
     Unsupported,
-    /// It may not be read.
+    /// The user may not read the file.
     Unreadable,
-    /// It is no file: a socket, a device.
+    /// Not a regular file: a socket, a device.
     Special,
-    /// It is a hole: it claims a thousand times what it takes on the disk.
+    /// The file is sparse: its size is a thousand times its size on disk.
     Sparse,
-    /// It is a link out of the folder that is read, and links are not followed.
+    /// A symbolic link out of the folder, which is not followed.
     Link,
-    /// A folder without any file that is read.
+    /// A folder without files that can be read.
     EmptyFolder,
-    /// A folder that cento itself made, such as the output of an earlier run within the folder that
-    /// is read.
+    /// A corpus written by cento, such as the output of an earlier run within the folder.
     Corpus,
 }
 
 impl IgnoredCause {
-    /// A short name that stays the same across versions.
+    /// A short name that is stable across versions.
     pub fn name(self) -> &'static str {
         match self {
             IgnoredCause::NotPage => "not-page",
@@ -112,20 +111,18 @@ impl IgnoredCause {
         }
     }
 
-    /// A sentence for people.
+    /// A description for users.
     pub fn sentence(self) -> &'static str {
         match self {
-            IgnoredCause::NotPage => "the file belongs to a page and is none",
-            IgnoredCause::Binary => "the file holds neither text nor a format that is known",
-            IgnoredCause::Unsupported => "the file is in a format that is not read",
-            IgnoredCause::Unreadable => "the file may not be read",
-            IgnoredCause::Special => "it is not a file",
-            IgnoredCause::Sparse => "the file is sparse: nearly all of it is a hole",
-            IgnoredCause::Link => {
-                "the link leads out of the folder that is read; --follow follows it"
-            }
-            IgnoredCause::EmptyFolder => "the folder holds nothing to read",
-            IgnoredCause::Corpus => "the folder is a corpus that cento made",
+            IgnoredCause::NotPage => "the file is part of a page",
+            IgnoredCause::Binary => "the file contains neither text nor a known format",
+            IgnoredCause::Unsupported => "the format of the file is not supported",
+            IgnoredCause::Unreadable => "no permission to read the file",
+            IgnoredCause::Special => "not a regular file",
+            IgnoredCause::Sparse => "the file is sparse",
+            IgnoredCause::Link => "the link leads out of the folder; --follow follows it",
+            IgnoredCause::EmptyFolder => "the folder contains nothing to read",
+            IgnoredCause::Corpus => "the folder is a corpus",
         }
     }
 }
@@ -138,23 +135,26 @@ impl fmt::Display for IgnoredCause {
 
 /// Finds the inputs that `specs` name.
 ///
-/// | spec | names |
+/// | spec | inputs |
 /// |---|---|
 /// | `-` | standard input |
-/// | `@list` | what the lines of the file `list` name; empty lines and those that begin with `#` are passed over |
-/// | a file | that file |
-/// | a folder | the files in it and in the folders below it; what begins with a dot is left out |
-/// | `http://…`, `https://…` | what is there |
-/// | `s3://bucket/key` | that object |
-/// | `s3://bucket/prefix/` | the objects whose keys begin so; a part that begins with a dot is left out, as in a folder |
-/// | a pattern | what matches it: `*` any characters, `**` any folders, `?` one character, `[a-z]` one of these |
+/// | `@list` | one spec per line of the file `list`; empty lines and comments (`# …`) are ignored |
+/// | a file | the file |
+/// | a folder | all files below the folder, except hidden ones (a name that begins with a dot) |
+/// | `http://…`, `https://…` | the object at this URL |
+/// | `s3://bucket/key` | the object |
+/// | `s3://bucket/prefix/` | all objects below the prefix, except hidden ones |
+/// | a pattern | the files that match |
 ///
-/// A file is known by its name, else by its first bytes; what cannot be a page or hold pages is
-/// counted, not read. The same file is read once, however often it is named.
+/// In a pattern, `*` matches any characters, `**` any folders, `?` one character, and `[a-z]` one
+/// character of a range.
 ///
-/// A list may be packed, and may be on another machine itself (`@https://…`). Its lines may then be
-/// relative to that server or bucket, as those of Common Crawl are.
-/// [`RemoteSettings::list_base`](crate::RemoteSettings) says what they are relative to otherwise.
+/// The format of a file is detected by its name or its first bytes. Files that cannot contain pages
+/// are counted and not read. A file that is named several times is read once.
+///
+/// A list may be compressed, and it may be remote (`@https://…`). The lines of a remote list may be
+/// relative to its server or bucket, as those of Common Crawl are.
+/// [`RemoteSettings::list_base`](crate::RemoteSettings::list_base) sets another base.
 pub fn resolve(specs: &[String], settings: &Settings) -> Result<Resolved, Error> {
     if let Some(base) = &settings.base_url {
         name::check_base(base)?;
@@ -179,49 +179,49 @@ pub fn resolve(specs: &[String], settings: &Settings) -> Result<Resolved, Error>
         found: 0,
         unsupported: None,
         client: None,
-        waiting: Vec::new(),
+        pending: Vec::new(),
     };
     for spec in specs {
         resolver.spec(spec)?;
     }
-    resolver.look()?;
+    resolver.inspect()?;
     resolver.finish(specs)
 }
 
 struct Resolver<'a> {
     settings: &'a Settings,
-    /// By what tells one file from another whatever path led to it.
+    /// The inputs by the identity of the file, which does not depend on the path.
     inputs: HashMap<PathBuf, Input>,
     ignored: BTreeMap<IgnoredCause, IgnoredFiles>,
-    /// The lists being read, to find one that contains itself.
+    /// The lists being read, to detect a list that contains itself.
     lists: Vec<PathBuf>,
-    /// How many lists, and lines of them, were read in all.
+    /// The number of lists read, and of their lines.
     lists_read: u64,
     lines_read: u64,
-    /// How many files were to be read, the same one counted as often as it was found.
+    /// The number of files found, with repetitions.
     found: u64,
-    /// What the first file held that is known and not read.
+    /// The format of the first unsupported file.
     unsupported: Option<&'static str>,
-    /// Made when the first object on another machine is named.
+    /// Created for the first remote object.
     client: Option<Arc<Client>>,
-    /// The objects that are still to be looked at: all at once, because each takes its time.
-    waiting: Vec<remote::Waiting>,
+    /// Remote objects to inspect. They are inspected together, because each request takes time.
+    pending: Vec<remote::PendingObject>,
 }
 
-/// The longest list, packed or not.
+/// The longest list in bytes, compressed or not.
 const MAX_LIST: usize = 256 << 20;
-/// How deep lists may name other lists.
+/// The maximum nesting depth of lists.
 const MAX_LIST_DEPTH: usize = 16;
-/// How many lines of lists are followed in all: lists that name each other twice double with each
-/// level.
+/// The maximum number of lines in all lists together: lists that name another list twice double
+/// with each level.
 const MAX_LIST_LINES: u64 = 100_000_000;
-/// How many lists are read in all. Each may be fetched from another machine.
+/// The maximum number of lists. Each may be remote.
 const MAX_LISTS: u64 = 10_000;
-/// A file this many times larger than what it takes on the disk is a hole: no file system
-/// compresses so well.
+/// A file whose size is this many times its size on disk is sparse: no file system compresses so
+/// well.
 #[cfg(unix)]
 const HOLE: u64 = 1_000;
-/// Smaller files may be holes: to read them takes no time.
+/// Smaller files may be sparse: reading them takes no time.
 #[cfg(unix)]
 const SMALL: u64 = 1 << 30;
 
@@ -242,24 +242,27 @@ impl Resolver<'_> {
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => self.folder(path, spec),
             Ok(_) => self.named(path, spec),
-            // A name that exists is never taken for a pattern, whatever characters it has.
+            // A name that exists is not a pattern, whatever characters it contains.
             Err(_) if spec.contains(['*', '?', '[']) => self.pattern(spec),
             Err(error) => Err(Error::from_io(spec, error)),
         }
     }
 
     fn list(&mut self, list: &str) -> Result<(), Error> {
-        let too_many =
-            |problem: String| Error::from_io(&format!("@{list}"), io::Error::other(problem));
+        let too_many = |problem: String| Error::BadList {
+            name: list.to_owned(),
+            problem,
+        };
         if self.lists.len() >= MAX_LIST_DEPTH {
-            let problem = format!("more than {MAX_LIST_DEPTH} lists that name each other");
-            return Err(too_many(problem));
+            return Err(too_many(format!(
+                "lists are nested more than {MAX_LIST_DEPTH} deep"
+            )));
         }
         self.lists_read += 1;
         if self.lists_read > MAX_LISTS {
-            return Err(too_many(format!("more than {MAX_LISTS} lists in all")));
+            return Err(too_many(format!("more than {MAX_LISTS} lists in total")));
         }
-        // What the lines are relative to, if they are no paths.
+        // The base of relative lines, if they are not local paths.
         let mut base = self.settings.remote.list_base.clone();
         let bytes = if list == "-" {
             read_list(io::stdin()).map_err(|error| Error::from_io("@-", error))?
@@ -290,11 +293,11 @@ impl Resolver<'_> {
             }
             self.lines_read += 1;
             if self.lines_read > MAX_LIST_LINES {
-                let problem = format!("more than {MAX_LIST_LINES} lines of lists in all");
+                let problem = format!("more than {MAX_LIST_LINES} lines in all lists together");
                 return Err(too_many(problem));
             }
-            // A list from elsewhere must not be able to name files here: what is no URL is below
-            // its base.
+            // A remote list must not name local files: a line that is not a URL is relative to the
+            // base.
             match (&base, line.strip_prefix('@')) {
                 (Some(base), Some(list)) if !is_remote(list) => {
                     self.list(&below(base, list))?;
@@ -325,11 +328,11 @@ impl Resolver<'_> {
             match path {
                 Err(error) => self.ignore(IgnoredCause::Unreadable, &name::shown(error.path())),
                 Ok(path) if path.is_dir() => self.folder(&path, &name::shown(&path))?,
-                // A pipe that was not asked for by name may wait for a writer for ever.
+                // A pipe that was not named explicitly may wait for a writer for ever.
                 Ok(path) if path.exists() && !path.is_file() => {
                     self.ignore(IgnoredCause::Special, &name::shown(&path));
                 }
-                // A file that cannot be read was not asked for by name: it is counted, as in a
+                // A file that was not named explicitly and cannot be read is counted, as in a
                 // folder.
                 Ok(path) => {
                     let shown = name::shown(&path);
@@ -348,11 +351,10 @@ impl Resolver<'_> {
         }
     }
 
-    /// A file that the user named.
+    /// Adds a file that the user named.
     fn named(&mut self, path: &Path, typed: &str) -> Result<(), Error> {
         let failed = |error| Error::from_io(typed, error);
-        // A pipe that is opened and closed again is lost to the one who writes to it: look before
-        // opening.
+        // Opening and closing a pipe would break it for its writer, so the type is checked first.
         let metadata = fs::metadata(path).map_err(failed)?;
         let shown = name::shown(path);
         if !metadata.is_file() {
@@ -380,10 +382,11 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    /// What a file holds. Nothing if it is not to be read, which is then counted. A file that was
-    /// `named` by the user is read as text even if its name is that of a style sheet.
+    /// Detects the format of a file. A file that cannot be read is counted as ignored, and the
+    /// result is `None`. The content of a file that was `named` by the user is checked even if its
+    /// name is that of a style sheet.
     fn format_of(&mut self, shown: &str, file: &Handle, named: bool) -> io::Result<Option<Format>> {
-        self.format_by(kind::by_name(shown), shown, file, named)
+        self.format_by(guess::by_name(shown), shown, file, named)
     }
 
     fn format_by(
@@ -396,13 +399,13 @@ impl Resolver<'_> {
         if let Some(format) = self.settings.format {
             return Ok(Some(format));
         }
-        let guess = if kind::is_told(by_name, named) {
+        let guess = if guess::is_conclusive(by_name, named) {
             by_name
         } else {
-            kind::by_content(file)?
+            guess::by_content(file)?
         };
         let guess = match guess {
-            Guess::Unsupported(kind::ARCHIVE_OF_FILES) if wacz::is_wacz(file)? => {
+            Guess::Unsupported(guess::ARCHIVE_OF_FILES) if wacz::is_wacz(file)? => {
                 Guess::Format(Format::Wacz)
             }
             guess => guess,
@@ -413,7 +416,7 @@ impl Resolver<'_> {
                     return Ok(Some(format));
                 }
                 self.unsupported
-                    .get_or_insert("JSON that is not one object a line");
+                    .get_or_insert("JSON that is not one object per line");
                 IgnoredCause::Unsupported
             }
             Guess::Unsupported(kind) => {
@@ -442,7 +445,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The URL of a file, which is at `relative` below what the base URL stands for.
+    /// The URL of a file at the path `relative` below the base URL.
     fn url(&self, shown: &str, relative: &str) -> String {
         match &self.settings.base_url {
             Some(base) => name::joined(base, relative),
@@ -455,7 +458,7 @@ impl Resolver<'_> {
             (input.name.len(), &input.name)
         }
         self.found += 1;
-        // Of two names for one file the simpler stays, whatever order they were typed in.
+        // Of two names for one file the simpler one is used, regardless of their order.
         match self.inputs.get(&identity) {
             Some(known) if order(known) <= order(&input) => {}
             _ => {
@@ -480,7 +483,7 @@ impl Resolver<'_> {
         let ignored: Vec<_> = self.ignored.into_values().collect();
         if self.inputs.is_empty() {
             let (name, problem) = match ignored.as_slice() {
-                [] => (first.clone(), "it names no input".into()),
+                [] => (first.clone(), "the list is empty".into()),
                 [only] if only.count == 1 && only.cause == IgnoredCause::Unsupported => {
                     return Err(Error::Unsupported {
                         name: only.example.clone(),
@@ -493,35 +496,38 @@ impl Resolver<'_> {
             return Err(Error::NothingToRead { name, problem });
         }
         let mut inputs: Vec<_> = self.inputs.into_values().collect();
-        // By location as well: two names that are not text may be shown alike.
+        // By location as well: two names that are not UTF-8 may be displayed alike.
         inputs.sort_by(|a, b| (&a.name, &a.location).cmp(&(&b.name, &b.location)));
         Ok(Resolved { inputs, ignored })
     }
 }
 
-/// All of a list, unless it is longer than any list is.
+/// Reads a list, up to the maximum size.
 fn read_list(list: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     list.take(MAX_LIST as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > MAX_LIST {
         return Err(io::Error::other(format!(
-            "a list of more than {MAX_LIST} bytes"
+            "the list is larger than {MAX_LIST} bytes"
         )));
     }
     Ok(bytes)
 }
 
-/// What a list says, unpacked.
+/// Decompresses and decodes a list.
 fn list_text(list: &str, bytes: Vec<u8>) -> Result<String, Error> {
-    let failed = |problem: &str| Error::from_io(&format!("@{list}"), io::Error::other(problem));
+    let failed = |problem: &str| Error::BadList {
+        name: list.to_owned(),
+        problem: problem.to_owned(),
+    };
     let bytes = match packing_of(&bytes) {
         Some(packing) => unpack_front(&bytes, packing, MAX_LIST),
         None => bytes,
     };
     if bytes.len() >= MAX_LIST {
-        return Err(failed("the list is too long"));
+        return Err(failed("the list is too large"));
     }
-    String::from_utf8(bytes).map_err(|_| failed("it is not a list: it is not text in UTF-8"))
+    String::from_utf8(bytes).map_err(|_| failed("the list is not UTF-8 text"))
 }
 
 /// "nothing to read, only 3 not-page (a/b.css), 1 binary (a/c)".
@@ -532,12 +538,12 @@ fn describe(ignored: &[IgnoredFiles]) -> String {
         .map(|files| format!("{} {} ({})", files.count, files.cause, files.example))
         .collect();
     match kinds.as_slice() {
-        [] => "the folders hold nothing to read".into(),
+        [] => "the folders contain nothing to read".into(),
         kinds => format!("nothing to read, only {}", kinds.join(", ")),
     }
 }
 
-/// Whether a file is all hole: to read it would take hours, and give zeros.
+/// Whether a file is sparse: reading it would take hours and yield zeros.
 #[cfg(unix)]
 fn is_hole(metadata: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -550,9 +556,9 @@ fn is_hole(_metadata: &fs::Metadata) -> bool {
     false
 }
 
-/// What tells one file from another whatever path led to it: its real folder and its name. The
-/// file's own real path would cost a look at each of a million files, and would take two links to
-/// one page, which are two pages, for one.
+/// The identity of a file, which does not depend on the path: its canonical folder and its name.
+/// Canonicalising the file itself would take a system call for each of a million files, and would
+/// merge two links to one file, which are two pages.
 fn identity(path: &Path) -> PathBuf {
     let parent = match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => Path::new("."),

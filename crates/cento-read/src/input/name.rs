@@ -5,8 +5,8 @@ use std::path::{Component, Path};
 
 use crate::Error;
 
-/// A path as it is shown and stored: as given, without what means nothing (`./`, `//`), with `/`
-/// between its parts.
+/// Formats a path for messages and tables: as specified, without redundant parts (`./`, `//`), with
+/// `/` as separator.
 pub(super) fn shown(path: &Path) -> String {
     let mut name = String::new();
     for component in path.components() {
@@ -22,7 +22,7 @@ pub(super) fn shown(path: &Path) -> String {
         if !name.is_empty() && !name.ends_with('/') {
             name.push('/');
         }
-        // Two names that differ only in bytes that are not text must not be shown alike.
+        // Names that differ only in bytes that are not UTF-8 must not be displayed alike.
         for chunk in part.as_encoded_bytes().utf8_chunks() {
             name.push_str(chunk.valid());
             for byte in chunk.invalid() {
@@ -34,7 +34,7 @@ pub(super) fn shown(path: &Path) -> String {
     name
 }
 
-/// Refuses a base that would not make URLs.
+/// Checks that a base URL is absolute.
 pub(super) fn check_base(base: &str) -> Result<(), Error> {
     let absolute = base.split_once(':').is_some_and(|(scheme, rest)| {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -52,7 +52,7 @@ pub(super) fn check_base(base: &str) -> Result<(), Error> {
     }
 }
 
-/// The URL of what is at `relative` below `base`.
+/// Joins a base URL and a relative path.
 pub(super) fn joined(base: &str, relative: &str) -> String {
     let mut url = base.to_owned();
     if !url.ends_with('/') {
@@ -60,7 +60,7 @@ pub(super) fn joined(base: &str, relative: &str) -> String {
     }
     let mut first = true;
     for part in relative.split('/') {
-        // A base is not escaped from: what lies beside it is taken to lie below.
+        // The result is always below the base.
         if part.is_empty() || part == ".." {
             continue;
         }
@@ -69,7 +69,8 @@ pub(super) fn joined(base: &str, relative: &str) -> String {
         }
         first = false;
         for byte in part.bytes() {
-            // What the standard lets stand in a path. A percent sign in a file's name is just that.
+            // The characters that the standard allows in a path. A percent sign in a file name is
+            // escaped like others.
             if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte) {
                 url.push(char::from(byte));
             } else {
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_shown_as_given_without_what_means_nothing() {
+    fn a_path_is_displayed_without_redundant_parts() {
         for (path, name) in [
             ("a/b.html", "a/b.html"),
             ("./a//b.html", "a/b.html"),
@@ -99,7 +100,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn names_that_are_not_text_stay_apart() {
+    fn names_that_are_not_utf8_remain_distinct() {
         use std::ffi::OsStr;
         use std::os::unix::ffi::OsStrExt;
         let name = |bytes: &[u8]| shown(Path::new(OsStr::from_bytes(bytes)));
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_below_a_base_gets_a_url_that_leads_to_it() {
+    fn the_url_of_a_file_is_the_base_and_its_escaped_path() {
         for (base, relative, url) in [
             ("https://a.org", "b/c.html", "https://a.org/b/c.html"),
             ("https://a.org/x/", "c d.html", "https://a.org/x/c%20d.html"),
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_is_an_absolute_url() {
+    fn a_base_url_must_be_absolute() {
         for good in ["https://a.org", "http://a/", "ftp://a/b/c"] {
             assert!(check_base(good).is_ok(), "{good}");
         }

@@ -1,19 +1,19 @@
-//! Opening an input.
+//! Opens inputs.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
-use super::kind::{self, Guess};
+use super::guess::{self, Guess};
 use super::{IgnoredCause, Input, Location};
 use crate::arc::{self, ArcReader};
 use crate::bytes::{
-    Ahead, FRONT, Handle, Origin, Source, Stream, Trouble, packing_named, packing_of,
+    Ahead, ByteOrigin, ByteSource, FRONT, Handle, Stream, StreamError, packing_named, packing_of,
 };
 use crate::decode::sniff;
 use crate::json::LineReader;
-use crate::reader::Records;
-use crate::remote::{Body, Ranged};
+use crate::reader::RecordReader;
+use crate::remote::{RangeReader, RemoteBody};
 use crate::single::SingleReader;
 use crate::table::TableReader;
 use crate::wacz::WaczReader;
@@ -22,27 +22,29 @@ use crate::warc::header;
 use crate::{Error, Format, Packing, Reader, Settings, Start};
 
 impl Location {
-    /// Whether it can be read from any place.
+    /// Whether it can be read at any offset.
     fn is_random(&self) -> bool {
         matches!(self, Location::File(_) | Location::Remote(_))
     }
 
-    /// For reading at any place.
+    /// Opens it for reading at any offset.
     pub(crate) fn handle(&self) -> io::Result<Handle> {
         match self {
             Location::File(path) | Location::Pipe(path) => Handle::local(File::open(path)?),
-            Location::Remote(object) => Ok(Handle::remote(Ranged::new(object.clone(), Vec::new()))),
+            Location::Remote(object) => {
+                Ok(Handle::remote(RangeReader::new(object.clone(), Vec::new())))
+            }
             Location::Stdin => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
-    /// For reading up to `end`, from any place before it.
-    pub(crate) fn range(&self, end: u64) -> io::Result<Origin> {
+    /// Opens it for reading up to `end`, at any offset before it.
+    pub(crate) fn range(&self, end: u64) -> io::Result<ByteOrigin> {
         match self {
             Location::File(path) | Location::Pipe(path) => {
-                Ok(Origin::Range(File::open(path)?, end))
+                Ok(ByteOrigin::Range(File::open(path)?, end))
             }
-            Location::Remote(object) => Ok(Origin::Remote(Box::new(Body::new(
+            Location::Remote(object) => Ok(ByteOrigin::Remote(Box::new(RemoteBody::new(
                 object.clone(),
                 0,
                 Some(end),
@@ -51,7 +53,7 @@ impl Location {
         }
     }
 
-    /// For reading from `begin` up to `end`, once.
+    /// Opens it for reading once from `begin` to `end`.
     pub(crate) fn part(&self, begin: u64, end: u64) -> io::Result<Box<dyn Read + Send>> {
         match self {
             Location::File(path) | Location::Pipe(path) => {
@@ -59,15 +61,17 @@ impl Location {
                 file.seek(SeekFrom::Start(begin))?;
                 Ok(Box::new(file.take(end.saturating_sub(begin))))
             }
-            Location::Remote(object) => Ok(Box::new(Body::new(object.clone(), begin, Some(end)))),
+            Location::Remote(object) => {
+                Ok(Box::new(RemoteBody::new(object.clone(), begin, Some(end))))
+            }
             Location::Stdin => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 }
 
 impl Input {
-    /// Begins to read, at `from`: at once where the format allows it, else after reading and
-    /// passing over what comes before. A stream can be opened once only.
+    /// Opens the input at `from`. If the format does not allow reading to begin there, earlier
+    /// records are read and dropped. A stream can be opened only once.
     pub fn open(&self, settings: &Settings, from: Start) -> Result<Reader, Error> {
         let failed = |error| Error::from_io(&self.name, error);
         let name: Arc<str> = self.name.as_str().into();
@@ -85,29 +89,29 @@ impl Input {
             _ => {}
         }
         let origin = match &self.location {
-            Location::Stdin => Origin::Stream(Box::new(std::io::stdin())),
-            Location::Pipe(path) => Origin::Stream(Box::new(File::open(path).map_err(failed)?)),
+            Location::Stdin => ByteOrigin::Stream(Box::new(std::io::stdin())),
+            Location::Pipe(path) => ByteOrigin::Stream(Box::new(File::open(path).map_err(failed)?)),
             Location::File(path) => {
                 let file = File::open(path).map_err(failed)?;
                 let length = file.metadata().map_err(failed)?.len();
-                Origin::File(file, length)
+                ByteOrigin::File(file, length)
             }
             Location::Remote(object) => {
-                Origin::Remote(Box::new(Body::new(object.clone(), 0, None)))
+                ByteOrigin::Remote(Box::new(RemoteBody::new(object.clone(), 0, None)))
             }
         };
-        let mut source = Source::new(origin);
-        source.ensure(sniff::LOOKED_AT).map_err(failed)?;
+        let mut source = ByteSource::new(origin);
+        source.ensure(sniff::SNIFFED_BYTES).map_err(failed)?;
         let format = match self.format {
             Some(format) => format,
             None => {
-                let mut looked_at = sniff::LOOKED_AT;
+                let mut front_bytes = sniff::SNIFFED_BYTES;
                 if packing_of(source.available()).is_some() {
-                    looked_at = FRONT;
-                    source.ensure(looked_at).map_err(failed)?;
+                    front_bytes = FRONT;
+                    source.ensure(front_bytes).map_err(failed)?;
                 }
                 let front = source.available();
-                self.format_of_stream(front, front.len() < looked_at)?
+                self.format_of_stream(front, front.len() < front_bytes)?
             }
         };
         let packing = self.packing(source.available());
@@ -119,10 +123,10 @@ impl Input {
         };
         let mut stream = Stream::with_help(source, packing, ahead).within(&settings.limits);
         let seek = |stream: &mut Stream| match stream.seek(from.offset) {
-            Err(Trouble::Io(error)) => Err(failed(error)),
+            Err(StreamError::Io(error)) => Err(failed(error)),
             _ => Ok(()),
         };
-        let records: Box<dyn Records + Send> = match format {
+        let records: Box<dyn RecordReader + Send> = match format {
             Format::Parquet | Format::Wacz => {
                 return Err(Error::NeedsFile {
                     name: self.name.clone(),
@@ -157,10 +161,10 @@ impl Input {
     }
 
     fn format_of_stream(&self, front: &[u8], whole: bool) -> Result<Format, Error> {
-        match kind::by_front(front, whole) {
+        match guess::by_front(front, whole) {
             Guess::Format(format) => Ok(format),
-            // What is in a zip is told at its end; the most useful thing it can be is this.
-            Guess::Unsupported(kind::ARCHIVE_OF_FILES) => Ok(Format::Wacz),
+            // The directory of a zip is at its end. The most likely useful content is a WACZ.
+            Guess::Unsupported(guess::ARCHIVE_OF_FILES) => Ok(Format::Wacz),
             Guess::Unsupported(kind) => Err(Error::Unsupported {
                 name: self.name.clone(),
                 kind: kind.into(),
@@ -172,8 +176,8 @@ impl Input {
         }
     }
 
-    /// How the input is packed: as its first bytes show, whatever its name says. Only when they
-    /// show nothing at all, as in a file damaged from the start, is its name believed.
+    /// The compression format by the first bytes of the input. If they show nothing, as in a file
+    /// that is damaged from the beginning, the name decides.
     fn packing(&self, front: &[u8]) -> Packing {
         let begin = front.trim_ascii_start();
         let shows = header::begins(begin) || begin.starts_with(arc::BEGINNING);

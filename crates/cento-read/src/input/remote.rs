@@ -1,18 +1,20 @@
-//! Objects on other machines.
+//! Remote inputs.
 
 use std::sync::Arc;
 
-use super::{IgnoredCause, Input, Location, Resolver, kind};
+use super::{IgnoredCause, Input, Location, Resolver, guess};
 use crate::bytes::{FRONT, Handle, unpacked_name};
 use crate::decode::sniff;
-use crate::remote::{Address, Client, Facts, Failure, Listed, Object, Ranged, Wanted};
-use crate::{Error, RemoteTrouble};
+use crate::remote::{
+    Address, Client, Inspection, ListedObject, Object, ObjectFacts, RangeReader, TransferFailure,
+};
+use crate::{Error, RemoteErrorKind};
 
-/// An object that is to be looked at.
-pub(super) struct Waiting {
+/// A remote object to inspect.
+pub(super) struct PendingObject {
     address: Address,
-    facts: Facts,
-    /// The key below the prefix that was typed; nothing if the object itself was.
+    facts: ObjectFacts,
+    /// The key relative to the prefix that the user named. None if the user named the object.
     relative: Option<String>,
 }
 
@@ -21,12 +23,12 @@ impl Resolver<'_> {
         if let Some(client) = &self.client {
             return Ok(client.clone());
         }
-        let client = Client::new(&self.settings.remote)
-            .map_err(|error| Error::from_io("the network", error))?;
+        let client =
+            Client::new(&self.settings.remote).map_err(|source| Error::Network { source })?;
         Ok(self.client.insert(client).clone())
     }
 
-    /// A URL that the user typed.
+    /// Adds the objects for a URL that the user named.
     pub(super) fn remote(&mut self, typed: &str) -> Result<(), Error> {
         let address = Address::parse(typed)?;
         match &address {
@@ -37,9 +39,9 @@ impl Resolver<'_> {
                 self.keys(bucket, key, typed)
             }
             _ => {
-                self.waiting.push(Waiting {
+                self.pending.push(PendingObject {
                     address,
-                    facts: Facts::default(),
+                    facts: ObjectFacts::default(),
                     relative: None,
                 });
                 Ok(())
@@ -47,31 +49,32 @@ impl Resolver<'_> {
         }
     }
 
-    /// Everything below a prefix, as if it were a folder.
+    /// Adds everything below a prefix, like a folder.
     fn prefix(&mut self, bucket: &str, prefix: &str, typed: &str) -> Result<(), Error> {
         let listed = self.client()?.list(bucket, prefix, false)?;
-        let before = self.waiting.len();
+        let before = self.pending.len();
         let keys: Vec<String> = listed
             .iter()
             .map(|object| object.address.path().to_owned())
             .collect();
         for (object, key) in listed.into_iter().zip(&keys) {
-            // Consoles leave empty objects behind to show folders.
+            // Web consoles create empty objects for folders.
             let below = format!("{key}/");
             let at = keys.partition_point(|other| *other < below);
             let is_folder = key.len() < prefix.len()
                 || keys.get(at).is_some_and(|other| other.starts_with(&below));
             if object.facts.length != Some(0) || !is_folder {
-                self.come_across(object, prefix);
+                self.add_listed(object, prefix);
             }
         }
-        if self.waiting.len() == before {
+        if self.pending.len() == before {
             self.ignore(IgnoredCause::EmptyFolder, typed);
         }
         Ok(())
     }
 
-    /// The objects whose keys match a pattern. Only those are listed that begin like it.
+    /// Adds the objects whose keys match a pattern. Lists only keys with the literal prefix of the
+    /// pattern.
     fn keys(&mut self, bucket: &str, pattern: &str, typed: &str) -> Result<(), Error> {
         let matcher = glob::Pattern::new(pattern).map_err(|error| Error::BadPattern {
             pattern: typed.into(),
@@ -89,7 +92,7 @@ impl Resolver<'_> {
             let key = object.address.path();
             if matcher.matches_with(key, options) || key == pattern {
                 any = true;
-                self.come_across(object, folder);
+                self.add_listed(object, folder);
             }
         }
         if any {
@@ -101,11 +104,11 @@ impl Resolver<'_> {
         }
     }
 
-    fn come_across(&mut self, object: Listed, prefix: &str) {
+    fn add_listed(&mut self, object: ListedObject, prefix: &str) {
         let key = object.address.path();
         let relative = key.strip_prefix(prefix).unwrap_or(key).to_owned();
         if !relative.split('/').any(|part| part.starts_with('.')) {
-            self.waiting.push(Waiting {
+            self.pending.push(PendingObject {
                 address: object.address,
                 facts: object.facts,
                 relative: Some(relative),
@@ -113,22 +116,22 @@ impl Resolver<'_> {
         }
     }
 
-    /// Looks at all objects that were named or come across, and adds those that are to be read.
-    pub(super) fn look(&mut self) -> Result<(), Error> {
-        while !self.waiting.is_empty() {
-            let waiting = std::mem::take(&mut self.waiting);
+    /// Inspects all pending objects and adds those that can be read.
+    pub(super) fn inspect(&mut self) -> Result<(), Error> {
+        while !self.pending.is_empty() {
+            let waiting = std::mem::take(&mut self.pending);
             let client = self.client()?;
-            let mut asked = Vec::new();
+            let mut inspections = Vec::new();
             for object in &waiting {
                 if let Some(front) = self.front(object) {
-                    asked.push(Wanted {
+                    inspections.push(Inspection {
                         address: object.address.clone(),
                         facts: object.facts.clone(),
                         front,
                     });
                 }
             }
-            let mut answers = client.look(asked).into_iter();
+            let mut answers = client.inspect(inspections).into_iter();
             for mut object in waiting {
                 let mut bytes = Vec::new();
                 if self.front(&object).is_some()
@@ -140,49 +143,52 @@ impl Resolver<'_> {
                             bytes = front;
                         }
                         Err(failure) => {
-                            self.not_there(&object, failure)?;
+                            self.add_missing(&object, failure)?;
                             continue;
                         }
                     }
                 }
-                self.looked_at(&client, object, bytes)?;
+                self.add_inspected(&client, object, bytes)?;
             }
         }
         Ok(())
     }
 
-    /// How many of its first bytes have to be seen in order to know what it is; nothing if all is
-    /// known.
-    fn front(&self, object: &Waiting) -> Option<u64> {
+    /// The number of first bytes needed to detect the format. None if everything is known.
+    fn front(&self, object: &PendingObject) -> Option<u64> {
         let named = object.relative.is_none();
-        let by_name = kind::by_name(object.address.path());
-        if self.settings.format.is_some() || kind::is_told(by_name, named) {
-            // Of one that was listed the length is known.
+        let by_name = guess::by_name(object.address.path());
+        if self.settings.format.is_some() || guess::is_conclusive(by_name, named) {
+            // The length of a listed object is known.
             return named.then_some(1);
         }
         let path = object.address.path().to_ascii_lowercase();
         let is_packed = unpacked_name(&path) != path;
-        // Enough for nearly all; for what turns out to need more, more is fetched.
+        // Enough for nearly all objects. More is fetched if needed.
         Some(if is_packed {
             FRONT
         } else {
-            sniff::LOOKED_AT + 1
+            sniff::SNIFFED_BYTES + 1
         } as u64)
     }
 
-    /// An object that cannot be had. If it was typed, that is an error, as it is for a file, unless
-    /// it is a prefix without its slash.
-    fn not_there(&mut self, object: &Waiting, failure: Failure) -> Result<(), Error> {
+    /// Handles an object that cannot be read. If the user named it, that is an error, as for a
+    /// file, unless the name is a prefix without its slash.
+    fn add_missing(
+        &mut self,
+        object: &PendingObject,
+        failure: TransferFailure,
+    ) -> Result<(), Error> {
         let name = object.address.name();
-        if object.relative.is_some() && failure.trouble != RemoteTrouble::Unreachable {
+        if object.relative.is_some() && failure.kind != RemoteErrorKind::Unreachable {
             self.ignore(IgnoredCause::Unreadable, &name);
             return Ok(());
         }
-        if let (RemoteTrouble::Missing, Address::S3 { bucket, key }) =
-            (failure.trouble, &object.address)
+        if let (RemoteErrorKind::Missing, Address::S3 { bucket, key }) =
+            (failure.kind, &object.address)
         {
             let prefix = format!("{key}/");
-            // Who may not list cannot be told more than that the object is missing.
+            // Without permission to list, the error is only that the object is missing.
             let below = self.client()?.list(bucket, &prefix, true);
             if below.is_ok_and(|below| !below.is_empty()) {
                 return self.prefix(bucket, &prefix, &name);
@@ -191,17 +197,17 @@ impl Resolver<'_> {
         Err(failure.into())
     }
 
-    fn looked_at(
+    fn add_inspected(
         &mut self,
         client: &Arc<Client>,
-        waiting: Waiting,
+        pending: PendingObject,
         front: Vec<u8>,
     ) -> Result<(), Error> {
-        let Waiting {
+        let PendingObject {
             address,
             facts,
             relative,
-        } = waiting;
+        } = pending;
         let shown = address.name();
         let identity = match &address {
             Address::Http(url) => url.as_str().to_owned(),
@@ -210,24 +216,24 @@ impl Resolver<'_> {
         let path = address.path().to_owned();
         let is_page = matches!(address, Address::Http(_));
         let object = Object::new(client.clone(), address, facts);
-        let handle = Handle::remote(Ranged::new(object.clone(), front));
-        let format = match self.format_by(kind::by_name(&path), &shown, &handle, relative.is_none())
-        {
-            Ok(Some(format)) => format,
-            Ok(None) => return Ok(()),
-            Err(error) => {
-                return match Error::from_io(&shown, error) {
-                    error if relative.is_none() || error.is_outage() => Err(error),
-                    _ => {
-                        self.ignore(IgnoredCause::Unreadable, &shown);
-                        Ok(())
-                    }
-                };
-            }
-        };
+        let handle = Handle::remote(RangeReader::new(object.clone(), front));
+        let format =
+            match self.format_by(guess::by_name(&path), &shown, &handle, relative.is_none()) {
+                Ok(Some(format)) => format,
+                Ok(None) => return Ok(()),
+                Err(error) => {
+                    return match Error::from_io(&shown, error) {
+                        error if relative.is_none() || error.is_outage() => Err(error),
+                        _ => {
+                            self.ignore(IgnoredCause::Unreadable, &shown);
+                            Ok(())
+                        }
+                    };
+                }
+            };
         let input = Input {
             url: match relative {
-                // A page on the web has its URL already.
+                // A page on the web has a URL already.
                 _ if is_page => shown.clone(),
                 Some(relative) => self.url(&shown, &relative),
                 None => self.url(&shown, &path),

@@ -1,4 +1,4 @@
-//! What tells that a file has changed.
+//! Detects changed files.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -9,19 +9,18 @@ use sha1::{Digest, Sha1};
 
 use super::{Input, Location};
 
-/// Files up to this size are digested whole.
+/// Files up to this size are digested completely.
 const WHOLE: u64 = 64 << 10;
-/// Of larger ones, so many pieces of this size, the first and the last bytes among them.
+/// The number of pieces of larger files that are digested, including the first and the last bytes.
 const PIECES: u64 = 16;
 const PIECE: u64 = 4 << 10;
 
 impl Input {
-    /// Notes in [`Input::version`] what tells that the file has changed, if it is a file that can
-    /// be read.
+    /// Sets [`Input::version`] of a file that can be read.
     ///
-    /// That is the digest of a file of up to 64 KiB. A larger one would cost as much to digest as
-    /// to read, so it is a digest of 16 pieces of it and the time at which it was last changed: an
-    /// edit of the same size shows in one of the two.
+    /// The version of a file of up to 64 KiB is its digest. Digesting a larger file would take as
+    /// long as reading it, so its version consists of the digest of 16 pieces and the time of its
+    /// last modification: an edit that keeps the size changes one of the two.
     pub fn identify(&mut self) {
         if let (Location::File(path), None) = (&self.location, &self.version) {
             self.version = version_of(path).ok();
@@ -41,7 +40,7 @@ fn version_of(path: &Path) -> io::Result<String> {
         return Ok(format!("sha1:{}", hex(digest)));
     }
     for number in 0..PIECES {
-        // The last piece ends where the file ends.
+        // The last piece ends at the end of the file.
         let begin = (length - PIECE) / (PIECES - 1) * number;
         let begin = if number == PIECES - 1 {
             length - PIECE
@@ -74,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_edit_of_the_same_size_shows() {
+    fn an_edit_of_the_same_size_changes_the_version() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.txt");
         let version = || version_of(&path).unwrap();
@@ -89,7 +88,7 @@ mod tests {
                 assert_ne!(before, version(), "{size}");
             }
         }
-        // In a large file, even where no piece lies: it is the time that tells.
+        // In a large file, an edit outside the pieces changes the time.
         let mut large = vec![b'a'; 1_000_000];
         fs::write(&path, &large).unwrap();
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1);
@@ -102,7 +101,7 @@ mod tests {
         large[10_000] = b'b';
         fs::write(&path, &large).unwrap();
         assert_ne!(before, version());
-        // A small file that was copied anew is the same.
+        // A new copy of a small file has the same version.
         fs::write(&path, "small").unwrap();
         let before = version();
         set(time);

@@ -1,4 +1,4 @@
-//! Folders.
+//! Walks folders.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -12,7 +12,8 @@ impl Resolver<'_> {
     /// Adds the files in `root` and below.
     pub(super) fn folder(&mut self, root: &Path, typed: &str) -> Result<(), Error> {
         let before = self.found;
-        // A link may lead back up, or many links to one place. Each folder is read once.
+        // Links may lead back up, and several links may lead to one folder. Each folder is read
+        // once.
         let mut seen = HashSet::new();
         let top = root.canonicalize().ok();
         let mut waiting = vec![root.to_path_buf()];
@@ -56,8 +57,7 @@ impl Resolver<'_> {
                     Err(_) => self.ignore(IgnoredCause::Unreadable, &name::shown(&path)),
                 }
             }
-            // The first is to be taken first, so that of two links to one folder it is always the
-            // same that counts.
+            // In order, so that of two links to one folder always the same one is read.
             waiting.extend(folders.into_iter().rev());
         }
         if self.found == before {
@@ -90,20 +90,23 @@ impl Resolver<'_> {
     }
 }
 
-/// Whether the path is a link to something that is not below the folder that is read. What is in
-/// that folder may be from others, and must not be able to name files of the one who reads it.
+/// Whether the path is a link to something outside the folder. The folder may come from somebody
+/// else, and its links must not expose other files of the user.
 fn leads_out(path: &Path, top: Option<&Path>) -> bool {
     let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
     is_link
         && match (path.canonicalize(), top) {
             (Ok(real), Some(top)) => !real.starts_with(top),
-            // A link to nothing leads nowhere: that is told where it is opened.
+            // A dangling link is reported when it is opened.
             _ => false,
         }
 }
 
-/// Whether a folder below the one that is read is a corpus: its tables are no pages, and an index
-/// that is written into the folder it reads must find the same inputs when it is resumed.
+/// Whether a subfolder is a corpus. Its tables are not pages, and an index that is written into the
+/// folder that it reads must find the same inputs when it is resumed.
+///
+/// Unlike the command line, this does not look for `manifest.json`: the folder of a web application
+/// has a file of this name too, and its pages are read.
 fn is_corpus(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension == "cento")

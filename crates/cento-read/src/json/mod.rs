@@ -1,8 +1,8 @@
-//! JSON Lines: one object a line.
+//! JSON Lines: one object per line.
 //!
-//! Reading only finds the lines; taking them apart is left to [`decode`](crate::decode), which runs
-//! on every core. The first lines are taken apart here as well, until each field that the user
-//! named has been seen: a name that nothing has is a mistake to tell of, not an empty column.
+//! The reader only finds lines. They are parsed by [`decode`](crate::decode), which runs on all
+//! cores. The first lines are also parsed here, until each field that the user named has been seen:
+//! a name that does not occur is an error, not an empty column.
 
 mod nesting;
 mod pick;
@@ -11,17 +11,17 @@ mod probe;
 use std::sync::Arc;
 
 pub(crate) use nesting::{may_exceed, nesting};
-pub(crate) use pick::{Plan, Value};
-use probe::Probe;
+pub(crate) use pick::{FieldPlan, FieldValue};
+use probe::FieldProbe;
 
-use crate::bytes::{Beginning, Filled, Stream, Trouble};
-use crate::reader::{Records, following, from_first};
-use crate::record::{Body, Told};
+use crate::bytes::{Beginning, Filled, Stream, StreamError};
+use crate::reader::{RecordReader, following, from_first};
+use crate::record::{RecordBody, RecordMetadata};
 use crate::{
     Cause, Error, FieldMap, Ignored, IgnoredKind, Item, Packing, Place, Record, Skipped, Start,
 };
 
-/// How a member looks that may begin a line.
+/// How a member begins that may begin a line.
 const OBJECT: Beginning = Beginning {
     reach: 1,
     fits: |front| front == b"{",
@@ -32,30 +32,30 @@ pub(crate) struct LineReader {
     stream: Stream,
     packing: Packing,
     input: Arc<str>,
-    plan: Arc<Plan>,
+    plan: Arc<FieldPlan>,
     max_line_bytes: u64,
     /// The ordinal of the next line.
     ordinal: u32,
     /// The ordinal of the first line to deliver.
     first: u32,
-    /// Watches for the fields that the user named; gone once all are seen.
-    probe: Option<Probe>,
-    /// How long the line before was.
+    /// Checks for the fields that the user named. None once all have been seen.
+    probe: Option<FieldProbe>,
+    /// The length of the previous line.
     last_bytes: usize,
 }
 
-/// Room for a line before any of it is seen.
+/// The most memory that is reserved for a line before it is read.
 const MOST_RESERVED: usize = 1 << 16;
 
-/// What a line turned out to be.
-enum Line {
+/// The result of reading a line.
+enum LineOutcome {
     Whole(Vec<u8>),
     TooLong(u64),
     Damaged(Cause, String),
 }
 
 impl LineReader {
-    /// Reads on from where `stream` is, which is at `from`.
+    /// Reads from the current position of `stream`, which is at `from`.
     pub(crate) fn new(
         stream: Stream,
         packing: Packing,
@@ -68,18 +68,18 @@ impl LineReader {
             stream,
             packing,
             input,
-            plan: Arc::new(Plan::new(fields)),
+            plan: Arc::new(FieldPlan::new(fields)),
             max_line_bytes,
             ordinal: from.ordinal.saturating_sub(from.skip),
             first: from.ordinal,
-            // What an earlier run saw of the input it did not write down.
-            probe: (from.ordinal == 0).then(|| Probe::new(fields)),
+            // An earlier run does not record which fields it has seen.
+            probe: (from.ordinal == 0).then(|| FieldProbe::new(fields)),
             last_bytes: 0,
         }
     }
 
-    fn line(&mut self) -> Result<Option<Line>, Error> {
-        // Lines of one file are of about one length.
+    fn line(&mut self) -> Result<Option<LineOutcome>, Error> {
+        // Lines of one file have similar lengths.
         let mut line = Vec::with_capacity(self.last_bytes.min(MOST_RESERVED));
         let mut length = 0;
         let mut begun = false;
@@ -105,26 +105,30 @@ impl LineReader {
                 Ok(Filled::MemberEnd) => match self.stream.next_member() {
                     Ok(true) => {}
                     Ok(false) => break Ok(()),
-                    Err(trouble) => break Err(trouble),
+                    Err(error) => break Err(error),
                 },
-                Err(trouble) => break Err(trouble),
+                Err(error) => break Err(error),
             }
         };
         let (cause, detail) = match ended {
             Ok(()) if !begun => return Ok(None),
-            Ok(()) if length > self.max_line_bytes => return Ok(Some(Line::TooLong(length))),
+            Ok(()) if length > self.max_line_bytes => {
+                return Ok(Some(LineOutcome::TooLong(length)));
+            }
             Ok(()) => {
                 self.last_bytes = line.len();
-                return Ok(Some(Line::Whole(line)));
+                return Ok(Some(LineOutcome::Whole(line)));
             }
-            Err(Trouble::Io(error)) => return Err(Error::from_io(&self.input, error)),
-            Err(Trouble::Damaged(cause, detail)) => (cause, detail),
-            Err(Trouble::Truncated) => (Cause::Truncated, "the compressed data stop".into()),
+            Err(StreamError::Io(error)) => return Err(Error::from_io(&self.input, error)),
+            Err(StreamError::Damaged(cause, detail)) => (cause, detail),
+            Err(StreamError::Truncated) => {
+                (Cause::Truncated, "the compressed data are truncated".into())
+            }
         };
-        // A member that begins with an object most likely begins with a line.
+        // A member that begins with an object probably begins with a line.
         match self.stream.find_member(OBJECT) {
-            Err(Trouble::Io(error)) => Err(Error::from_io(&self.input, error)),
-            _ => Ok(Some(Line::Damaged(cause, detail))),
+            Err(StreamError::Io(error)) => Err(Error::from_io(&self.input, error)),
+            _ => Ok(Some(LineOutcome::Damaged(cause, detail))),
         }
     }
 
@@ -154,11 +158,11 @@ impl LineReader {
             },
         };
         Ok(Some(match line {
-            Line::Whole(line) if line.trim_ascii().is_empty() => Item::Ignored(Ignored {
+            LineOutcome::Whole(line) if line.trim_ascii().is_empty() => Item::Ignored(Ignored {
                 place,
                 kind: IgnoredKind::Blank,
             }),
-            Line::Whole(line) => {
+            LineOutcome::Whole(line) => {
                 if let Some(probe) = &mut self.probe
                     && probe.sees_all(&line, &self.input)?
                 {
@@ -170,19 +174,19 @@ impl LineReader {
                     ip: None,
                     fetched: None,
                     input: self.input.clone(),
-                    told: Told::default(),
-                    body: Body::Json {
+                    metadata: RecordMetadata::default(),
+                    body: RecordBody::Json {
                         line,
                         plan: self.plan.clone(),
                     },
                 })
             }
-            Line::TooLong(length) => Item::Skipped(Skipped {
+            LineOutcome::TooLong(length) => Item::Skipped(Skipped {
                 place,
                 cause: Cause::LineTooLong,
                 detail: format!("{length} bytes, the limit is {}", self.max_line_bytes),
             }),
-            Line::Damaged(cause, detail) => Item::Skipped(Skipped {
+            LineOutcome::Damaged(cause, detail) => Item::Skipped(Skipped {
                 place,
                 cause,
                 detail,
@@ -191,7 +195,7 @@ impl LineReader {
     }
 }
 
-impl Records for LineReader {
+impl RecordReader for LineReader {
     fn next(&mut self) -> Result<Option<Item>, Error> {
         from_first(self.first, || self.item())
     }

@@ -1,15 +1,14 @@
-//! How deep the objects and lists of a line stand within each other.
+//! The nesting depth of JSON lines.
 
 use memchr::{memchr2, memchr2_iter};
 
-/// Whether objects and lists of `line` may stand more than `limit` deep within each other. No means
-/// no, and is found without looking at strings if there are not even so many brackets.
+/// Whether the nesting depth of `line` may exceed `limit`. A quick check that only counts brackets;
+/// a negative result is certain.
 pub(crate) fn may_exceed(line: &[u8], limit: u32) -> bool {
     memchr2_iter(b'{', b'[', line).nth(limit as usize).is_some()
 }
 
-/// The deepest nesting of objects and lists in `line`, whether it is sound or not. Without a stack
-/// of its own, so that no line is too deep for it.
+/// The nesting depth of `line`, which need not be valid JSON. Not recursive, so any depth is safe.
 pub(crate) fn nesting(line: &[u8]) -> u32 {
     let (mut depth, mut deepest) = (0_u32, 0);
     let mut at = 0;
@@ -28,14 +27,14 @@ pub(crate) fn nesting(line: &[u8]) -> u32 {
     deepest
 }
 
-/// Where the string ends whose first character is at `at`: behind its quotation mark.
+/// The offset after the closing quotation mark of the string whose first character is at `at`.
 fn string_end(line: &[u8], mut at: usize) -> usize {
     while let Some(found) = line.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
         at += found;
         if line[at] == b'"' {
             return at + 1;
         }
-        // Whatever is escaped, it does not end the string.
+        // An escaped character does not end the string.
         at += 2;
     }
     line.len()
@@ -46,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn brackets_count_outside_strings_only() {
+    fn brackets_in_strings_do_not_count() {
         for (line, deepest) in [
             ("", 0),
             ("1", 0),

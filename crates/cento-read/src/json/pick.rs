@@ -1,4 +1,4 @@
-//! Picks a few fields out of a JSON object without building the rest.
+//! Parses only the needed fields of a JSON object.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,18 +7,18 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 
 use crate::{FieldMap, Role};
 
-/// Which fields to pick, as a tree of keys.
+/// The fields to pick, as a tree of keys.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Plan {
+pub(crate) struct FieldPlan {
     root: Node,
-    /// The role of each field, and of two fields for one role the better one first.
+    /// The role of each field. Fields for the same role are in order of preference.
     fields: Vec<Role>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Node {
     children: Vec<(String, Node)>,
-    /// The fields (positions in `Plan::fields`) whose path ends here: several if one field plays
+    /// The fields (indexes into `FieldPlan::fields`) whose path ends here: several if one field has
     /// several roles.
     fields: Vec<usize>,
 }
@@ -47,45 +47,45 @@ impl Node {
     }
 }
 
-/// The fields that were there, by their place in the plan.
+/// The values of the fields, by their index in the plan.
 #[derive(Debug, Default)]
 pub(crate) struct Picked<'a> {
-    values: Vec<Option<Value<'a>>>,
+    values: Vec<Option<FieldValue<'a>>>,
 }
 
-/// What a field held.
+/// The value of a field.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value<'a> {
+pub(crate) enum FieldValue<'a> {
     Text(Cow<'a, str>),
     Number(String),
-    /// Null, or something that cannot be a text: an object, a list.
+    /// Null, or a value that cannot be text: an object, a list.
     Other,
 }
 
-impl<'a> Value<'a> {
+impl<'a> FieldValue<'a> {
     pub(crate) fn into_text(self) -> Cow<'a, str> {
         match self {
-            Value::Text(text) => text,
-            Value::Number(number) => Cow::Owned(number),
-            Value::Other => Cow::Borrowed(""),
+            FieldValue::Text(text) => text,
+            FieldValue::Number(number) => Cow::Owned(number),
+            FieldValue::Other => Cow::Borrowed(""),
         }
     }
 }
 
-impl Plan {
-    /// The plan for what the user named, and for the usual names of what the user did not.
+impl FieldPlan {
+    /// A plan for the fields that the user assigned, and for the usual names of other roles.
     pub(crate) fn new(fields: &FieldMap) -> Self {
-        Plan::for_roles(fields, &Role::ALL)
+        FieldPlan::for_roles(fields, &Role::ALL)
     }
 
     /// A plan for some roles only.
     pub(crate) fn for_roles(fields: &FieldMap, roles: &[Role]) -> Self {
-        let mut plan = Plan::default();
+        let mut plan = FieldPlan::default();
         for &role in roles {
             for name in fields.names(role) {
                 let field = plan.fields.len();
                 plan.fields.push(role);
-                // A dot may be part of a name as well as lead into a nested object.
+                // A dot may be part of a name or separate nested names.
                 plan.root.add(&[name], field);
                 if name.contains('.') {
                     plan.root.add(&name.split('.').collect::<Vec<_>>(), field);
@@ -99,8 +99,8 @@ impl Plan {
     pub(crate) fn pick<'a>(&self, line: &'a [u8]) -> Result<Picked<'a>, serde_json::Error> {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         self.pick_with(line, false).or_else(|error| {
-            // Broken surrogate pairs and bytes that are not UTF-8 are common in scraped text, and
-            // no reason to lose it. Seldom enough for a second try to cost nothing.
+            // Invalid surrogate pairs and bytes that are not UTF-8 are common in scraped text and
+            // no reason to lose it. They are rare enough that a second attempt costs nothing.
             self.pick_with(line, true).map_err(|_| error)
         })
     }
@@ -114,7 +114,7 @@ impl Plan {
             values: vec![None; self.fields.len()],
         };
         let mut deserializer = serde_json::Deserializer::from_slice(line);
-        let object = Object {
+        let object = ObjectVisitor {
             node: &self.root,
             picked: &mut picked,
             lenient,
@@ -124,15 +124,15 @@ impl Plan {
         Ok(picked)
     }
 
-    /// Whether any field for `role` was there, even if it held nothing.
+    /// Whether any field for `role` exists, even if it is empty.
     pub(crate) fn has(&self, picked: &Picked<'_>, role: Role) -> bool {
         self.positions(role).any(|at| picked.values[at].is_some())
     }
 
-    /// The first field for `role` that holds something.
-    pub(crate) fn take<'a>(&self, picked: &mut Picked<'a>, role: Role) -> Option<Value<'a>> {
+    /// The first field for `role` that is not empty.
+    pub(crate) fn take<'a>(&self, picked: &mut Picked<'a>, role: Role) -> Option<FieldValue<'a>> {
         self.positions(role)
-            .find_map(|at| picked.values[at].take_if(|value| *value != Value::Other))
+            .find_map(|at| picked.values[at].take_if(|value| *value != FieldValue::Other))
     }
 
     fn positions(&self, role: Role) -> impl Iterator<Item = usize> {
@@ -144,14 +144,14 @@ impl Plan {
     }
 }
 
-/// Reads an object, and of its fields those that a node of the plan asks for.
-struct Object<'plan, 'picked, 'line> {
+/// Parses an object and picks the fields in a node of the plan.
+struct ObjectVisitor<'plan, 'picked, 'line> {
     node: &'plan Node,
     picked: &'picked mut Picked<'line>,
     lenient: bool,
 }
 
-impl<'line> Visitor<'line> for Object<'_, '_, 'line> {
+impl<'line> Visitor<'line> for ObjectVisitor<'_, '_, 'line> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -159,13 +159,13 @@ impl<'line> Visitor<'line> for Object<'_, '_, 'line> {
     }
 
     fn visit_map<A: MapAccess<'line>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(child) = map.next_key_seed(Key(self.node))? {
+        while let Some(child) = map.next_key_seed(KeySeed(self.node))? {
             match child {
                 None => {
                     map.next_value::<IgnoredAny>()?;
                 }
                 Some(node) => {
-                    let value = map.next_value_seed(Field {
+                    let value = map.next_value_seed(FieldSeed {
                         node,
                         picked: self.picked,
                         lenient: self.lenient,
@@ -183,10 +183,10 @@ impl<'line> Visitor<'line> for Object<'_, '_, 'line> {
     }
 }
 
-/// Finds the node for a key without keeping the key.
-struct Key<'plan>(&'plan Node);
+/// Finds the node for a key without copying the key.
+struct KeySeed<'plan>(&'plan Node);
 
-impl<'line, 'plan> DeserializeSeed<'line> for Key<'plan> {
+impl<'line, 'plan> DeserializeSeed<'line> for KeySeed<'plan> {
     type Value = Option<&'plan Node>;
 
     fn deserialize<D: Deserializer<'line>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -194,7 +194,7 @@ impl<'line, 'plan> DeserializeSeed<'line> for Key<'plan> {
     }
 }
 
-impl<'plan> Visitor<'_> for Key<'plan> {
+impl<'plan> Visitor<'_> for KeySeed<'plan> {
     type Value = Option<&'plan Node>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -210,15 +210,15 @@ impl<'plan> Visitor<'_> for Key<'plan> {
     }
 }
 
-/// Reads the value of a planned field.
-struct Field<'plan, 'picked, 'line> {
+/// Parses the value of a planned field.
+struct FieldSeed<'plan, 'picked, 'line> {
     node: &'plan Node,
     picked: &'picked mut Picked<'line>,
     lenient: bool,
 }
 
-impl<'line> DeserializeSeed<'line> for Field<'_, '_, 'line> {
-    type Value = Value<'line>;
+impl<'line> DeserializeSeed<'line> for FieldSeed<'_, '_, 'line> {
+    type Value = FieldValue<'line>;
 
     fn deserialize<D: Deserializer<'line>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         if self.lenient && self.node.children.is_empty() {
@@ -229,64 +229,64 @@ impl<'line> DeserializeSeed<'line> for Field<'_, '_, 'line> {
     }
 }
 
-impl<'line> Visitor<'line> for Field<'_, '_, 'line> {
-    type Value = Value<'line>;
+impl<'line> Visitor<'line> for FieldSeed<'_, '_, 'line> {
+    type Value = FieldValue<'line>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a value")
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Value::Text(Cow::Owned(text.to_owned())))
+        Ok(FieldValue::Text(Cow::Owned(text.to_owned())))
     }
 
     fn visit_borrowed_str<E>(self, text: &'line str) -> Result<Self::Value, E> {
-        Ok(Value::Text(Cow::Borrowed(text)))
+        Ok(FieldValue::Text(Cow::Borrowed(text)))
     }
 
     fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-        Ok(Value::Text(Cow::Owned(
+        Ok(FieldValue::Text(Cow::Owned(
             String::from_utf8_lossy(bytes).into_owned(),
         )))
     }
 
     fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Value::Other)
+        Ok(FieldValue::Other)
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Value::Other)
+        Ok(FieldValue::Other)
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(Value::Number(number.to_string()))
+        Ok(FieldValue::Number(number.to_string()))
     }
 
     fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(Value::Number(number.to_string()))
+        Ok(FieldValue::Number(number.to_string()))
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
-        Ok(Value::Number(number.to_string()))
+        Ok(FieldValue::Number(number.to_string()))
     }
 
     fn visit_seq<A: SeqAccess<'line>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
         while sequence.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Value::Other)
+        Ok(FieldValue::Other)
     }
 
     fn visit_map<A: MapAccess<'line>>(self, map: A) -> Result<Self::Value, A::Error> {
-        Object {
+        ObjectVisitor {
             node: self.node,
             picked: self.picked,
             lenient: self.lenient,
         }
         .visit_map(map)?;
-        Ok(Value::Other)
+        Ok(FieldValue::Other)
     }
 }
 
-/// The names of the fields of one object, nested ones with a dot; nothing if it is none.
+/// The names of the fields of an object, nested ones with a dot. None if the line is not an object.
 pub(crate) fn names(line: &[u8]) -> Option<Vec<String>> {
     let line = String::from_utf8_lossy(line);
     let object: serde_json::Map<String, serde_json::Value> =

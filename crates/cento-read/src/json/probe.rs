@@ -1,52 +1,52 @@
-//! Watches the first lines for the fields that the user named.
+//! Checks the first lines for the fields that the user named.
 
 use memchr::memmem::Finder;
 
-use super::pick::{Plan, names};
+use super::pick::{FieldPlan, names};
 use crate::{Error, FieldMap, Role};
 
-/// After so many objects without a text, there is none.
+/// The number of objects without text after which the field is missing.
 const PATIENCE: u32 = 1000;
 
-/// As many objects are looked at for the names of their fields, to be shown if one is missed.
+/// The number of objects whose field names are shown in the error message.
 const SHOWN: usize = 10;
 
-/// Fields not yet seen.
-pub(crate) struct Probe {
-    /// What has not been seen, and the plan that sees it.
-    watches: Vec<Watch>,
+/// Checks that all named fields occur.
+pub(crate) struct FieldProbe {
+    /// The fields that have not been seen yet.
+    watches: Vec<FieldWatch>,
     found: Vec<String>,
     named: usize,
     objects: u32,
     text_seen: bool,
 }
 
-struct Watch {
-    /// A field that the user named; nothing for the text that was left to the usual names.
+struct FieldWatch {
+    /// A field that the user named. None for text under one of the usual names.
     named: Option<(Role, String)>,
     roles: Vec<Role>,
-    plan: Plan,
-    /// The keys as they stand in a line; nothing if they may stand there in several ways.
+    plan: FieldPlan,
+    /// The keys as they occur in a line. None if they may be written in several ways.
     keys: Option<Vec<Finder<'static>>>,
 }
 
-impl Watch {
+impl FieldWatch {
     fn new(fields: &FieldMap, roles: &[Role], named: Option<(Role, String)>) -> Self {
         let keys = roles
             .iter()
             .flat_map(|&role| fields.names(role))
             .flat_map(|name| [name, name.rsplit('.').next().unwrap_or(name)])
             .map(|key| {
-                // Whatever is not a plain letter or digit may be written as an escape.
+                // Other characters may be written as escapes.
                 key.bytes()
                     .all(|byte| byte.is_ascii_alphanumeric() || b"_-. ".contains(&byte))
                     .then(|| Finder::new(&format!("\"{key}\"")).into_owned())
             })
             .collect();
-        Watch {
+        FieldWatch {
             named,
             roles: roles.to_vec(),
-            plan: Plan::for_roles(fields, roles),
+            plan: FieldPlan::for_roles(fields, roles),
             keys,
         }
     }
@@ -68,18 +68,22 @@ impl Watch {
     }
 }
 
-impl Probe {
+impl FieldProbe {
     pub(crate) fn new(fields: &FieldMap) -> Self {
         let mut watches = Vec::new();
         for role in Role::ALL {
-            if let Some(name) = fields.given(role) {
-                watches.push(Watch::new(fields, &[role], Some((role, name.to_owned()))));
+            if let Some(name) = fields.assigned(role) {
+                watches.push(FieldWatch::new(
+                    fields,
+                    &[role],
+                    Some((role, name.to_owned())),
+                ));
             }
         }
-        if fields.given(Role::Text).is_none() && fields.given(Role::Html).is_none() {
-            watches.push(Watch::new(fields, &[Role::Text, Role::Html], None));
+        if fields.assigned(Role::Text).is_none() && fields.assigned(Role::Html).is_none() {
+            watches.push(FieldWatch::new(fields, &[Role::Text, Role::Html], None));
         }
-        Probe {
+        FieldProbe {
             watches,
             found: Vec::new(),
             named: 0,
@@ -88,7 +92,7 @@ impl Probe {
         }
     }
 
-    /// Looks at one more line. Answers whether all fields have now been seen.
+    /// Checks another line. Returns whether all fields have been seen.
     pub(crate) fn sees_all(&mut self, line: &[u8], input: &str) -> Result<bool, Error> {
         self.watches.retain(|watch| {
             let seen = watch.sees(line);
@@ -109,7 +113,8 @@ impl Probe {
             }
         }
         self.objects += 1;
-        // A date or a title may be rare; a text that is missing a thousand times is a wrong name.
+        // A date or a title may be rare. If the text is missing a thousand times, the name is
+        // wrong.
         match self.watches.iter().find(|watch| watch.is_text()) {
             Some(watch) if !self.text_seen && self.named > 0 && self.objects >= PATIENCE => {
                 Err(self.missing(watch, input))
@@ -118,7 +123,7 @@ impl Probe {
         }
     }
 
-    /// At the end of the input: whatever has not been seen is not there.
+    /// At the end of the input: fails if a field has not been seen.
     pub(crate) fn conclude(&self, input: &str) -> Result<(), Error> {
         match self.watches.first() {
             Some(watch) if self.named > 0 => Err(self.missing(watch, input)),
@@ -126,7 +131,7 @@ impl Probe {
         }
     }
 
-    fn missing(&self, watch: &Watch, input: &str) -> Error {
+    fn missing(&self, watch: &FieldWatch, input: &str) -> Error {
         let (name, found) = (input.to_owned(), self.found.clone());
         match &watch.named {
             Some((role, field)) => Error::NoSuchField {

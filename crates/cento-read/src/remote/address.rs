@@ -1,17 +1,17 @@
-//! What the user typed, as the place of an object.
+//! Addresses of remote objects.
 
 use url::Url;
 
-use super::failure::{Failure, RemoteTrouble};
+use super::failure::{RemoteErrorKind, TransferFailure};
 
-/// Where an object is.
+/// The address of a remote object.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Address {
     S3 { bucket: String, key: String },
     Http(Url),
 }
 
-/// Whether something that was typed names a place on another machine.
+/// Whether an argument names a remote object.
 pub(crate) fn is_remote(typed: &str) -> bool {
     ["s3", "http", "https"]
         .iter()
@@ -24,13 +24,13 @@ fn after_scheme<'a>(typed: &'a str, scheme: &str) -> Option<&'a str> {
 }
 
 impl Address {
-    pub(crate) fn parse(typed: &str) -> Result<Address, Failure> {
+    pub(crate) fn parse(typed: &str) -> Result<Address, TransferFailure> {
         if let Some(rest) = after_scheme(typed, "s3") {
             let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
             if bucket.is_empty()
                 || bucket.contains(|c: char| c.is_whitespace() || "?#@".contains(c))
             {
-                return Err(bad(typed, "there is no name of a bucket in it"));
+                return Err(bad(typed, "the name of the bucket is missing"));
             }
             return Ok(Address::S3 {
                 bucket: bucket.into(),
@@ -39,21 +39,20 @@ impl Address {
         }
         let mut url = Url::parse(typed).map_err(|error| bad(typed, &error.to_string()))?;
         if url.host_str().is_none_or(str::is_empty) {
-            return Err(bad(typed, "there is no name of a server in it"));
+            return Err(bad(typed, "the name of the server is missing"));
         }
-        // What comes after it is for browsers, and never sent.
+        // The fragment is never sent to a server.
         url.set_fragment(None);
         Ok(Address::Http(url))
     }
 
-    /// As it is shown and stored: without what lets the one who knows it in, and without what
-    /// differs from one signature to the next.
+    /// The name for messages and tables: without credentials and signatures.
     pub(crate) fn name(&self) -> String {
         match self {
             Address::S3 { bucket, key } => format!("s3://{bucket}/{key}"),
             Address::Http(url) => {
                 let mut shown = url.clone();
-                // These fail only for URLs without a host, which were refused.
+                // These fail only for URLs without a host, which `parse` rejects.
                 let _ = shown.set_username("");
                 let _ = shown.set_password(None);
                 let kept: Vec<&str> = url
@@ -69,7 +68,7 @@ impl Address {
         }
     }
 
-    /// The part of it that a file would be known by.
+    /// The path, like that of a file.
     pub(crate) fn path(&self) -> &str {
         match self {
             Address::S3 { key, .. } => key,
@@ -77,8 +76,8 @@ impl Address {
         }
     }
 
-    /// What the lines of a list at this place are relative to: its server or bucket. A list from
-    /// elsewhere may not name a file on this machine.
+    /// The base of relative lines in a list at this address: its server or bucket. A remote list
+    /// must not name local files.
     pub(crate) fn root(&self) -> String {
         match self {
             Address::S3 { bucket, .. } => format!("s3://{bucket}/"),
@@ -92,7 +91,7 @@ impl Address {
     }
 }
 
-/// What `line` names below `base`.
+/// Joins a base URL and a line of a list.
 pub(crate) fn below(base: &str, line: &str) -> String {
     format!(
         "{}/{}",
@@ -101,7 +100,7 @@ pub(crate) fn below(base: &str, line: &str) -> String {
     )
 }
 
-/// Whether a parameter of a URL is part of a signature or a key.
+/// Whether a parameter of a URL is a credential or part of a signature.
 fn is_secret(pair: &str) -> bool {
     let name = pair.split('=').next().unwrap_or(pair).to_ascii_lowercase();
     const SECRET: [&str; 14] = [
@@ -123,16 +122,16 @@ fn is_secret(pair: &str) -> bool {
     name.starts_with("x-amz-") || name.starts_with("x-goog-") || SECRET.contains(&name.as_str())
 }
 
-fn bad(typed: &str, problem: &str) -> Failure {
-    // It could not be parsed, so that there is no telling where in it a password would be.
+fn bad(typed: &str, problem: &str) -> TransferFailure {
+    // The URL could not be parsed, so the position of a password in it is unknown.
     let shown = match typed.rsplit_once('@') {
         Some((_, after)) => format!("…@{after}"),
         None => typed.into(),
     };
-    Failure {
+    TransferFailure {
         name: shown,
-        trouble: RemoteTrouble::BadAddress,
-        detail: format!("not a URL that can be read: {problem}"),
+        kind: RemoteErrorKind::BadAddress,
+        detail: format!("invalid URL: {problem}"),
         tries: 0,
     }
 }
@@ -146,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lets_one_in_is_not_shown() {
+    fn credentials_are_not_displayed() {
         for (typed, shown) in [
             ("s3://bucket/a/b c?.warc.gz", "s3://bucket/a/b c?.warc.gz"),
             ("S3://bucket", "s3://bucket/"),
@@ -178,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_a_list_stays_below_where_the_list_came_from() {
+    fn a_relative_line_of_a_list_is_below_its_server_or_bucket() {
         let root = |typed| {
             Address::parse(typed)
                 .ok()
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_has_a_scheme_that_is_known_is_remote() {
+    fn only_known_schemes_are_remote() {
         for (typed, remote) in [
             ("s3://a/b", true),
             ("HTTP://a", true),

@@ -1,45 +1,50 @@
-//! What a server's answer means.
+//! Interprets the responses of servers.
 
 use std::time::Duration;
 
 use http::header::{self, HeaderMap, HeaderName};
 use http::{Response, StatusCode};
 
-use super::Facts;
-use super::failure::RemoteTrouble;
+use super::ObjectFacts;
+use super::failure::RemoteErrorKind;
 
-/// What came of one request.
+/// The result of one request.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// The body follows. Its first bytes are to be dropped, as many as these.
-    Body { skip: u64, facts: Facts },
-    /// There are no bytes there: the object ends where they would begin.
-    End { facts: Facts },
-    /// It may go better next time.
-    Again {
+pub(super) enum ResponseVerdict {
+    /// The body follows. Its first `skip` bytes are not needed.
+    Body { skip: u64, facts: ObjectFacts },
+    /// The object ends where the range begins.
+    End { facts: ObjectFacts },
+    /// A temporary error. `requested_delay` is the delay that the server asks for.
+    Retry {
         problem: String,
-        wish: Option<Duration>,
+        requested_delay: Option<Duration>,
     },
-    /// It will not.
+    /// A permanent error.
     Final {
-        trouble: RemoteTrouble,
+        kind: RemoteErrorKind,
         detail: String,
     },
 }
 
-fn refused(trouble: RemoteTrouble, detail: impl Into<String>) -> Verdict {
-    Verdict::Final {
-        trouble,
+fn refused(kind: RemoteErrorKind, detail: impl Into<String>) -> ResponseVerdict {
+    ResponseVerdict::Final {
+        kind,
         detail: detail.into(),
     }
 }
 
-/// Judges the answer to a request for the bytes from `at` on of an object of which `known` is
-/// known; `ranged` if it asked for a part.
-pub(super) fn judge<B>(response: &Response<B>, at: u64, ranged: bool, known: &Facts) -> Verdict {
+/// Interprets the response to a request for the bytes of an object from `at` on. `known` is what is
+/// known about the object; `ranged` says whether the request was for a range.
+pub(super) fn judge<B>(
+    response: &Response<B>,
+    at: u64,
+    ranged: bool,
+    known: &ObjectFacts,
+) -> ResponseVerdict {
     let headers = response.headers();
     let status = response.status();
-    let told = |length| Facts {
+    let reported = |length| ObjectFacts {
         length,
         tag: text(headers, header::ETAG).map(str::to_owned),
         modified: text(headers, header::LAST_MODIFIED).map(str::to_owned),
@@ -49,23 +54,24 @@ pub(super) fn judge<B>(response: &Response<B>, at: u64, ranged: bool, known: &Fa
         StatusCode::OK => {
             let length =
                 text(headers, header::CONTENT_LENGTH).and_then(|length| length.parse().ok());
-            // A server that knows no ranges says so by giving everything.
+            // A server without ranges sends the whole object.
             let ranges = if ranged { Some(false) } else { None };
-            agree(known, told(length), ranges, |facts| Verdict::Body {
-                skip: at,
-                facts,
+            agree(known, reported(length), ranges, |facts| {
+                ResponseVerdict::Body { skip: at, facts }
             })
         }
         StatusCode::PARTIAL_CONTENT => match text(headers, header::CONTENT_RANGE).and_then(range) {
             Some((Some(begin), total)) if begin <= at => {
-                agree(known, told(total), Some(true), |facts| Verdict::Body {
-                    skip: at - begin,
-                    facts,
+                agree(known, reported(total), Some(true), |facts| {
+                    ResponseVerdict::Body {
+                        skip: at - begin,
+                        facts,
+                    }
                 })
             }
             _ => refused(
-                RemoteTrouble::Refused,
-                "the server gives another range than was asked for",
+                RemoteErrorKind::Refused,
+                "the server sent a different range than requested",
             ),
         },
         StatusCode::RANGE_NOT_SATISFIABLE => {
@@ -74,97 +80,100 @@ pub(super) fn judge<B>(response: &Response<B>, at: u64, ranged: bool, known: &Fa
                 .and_then(|(_, total)| total);
             match total.or(known.length) {
                 Some(total) if total == at => {
-                    agree(known, told(Some(total)), Some(true), |facts| Verdict::End {
-                        facts,
+                    agree(known, reported(Some(total)), Some(true), |facts| {
+                        ResponseVerdict::End { facts }
                     })
                 }
-                _ => changed("it is shorter than it was"),
+                _ => changed("it is shorter"),
             }
         }
-        StatusCode::PRECONDITION_FAILED => changed("its ETag is another one"),
+        StatusCode::PRECONDITION_FAILED => changed("its ETag differs"),
         StatusCode::NOT_FOUND | StatusCode::GONE => refused(
-            RemoteTrouble::Missing,
-            format!("there is no such object ({})", spoken(status)),
+            RemoteErrorKind::Missing,
+            format!("no such object ({})", described(status)),
         ),
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => refused(
-            RemoteTrouble::Forbidden,
-            format!("the server denies access ({})", spoken(status)),
+            RemoteErrorKind::Forbidden,
+            format!("access denied ({})", described(status)),
         ),
         StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY | StatusCode::TOO_MANY_REQUESTS => {
             again(status, headers)
         }
         StatusCode::NOT_IMPLEMENTED | StatusCode::HTTP_VERSION_NOT_SUPPORTED => refused(
-            RemoteTrouble::Refused,
-            format!("the server answers {}", spoken(status)),
+            RemoteErrorKind::Refused,
+            format!("the server responded {}", described(status)),
         ),
         status if status.is_server_error() => again(status, headers),
         status if status.is_redirection() => {
             match text(headers, HeaderName::from_static("x-amz-bucket-region")) {
                 Some(region) => refused(
-                    RemoteTrouble::Refused,
+                    RemoteErrorKind::Refused,
                     format!("the bucket is in another region: AWS_REGION={region}"),
                 ),
                 None => refused(
-                    RemoteTrouble::Refused,
-                    format!("the server answers {} and leads nowhere", spoken(status)),
+                    RemoteErrorKind::Refused,
+                    format!(
+                        "the server responded {} without a target",
+                        described(status)
+                    ),
                 ),
             }
         }
         status => refused(
-            RemoteTrouble::Refused,
-            format!("the server answers {}", spoken(status)),
+            RemoteErrorKind::Refused,
+            format!("the server responded {}", described(status)),
         ),
     }
 }
 
-/// Whether what is told now fits what was known before. Then it is the same object, and both
-/// together are known.
+/// Compares what the server reports with what is known. If they agree, it is the same object, and
+/// the result combines both.
 fn agree(
-    known: &Facts,
-    told: Facts,
+    known: &ObjectFacts,
+    reported: ObjectFacts,
     ranges: Option<bool>,
-    then: impl FnOnce(Facts) -> Verdict,
-) -> Verdict {
-    fn differ<T: PartialEq>(known: &Option<T>, told: &Option<T>) -> bool {
-        matches!((known, told), (Some(known), Some(told)) if known != told)
+    then: impl FnOnce(ObjectFacts) -> ResponseVerdict,
+) -> ResponseVerdict {
+    fn differ<T: PartialEq>(known: &Option<T>, reported: &Option<T>) -> bool {
+        matches!((known, reported), (Some(known), Some(reported)) if known != reported)
     }
-    if differ(&known.tag, &told.tag) {
-        return changed("its ETag is another one");
+    if differ(&known.tag, &reported.tag) {
+        return changed("its ETag differs");
     }
-    if differ(&known.length, &told.length) {
-        return changed("it has another length");
+    if differ(&known.length, &reported.length) {
+        return changed("its length differs");
     }
-    // The same tag is the same content, whatever copy of it answers.
-    if known.tag.is_none() && differ(&known.modified, &told.modified) {
+    // The same tag means the same content, whichever replica responds.
+    if known.tag.is_none() && differ(&known.modified, &reported.modified) {
         return changed("it was modified");
     }
-    then(Facts {
-        length: known.length.or(told.length),
-        tag: known.tag.clone().or(told.tag),
-        modified: known.modified.clone().or(told.modified),
+    then(ObjectFacts {
+        length: known.length.or(reported.length),
+        tag: known.tag.clone().or(reported.tag),
+        modified: known.modified.clone().or(reported.modified),
         ranges: ranges.or(known.ranges),
     })
 }
 
-fn changed(how: &str) -> Verdict {
+fn changed(how: &str) -> ResponseVerdict {
     refused(
-        RemoteTrouble::Changed,
-        format!("it has changed since it was first looked at: {how}"),
+        RemoteErrorKind::Changed,
+        format!("it has changed since it was first read: {how}"),
     )
 }
 
-fn again(status: StatusCode, headers: &HeaderMap) -> Verdict {
-    // A date may stand there, too; the pause that doubles serves as well then.
-    let wish = text(headers, header::RETRY_AFTER)
+fn again(status: StatusCode, headers: &HeaderMap) -> ResponseVerdict {
+    // The header may also be a date. Then the usual delay is used.
+    let requested_delay = text(headers, header::RETRY_AFTER)
         .and_then(|seconds| seconds.trim().parse().ok())
         .map(Duration::from_secs);
-    Verdict::Again {
-        problem: format!("the server answers {}", spoken(status)),
-        wish,
+    ResponseVerdict::Retry {
+        problem: format!("the server responded {}", described(status)),
+        requested_delay,
     }
 }
 
-fn spoken(status: StatusCode) -> String {
+fn described(status: StatusCode) -> String {
     match status.canonical_reason() {
         Some(reason) => format!("{} {reason}", status.as_u16()),
         None => status.as_u16().to_string(),
@@ -175,7 +184,7 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// `bytes 5-9/20`: the first byte, and how many there are in all. Either may be unknown.
+/// Parses `bytes 5-9/20` into the first byte and the total length. Either may be unknown.
 fn range(text: &str) -> Option<(Option<u64>, Option<u64>)> {
     let (part, total) = text.trim().strip_prefix("bytes")?.trim().split_once('/')?;
     let begin = part
@@ -184,7 +193,7 @@ fn range(text: &str) -> Option<(Option<u64>, Option<u64>)> {
     Some((begin, total.trim().parse().ok()))
 }
 
-/// The code by which S3 says what is wrong, in the body of its answer.
+/// The error code in the body of an S3 response.
 pub(super) fn s3_code(body: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(body).ok()?;
     let (_, after) = text.split_once("<Code>")?;
@@ -206,33 +215,36 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_told_by_its_status() {
-        let verdict = |status| judge(&answer(status, &[]), 0, false, &Facts::default());
+    fn a_response_is_interpreted_by_its_status() {
+        let verdict = |status| judge(&answer(status, &[]), 0, false, &ObjectFacts::default());
         for status in [408, 425, 429, 500, 502, 503, 504, 520] {
-            assert!(matches!(verdict(status), Verdict::Again { .. }), "{status}");
+            assert!(
+                matches!(verdict(status), ResponseVerdict::Retry { .. }),
+                "{status}"
+            );
         }
         for (status, expected) in [
-            (404, RemoteTrouble::Missing),
-            (410, RemoteTrouble::Missing),
-            (401, RemoteTrouble::Forbidden),
-            (403, RemoteTrouble::Forbidden),
-            (412, RemoteTrouble::Changed),
-            (400, RemoteTrouble::Refused),
-            (501, RemoteTrouble::Refused),
-            (304, RemoteTrouble::Refused),
+            (404, RemoteErrorKind::Missing),
+            (410, RemoteErrorKind::Missing),
+            (401, RemoteErrorKind::Forbidden),
+            (403, RemoteErrorKind::Forbidden),
+            (412, RemoteErrorKind::Changed),
+            (400, RemoteErrorKind::Refused),
+            (501, RemoteErrorKind::Refused),
+            (304, RemoteErrorKind::Refused),
         ] {
             match verdict(status) {
-                Verdict::Final { trouble, .. } => assert_eq!(trouble, expected, "{status}"),
+                ResponseVerdict::Final { kind, .. } => assert_eq!(kind, expected, "{status}"),
                 other => panic!("{status}: {other:?}"),
             }
         }
     }
 
     #[test]
-    fn a_server_that_gives_everything_is_understood() {
+    fn a_server_may_send_the_whole_object() {
         let whole = answer(200, &[("content-length", "20")]);
-        match judge(&whole, 5, true, &Facts::default()) {
-            Verdict::Body { skip: 5, facts } => {
+        match judge(&whole, 5, true, &ObjectFacts::default()) {
+            ResponseVerdict::Body { skip: 5, facts } => {
                 assert_eq!((facts.length, facts.ranges), (Some(20), Some(false)));
             }
             other => panic!("{other:?}"),
@@ -240,18 +252,18 @@ mod tests {
     }
 
     #[test]
-    fn another_version_is_never_mixed_in() {
-        let known = Facts {
+    fn another_version_of_the_object_is_an_error() {
+        let known = ObjectFacts {
             length: Some(20),
             tag: Some("\"a\"".into()),
-            ..Facts::default()
+            ..ObjectFacts::default()
         };
         let part = |range, tag| answer(206, &[("content-range", range), ("etag", tag)]);
         let is_changed = |response: Response<()>, at| {
             matches!(
                 judge(&response, at, true, &known),
-                Verdict::Final {
-                    trouble: RemoteTrouble::Changed,
+                ResponseVerdict::Final {
+                    kind: RemoteErrorKind::Changed,
                     ..
                 }
             )
@@ -264,30 +276,33 @@ mod tests {
             5
         ));
         assert!(is_changed(answer(200, &[("content-length", "21")]), 0));
-        // The end is where it was: nothing is left to fetch.
+        // The object has ended: nothing is left to fetch.
         let end = judge(
             &answer(416, &[("content-range", "bytes */20")]),
             20,
             true,
             &known,
         );
-        assert!(matches!(end, Verdict::End { .. }));
+        assert!(matches!(end, ResponseVerdict::End { .. }));
     }
 
     #[test]
-    fn the_wrong_range_is_refused() {
+    fn a_wrong_range_is_an_error() {
         for headers in [
             &[("content-range", "bytes 6-9/20")][..],
             &[],
             &[("content-range", "lines 1-2/3")],
         ] {
-            let verdict = judge(&answer(206, headers), 5, true, &Facts::default());
-            assert!(matches!(verdict, Verdict::Final { .. }), "{verdict:?}");
+            let verdict = judge(&answer(206, headers), 5, true, &ObjectFacts::default());
+            assert!(
+                matches!(verdict, ResponseVerdict::Final { .. }),
+                "{verdict:?}"
+            );
         }
     }
 
     #[test]
-    fn s3_says_what_is_wrong() {
+    fn the_error_code_of_s3_is_extracted() {
         let body = b"<Error><Code>SlowDown</Code><Message>x</Message></Error>";
         assert_eq!(s3_code(body).as_deref(), Some("SlowDown"));
         assert_eq!(s3_code(b"<Code>\x1b[31m</Code>"), None);

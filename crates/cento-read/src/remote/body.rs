@@ -1,4 +1,4 @@
-//! Bytes in order, fetched ahead of whoever reads them.
+//! Reads an object in order, with prefetching.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -8,48 +8,48 @@ use ::bytes::Bytes;
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
-use super::failure::Failure;
+use super::failure::TransferFailure;
 use super::{Object, Transfer};
 
-/// So much is fetched ahead at first. It becomes more as it is read: whoever only looks at the
-/// front, or goes on elsewhere at once, has not paid for megabytes.
+/// The number of bytes to prefetch at first. It grows while the object is read, so that a reader
+/// that needs only the first bytes, or moves on at once, does not fetch megabytes.
 const FIRST: usize = 256 << 10;
 
-/// Bytes are handed over in pieces of at most this size.
+/// The largest piece of bytes that is passed to the reader.
 const PIECE: usize = 64 << 10;
 
-/// To go on so near to where one is, it is quicker to read than to ask anew.
+/// For a seek over at most this distance, reading is faster than a new request.
 const NEAR: u64 = 1 << 20;
 
-/// The bytes of an object in order, from any place on.
+/// The bytes of an object in order, from any offset on.
 ///
 /// ```text
 ///   network ──▶ Transfer ──▶ pieces, at most `read_ahead` bytes ──▶ read()
-///               on the runtime        waits for room                any thread
+///               on the runtime        waits for space               any thread
 /// ```
-pub(crate) struct Body {
+pub(crate) struct RemoteBody {
     object: Object,
     at: u64,
-    /// Where it ends, if that is before the end of the object.
+    /// The end of the range, if it is before the end of the object.
     end: Option<u64>,
-    flow: Option<Flow>,
+    prefetch: Option<Prefetch>,
 }
 
-/// Bytes on their way.
-struct Flow {
-    pieces: Receiver<Result<Bytes, Failure>>,
+/// Prefetched bytes.
+struct Prefetch {
+    pieces: Receiver<Result<Bytes, TransferFailure>>,
     piece: Bytes,
-    /// Whether the last piece has come. One without bytes says so: that nobody sends any more would
-    /// be no proof of it.
+    /// Whether the last piece has been received. An empty piece marks the end: a closed channel
+    /// could also mean an error.
     ended: bool,
-    /// A permit is room for a byte.
-    room: Arc<Semaphore>,
-    /// How many permits there are, those that are in use included.
+    /// A permit is space for a byte.
+    space: Arc<Semaphore>,
+    /// The number of permits, including those in use.
     granted: usize,
     work: Option<AbortHandle>,
 }
 
-impl Drop for Flow {
+impl Drop for Prefetch {
     fn drop(&mut self) {
         if let Some(work) = &self.work {
             work.abort();
@@ -57,31 +57,32 @@ impl Drop for Flow {
     }
 }
 
-impl Body {
-    /// The bytes from `begin` on, up to `end` or to the last. Nothing is fetched before it is read.
+impl RemoteBody {
+    /// The bytes from `begin` to `end`, or to the end of the object. Nothing is fetched before the
+    /// first read.
     pub(crate) fn new(object: Object, begin: u64, end: Option<u64>) -> Self {
-        Body {
+        RemoteBody {
             object,
             at: begin,
             end,
-            flow: None,
+            prefetch: None,
         }
     }
 
-    /// Where it ends, if that is known.
+    /// The end of the range, if it is known.
     pub(crate) fn length(&self) -> Option<u64> {
         self.end.or(self.object.facts.length)
     }
 
-    /// Whether any place can be reached without fetching all that lies before it.
+    /// Whether any offset can be reached without fetching the bytes before it.
     pub(crate) fn seeks(&self) -> bool {
         self.length().is_some() && self.object.facts.ranges != Some(false)
     }
 
-    /// Goes on at `to`.
+    /// Moves to the offset `to`.
     pub(crate) fn seek(&mut self, to: u64) -> io::Result<()> {
         let ahead = to.checked_sub(self.at);
-        if self.flow.is_some() && ahead.is_some_and(|ahead| ahead <= NEAR || !self.seeks()) {
+        if self.prefetch.is_some() && ahead.is_some_and(|ahead| ahead <= NEAR || !self.seeks()) {
             let mut left = ahead.unwrap_or_default();
             while left > 0 {
                 let piece = self.piece()?;
@@ -93,57 +94,60 @@ impl Body {
                 left -= count;
             }
         } else if ahead != Some(0) {
-            self.flow = None;
+            self.prefetch = None;
         }
         self.at = to;
         Ok(())
     }
 
-    /// How many bytes were fetched and not asked for yet.
+    /// The number of bytes that were fetched and not yet read.
     #[cfg(test)]
     pub(super) fn waiting(&self) -> usize {
-        self.flow
-            .as_ref()
-            .map_or(0, |flow| flow.granted - flow.room.available_permits())
+        self.prefetch.as_ref().map_or(0, |prefetch| {
+            prefetch.granted - prefetch.space.available_permits()
+        })
     }
 
-    /// The bytes at hand; none at the end. Waits for them.
+    /// Waits for bytes and returns them. Returns an empty slice at the end.
     fn piece(&mut self) -> io::Result<&[u8]> {
-        let flow = self
-            .flow
-            .get_or_insert_with(|| Flow::new(&self.object, self.at, self.end));
-        if flow.piece.is_empty() && !flow.ended {
-            match flow.pieces.recv() {
+        let prefetch = self
+            .prefetch
+            .get_or_insert_with(|| Prefetch::new(&self.object, self.at, self.end));
+        if prefetch.piece.is_empty() && !prefetch.ended {
+            match prefetch.pieces.recv() {
                 Ok(Ok(piece)) => {
-                    flow.ended = piece.is_empty();
-                    flow.piece = piece;
+                    prefetch.ended = piece.is_empty();
+                    prefetch.piece = piece;
                 }
                 outcome => {
-                    // Whoever reads on after a failure tries again. He must not find an end there.
-                    self.flow = None;
+                    // A read after a failure must try again, not find the end.
+                    self.prefetch = None;
                     return Err(match outcome {
                         Ok(Err(failure)) => failure.into(),
-                        _ => io::Error::other("the work on the network was broken off"),
+                        _ => io::Error::other("the transfer was interrupted"),
                     });
                 }
             }
         }
-        Ok(self.flow.as_ref().map_or(&[], |flow| &flow.piece))
+        Ok(self
+            .prefetch
+            .as_ref()
+            .map_or(&[], |prefetch| &prefetch.piece))
     }
 
     fn consume(&mut self, count: usize) {
         let most = self.object.client.settings().read_ahead;
-        if let Some(flow) = &mut self.flow {
-            let _ = flow.piece.split_to(count.min(flow.piece.len()));
-            let more = most.saturating_sub(flow.granted).min(count);
-            flow.granted += more;
-            flow.room.add_permits(count + more);
+        if let Some(prefetch) = &mut self.prefetch {
+            let _ = prefetch.piece.split_to(count.min(prefetch.piece.len()));
+            let more = most.saturating_sub(prefetch.granted).min(count);
+            prefetch.granted += more;
+            prefetch.space.add_permits(count + more);
         }
         self.at += count as u64;
     }
 }
 
-impl Read for Body {
+impl Read for RemoteBody {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if buffer.is_empty() {
             return Ok(0);
@@ -156,17 +160,17 @@ impl Read for Body {
     }
 }
 
-impl Flow {
+impl Prefetch {
     fn new(object: &Object, begin: u64, end: Option<u64>) -> Self {
         let granted = FIRST.min(object.client.settings().read_ahead.max(PIECE));
-        let room = Arc::new(Semaphore::new(granted));
+        let space = Arc::new(Semaphore::new(granted));
         let (sender, pieces) = mpsc::channel();
-        let work = fetch(object.transfer(begin, end), room.clone(), sender);
-        Flow {
+        let work = fetch(object.transfer(begin, end), space.clone(), sender);
+        Prefetch {
             pieces,
             piece: Bytes::new(),
             ended: false,
-            room,
+            space,
             granted,
             work: object.client.spawn(work),
         }
@@ -175,12 +179,12 @@ impl Flow {
 
 async fn fetch(
     mut transfer: Transfer,
-    room: Arc<Semaphore>,
-    sender: Sender<Result<Bytes, Failure>>,
+    space: Arc<Semaphore>,
+    sender: Sender<Result<Bytes, TransferFailure>>,
 ) {
     loop {
         match transfer.next().await {
-            // If nobody listens any more, nobody minds.
+            // Fails only if the reader was dropped.
             Ok(None) => {
                 let _ = sender.send(Ok(Bytes::new()));
                 return;
@@ -192,7 +196,7 @@ async fn fetch(
             Ok(Some(mut bytes)) => {
                 while !bytes.is_empty() {
                     let piece = bytes.split_to(bytes.len().min(PIECE));
-                    match room.acquire_many(piece.len() as u32).await {
+                    match space.acquire_many(piece.len() as u32).await {
                         Ok(permit) => permit.forget(),
                         Err(_) => return,
                     }

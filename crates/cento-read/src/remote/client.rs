@@ -1,4 +1,4 @@
-//! What all inputs on other machines share.
+//! The client for all remote inputs.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -16,72 +16,68 @@ use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
 use object_store::signer::Signer;
 use object_store::{BackoffConfig, ClientOptions, RetryConfig};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use url::Url;
 
-use super::failure::{Failure, RemoteTrouble};
+use super::failure::{RemoteErrorKind, TransferFailure};
 use super::throttle::Throttle;
-use super::{Address, Facts, RemoteSettings, Transfer};
+use super::{Address, ObjectFacts, RemoteSettings, Transfer, runtime};
 
-/// For how long a signature holds. It is used at once.
+/// The message if the runtime drops a task.
+const INTERRUPTED: &str = "the transfer was interrupted";
+
+/// How long a signature is valid. It is used at once.
 const SIGNED_FOR: Duration = Duration::from_secs(900);
 
-/// As many objects are looked at side by side: enough that the way to the server and back does not
-/// count.
-const SIDE_BY_SIDE: usize = 16;
+/// The number of objects that are inspected concurrently: enough to hide the latency.
+const CONCURRENT_INSPECTIONS: usize = 16;
 
-/// The one bucket of which everyone knows that it is public, and which answers anonymous requests
-/// under another address.
+/// The bucket of Common Crawl, and the URL at which it serves anonymous requests.
 const COMMON_CRAWL: (&str, &str) = ("commoncrawl", "https://data.commoncrawl.org/");
 
-/// What all inputs on other machines share.
+/// The client for all remote inputs.
 pub(crate) struct Client {
-    /// Nothing only while it is dropped.
+    /// None only while the client is dropped.
     runtime: Option<Runtime>,
     http: HttpClient,
     buckets: Mutex<HashMap<String, AmazonS3>>,
     throttle: Option<Throttle>,
     settings: RemoteSettings,
-    /// Whether requests to S3 are not signed.
+    /// Whether requests to S3 are sent without signature.
     anonymous: bool,
 }
 
-/// Whom to ask for an object.
-pub(super) struct Target {
+/// The URL and the authorization for a request.
+pub(super) struct RequestTarget {
     pub(super) url: Url,
     pub(super) authorization: Option<HeaderValue>,
 }
 
-/// An object that was come across in a bucket.
-pub(crate) struct Listed {
+/// An object that was listed in a bucket.
+pub(crate) struct ListedObject {
     pub(crate) address: Address,
-    pub(crate) facts: Facts,
+    pub(crate) facts: ObjectFacts,
 }
 
-/// An object that is to be looked at.
-pub(crate) struct Wanted {
+/// A request to inspect an object.
+pub(crate) struct Inspection {
     pub(crate) address: Address,
-    pub(crate) facts: Facts,
-    /// How many of its first bytes are wanted.
+    pub(crate) facts: ObjectFacts,
+    /// The number of first bytes to fetch.
     pub(crate) front: u64,
 }
 
-/// An object that was looked at: what is known of it, and its first bytes.
-pub(crate) type Looked = Result<(Facts, Vec<u8>), Failure>;
+/// The result of inspecting an object: what is known about it, and its first bytes.
+pub(crate) type Inspected = Result<(ObjectFacts, Vec<u8>), TransferFailure>;
 
 impl Client {
     pub(crate) fn new(settings: &RemoteSettings) -> io::Result<Arc<Client>> {
-        // Whoever embeds this crate may have chosen another one before; that serves as well.
+        // Fails if the embedding program has installed another provider, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(cores.div_ceil(8).min(4))
-            .thread_name("cento-network")
-            .enable_all()
-            .build()?;
+        let runtime = runtime::start()?;
         let http = {
-            // The client looks for the runtime that it is made in.
+            // The client must be created within the runtime.
             let _inside = runtime.enter();
             ReqwestConnector::default()
                 .connect(&options().with_allow_http(true).with_timeout_disabled())
@@ -105,7 +101,7 @@ impl Client {
         &self.http
     }
 
-    /// Waits until `bytes` that came are within the rate.
+    /// Waits until `bytes` received bytes are within the rate limit.
     pub(super) async fn pay(&self, bytes: usize) {
         if let Some(throttle) = &self.throttle {
             throttle.pay(bytes).await;
@@ -117,7 +113,7 @@ impl Client {
         self.throttle.as_ref().map_or(0, Throttle::paid)
     }
 
-    /// Runs on the runtime, beside everything else there.
+    /// Runs a task on the runtime.
     pub(super) fn spawn(
         &self,
         work: impl Future<Output = ()> + Send + 'static,
@@ -126,33 +122,31 @@ impl Client {
         Some(runtime.spawn(work).abort_handle())
     }
 
-    /// Runs on the runtime and waits for the outcome. Unlike the runtime's own way to wait, this
-    /// one does no harm to a caller who happens to be in a runtime of his own.
+    /// Runs a task on the runtime and waits for the result. Unlike `Runtime::block_on`, this also
+    /// works for a caller within another runtime.
     pub(super) fn wait<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> io::Result<T> {
         let (sender, receiver) = mpsc::sync_channel(1);
         self.spawn(async move {
-            // Nobody listens any more: then nobody wants it either.
+            // Fails only if the caller is gone.
             let _ = sender.send(work.await);
         });
-        receiver
-            .recv()
-            .map_err(|_| io::Error::other("the work on the network was broken off"))
+        receiver.recv().map_err(|_| io::Error::other(INTERRUPTED))
     }
 
-    /// Whom to ask for an object. On S3 this signs the request, so that each one needs to ask.
-    pub(super) async fn target(&self, address: &Address) -> Result<Target, Failure> {
+    /// The URL and the authorization for a request. On S3 each request has its own signature.
+    pub(super) async fn target(&self, address: &Address) -> Result<RequestTarget, TransferFailure> {
         match address {
-            Address::Http(url) => Ok(Target {
+            Address::Http(url) => Ok(RequestTarget {
                 authorization: authorization(url),
                 url: without_user(url),
             }),
             Address::S3 { bucket, key } => {
-                let refused = |detail: String| Failure {
+                let refused = |detail: String| TransferFailure {
                     name: address.name(),
-                    trouble: RemoteTrouble::Refused,
+                    kind: RemoteErrorKind::Refused,
                     detail,
                     tries: 0,
                 };
@@ -161,7 +155,7 @@ impl Client {
                 if self.anonymous && bucket == mirrored && !has_endpoint() {
                     let mut url = Url::parse(mirror).map_err(|error| refused(one_line(&error)))?;
                     url.set_path(key);
-                    return Ok(Target {
+                    return Ok(RequestTarget {
                         url,
                         authorization: None,
                     });
@@ -172,11 +166,11 @@ impl Client {
                 let signed = store.signed_url(Method::GET, &path, SIGNED_FOR).await;
                 let mut url = signed.map_err(|error| list_failure(&address.name(), &error))?;
                 if self.anonymous {
-                    // The signature was by nobody. What is left is the address, for the making of
-                    // which there is no other way in.
+                    // The signature is invalid. The library has no other function that returns the
+                    // URL of an object.
                     url.set_query(None);
                 }
-                Ok(Target {
+                Ok(RequestTarget {
                     url,
                     authorization: None,
                 })
@@ -213,14 +207,14 @@ impl Client {
         Ok(store)
     }
 
-    /// The objects of a bucket whose keys begin with `prefix`, sorted by key; with `any`, a few of
-    /// them at most.
+    /// Lists the objects of a bucket whose keys begin with `prefix`, sorted by key. With `any`,
+    /// returns only a few of them.
     pub(crate) fn list(
         self: &Arc<Self>,
         bucket: &str,
         prefix: &str,
         any: bool,
-    ) -> Result<Vec<Listed>, Failure> {
+    ) -> Result<Vec<ListedObject>, TransferFailure> {
         let name = format!("s3://{bucket}/{prefix}");
         let store = self
             .bucket(bucket)
@@ -237,11 +231,11 @@ impl Client {
                 };
                 let prefix = (!wanted.is_empty()).then_some(wanted.as_str());
                 let page = store.list_paginated(prefix, options).await?;
-                found.extend(page.result.objects.into_iter().map(|object| Listed {
-                    facts: Facts {
+                found.extend(page.result.objects.into_iter().map(|object| ListedObject {
+                    facts: ObjectFacts {
                         length: Some(object.size),
                         tag: object.e_tag,
-                        ..Facts::default()
+                        ..ObjectFacts::default()
                     },
                     address: Address::S3 {
                         bucket: place.clone(),
@@ -256,29 +250,29 @@ impl Client {
         });
         let mut found = match listed {
             Ok(listed) => listed.map_err(|error| list_failure(&name, &error))?,
-            Err(error) => return Err(broken(&name, &error)),
+            Err(error) => return Err(interrupted(&name, &error)),
         };
         found.sort_by(|a, b| a.address.cmp(&b.address));
         Ok(found)
     }
 
-    /// Looks at objects, several at a time. The answers are in the order of what was wanted.
-    pub(crate) fn look(self: &Arc<Self>, wanted: Vec<Wanted>) -> Vec<Looked> {
+    /// Inspects objects concurrently. The results are in the order of the requests.
+    pub(crate) fn inspect(self: &Arc<Self>, wanted: Vec<Inspection>) -> Vec<Inspected> {
         let (sender, receiver) = mpsc::channel();
-        let permits = Arc::new(Semaphore::new(SIDE_BY_SIDE));
-        let mut looked: Vec<Looked> = Vec::new();
+        let permits = Arc::new(Semaphore::new(CONCURRENT_INSPECTIONS));
+        let mut inspected: Vec<Inspected> = Vec::new();
         for (
             number,
-            Wanted {
+            Inspection {
                 address,
                 facts,
                 front,
             },
         ) in wanted.into_iter().enumerate()
         {
-            looked.push(Err(broken(
+            inspected.push(Err(interrupted(
                 &address.name(),
-                &io::Error::other("the work on the network was broken off"),
+                &io::Error::other(INTERRUPTED),
             )));
             let (client, sender, permits) = (self.clone(), sender.clone(), permits.clone());
             self.spawn(async move {
@@ -292,36 +286,36 @@ impl Client {
         }
         drop(sender);
         while let Ok((number, outcome)) = receiver.recv() {
-            if let Some(place) = looked.get_mut(number) {
+            if let Some(place) = inspected.get_mut(number) {
                 *place = outcome;
             }
         }
-        looked
+        inspected
     }
 
-    /// All of an object, if it is not larger than `most`.
+    /// Reads a whole object of at most `most` bytes.
     pub(crate) fn read(
         self: &Arc<Self>,
         address: Address,
         most: usize,
-    ) -> Result<Vec<u8>, Failure> {
+    ) -> Result<Vec<u8>, TransferFailure> {
         let name = address.name();
         let mut transfer = Transfer::new(
             self.clone(),
             Arc::new(address),
-            Facts::default(),
+            ObjectFacts::default(),
             0..u64::MAX,
         );
         match self.wait(async move { transfer.collect(most).await }) {
             Ok(read) => read,
-            Err(error) => Err(broken(&name, &error)),
+            Err(error) => Err(interrupted(&name, &error)),
         }
     }
 }
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // A name that is being looked up must not hold up the end of the program.
+        // A pending name lookup must not delay the end of the program.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -337,9 +331,9 @@ fn options() -> ClientOptions {
         .with_connect_timeout(Duration::from_secs(10))
 }
 
-/// Whether there is nothing in the environment that requests could be signed with. There is then no
-/// point in asking the machine's own service for credentials, which most machines do not have:
-/// public buckets are what is left.
+/// Whether the environment has no credentials for signing requests. Then only public buckets can be
+/// read. The metadata service of the machine is not asked for credentials, because most machines do
+/// not have one.
 fn is_anonymous(environment: impl Fn(&str) -> Option<String>) -> bool {
     let is_set = |name: &str| environment(name).is_some_and(|value| !value.is_empty());
     if let Some(skip) = environment("AWS_SKIP_SIGNATURE") {
@@ -408,48 +402,48 @@ fn percent_decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// What the library says about a bucket, by what the user can do about it.
-fn list_failure(name: &str, error: &object_store::Error) -> Failure {
+/// Converts an error of the library about a bucket.
+fn list_failure(name: &str, error: &object_store::Error) -> TransferFailure {
     use object_store::Error;
-    let said = one_line(error);
-    let (trouble, detail) = match error {
-        Error::NotFound { .. } => (RemoteTrouble::Missing, "there is no such bucket".into()),
+    let message = one_line(error);
+    let (kind, detail) = match error {
+        Error::NotFound { .. } => (RemoteErrorKind::Missing, "no such bucket".into()),
         Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
-            (RemoteTrouble::Forbidden, "the server denies access".into())
+            (RemoteErrorKind::Forbidden, "access denied".into())
         }
-        // The library keeps the status to itself, but not from its words.
-        _ if said.contains("NoSuchBucket") || said.contains("404 Not Found") => {
-            (RemoteTrouble::Missing, "there is no such bucket".into())
+        // The library does not return the status, but its message contains it.
+        _ if message.contains("NoSuchBucket") || message.contains("404 Not Found") => {
+            (RemoteErrorKind::Missing, "no such bucket".into())
         }
-        _ if said.contains("AccessDenied") || said.contains("403 Forbidden") => (
-            RemoteTrouble::Forbidden,
-            "the server denies access (403 Forbidden)".into(),
+        _ if message.contains("AccessDenied") || message.contains("403 Forbidden") => (
+            RemoteErrorKind::Forbidden,
+            "access denied (403 Forbidden)".into(),
         ),
-        _ if said.contains("redirect without LOCATION") => (
-            RemoteTrouble::Refused,
-            "the bucket is in another region than AWS_REGION says".into(),
+        _ if message.contains("redirect without LOCATION") => (
+            RemoteErrorKind::Refused,
+            "the bucket is not in the region AWS_REGION".into(),
         ),
-        Error::InvalidPath { .. } => (RemoteTrouble::Refused, said),
-        _ => (RemoteTrouble::Unreachable, said),
+        Error::InvalidPath { .. } => (RemoteErrorKind::Refused, message),
+        _ => (RemoteErrorKind::Unreachable, message),
     };
-    Failure {
+    TransferFailure {
         name: name.into(),
-        trouble,
+        kind,
         detail,
         tries: 0,
     }
 }
 
-fn broken(name: &str, error: &io::Error) -> Failure {
-    Failure {
+fn interrupted(name: &str, error: &io::Error) -> TransferFailure {
+    TransferFailure {
         name: name.into(),
-        trouble: RemoteTrouble::Unreachable,
+        kind: RemoteErrorKind::Unreachable,
         detail: error.to_string(),
         tries: 0,
     }
 }
 
-/// What an error and its causes say, in one line of bearable length.
+/// The message of an error in one line, shortened if it is long.
 fn one_line(error: &dyn std::error::Error) -> String {
     const LONGEST: usize = 300;
     let text = error.to_string();
@@ -466,7 +460,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_are_signed_if_there_is_something_to_sign_with() {
+    fn requests_are_signed_if_there_are_credentials() {
         let anonymous = |set: &[(&str, &str)]| {
             is_anonymous(|name| {
                 let found = set.iter().find(|(known, _)| *known == name)?;
@@ -487,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_in_a_url_goes_into_a_header() {
+    fn a_password_in_a_url_is_sent_in_a_header() {
         let header = |url: &str| {
             let header = authorization(&Url::parse(url).unwrap())?;
             Some(header.to_str().unwrap().to_owned())

@@ -1,39 +1,41 @@
-//! What stops a transfer for good.
+//! Errors that end a transfer.
 
 use std::fmt;
 use std::io;
 
-/// What is the matter with an input on another machine.
+use cento_file::Fault;
+
+/// The kind of an error with a remote input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum RemoteTrouble {
-    /// What was typed is no URL.
+pub enum RemoteErrorKind {
+    /// The URL is invalid.
     BadAddress,
-    /// There is no such object.
+    /// The object does not exist.
     Missing,
-    /// The server does not let us have it.
+    /// The server denies access.
     Forbidden,
-    /// It is no longer what it was when it was first looked at.
+    /// The object has changed since it was first read.
     Changed,
-    /// The server gives nothing but the whole, and parts are needed.
+    /// The server does not support ranges, which this format needs.
     NoRanges,
-    /// The server refuses for another reason.
+    /// The server rejects the request for another reason.
     Refused,
-    /// The server cannot be reached, or fails time and again.
+    /// The server cannot be reached or fails repeatedly.
     Unreachable,
 }
 
-/// What stopped a transfer, in words.
+/// An error that ended a transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Failure {
+pub(crate) struct TransferFailure {
     pub(crate) name: String,
-    pub(crate) trouble: RemoteTrouble,
+    pub(crate) kind: RemoteErrorKind,
     pub(crate) detail: String,
-    /// How often it was tried.
+    /// The number of attempts.
     pub(crate) tries: u32,
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for TransferFailure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}", self.name, self.detail)?;
         match self.tries {
@@ -43,52 +45,63 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for TransferFailure {}
 
-/// Readers of every format know what to do with errors of the system: a failure travels as one.
-impl From<Failure> for io::Error {
-    fn from(failure: Failure) -> Self {
+/// Readers of all formats handle I/O errors, so a failure is passed through them as one.
+impl From<TransferFailure> for io::Error {
+    fn from(failure: TransferFailure) -> Self {
         io::Error::other(failure)
     }
 }
 
-/// Whether an error of the system is a failure of the network on its way through a library.
-pub(crate) fn lasting(error: &io::Error) -> Option<&Failure> {
+/// The transfer failure within an I/O error, if it contains one.
+pub(crate) fn transfer_failure(error: &io::Error) -> Option<&TransferFailure> {
     error.get_ref()?.downcast_ref()
 }
 
-impl RemoteTrouble {
-    /// What the user can do about it.
+impl RemoteErrorKind {
+    /// Who has to act on it.
+    pub(crate) fn fault(self) -> Fault {
+        match self {
+            RemoteErrorKind::BadAddress | RemoteErrorKind::Missing => Fault::Usage,
+            RemoteErrorKind::Changed | RemoteErrorKind::NoRanges => Fault::Unsuitable,
+            RemoteErrorKind::Forbidden
+            | RemoteErrorKind::Refused
+            | RemoteErrorKind::Unreachable => Fault::Environment,
+        }
+    }
+
+    /// What the user can do.
     pub(crate) fn hint(self, name: &str, detail: &str) -> String {
         let s3 = name.starts_with("s3://");
         match self {
-            RemoteTrouble::BadAddress => {
+            RemoteErrorKind::BadAddress => {
                 "write s3://BUCKET/KEY, s3://BUCKET/PREFIX/, http://HOST/PATH or https://HOST/PATH".into()
             }
-            RemoteTrouble::Missing if s3 => {
-                "check the spelling; end a prefix with / to read everything below it".into()
+            RemoteErrorKind::Missing if s3 => {
+                "check the spelling; a prefix must end with /".into()
             }
-            RemoteTrouble::Missing => "check the spelling; relative lines of a list need --list-base".into(),
-            RemoteTrouble::Forbidden if name.starts_with("s3://commoncrawl/") => {
-                "without AWS credentials only files can be read here, not prefixes: \
-                 give @https://data.commoncrawl.org/crawl-data/CC-MAIN-…/warc.paths.gz"
+            RemoteErrorKind::Missing => "check the spelling; relative lines of a local list need --list-base".into(),
+            RemoteErrorKind::Forbidden if name.starts_with("s3://commoncrawl/") => {
+                "without AWS credentials, only single files of this bucket can be read; \
+                 use @https://data.commoncrawl.org/crawl-data/CC-MAIN-…/warc.paths.gz"
                     .into()
             }
-            RemoteTrouble::Forbidden if s3 => {
+            RemoteErrorKind::Forbidden if s3 => {
                 "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (`aws configure export-credentials --format env` \
-                 prints those of a profile), or give --anonymous for a public bucket"
+                 prints those of a profile), or use --anonymous for a public bucket"
                     .into()
             }
-            RemoteTrouble::Forbidden => "check that you may read it; http://USER:PASSWORD@HOST/… gives a password".into(),
-            RemoteTrouble::Changed => "index it again under another name, once it no longer changes".into(),
-            RemoteTrouble::NoRanges => "download it and name the file".into(),
-            RemoteTrouble::Refused if s3 && detail.contains("AWS_REGION") => {
+            RemoteErrorKind::Forbidden => "check your permissions; write http://USER:PASSWORD@HOST/… for a password".into(),
+            RemoteErrorKind::Changed => "index it again under another name when it no longer changes".into(),
+            RemoteErrorKind::NoRanges => "download it and read the file".into(),
+            RemoteErrorKind::Refused if s3 && detail.contains("AWS_REGION") => {
                 "set AWS_REGION to the region of the bucket".into()
             }
-            RemoteTrouble::Refused => "check the URL".into(),
-            RemoteTrouble::Unreachable => {
-                "check the network; what was finished is kept, and the same command goes on from there; \
-                 --retries, --stall-timeout and --max-rate make it more patient"
+            RemoteErrorKind::Refused => "check the URL".into(),
+            RemoteErrorKind::Unreachable => {
+                "check the network; the same command resumes after the inputs that were finished; \
+                 see also --retries, --stall-timeout and --max-rate"
                     .into()
             }
         }

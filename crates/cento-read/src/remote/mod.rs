@@ -1,28 +1,26 @@
-//! Inputs on other machines: `s3://bucket/key`, `http://…` and `https://…`.
+//! Remote inputs: `s3://bucket/key`, `http://…` and `https://…`.
 //!
 //! ```text
 //!  Client ── one for all inputs: a small runtime, an HTTP client, the buckets, the throttle
 //!    │
-//!  Object ── one input: where it is, how long, and by what one tells that it has not changed
-//!    ├── Body    ── read on from any place, some megabytes ahead of whoever reads     (WARC, JSON Lines, pages)
-//!    └── Ranged  ── read anywhere, by ranges large enough to be worth a request       (Parquet, zip)
+//!  Object ── one input: its address, its length and its version
+//!    ├── RemoteBody  ── reads forward from any offset, with prefetching (WARC, JSON Lines, pages)
+//!    └── RangeReader ── reads at any offset, with large range requests (Parquet, zip)
 //!          │
-//!        Transfer ── a range of bytes, whatever the network does meanwhile
+//!        Transfer ── fetches a range of bytes, with retries
 //! ```
-//! The rest of the crate is synchronous and stays so: what is asynchronous ends at `Body` and
-//! `Ranged`.
+//! The rest of the crate is synchronous. `RemoteBody` and `RangeReader` hide the asynchronous code.
 //!
-//! Everything is fetched by `GET`, and what lies on S3 by a URL that is signed for one request. So
-//! there is one place that judges answers, tries again and goes on in the middle, and not one for
-//! each kind of server.
+//! Everything is fetched with `GET`; requests to S3 use a URL that is signed for one request. So
+//! one place interprets responses, retries and resumes, for all kinds of servers.
 //!
-//! `bytes(Transfer) = bytes(object)`, whatever faults come between, as long as each of them is
-//! mended within the tries that are allowed; otherwise the outcome is an error. It is never a
-//! mixture of two versions of an object: each answer is held against what was known before, and the
-//! server is asked to do the same (`If-Match`).
+//! `bytes(Transfer) = bytes(object)`, regardless of network errors, as long as retries succeed
+//! within their limit; otherwise the result is an error. It is never a mixture of two versions of
+//! an object: each response is compared with what is known about the object, and the server is
+//! asked to do the same (`If-Match`).
 //!
-//! Memory: a `Body` holds at most `read_ahead` bytes that nobody has asked for yet, and a `Ranged`
-//! at most as many that were asked for lately. There are as many of them as there are readers.
+//! Memory: a `RemoteBody` holds at most `read_ahead` prefetched bytes, and a `RangeReader` at most
+//! as many recently used bytes. Each reader has one of them.
 
 mod address;
 mod answer;
@@ -31,6 +29,7 @@ mod client;
 mod failure;
 mod ranged;
 mod retry;
+mod runtime;
 mod throttle;
 mod transfer;
 
@@ -43,34 +42,33 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use address::{Address, below, is_remote};
-pub(crate) use body::Body;
-pub(crate) use client::{Client, Listed, Wanted};
-pub use failure::RemoteTrouble;
-pub(crate) use failure::{Failure, lasting};
-pub(crate) use ranged::Ranged;
+pub(crate) use body::RemoteBody;
+pub(crate) use client::{Client, Inspection, ListedObject};
+pub use failure::RemoteErrorKind;
+pub(crate) use failure::{TransferFailure, transfer_failure};
+pub(crate) use ranged::RangeReader;
 use transfer::Transfer;
 
-/// How to deal with other machines and what lies between.
+/// Settings for remote inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteSettings {
-    /// How many times in a row a request may fail before the input is given up. Any real progress
-    /// starts the count anew.
+    /// The number of consecutive retries before an input fails. Progress resets the count.
     pub retries: u32,
-    /// The pause before the first retry; each one after it is twice as long. Chance takes off up to
-    /// half.
+    /// The delay before the first retry. It doubles with each retry and is shortened by a random
+    /// share of up to half.
     pub first_delay: Duration,
-    /// The longest pause.
+    /// The longest delay.
     pub longest_delay: Duration,
-    /// A server from which nothing comes for so long is asked again.
+    /// A request is retried if the server sends nothing for this time.
     pub stall_timeout: Duration,
-    /// How many bytes a second all inputs may fetch together.
+    /// The maximum number of bytes per second for all inputs together.
     pub max_rate: Option<u64>,
-    /// How many bytes of one input are fetched before anyone asks for them.
+    /// The number of bytes to prefetch for each input.
     pub read_ahead: usize,
-    /// Sign no request, even if there are credentials in the environment.
+    /// Do not sign requests, even if there are credentials in the environment.
     pub anonymous: bool,
-    /// What the lines of a list are relative to. Without it, those of a list on a server are
-    /// relative to that server or bucket, and those of a file are paths.
+    /// The base URL for relative lines of lists. Without it, the lines of a remote list are
+    /// relative to its server or bucket, and those of a local list are paths.
     pub list_base: Option<String>,
 }
 
@@ -89,35 +87,35 @@ impl Default for RemoteSettings {
     }
 }
 
-/// What is known of an object.
+/// What is known about an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Facts {
+pub(crate) struct ObjectFacts {
     pub(crate) length: Option<u64>,
-    /// Its `ETag`, as the server writes it.
+    /// The `ETag`, as sent by the server.
     pub(crate) tag: Option<String>,
-    /// When it was last changed, as the server writes it.
+    /// The time of the last modification, as sent by the server.
     pub(crate) modified: Option<String>,
-    /// Whether the server gives parts of it. Nothing if it has not been asked for one.
+    /// Whether the server supports ranges. None if this is not known yet.
     pub(crate) ranges: Option<bool>,
 }
 
-impl Facts {
-    /// What differs when the object does.
+impl ObjectFacts {
+    /// The version, which changes with the content.
     pub(crate) fn version(&self) -> Option<&str> {
         self.tag.as_deref().or(self.modified.as_deref())
     }
 }
 
-/// An input on another machine.
+/// A remote input.
 #[derive(Clone)]
 pub(crate) struct Object {
     client: Arc<Client>,
     address: Arc<Address>,
-    facts: Facts,
+    facts: ObjectFacts,
 }
 
 impl Object {
-    pub(crate) fn new(client: Arc<Client>, address: Address, facts: Facts) -> Self {
+    pub(crate) fn new(client: Arc<Client>, address: Address, facts: ObjectFacts) -> Self {
         Object {
             client,
             address: Arc::new(address),
@@ -125,11 +123,11 @@ impl Object {
         }
     }
 
-    pub(crate) fn facts(&self) -> &Facts {
+    pub(crate) fn facts(&self) -> &ObjectFacts {
         &self.facts
     }
 
-    /// The bytes from `begin` on, up to `end` or to the last.
+    /// Fetches the bytes from `begin` to `end`, or to the end of the object.
     fn transfer(&self, begin: u64, end: Option<u64>) -> Transfer {
         Transfer::new(
             self.client.clone(),

@@ -1,30 +1,29 @@
-//! Bytes anywhere, by ranges large enough to be worth a request.
+//! Reads an object at any offset, with large range requests.
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::failure::{Failure, RemoteTrouble};
-use super::{Object, lasting};
+use super::failure::{RemoteErrorKind, TransferFailure};
+use super::{Object, transfer_failure};
 
-/// The least that is fetched at once. A table or a zip is read from its end, where this much mostly
-/// holds all that says what is in it.
+/// The smallest range to fetch. A table or a zip is read from its end, where this much usually
+/// contains the whole footer or directory.
 const LEAST: u64 = 256 << 10;
 
-/// From a server that gives only the whole, everything before what is wanted is fetched, too. Up to
-/// here that is bearable.
+/// A server without ranges sends everything before the requested bytes too. Up to this offset that
+/// is acceptable.
 const CHEAP: u64 = 4 << 20;
 
-/// The bytes of an object at any place.
+/// The bytes of an object at any offset.
 ///
-/// Libraries read tables a few hundred bytes at a time, and several columns by turns. So what is
-/// fetched is a window around what is asked for; where one window ends and the next is asked for,
-/// that one is twice as large.
+/// Libraries read tables a few hundred bytes at a time and alternate between columns. So a window
+/// around the requested bytes is fetched. A window that continues another one is twice as large.
 ///
 /// ```text
 ///   ├──────── column a ────────┤├──────── column b ────────┤ … ├ footer ┤
 ///        [w][ww][wwww]                 [w][ww]                  [w     ]
 /// ```
-pub(crate) struct Ranged {
+pub(crate) struct RangeReader {
     object: Object,
     length: u64,
     windows: Mutex<Windows>,
@@ -32,11 +31,10 @@ pub(crate) struct Ranged {
 
 #[derive(Default)]
 struct Windows {
-    /// The one that was used last is the last.
+    /// In order of use, the most recent last.
     kept: Vec<Window>,
-    /// What went wrong, for whoever hears of it only through a library that tells it in its own
-    /// words.
-    failure: Option<Failure>,
+    /// The last error, because libraries convert errors to text.
+    failure: Option<TransferFailure>,
 }
 
 struct Window {
@@ -50,15 +48,15 @@ impl Window {
     }
 }
 
-impl Ranged {
-    /// `front` is what is known of the object's first bytes.
+impl RangeReader {
+    /// `front` are the first bytes of the object, as far as they are known.
     pub(crate) fn new(object: Object, front: Vec<u8>) -> Self {
         let length = object.facts.length.unwrap_or(front.len() as u64);
         let first = Window {
             begin: 0,
             bytes: front,
         };
-        Ranged {
+        RangeReader {
             object,
             length,
             windows: Mutex::new(Windows {
@@ -72,7 +70,7 @@ impl Ranged {
         self.length
     }
 
-    /// What went wrong with the network since this was last asked.
+    /// The last network error, which this call clears.
     pub(crate) fn failure(&self) -> Option<io::Error> {
         self.lock().failure.take().map(io::Error::from)
     }
@@ -81,8 +79,8 @@ impl Ranged {
         self.windows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Copies what is at `at` into `buffer`, as much of it as is at hand. Answers how much that is:
-    /// none at the end only.
+    /// Copies bytes at the offset `at` into `buffer`, as many as one window has. Returns their
+    /// number, which is 0 only at the end.
     pub(crate) fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
         if at >= self.length || buffer.is_empty() {
             return Ok(0);
@@ -99,7 +97,7 @@ impl Ranged {
                 match self.fetch(range) {
                     Ok(window) => window,
                     Err(error) => {
-                        windows.failure = lasting(&error).cloned();
+                        windows.failure = transfer_failure(&error).cloned();
                         return Err(error);
                     }
                 }
@@ -115,25 +113,25 @@ impl Ranged {
         Ok(count)
     }
 
-    /// How many bytes are kept.
+    /// The maximum number of bytes to keep.
     fn most(&self) -> u64 {
         (self.object.client.settings().read_ahead as u64).max(2 * LEAST)
     }
 
-    /// What to fetch when `wanted` bytes at `at` are asked for and not at hand.
+    /// The range to fetch for `wanted` bytes at the offset `at`.
     fn around(&self, windows: &mut Windows, at: u64, wanted: u64) -> (u64, u64) {
         let before = windows
             .kept
             .iter()
             .position(|window| !window.bytes.is_empty() && window.end() == at);
         let size = match before {
-            // Its successor takes its place: what was read through is not read again.
+            // The new window replaces the old one, which is not needed any more.
             Some(place) => 2 * windows.kept.remove(place).bytes.len() as u64,
             None => LEAST,
         };
         let size = size.max(wanted).clamp(LEAST, self.most() / 2);
         let end = at.saturating_add(size).min(self.length);
-        // At the end of the object, what lies before is wanted next.
+        // At the end of the object, the bytes before are needed next.
         let begin = if end == self.length {
             at.min(end.saturating_sub(LEAST))
         } else {
@@ -144,12 +142,10 @@ impl Ranged {
 
     fn fetch(&self, (begin, end): (u64, u64)) -> io::Result<Window> {
         if self.object.facts.ranges == Some(false) && end > CHEAP {
-            return Err(Failure {
+            return Err(TransferFailure {
                 name: self.object.address.name(),
-                trouble: RemoteTrouble::NoRanges,
-                detail:
-                    "the server gives only the whole, and this format is not read from its front"
-                        .into(),
+                kind: RemoteErrorKind::NoRanges,
+                detail: "the server does not support ranges, which this format needs".into(),
                 tries: 0,
             }
             .into());
@@ -168,7 +164,7 @@ impl Ranged {
 }
 
 impl Windows {
-    /// Keeps `window` as the one that was used last, and forgets others that do not fit beside it.
+    /// Keeps `window` as the most recently used one, and drops the oldest beyond the limit.
     fn keep(&mut self, window: Window, most: u64) {
         self.kept.push(window);
         let mut held: u64 = self

@@ -1,21 +1,21 @@
-//! How long to wait before trying again.
+//! Delays between retries.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use super::RemoteSettings;
 
-/// A server may ask for patience, but not for a coffee break.
-const LONGEST_WISH: Duration = Duration::from_secs(120);
+/// The longest delay that a server may ask for.
+const LONGEST_REQUESTED_DELAY: Duration = Duration::from_secs(120);
 
-/// The pause after `tries` failures in a row: it doubles each time, up to a limit, and `chance`
-/// takes off up to half, so that many clients that failed together do not come back together. What
-/// the server asked for is the least.
+/// The delay after `tries` consecutive failures. It doubles each time up to a limit and is
+/// shortened by a random share of up to half, so that clients that failed together do not retry
+/// together. It is at least what the server asked for.
 pub(super) fn delay(
     settings: &RemoteSettings,
     tries: u32,
-    wish: Option<Duration>,
-    chance: u64,
+    requested_delay: Option<Duration>,
+    random: u64,
 ) -> Duration {
     let doubled = 1u32
         .checked_shl(tries.saturating_sub(1).min(31))
@@ -24,14 +24,17 @@ pub(super) fn delay(
         .first_delay
         .saturating_mul(doubled)
         .min(settings.longest_delay);
-    let share = 0.5 + (chance >> 11) as f64 / (1u64 << 54) as f64;
-    full.mul_f64(share.min(1.0))
-        .max(wish.unwrap_or_default().min(LONGEST_WISH))
+    let share = 0.5 + (random >> 11) as f64 / (1u64 << 54) as f64;
+    full.mul_f64(share.min(1.0)).max(
+        requested_delay
+            .unwrap_or_default()
+            .min(LONGEST_REQUESTED_DELAY),
+    )
 }
 
-/// A number that differs each time.
-pub(super) fn chance() -> u64 {
-    // The keys of the hasher are the randomness that the standard library has.
+/// A random number.
+pub(super) fn random() -> u64 {
+    // The keys of the hasher are the only random numbers in the standard library.
     RandomState::new().hash_one(0u8)
 }
 
@@ -40,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_double_up_to_a_limit_and_chance_takes_off_up_to_half() {
+    fn delays_double_up_to_a_limit_and_are_shortened_at_random() {
         let settings = RemoteSettings {
             first_delay: Duration::from_millis(100),
             longest_delay: Duration::from_secs(2),
@@ -52,17 +55,17 @@ mod tests {
             assert_eq!(delay(&settings, tries, None, 0), full(tries) / 2);
         }
         for _ in 0..100 {
-            let pause = delay(&settings, 3, None, chance());
+            let pause = delay(&settings, 3, None, random());
             assert!((full(3) / 2..=full(3)).contains(&pause), "{pause:?}");
         }
     }
 
     #[test]
-    fn a_server_may_ask_for_more_time_within_reason() {
+    fn a_server_may_ask_for_a_longer_delay_up_to_a_limit() {
         let settings = RemoteSettings::default();
-        let wish = |seconds| delay(&settings, 1, Some(Duration::from_secs(seconds)), 0);
-        assert_eq!(wish(7), Duration::from_secs(7));
-        assert_eq!(wish(1 << 40), LONGEST_WISH);
-        assert_eq!(wish(0), settings.first_delay / 2);
+        let requested_delay = |seconds| delay(&settings, 1, Some(Duration::from_secs(seconds)), 0);
+        assert_eq!(requested_delay(7), Duration::from_secs(7));
+        assert_eq!(requested_delay(1 << 40), LONGEST_REQUESTED_DELAY);
+        assert_eq!(requested_delay(0), settings.first_delay / 2);
     }
 }

@@ -1,4 +1,4 @@
-//! Against a server on this machine that stalls, cuts off, refuses and lies.
+//! Tests with a local server that stalls, closes connections, and sends errors and wrong data.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::server::{Fault, Resource, Server};
 
-/// Impatient, so that tests are quick.
+/// Short delays, so that the tests are fast.
 fn settings() -> RemoteSettings {
     RemoteSettings {
         first_delay: Duration::from_millis(1),
@@ -23,21 +23,21 @@ fn client() -> Arc<Client> {
     Client::new(&settings()).unwrap()
 }
 
-/// The object at a URL, as it is when it is first looked at.
-fn object(client: &Arc<Client>, url: &str) -> Result<Object, Failure> {
+/// Inspects the object at a URL.
+fn object(client: &Arc<Client>, url: &str) -> Result<Object, TransferFailure> {
     let address = Address::parse(url)?;
-    let wanted = Wanted {
+    let wanted = Inspection {
         address: address.clone(),
-        facts: Facts::default(),
+        facts: ObjectFacts::default(),
         front: 1,
     };
-    let (facts, _) = client.look(vec![wanted]).remove(0)?;
+    let (facts, _) = client.inspect(vec![wanted]).remove(0)?;
     Ok(Object::new(client.clone(), address, facts))
 }
 
 fn read(object: &Object, begin: u64, end: Option<u64>) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    Body::new(object.clone(), begin, end).read_to_end(&mut bytes)?;
+    RemoteBody::new(object.clone(), begin, end).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -59,7 +59,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn whatever_the_network_does_the_bytes_are_those_that_were_served(
+    fn the_bytes_are_correct_despite_network_faults(
         length in 0usize..6000,
         begin in 0u64..3000,
         faults in prop::collection::vec(fault(), 0..7),
@@ -82,7 +82,7 @@ proptest! {
     }
 
     #[test]
-    fn any_place_reads_like_the_same_place_of_a_file(
+    fn reading_at_any_offset_is_like_reading_a_file(
         length in 1usize..900_000,
         reads in prop::collection::vec((0.0..1.1f64, 1usize..300_000), 1..8),
         faults in prop::collection::vec(fault(), 0..4),
@@ -94,7 +94,7 @@ proptest! {
         let client = Client::new(&settings).unwrap();
         let object = object(&client, &server.url("/a")).unwrap();
         server.put("/a", Resource::new(bytes.clone()).with_faults(faults));
-        let ranged = Ranged::new(object, Vec::new());
+        let ranged = RangeReader::new(object, Vec::new());
         for (place, wanted) in reads {
             let at = (length as f64 * place) as usize;
             let mut buffer = vec![0; wanted];
@@ -112,27 +112,26 @@ proptest! {
 }
 
 #[test]
-fn a_byte_now_and_then_is_a_stall_too() {
+fn a_very_slow_server_counts_as_stalled() {
     let bytes = sample(20_000);
     let server = Server::start([("/a", Resource::new(bytes.clone()))]);
     let client = client();
     let object = object(&client, &server.url("/a")).unwrap();
-    // Never silent for as long as counts as a stall; all of it would take more than a quarter of an
-    // hour.
+    // Each pause is shorter than the stall timeout, but all bytes would take a quarter of an hour.
     let drip = Fault::Drip(Duration::from_millis(50));
     server.put(
         "/a",
         Resource::new(bytes.clone()).with_faults(vec![drip.clone(); 2]),
     );
     assert!(read(&object, 0, None).unwrap() == bytes);
-    // One that never gets better is given up.
+    // A server that never recovers is an error.
     server.put("/a", Resource::new(bytes).with_faults(vec![drip; 100]));
     let error = read(&object, 0, None).unwrap_err();
     assert!(error.to_string().contains("bytes in"), "{error}");
 }
 
 #[test]
-fn a_cut_off_body_goes_on_at_the_byte_it_reached() {
+fn a_transfer_resumes_at_the_byte_it_reached() {
     let bytes = sample(500_000);
     let server = Server::start([("/a", Resource::new(bytes.clone()))]);
     let client = client();
@@ -165,18 +164,18 @@ fn a_cut_off_body_goes_on_at_the_byte_it_reached() {
 }
 
 #[test]
-fn a_server_that_never_recovers_is_given_up_with_its_cause() {
+fn a_server_that_never_recovers_is_an_error_with_its_cause() {
     let server = Server::start([(
         "/a",
         Resource::new("x").with_faults(vec![Fault::Status(503); 50]),
     )]);
     let failure = object(&client(), &server.url("/a")).unwrap_err();
-    assert_eq!(failure.trouble, RemoteTrouble::Unreachable);
+    assert_eq!(failure.kind, RemoteErrorKind::Unreachable);
     assert_eq!(failure.tries, 9);
     assert_eq!(
         failure.to_string(),
         format!(
-            "{}: the server answers 503 Service Unavailable (tried 9 times)",
+            "{}: the server responded 503 Service Unavailable (tried 9 times)",
             server.url("/a")
         )
     );
@@ -184,22 +183,22 @@ fn a_server_that_never_recovers_is_given_up_with_its_cause() {
 }
 
 #[test]
-fn what_no_retry_mends_is_not_retried() {
+fn permanent_errors_are_not_retried() {
     let forbidden = Resource::new("x").with_faults([Fault::Status(403)]);
     let server = Server::start([("/forbidden", forbidden)]);
-    for (path, trouble) in [
-        ("/missing", RemoteTrouble::Missing),
-        ("/forbidden", RemoteTrouble::Forbidden),
+    for (path, kind) in [
+        ("/missing", RemoteErrorKind::Missing),
+        ("/forbidden", RemoteErrorKind::Forbidden),
     ] {
         let before = server.requests().len();
         let failure = object(&client(), &server.url(path)).unwrap_err();
-        assert_eq!(failure.trouble, trouble);
+        assert_eq!(failure.kind, kind);
         assert_eq!(server.requests().len(), before + 1);
     }
 }
 
 #[test]
-fn nobody_at_home_is_told_as_such() {
+fn a_refused_connection_is_reported() {
     // A port that was free a moment ago.
     let port = std::net::TcpListener::bind("127.0.0.1:0")
         .unwrap()
@@ -207,12 +206,12 @@ fn nobody_at_home_is_told_as_such() {
         .unwrap()
         .port();
     let failure = object(&client(), &format!("http://127.0.0.1:{port}/a")).unwrap_err();
-    assert_eq!(failure.trouble, RemoteTrouble::Unreachable);
+    assert_eq!(failure.kind, RemoteErrorKind::Unreachable);
     assert!(failure.detail.contains("refused"), "{failure}");
 }
 
 #[test]
-fn an_object_that_changes_is_an_error_and_not_a_mixture() {
+fn an_object_that_changes_is_an_error() {
     let server = Server::start([("/a", Resource::new(sample(300_000)))]);
     let client = client();
     let tagged = object(&client, &server.url("/a")).unwrap();
@@ -220,9 +219,12 @@ fn an_object_that_changes_is_an_error_and_not_a_mixture() {
     other.tag = Some("\"two\"".into());
     server.put("/a", other);
     let error = read(&tagged, 0, None).unwrap_err();
-    assert_eq!(lasting(&error).unwrap().trouble, RemoteTrouble::Changed);
+    assert_eq!(
+        transfer_failure(&error).unwrap().kind,
+        RemoteErrorKind::Changed
+    );
 
-    // Without tags, its length and date tell.
+    // Without tags, length and date are compared.
     let mut untagged = Resource::new(sample(300_000));
     untagged.tag = None;
     untagged.headers = vec![(
@@ -234,16 +236,22 @@ fn an_object_that_changes_is_an_error_and_not_a_mixture() {
     untagged.headers[0].1 = "Tue, 02 Jan 2024 00:00:00 GMT".into();
     server.put("/a", untagged.clone());
     let error = read(&known, 0, None).unwrap_err();
-    assert_eq!(lasting(&error).unwrap().trouble, RemoteTrouble::Changed);
+    assert_eq!(
+        transfer_failure(&error).unwrap().kind,
+        RemoteErrorKind::Changed
+    );
     untagged.headers.clear();
     untagged.bytes = Arc::new(sample(299_999));
     server.put("/a", untagged);
     let error = read(&known, 0, None).unwrap_err();
-    assert_eq!(lasting(&error).unwrap().trouble, RemoteTrouble::Changed);
+    assert_eq!(
+        transfer_failure(&error).unwrap().kind,
+        RemoteErrorKind::Changed
+    );
 }
 
 #[test]
-fn a_redirect_is_followed_and_a_packed_body_is_left_packed() {
+fn a_redirect_is_followed_and_a_compressed_body_is_not_decompressed() {
     let mut moved = Resource::new("");
     moved.moved = Some("/b%20c?d=e".into());
     let mut packed = Resource::new(b"\x1f\x8b not really".as_slice());
@@ -261,7 +269,7 @@ fn a_redirect_is_followed_and_a_packed_body_is_left_packed() {
 }
 
 #[test]
-fn a_password_is_sent_and_not_shown() {
+fn a_password_is_sent_and_not_displayed() {
     let server = Server::start([("/a", Resource::new("x"))]);
     let url = server.url("/a").replace("http://", "http://me:secret@");
     let client = client();
@@ -276,7 +284,7 @@ fn a_password_is_sent_and_not_shown() {
 }
 
 #[test]
-fn no_more_is_fetched_ahead_than_allowed() {
+fn prefetching_is_limited() {
     let bytes = sample(40 << 20);
     let server = Server::start([("/a", Resource::new(bytes.clone()))]);
     let mut settings = settings();
@@ -284,11 +292,11 @@ fn no_more_is_fetched_ahead_than_allowed() {
     settings.stall_timeout = Duration::from_secs(20);
     let client = Client::new(&settings).unwrap();
     let object = object(&client, &server.url("/a")).unwrap();
-    let mut body = Body::new(object, 0, None);
+    let mut body = RemoteBody::new(object, 0, None);
     let mut read = vec![0; 3 << 20];
     body.read_exact(&mut read).unwrap();
     std::thread::sleep(Duration::from_millis(300));
-    // Whatever has been handed over since then is all there is room for.
+    // By now, all the space is used.
     assert!(body.waiting() <= 1 << 20, "{}", body.waiting());
     assert!(body.waiting() >= 512 << 10, "{}", body.waiting());
     assert!(read == bytes[..3 << 20]);
@@ -298,12 +306,12 @@ fn no_more_is_fetched_ahead_than_allowed() {
 }
 
 #[test]
-fn small_reads_are_gathered_into_few_requests() {
+fn small_reads_are_combined_into_few_requests() {
     let bytes = sample(3 << 20);
     let server = Server::start([("/a", Resource::new(bytes.clone()))]);
     let client = client();
-    let ranged = Ranged::new(object(&client, &server.url("/a")).unwrap(), Vec::new());
-    // The end first, as tables and zips are read, then all in small pieces.
+    let ranged = RangeReader::new(object(&client, &server.url("/a")).unwrap(), Vec::new());
+    // The end first, as with tables and zips, then everything in small pieces.
     let mut buffer = vec![0; 1000];
     ranged.read_at(bytes.len() as u64 - 8, &mut buffer).unwrap();
     ranged
@@ -317,9 +325,8 @@ fn small_reads_are_gathered_into_few_requests() {
 }
 
 #[test]
-fn every_byte_that_comes_is_paid_for_whoever_fetches_it() {
-    // That what is paid for keeps to the rate is shown beside the throttle, against a clock of its
-    // own.
+fn every_received_byte_counts_for_the_rate_limit() {
+    // The tests of the throttle show that the rate is kept.
     let bytes = sample(300_000);
     let server = Server::start([("/a", Resource::new(bytes.clone()))]);
     let mut settings = settings();
@@ -328,8 +335,8 @@ fn every_byte_that_comes_is_paid_for_whoever_fetches_it() {
     let object = object(&client, &server.url("/a")).unwrap();
     assert!(read(&object, 0, None).unwrap() == bytes);
     assert!(read(&object, 0, None).unwrap() == bytes);
-    let ranged = Ranged::new(object, Vec::new());
+    let ranged = RangeReader::new(object, Vec::new());
     ranged.read_at(100_000, &mut [0]).unwrap();
-    // The first look, two times everything, and a window up to the end.
+    // The inspection, two times everything, and a window up to the end.
     assert_eq!(client.paid(), 1 + 600_000 + 262_144);
 }

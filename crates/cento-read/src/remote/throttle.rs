@@ -1,15 +1,14 @@
-//! No more than so many bytes a second.
+//! The rate limit.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a silence is made up for: what could have come in this time may come at once
-/// afterwards.
+/// The size of a burst: the number of bytes of this time may be received at once after a pause.
 const BURST: Duration = Duration::from_millis(250);
 
-/// A bucket of tokens that fills at `rate`; a byte costs one. It may be overdrawn, and then whoever
-/// overdrew it waits, so that a piece larger than the bucket gets through, too, and late callers
-/// are not starved by early ones.
+/// A token bucket that fills at `rate` tokens per second; a byte costs one token. It may be
+/// overdrawn, and then the caller waits. So a piece larger than the bucket passes too, and late
+/// callers are not starved by early ones.
 struct Bucket {
     rate: f64,
     tokens: f64,
@@ -30,7 +29,7 @@ impl Bucket {
         }
     }
 
-    /// Takes `bytes` at the time `now`. Answers how long to wait before going on.
+    /// Takes tokens for `bytes` at the time `now`. Returns how long to wait.
     fn take(&mut self, now: Duration, bytes: usize) -> Duration {
         let elapsed = now.saturating_sub(self.filled).as_secs_f64();
         self.filled = self.filled.max(now);
@@ -66,7 +65,7 @@ impl Throttle {
             .paid
     }
 
-    /// Waits as long as `bytes` that just came have to be paid for.
+    /// Takes tokens for `bytes` that were received, and waits if the bucket is overdrawn.
     pub(super) async fn pay(&self, bytes: usize) {
         let wait = {
             let mut bucket = self.bucket.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,7 +88,7 @@ mod tests {
             rate in 1u64..1 << 34,
             pieces in prop::collection::vec((0usize..1 << 20, 0u64..2_000), 1..200),
         ) {
-            // Several callers, each of which waits as it was told, against one clock.
+            // Several callers with one clock; each waits as long as required.
             let mut bucket = Bucket::new(rate);
             let mut free_at = [Duration::ZERO; 3];
             let mut granted = 0u64;
@@ -100,7 +99,7 @@ mod tests {
                 last = now;
                 *caller = now + bucket.take(now, bytes);
                 granted += bytes as u64;
-                // By the time the wait is over, all that was granted is paid for.
+                // After the wait, everything granted is within the rate.
                 let allowed = rate as f64 * (caller.as_secs_f64() + BURST.as_secs_f64());
                 prop_assert!(granted as f64 <= allowed * 1.000_001 + 1.0, "{granted} > {allowed}");
             }
@@ -114,7 +113,7 @@ mod tests {
         for _ in 0..1_000 {
             now += bucket.take(now, 10_000);
         }
-        // Ten megabytes at one a second, less the burst that was there at first.
+        // Ten megabytes at one megabyte per second, minus the initial burst.
         assert!((now.as_secs_f64() - 9.75).abs() < 0.01, "{now:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! A range of bytes, whatever the network does meanwhile.
+//! Fetches a range of bytes, with retries.
 
 use std::error::Error as _;
 use std::ops::Range;
@@ -11,62 +11,63 @@ use http_body_util::BodyExt;
 use object_store::client::{HttpError, HttpRequest, HttpRequestBody, HttpResponseBody};
 use tokio::time::timeout;
 
-use super::answer::{Verdict, judge, s3_code};
-use super::client::{Client, Target};
-use super::failure::{Failure, RemoteTrouble};
-use super::{Address, Facts, retry};
+use super::answer::{ResponseVerdict, judge, s3_code};
+use super::client::{Client, RequestTarget};
+use super::failure::{RemoteErrorKind, TransferFailure};
+use super::{Address, ObjectFacts, retry};
 
-/// A try that brought this much was worth it: the tries are counted anew. A server that lets go of
-/// each connection after a few bytes must not keep us for ever.
+/// The number of bytes after which an attempt counts as progress and resets the number of retries.
+/// A server that closes each connection after a few bytes must not keep the client busy for ever.
 const PROGRESS: u64 = 64 << 10;
 
-/// Bytes a second that must come at least, over the time that counts as a stall: a server that
-/// sends one now and then is as good as one that sends none.
+/// The minimum rate in bytes per second, measured over the stall timeout: a server that sends a
+/// byte now and then counts as stalled.
 const LEAST_RATE: f64 = 1024.0;
 
-/// A name that cannot be looked up is nearly always misspelt.
+/// The number of attempts for a name that cannot be resolved, which is nearly always misspelt.
 const LOOKUPS: u32 = 3;
 
-/// As much of what a server says about an error is read.
-const COMPLAINT: usize = 4 << 10;
+/// The number of bytes of an error response to read.
+const ERROR_BODY: usize = 4 << 10;
 
 /// Fetches a range of an object, piece by piece and in order.
 pub(super) struct Transfer {
     client: Arc<Client>,
     address: Arc<Address>,
-    facts: Facts,
-    /// The next byte, and the one after the last that is wanted.
+    facts: ObjectFacts,
+    /// The range that is still missing.
     range: Range<u64>,
     body: Option<HttpResponseBody>,
-    /// How many bytes come first that are not wanted.
+    /// The number of bytes at the beginning of the body that are not needed.
     skip: u64,
-    /// How many failures there were in a row, and how much came since the last of them.
+    /// The number of consecutive failures, and the number of bytes received since the last one.
     tries: u32,
     received: u64,
-    /// How long the server was waited for since its rate was last looked at, and how much came
-    /// meanwhile. The time that the reader takes, or a limit on the rate, does not count.
+    /// How long the transfer has waited for the server since the rate was last checked, and the
+    /// number of bytes received in that time. The time of the reader and the rate limit do not
+    /// count.
     waited: Duration,
-    came: u64,
+    received_in_wait: u64,
     ended: bool,
 }
 
-/// What went wrong with one try.
-enum Trouble {
-    Again {
+/// Why an attempt failed.
+enum AttemptError {
+    Retry {
         problem: String,
-        wish: Option<Duration>,
-        /// How many tries are enough, if that is less than usual.
-        enough: u32,
+        requested_delay: Option<Duration>,
+        /// The number of attempts, if it is less than usual.
+        max_attempts: u32,
     },
-    Final(RemoteTrouble, String),
+    Final(RemoteErrorKind, String),
 }
 
-impl Trouble {
-    fn again(problem: impl Into<String>) -> Self {
-        Trouble::Again {
+impl AttemptError {
+    fn retry(problem: impl Into<String>) -> Self {
+        AttemptError::Retry {
             problem: problem.into(),
-            wish: None,
-            enough: u32::MAX,
+            requested_delay: None,
+            max_attempts: u32::MAX,
         }
     }
 }
@@ -75,7 +76,7 @@ impl Transfer {
     pub(super) fn new(
         client: Arc<Client>,
         address: Arc<Address>,
-        facts: Facts,
+        facts: ObjectFacts,
         range: Range<u64>,
     ) -> Self {
         Transfer {
@@ -88,33 +89,33 @@ impl Transfer {
             tries: 0,
             received: 0,
             waited: Duration::ZERO,
-            came: 0,
+            received_in_wait: 0,
             ended: false,
         }
     }
 
-    /// What has been learnt about the object.
-    pub(super) fn facts(&self) -> &Facts {
+    /// What is known about the object.
+    pub(super) fn facts(&self) -> &ObjectFacts {
         &self.facts
     }
 
-    /// The next bytes; nothing at the end of the range or of the object.
-    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, Failure> {
+    /// Returns the next bytes, or `None` at the end of the range or of the object.
+    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, TransferFailure> {
         loop {
             match self.attempt().await {
                 Ok(bytes) => return Ok(bytes),
-                Err(trouble) => self.mend(trouble).await?,
+                Err(error) => self.retry_after(error).await?,
             }
         }
     }
 
-    /// All the rest, which must not be more than `most`.
-    pub(super) async fn collect(&mut self, most: usize) -> Result<Vec<u8>, Failure> {
+    /// Fetches the rest, which must not exceed `most` bytes.
+    pub(super) async fn collect(&mut self, most: usize) -> Result<Vec<u8>, TransferFailure> {
         let mut all = Vec::new();
         while let Some(bytes) = self.next().await? {
             if bytes.len() > most.saturating_sub(all.len()) {
                 let detail = format!("it is larger than {most} bytes");
-                return Err(self.failure(RemoteTrouble::Refused, detail));
+                return Err(self.failure(RemoteErrorKind::Refused, detail));
             }
             all.extend_from_slice(&bytes);
         }
@@ -125,9 +126,9 @@ impl Transfer {
         self.range.end.min(self.facts.length.unwrap_or(u64::MAX))
     }
 
-    async fn attempt(&mut self) -> Result<Option<Bytes>, Trouble> {
+    async fn attempt(&mut self) -> Result<Option<Bytes>, AttemptError> {
         let stall = self.client.settings().stall_timeout;
-        let silence = || Trouble::again(format!("nothing came for {} s", stall.as_secs_f64()));
+        let silence = || AttemptError::retry(format!("no data for {} s", stall.as_secs_f64()));
         loop {
             if self.ended || self.range.start >= self.end() {
                 self.body = None;
@@ -140,36 +141,36 @@ impl Transfer {
                 }
                 continue;
             };
-            let asked = Instant::now();
+            let begun = Instant::now();
             let frame = timeout(stall, body.frame()).await;
-            self.waited += asked.elapsed();
+            self.waited += begun.elapsed();
             let mut bytes = match frame {
                 Err(_) => return Err(silence()),
                 Ok(Some(Err(error))) => return Err(explain(&error)),
                 Ok(Some(Ok(frame))) => match frame.into_data() {
                     Ok(bytes) => bytes,
-                    // Trailers say nothing that is of use.
+                    // Trailers are not needed.
                     Err(_) => continue,
                 },
                 Ok(None) if self.facts.length.is_some() => {
                     let missing = self.end() - self.range.start;
-                    return Err(Trouble::again(format!(
-                        "the server breaks off {missing} bytes too early"
+                    return Err(AttemptError::retry(format!(
+                        "the connection was closed {missing} bytes too early"
                     )));
                 }
-                // It never said how long it would be.
+                // The length was not known.
                 Ok(None) => {
                     self.ended = true;
                     continue;
                 }
             };
             self.received += bytes.len() as u64;
-            self.came += bytes.len() as u64;
+            self.received_in_wait += bytes.len() as u64;
             if self.waited >= stall {
-                let (came, waited) = (self.came, self.waited.as_secs_f64());
-                (self.came, self.waited) = (0, Duration::ZERO);
+                let (came, waited) = (self.received_in_wait, self.waited.as_secs_f64());
+                (self.received_in_wait, self.waited) = (0, Duration::ZERO);
                 if (came as f64) < LEAST_RATE * waited {
-                    return Err(Trouble::again(format!(
+                    return Err(AttemptError::retry(format!(
                         "only {came} bytes in {waited:.1} s"
                     )));
                 }
@@ -190,44 +191,52 @@ impl Transfer {
         }
     }
 
-    /// Asks for what is still missing.
-    async fn connect(&mut self) -> Result<(), Trouble> {
+    /// Sends a request for the missing range.
+    async fn connect(&mut self) -> Result<(), AttemptError> {
         let target = self.client.target(&self.address).await;
-        let target = target.map_err(|failure| Trouble::Final(failure.trouble, failure.detail))?;
+        let target = target.map_err(|failure| AttemptError::Final(failure.kind, failure.detail))?;
         let ranged = self.range.start > 0 || self.range.end < u64::MAX;
         let request = self.request(target, ranged)?;
         let answer = self.client.http().execute(request).await;
         let answer = answer.map_err(|error| explain(&error))?;
         self.received = 0;
-        (self.came, self.waited) = (0, Duration::ZERO);
+        (self.received_in_wait, self.waited) = (0, Duration::ZERO);
         match judge(&answer, self.range.start, ranged, &self.facts) {
-            Verdict::Body { skip, facts } => {
+            ResponseVerdict::Body { skip, facts } => {
                 self.facts = facts;
                 self.skip = skip;
                 self.body = Some(answer.into_body());
                 Ok(())
             }
-            Verdict::End { facts } => {
+            ResponseVerdict::End { facts } => {
                 self.facts = facts;
                 self.ended = true;
                 Ok(())
             }
-            Verdict::Again { problem, wish } => Err(Trouble::Again {
+            ResponseVerdict::Retry {
+                problem,
+                requested_delay,
+            } => Err(AttemptError::Retry {
                 problem: with_code(problem, answer.into_body()).await,
-                wish,
-                enough: u32::MAX,
+                requested_delay,
+                max_attempts: u32::MAX,
             }),
-            Verdict::Final { trouble, detail } => Err(Trouble::Final(
-                trouble,
+            ResponseVerdict::Final { kind, detail } => Err(AttemptError::Final(
+                kind,
                 with_code(detail, answer.into_body()).await,
             )),
         }
     }
 
-    fn request(&self, target: Target, ranged: bool) -> Result<HttpRequest, Trouble> {
-        let unfit = |_| Trouble::Final(RemoteTrouble::BadAddress, "it cannot be asked for".into());
+    fn request(&self, target: RequestTarget, ranged: bool) -> Result<HttpRequest, AttemptError> {
+        let unfit = |_| {
+            AttemptError::Final(
+                RemoteErrorKind::BadAddress,
+                "the URL cannot be requested".into(),
+            )
+        };
         let mut request = http::Request::get(target.url.as_str())
-            // As it is stored, and not as a server likes to send it: offsets count stored bytes.
+            // Without content coding, because offsets refer to stored bytes.
             .header(header::ACCEPT_ENCODING, "identity")
             .body(HttpRequestBody::empty())
             .map_err(unfit)?;
@@ -246,7 +255,7 @@ impl Transfer {
                 HeaderValue::try_from(range).map_err(|_| unfit_header())?,
             );
         }
-        // A weak tag never matches by the rules; those are compared when the answer is there.
+        // A weak tag never matches by the standard; it is compared with that of the response.
         if let Some(tag) = self.facts.tag.as_ref().filter(|tag| tag.starts_with('"')) {
             headers.insert(
                 header::IF_MATCH,
@@ -256,70 +265,70 @@ impl Transfer {
         Ok(request)
     }
 
-    /// Waits before the next try, if there is to be one.
-    async fn mend(&mut self, trouble: Trouble) -> Result<(), Failure> {
+    /// Waits before the next attempt, or fails if there is none.
+    async fn retry_after(&mut self, error: AttemptError) -> Result<(), TransferFailure> {
         self.body = None;
         self.tries += 1;
-        match trouble {
-            Trouble::Final(trouble, detail) => Err(self.failure(trouble, detail)),
-            Trouble::Again {
+        match error {
+            AttemptError::Final(kind, detail) => Err(self.failure(kind, detail)),
+            AttemptError::Retry {
                 problem,
-                wish,
-                enough,
+                requested_delay,
+                max_attempts,
             } => {
                 let settings = self.client.settings();
-                if self.tries > settings.retries || self.tries >= enough {
-                    return Err(self.failure(RemoteTrouble::Unreachable, problem));
+                if self.tries > settings.retries || self.tries >= max_attempts {
+                    return Err(self.failure(RemoteErrorKind::Unreachable, problem));
                 }
-                let pause = retry::delay(settings, self.tries, wish, retry::chance());
+                let pause = retry::delay(settings, self.tries, requested_delay, retry::random());
                 tokio::time::sleep(pause).await;
                 Ok(())
             }
         }
     }
 
-    fn failure(&self, trouble: RemoteTrouble, detail: String) -> Failure {
-        Failure {
+    fn failure(&self, kind: RemoteErrorKind, detail: String) -> TransferFailure {
+        TransferFailure {
             name: self.address.name(),
-            trouble,
+            kind,
             detail,
             tries: self.tries,
         }
     }
 }
 
-fn unfit_header() -> Trouble {
-    Trouble::Final(
-        RemoteTrouble::Refused,
-        "the server names it in a way that cannot be repeated".into(),
+fn unfit_header() -> AttemptError {
+    AttemptError::Final(
+        RemoteErrorKind::Refused,
+        "the server sent an invalid ETag".into(),
     )
 }
 
-/// `problem`, and the code that S3 gives for it.
+/// Appends the error code of S3 to `problem`.
 async fn with_code(problem: String, mut body: HttpResponseBody) -> String {
     let read = async {
-        let mut complaint = Vec::new();
+        let mut error_body = Vec::new();
         while let Some(Ok(frame)) = body.frame().await {
             if let Some(bytes) = frame.data_ref() {
-                complaint.extend_from_slice(bytes);
+                error_body.extend_from_slice(bytes);
             }
-            if complaint.len() >= COMPLAINT {
+            if error_body.len() >= ERROR_BODY {
                 break;
             }
         }
-        complaint
+        error_body
     };
-    let complaint = timeout(Duration::from_secs(5), read)
+    let error_body = timeout(Duration::from_secs(5), read)
         .await
         .unwrap_or_default();
-    match s3_code(&complaint) {
+    match s3_code(&error_body) {
         Some(code) => format!("{problem}, {code}"),
         None => problem,
     }
 }
 
-/// What a broken connection means: the deepest cause is the one that people can make something of.
-fn explain(error: &HttpError) -> Trouble {
+/// Describes a connection error by its deepest cause, which is the most specific one.
+fn explain(error: &HttpError) -> AttemptError {
     let mut deepest = error.to_string();
     let mut lookup = false;
     let mut source = error.source();
@@ -330,14 +339,14 @@ fn explain(error: &HttpError) -> Trouble {
     }
     let problem = deepest.replace(['\r', '\n'], " ");
     if problem.contains("certificate") {
-        return Trouble::Final(
-            RemoteTrouble::Refused,
-            format!("the server cannot be trusted: {problem}"),
+        return AttemptError::Final(
+            RemoteErrorKind::Refused,
+            format!("the certificate of the server is not trusted: {problem}"),
         );
     }
-    Trouble::Again {
+    AttemptError::Retry {
         problem,
-        wish: None,
-        enough: if lookup { LOOKUPS } else { u32::MAX },
+        requested_delay: None,
+        max_attempts: if lookup { LOOKUPS } else { u32::MAX },
     }
 }

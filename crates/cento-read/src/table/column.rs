@@ -1,4 +1,4 @@
-//! The columns of a table, and what of them can be a text.
+//! Columns of tables.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,37 +10,37 @@ use arrow_schema::{DataType, Field, Fields, Schema};
 use crate::date;
 use crate::{Error, FieldMap, Role};
 
-/// A column that holds something wanted.
+/// A column with a role.
 #[derive(Clone, Debug)]
-pub(super) struct Column {
+pub(super) struct TableColumn {
     pub(super) role: Role,
-    /// Its name; nested columns with dots.
+    /// The name. Nested names are separated by dots.
     pub(super) name: String,
 }
 
-/// One value.
-pub(super) enum Cell<'a> {
+/// The value of a cell.
+pub(super) enum TableCell<'a> {
     Text(Cow<'a, str>),
     Bytes(&'a [u8]),
 }
 
-impl Cell<'_> {
+impl TableCell<'_> {
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
-            Cell::Text(text) => text.as_bytes(),
-            Cell::Bytes(bytes) => bytes,
+            TableCell::Text(text) => text.as_bytes(),
+            TableCell::Bytes(bytes) => bytes,
         }
     }
 
     pub(super) fn into_text(self) -> String {
         match self {
-            Cell::Text(text) => text.into_owned(),
-            Cell::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            TableCell::Text(text) => text.into_owned(),
+            TableCell::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         }
     }
 }
 
-/// The same schema with every string and every run of bytes as a view.
+/// Replaces strings and bytes in a schema by views.
 pub(super) fn with_views(schema: &Schema) -> Schema {
     Schema::new_with_metadata(
         fields_with_views(schema.fields()),
@@ -61,22 +61,22 @@ fn fields_with_views(fields: &Fields) -> Fields {
     fields.iter().map(field_with_views).collect()
 }
 
-/// The columns that the user named, or that have the usual names.
+/// Chooses the columns that the user named or that have usual names.
 pub(super) fn choose(
     schema: &Schema,
     fields: &FieldMap,
     input: &str,
-) -> Result<Vec<Column>, Error> {
+) -> Result<Vec<TableColumn>, Error> {
     let mut columns = Vec::new();
     for role in Role::ALL {
         for name in fields.names(role) {
-            let given = fields.given(role).is_some();
+            let assigned = fields.assigned(role).is_some();
             match find(schema.fields(), name) {
-                Some(kind) if fits(kind, role) => columns.push(Column {
+                Some(kind) if fits(kind, role) => columns.push(TableColumn {
                     role,
                     name: name.to_owned(),
                 }),
-                Some(kind) if given => {
+                Some(kind) if assigned => {
                     return Err(Error::WrongColumnType {
                         name: input.to_owned(),
                         column: name.to_owned(),
@@ -84,7 +84,7 @@ pub(super) fn choose(
                         role,
                     });
                 }
-                None if given => {
+                None if assigned => {
                     return Err(Error::NoSuchField {
                         name: input.to_owned(),
                         role,
@@ -96,7 +96,7 @@ pub(super) fn choose(
             }
         }
     }
-    let is_text = |column: &Column| matches!(column.role, Role::Text | Role::Html);
+    let is_text = |column: &TableColumn| matches!(column.role, Role::Text | Role::Html);
     if columns.iter().any(is_text) {
         Ok(columns)
     } else {
@@ -119,7 +119,7 @@ fn find<'a>(fields: &'a Fields, path: &str) -> Option<&'a DataType> {
     }
 }
 
-/// The names of all columns, nested ones with dots.
+/// The names of all columns. Nested names are separated by dots.
 fn names(fields: &Fields) -> Vec<String> {
     let mut names = Vec::new();
     for field in fields {
@@ -135,7 +135,7 @@ fn names(fields: &Fields) -> Vec<String> {
     names
 }
 
-/// Whether values of this type can play this role.
+/// Whether values of this type can have this role.
 fn fits(kind: &DataType, role: Role) -> bool {
     let is_text = matches!(kind, DataType::Utf8View | DataType::BinaryView);
     match role {
@@ -156,21 +156,24 @@ fn fits(kind: &DataType, role: Role) -> bool {
     }
 }
 
-/// The batch with each wanted column as strings, or as bytes: dates and numbers written out.
-pub(super) fn normalised(batch: &RecordBatch, columns: &[Column]) -> Result<RecordBatch, String> {
+/// Converts the columns of a batch to strings or bytes. Dates and numbers are formatted.
+pub(super) fn normalised(
+    batch: &RecordBatch,
+    columns: &[TableColumn],
+) -> Result<RecordBatch, String> {
     let mut fields = Vec::with_capacity(columns.len());
     let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len());
     let parent = StructArray::from(batch.clone());
     for column in columns {
         let array = array_at(&parent, &column.name)
-            .ok_or_else(|| format!("column {} is gone", column.name))?;
+            .ok_or_else(|| format!("column {} is missing", column.name))?;
         let array = match array.data_type() {
             DataType::Utf8View | DataType::BinaryView => array,
             _ => {
                 arrow_cast::cast(&array, &DataType::Utf8View).map_err(|error| error.to_string())?
             }
         };
-        // One column may play several roles.
+        // One column may have several roles.
         fields.push(Field::new(
             format!("{}:{}", column.role, column.name),
             array.data_type().clone(),
@@ -190,24 +193,24 @@ fn array_at(parent: &StructArray, path: &str) -> Option<ArrayRef> {
     array_at(inner, rest)
 }
 
-impl Column {
-    /// The value in `row` of this column of a normalised batch, which is its column `at`, if there
-    /// is one.
+impl TableColumn {
+    /// The value in `row` of this column, which is column `at` of a normalised batch. None if it is
+    /// null.
     pub(super) fn cell<'a>(
         &self,
         batch: &'a RecordBatch,
         at: usize,
         row: usize,
-    ) -> Option<Cell<'a>> {
+    ) -> Option<TableCell<'a>> {
         let array = batch.columns().get(at)?;
         if array.is_null(row) {
             return None;
         }
         if let Some(bytes) = array.as_binary_view_opt() {
-            return Some(Cell::Bytes(bytes.value(row)));
+            return Some(TableCell::Bytes(bytes.value(row)));
         }
         let text = array.as_string_view_opt()?.value(row);
-        Some(Cell::Text(match self.role {
+        Some(TableCell::Text(match self.role {
             Role::Date => date::from_text(text),
             _ => Cow::Borrowed(text),
         }))

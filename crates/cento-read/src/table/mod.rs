@@ -1,18 +1,17 @@
-//! Parquet: one page a row.
+//! Parquet: one page per row.
 //!
-//! Only the columns that hold something wanted are read, a few megabytes of rows at a time. Strings
-//! are read as views into the decoded pages: a long text that a dictionary shares among a million
-//! rows is then held once, not a million times.
+//! Only the needed columns are read, a few megabytes of rows at a time. Strings are read as views
+//! into the decoded pages: a long text that a dictionary shares among a million rows is held once,
+//! not a million times.
 
 mod column;
-mod header;
+mod thrift;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use column::{Cell, Column};
-use header::Walked;
+use column::{TableCell, TableColumn};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -24,20 +23,21 @@ use parquet::file::metadata::{
     ColumnChunkMetaData, FooterTail, ParquetMetaData, ParquetMetaDataReader,
 };
 use parquet::file::reader::{ChunkReader, SerializedPageReader};
+use thrift::CheckedFile;
 
 use crate::bytes::Handle;
-use crate::reader::{Records, following};
-use crate::record::{Body, Told};
+use crate::reader::{RecordReader, following};
+use crate::record::{RecordBody, RecordMetadata};
 use crate::{Cause, Error, Item, Place, Record, Role, Settings, Skipped, Start};
 use sha1::{Digest, Sha1};
 
-/// As many bytes of values are decoded at a time.
+/// The number of bytes of values to decode at a time.
 const BATCH_BYTES: u64 = 4 << 20;
 
-/// And no more rows than this.
+/// The maximum number of rows to decode at a time.
 const BATCH_ROWS: u64 = 1024;
 
-/// The last bytes of a file: how long its footer is, and who wrote it.
+/// The last bytes of a file: the length of the footer and the magic number.
 const FOOTER: u64 = 8;
 
 /// Reads a Parquet file.
@@ -47,20 +47,20 @@ pub(crate) struct TableReader {
     input: Arc<str>,
     metadata: ArrowReaderMetadata,
     projection: ProjectionMask,
-    columns: Vec<Column>,
+    columns: Vec<TableColumn>,
     max_page_bytes: u64,
-    /// The row group being read, and the first row of the one after it.
+    /// The row group being read, and the first row after it.
     group: usize,
     group_end: u64,
     reader: Option<ParquetRecordBatchReader>,
     batch: Option<RecordBatch>,
-    /// The row in the batch, and in the table.
+    /// The current row in the batch, and in the table.
     at: usize,
     row: u64,
 }
 
 impl TableReader {
-    /// Opens `file` at the row that `from` says.
+    /// Opens `file` at the row `from`.
     pub(crate) fn open(
         file: Handle,
         input: Arc<str>,
@@ -97,13 +97,13 @@ impl TableReader {
         })
     }
 
-    /// The rows of one row group. A file that lies about them is found out while reading.
+    /// The number of rows of a row group. A wrong number is detected while reading.
     fn rows_of(&self, group: usize) -> u64 {
         let rows = self.metadata.metadata().row_group(group).num_rows();
         u64::try_from(rows).unwrap_or(0)
     }
 
-    /// Goes on to the row group that holds the present row. Answers whether there is one.
+    /// Opens the row group that contains the current row. Returns whether there is one.
     fn next_group(&mut self) -> Result<bool, String> {
         let groups = self.metadata.metadata().num_row_groups();
         while self.group_end <= self.row {
@@ -135,7 +135,7 @@ impl TableReader {
         check_group(&self.file, self.metadata.metadata(), group, included)?;
         let reader = guarded(|| {
             ParquetRecordBatchReaderBuilder::new_with_metadata(
-                Walked(self.file.clone()),
+                CheckedFile(self.file.clone()),
                 self.metadata.clone(),
             )
             .with_row_groups(vec![group])
@@ -148,7 +148,7 @@ impl TableReader {
         Ok(true)
     }
 
-    /// Makes a batch ready that holds the present row. Answers whether there is one.
+    /// Decodes the batch that contains the current row. Returns whether there is one.
     fn next_batch(&mut self) -> Result<bool, String> {
         loop {
             if let Some(batch) = &self.batch
@@ -173,7 +173,7 @@ impl TableReader {
                             return Err(format!("{} rows are missing", self.group_end - self.row));
                         }
                     } else if present > self.group_end.saturating_sub(self.row) {
-                        return Err("there are more rows than there should be".into());
+                        return Err("there are too many rows".into());
                     }
                     self.batch = batch
                         .map(|batch| column::normalised(&batch, &self.columns))
@@ -209,7 +209,7 @@ impl TableReader {
                 .filter(|(_, column)| column.role == role)
                 .find_map(|(at, column)| column.cell(batch, at, self.at))
         };
-        let said = |role: Role| cell(role).map(Cell::into_text);
+        let text = |role: Role| cell(role).map(TableCell::into_text);
         let (role, body) = match (cell(Role::Text), cell(Role::Html)) {
             (Some(cell), _) => (Role::Text, cell),
             (None, Some(cell)) => (Role::Html, cell),
@@ -232,7 +232,7 @@ impl TableReader {
         };
         let bytes = body.bytes();
         let body = if bytes.len() as u64 > self.max_page_bytes {
-            Body::TooLarge {
+            RecordBody::TooLarge {
                 head: Vec::new(),
                 http: false,
                 bytes: bytes.len() as u64,
@@ -240,21 +240,21 @@ impl TableReader {
             }
         } else {
             match (body, role) {
-                (Cell::Text(text), Role::Html) => Body::Html(text.into_owned()),
-                (Cell::Text(text), _) => Body::Text(text.into_owned()),
-                (Cell::Bytes(bytes), _) => Body::Bytes(bytes.to_vec()),
+                (TableCell::Text(text), Role::Html) => RecordBody::Html(text.into_owned()),
+                (TableCell::Text(text), _) => RecordBody::Text(text.into_owned()),
+                (TableCell::Bytes(bytes), _) => RecordBody::Bytes(bytes.to_vec()),
             }
         };
         Item::Record(Record {
             place,
-            url: said(Role::Url).or_else(|| said(Role::Id)),
-            ip: said(Role::Ip),
+            url: text(Role::Url).or_else(|| text(Role::Id)),
+            ip: text(Role::Ip),
             fetched: None,
             input: self.input.clone(),
-            told: Told {
-                published: said(Role::Date),
-                title: said(Role::Title),
-                language: said(Role::Language),
+            metadata: RecordMetadata {
+                published: text(Role::Date),
+                title: text(Role::Title),
+                language: text(Role::Language),
                 mime: Some(mime.to_owned()),
                 sha1: None,
             },
@@ -263,7 +263,7 @@ impl TableReader {
     }
 }
 
-impl Records for TableReader {
+impl RecordReader for TableReader {
     fn next(&mut self) -> Result<Option<Item>, Error> {
         match self.next_batch() {
             Ok(false) => Ok(None),
@@ -275,7 +275,7 @@ impl Records for TableReader {
                 self.row += 1;
                 Ok(item)
             }
-            // What a damaged page is followed by cannot be told apart: the rest of its row group is
+            // The rows after a damaged page cannot be located, so the rest of its row group is
             // lost.
             Err(detail) => {
                 if let Some(error) = self.file.failure() {
@@ -303,10 +303,10 @@ impl Records for TableReader {
     }
 }
 
-/// Reads the footer, and asks for every string as a view.
+/// Reads the footer, with all strings as views.
 fn load(file: &Handle) -> Result<ArrowReaderMetadata, ParquetError> {
-    // What the writer's own types were is of no interest, and would have to be undone:
-    // dictionaries, wide offsets.
+    // The Arrow types of the writer are not needed, and would have to be converted: dictionaries,
+    // wide offsets.
     let plain = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let metadata = ArrowReaderMetadata::try_new(footer(file)?, plain.clone())?;
     let schema = Arc::new(column::with_views(metadata.schema()));
@@ -315,20 +315,20 @@ fn load(file: &Handle) -> Result<ArrowReaderMetadata, ParquetError> {
 
 /// Reads the footer.
 fn footer(file: &Handle) -> Result<Arc<ParquetMetaData>, ParquetError> {
-    let beyond = || ParquetError::EOF("it is shorter than its own footer".into());
+    let beyond = || ParquetError::EOF("the footer is truncated".into());
     let tail = file.length().checked_sub(FOOTER).ok_or_else(beyond)?;
     let end = FooterTail::try_from(&file.get_bytes(tail, FOOTER as usize)?[..])?;
     if end.is_encrypted_footer() {
-        return Err(ParquetError::General("it is encrypted".into()));
+        return Err(ParquetError::General("the file is encrypted".into()));
     }
     let length = end.metadata_length();
     let begin = tail.checked_sub(length as u64).ok_or_else(beyond)?;
     let footer = file.get_bytes(begin, length)?;
-    header::walk_footer(&footer)?;
+    thrift::walk_footer(&footer)?;
     Ok(Arc::new(ParquetMetaDataReader::decode_metadata(&footer)?))
 }
 
-/// A table as a whole, all columns as they are, for whoever writes it again.
+/// A table with all columns and their types, for copying.
 pub(crate) struct WholeTable {
     file: Handle,
     metadata: ArrowReaderMetadata,
@@ -343,12 +343,12 @@ impl WholeTable {
         Ok(WholeTable { file, metadata })
     }
 
-    /// What it is and what was written about it.
+    /// The metadata of the table.
     pub(crate) fn metadata(&self) -> &ArrowReaderMetadata {
         &self.metadata
     }
 
-    /// Calls `each` with all its rows, some at a time.
+    /// Calls `each` with batches of all rows.
     pub(crate) fn for_each(
         &self,
         mut each: impl FnMut(&RecordBatch) -> Result<(), String>,
@@ -357,7 +357,7 @@ impl WholeTable {
         for group in 0..metadata.num_row_groups() {
             check_group(&self.file, metadata, group, |_| true)?;
             let mut reader = guarded(|| {
-                let file = Walked(self.file.clone());
+                let file = CheckedFile(self.file.clone());
                 ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
                     .with_row_groups(vec![group])
                     .with_batch_size(BATCH_ROWS as usize)
@@ -371,9 +371,9 @@ impl WholeTable {
     }
 }
 
-/// Sees to it that the columns of a row group lie within the file, and that no dictionary claims
-/// more values than it has bytes for: the library takes the one for granted, and sets memory aside
-/// for as many as are claimed, and thirty bytes can claim two thousand million.
+/// Checks that the columns of a row group are within the file, and that no dictionary claims more
+/// values than it has bytes. The library does not check the former, and reserves memory for as many
+/// values as are claimed: thirty bytes can claim two billion.
 fn check_group(
     file: &Handle,
     metadata: &ParquetMetaData,
@@ -385,7 +385,7 @@ fn check_group(
     let columns = group.columns().iter().enumerate();
     for (_, column) in columns.filter(|(leaf, _)| included(*leaf)) {
         if !lies_within(column, file.length()) {
-            return Err("a column does not lie within the file".into());
+            return Err("a column extends beyond the file".into());
         }
         guarded(|| check_dictionary(file, column, rows))?;
     }
@@ -397,7 +397,7 @@ fn check_dictionary(
     column: &ColumnChunkMetaData,
     rows: usize,
 ) -> Result<(), ParquetError> {
-    let file = Arc::new(Walked(file.clone()));
+    let file = Arc::new(CheckedFile(file.clone()));
     let mut pages = SerializedPageReader::new(file, column, rows, None)?;
     if pages.peek_next_page()?.is_some_and(|page| page.is_dict)
         && let Some(page @ Page::DictionaryPage { .. }) = pages.get_next_page()?
@@ -409,8 +409,7 @@ fn check_dictionary(
     Ok(())
 }
 
-/// Whether the bytes of a column are bytes of a file of this length. The library takes that for
-/// granted.
+/// Whether the bytes of a column are within a file of this length.
 fn lies_within(column: &ColumnChunkMetaData, length: u64) -> bool {
     let begin = column
         .dictionary_page_offset()
@@ -421,11 +420,11 @@ fn lies_within(column: &ColumnChunkMetaData, length: u64) -> bool {
         && end.is_some_and(|end| u64::try_from(end).is_ok_and(|end| end <= length))
 }
 
-/// Runs what reads a file that may be hostile. The library is careful, but it is large, and a panic
-/// over one bad file must not end a run over thousands.
+/// Runs library code on a file that may be hostile. The library is careful but large, and a panic
+/// over one file must not end a run over thousands.
 fn guarded<T, E: std::fmt::Display>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(result) => result.map_err(|error| error.to_string()),
-        Err(_) => Err("it cannot be made sense of".into()),
+        Err(_) => Err("the file is corrupted".into()),
     }
 }

@@ -1,4 +1,4 @@
-//! The bytes of a deflated file in a zip.
+//! Deflated files in a zip.
 
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,23 +8,23 @@ use flate2::read::DeflateDecoder;
 
 use crate::{Cause, Limits};
 
-/// What was found wrong with the bytes of a file, once they have been read.
-pub(super) struct Damage(Arc<Mutex<Option<(Cause, String)>>>);
+/// Damage to the bytes of a file, available after they have been read.
+pub(super) struct EntryDamage(Arc<Mutex<Option<(Cause, String)>>>);
 
-impl Damage {
+impl EntryDamage {
     pub(super) fn take(&self) -> Option<(Cause, String)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-/// Inflated bytes up to where they are damaged, as if they ended there: what is whole before the
-/// damage is read, the record that is cut off by it is told of like any other, and the damage
-/// itself is left for whoever asks.
+/// Inflated bytes up to the first damage, as if the file ended there. So the records before the
+/// damage are read, the truncated record is reported like any other, and the damage itself is
+/// available as [`EntryDamage`].
 pub(super) struct Inflated<R> {
     decoder: DeflateDecoder<R>,
     checksum: Crc,
     expected: u32,
-    /// What may come of it whatever its size, and how many times its size beyond that.
+    /// The decompressed size up to which the ratio is not checked, and the maximum ratio.
     harmless: u64,
     max_ratio: u64,
     ended: bool,
@@ -32,7 +32,7 @@ pub(super) struct Inflated<R> {
 }
 
 impl<R: Read> Inflated<R> {
-    pub(super) fn new(packed: R, expected: u32, limits: &Limits) -> (Self, Damage) {
+    pub(super) fn new(packed: R, expected: u32, limits: &Limits) -> (Self, EntryDamage) {
         let damage = Arc::new(Mutex::new(None));
         let inflated = Inflated {
             decoder: DeflateDecoder::new(packed),
@@ -43,7 +43,7 @@ impl<R: Read> Inflated<R> {
             ended: false,
             damage: damage.clone(),
         };
-        (inflated, Damage(damage))
+        (inflated, EntryDamage(damage))
     }
 
     fn end(&mut self, damage: Option<(Cause, String)>) -> io::Result<usize> {
@@ -62,7 +62,7 @@ impl<R: Read> Read for Inflated<R> {
         let (packed, unpacked) = (self.decoder.total_in(), self.decoder.total_out());
         match read {
             Ok(0) if self.checksum.sum() != self.expected => {
-                let detail = "the checksum differs: some of its records are not what was stored";
+                let detail = "the checksum is wrong: some of its records are corrupted";
                 self.end(Some((Cause::BadEntry, detail.into())))
             }
             Ok(0) => self.end(None),
@@ -71,7 +71,7 @@ impl<R: Read> Read for Inflated<R> {
             {
                 let ratio = self.max_ratio;
                 let detail = format!(
-                    "{packed} bytes unpack to {unpacked} and more, the limit is {ratio} times"
+                    "{packed} bytes expand to more than {unpacked}, the limit is {ratio} times"
                 );
                 self.end(Some((Cause::UnpacksTooLarge, detail)))
             }
@@ -88,7 +88,7 @@ impl<R: Read> Read for Inflated<R> {
                 ) =>
             {
                 let detail = format!(
-                    "it does not inflate beyond {unpacked} bytes: the records after that are lost"
+                    "it is corrupted after {unpacked} bytes: the records after that are lost"
                 );
                 self.end(Some((Cause::BadEntry, detail)))
             }

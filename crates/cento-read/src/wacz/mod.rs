@@ -1,13 +1,13 @@
-//! WACZ: a zip of WARC files, with indexes and lists of pages beside them that are of no use here.
+//! WACZ: a zip of WARC files, with indexes and lists of pages that are not needed here.
 //!
 //! ```text
 //!  archive/a.warc.gz  archive/b.warc.gz  indexes/…  pages/…
 //!  ├─ 0 1 2 3 4 ────┤ ├─ 5 6 7 ───────┤                      ordinals
 //! ```
-//! The archives are read in the order of their names, as one input whose ordinals run on from one
-//! to the next. They are normally stored as they are, so that a record has its place in the zip and
-//! reading can begin there. One that was deflated once more can only be read from its front, and
-//! the place of its records is where it begins.
+//! The archives are read in the order of their names, as one input with consecutive ordinals. They
+//! are usually stored without further compression, so a record has an offset in the zip at which
+//! reading can begin. A deflated archive can only be read from its beginning, which is the offset
+//! of all its records.
 
 mod inflated;
 mod zip;
@@ -15,45 +15,45 @@ mod zip;
 use std::io;
 use std::sync::Arc;
 
-use inflated::{Damage, Inflated};
+use inflated::{EntryDamage, Inflated};
 
-use crate::bytes::{FRONT, Handle, Origin, Source, Stream, packing_named, packing_of};
+use crate::bytes::{ByteOrigin, ByteSource, FRONT, Handle, Stream, packing_named, packing_of};
 use crate::input::Location;
-use crate::reader::{Records, following};
+use crate::reader::{RecordReader, following};
 use crate::warc::WarcReader;
 use crate::warc::header;
 use crate::{Cause, Error, Item, Limits, Packing, Place, Skipped, Start};
-use zip::{Entry, Problem};
+use zip::{ZipEntry, ZipError};
 
 /// Reads a WACZ file.
 pub(crate) struct WaczReader {
     location: Location,
     input: Arc<str>,
     limits: Limits,
-    /// What is still to be read, the last first.
-    waiting: Vec<Entry>,
-    open: Option<Open>,
-    /// Where to go on: in the first of the entries that wait, or after what is open.
+    /// The archives that have not been read yet, in reverse order.
+    waiting: Vec<ZipEntry>,
+    open: Option<OpenArchive>,
+    /// Where to continue: in the first waiting archive, or after the open one.
     next: Start,
     bytes_read: u64,
 }
 
-/// The archive that is being read.
-struct Open {
-    entry: Entry,
+/// The archive being read.
+struct OpenArchive {
+    entry: ZipEntry,
     /// The ordinal of its first record, if it is deflated.
     first: u32,
     records: WarcReader,
-    /// What was wrong with its bytes, if they are deflated.
-    damage: Option<Damage>,
+    /// Damage to its bytes, if it is deflated.
+    damage: Option<EntryDamage>,
 }
 
-/// Whether a zip has archives in it, as far as it can be read.
+/// Whether a zip contains WARC files.
 pub(crate) fn is_wacz(file: &Handle) -> io::Result<bool> {
     match zip::entries(file, is_archive) {
         Ok(entries) => Ok(!entries.is_empty()),
-        Err(Problem::Io(error)) => Err(error),
-        Err(Problem::Damaged(_)) => Ok(false),
+        Err(ZipError::Io(error)) => Err(error),
+        Err(ZipError::Damaged(_)) => Ok(false),
     }
 }
 
@@ -72,19 +72,21 @@ impl WaczReader {
         let failed = |error| Error::from_io(&input, error);
         let file = location.handle().map_err(failed)?;
         let mut waiting = match zip::entries(&file, is_archive) {
-            Ok(entries) if entries.is_empty() => Err("it has no archive/*.warc.gz in it".into()),
+            Ok(entries) if entries.is_empty() => {
+                Err("it does not contain archive/*.warc.gz".into())
+            }
             Ok(entries) => Ok(entries),
-            Err(Problem::Io(error)) => return Err(failed(error)),
-            Err(Problem::Damaged(problem)) => Err(problem),
+            Err(ZipError::Io(error)) => return Err(failed(error)),
+            Err(ZipError::Damaged(problem)) => Err(problem),
         }
         .map_err(|problem| Error::BadWacz {
             name: input.to_string(),
             problem,
         })?;
-        // Between the end of one archive and the next there is at least a header, so that a place
-        // names one of them.
+        // There is at least a header between two archives, so an offset belongs to only one of
+        // them.
         if from.offset > 0 {
-            let holds = |entry: &Entry| (entry.begin..=entry.end).contains(&from.offset);
+            let holds = |entry: &ZipEntry| (entry.begin..=entry.end).contains(&from.offset);
             let at = waiting.iter().position(holds).unwrap_or(waiting.len());
             waiting.drain(..at);
         }
@@ -100,8 +102,8 @@ impl WaczReader {
         })
     }
 
-    /// Begins with `entry`, at the place to go on at if that is in it.
-    fn begin(&self, entry: Entry) -> io::Result<Open> {
+    /// Opens `entry`, at the offset `self.next` if that is in it.
+    fn begin(&self, entry: ZipEntry) -> io::Result<OpenArchive> {
         let inside = (entry.begin..=entry.end).contains(&self.next.offset);
         let from = Start {
             offset: if inside {
@@ -115,10 +117,10 @@ impl WaczReader {
         let (mut source, from, damage) = if entry.deflated {
             let packed = self.location.part(entry.begin, entry.end)?;
             let (unpacked, damage) = Inflated::new(packed, entry.crc, &self.limits);
-            let source = Source::new(Origin::Stream(Box::new(unpacked)));
+            let source = ByteSource::new(ByteOrigin::Stream(Box::new(unpacked)));
             (source, Start { offset: 0, ..from }, Some(damage))
         } else {
-            let mut source = Source::new(self.location.range(entry.end)?);
+            let mut source = ByteSource::new(self.location.range(entry.end)?);
             source.seek(entry.begin)?;
             (source, from, None)
         };
@@ -127,7 +129,7 @@ impl WaczReader {
         let named = packing_named(&entry.name).filter(|_| !header::begins(front));
         let packing = packing_of(front).or(named).unwrap_or(Packing::Plain);
         source.seek(from.offset)?;
-        Ok(Open {
+        Ok(OpenArchive {
             entry,
             first: from.ordinal.saturating_sub(from.skip),
             damage,
@@ -141,16 +143,16 @@ impl WaczReader {
     }
 }
 
-impl Open {
-    /// The place in the zip of what has a place in a deflated archive.
+impl OpenArchive {
+    /// Replaces a place in a deflated archive by a place in the zip.
     fn placed(&self, place: &mut Place) {
         if self.entry.deflated {
             *place = place_after(&self.entry, place.ordinal, self.first);
         }
     }
 
-    /// Word of damage to the bytes of the archive itself, after its last record. That is a record
-    /// as well, so that what comes after it has the same ordinals whether this is told or not.
+    /// An item for damage to the bytes of the archive, after its last record. It has an ordinal of
+    /// its own, so that the following ordinals do not depend on whether it was reported.
     fn damage(&self) -> Option<Item> {
         let (cause, detail) = self.damage.as_ref()?.take()?;
         Some(Item::Skipped(Skipped {
@@ -161,9 +163,9 @@ impl Open {
     }
 }
 
-/// The place of something that can only be reached from the front of an entry, whose first record
+/// The place of an item that can only be reached from the beginning of an entry, whose first record
 /// has the ordinal `first`.
-fn place_after(entry: &Entry, ordinal: u32, first: u32) -> Place {
+fn place_after(entry: &ZipEntry, ordinal: u32, first: u32) -> Place {
     let next = ordinal.saturating_add(1);
     Place {
         ordinal,
@@ -177,7 +179,7 @@ fn place_after(entry: &Entry, ordinal: u32, first: u32) -> Place {
     }
 }
 
-impl Records for WaczReader {
+impl RecordReader for WaczReader {
     fn next(&mut self) -> Result<Option<Item>, Error> {
         loop {
             if let Some(open) = &mut self.open {
@@ -192,7 +194,7 @@ impl Records for WaczReader {
                 self.bytes_read = open.entry.end;
                 let damage = open.damage();
                 self.open = None;
-                // The next archive begins at its own front.
+                // The next archive is read from its beginning.
                 self.next.offset = 0;
                 self.next.skip = 0;
                 if let Some(item) = damage
@@ -206,10 +208,10 @@ impl Records for WaczReader {
                 return Ok(None);
             };
             if let Some(problem) = &entry.problem {
-                let told = self.next.offset == entry.begin && self.next.skip > 0;
+                let reported = self.next.offset == entry.begin && self.next.skip > 0;
                 self.next.offset = 0;
                 self.next.skip = 0;
-                if told {
+                if reported {
                     continue;
                 }
                 let ordinal = self.next.ordinal;

@@ -1,102 +1,102 @@
-//! Which files a zip holds, and where.
+//! The directory of a zip.
 //!
 //! ```text
-//!  ┌ local header │ data ┐ ┌ local header │ data ┐ … ┌ directory ────────────┐ ┌ end ──────────────┐
-//!  │ a.warc.gz           │ │ b.warc.gz           │   │ name, size, offset; … │ │ where that begins │
-//!  └─────────────────────┘ └─────────────────────┘   └───────────────────────┘ └───────────────────┘
+//!  ┌ header │ data ┐ ┌ header │ data ┐ … ┌ directory ────────────┐ ┌ end ───────────────────┐
+//!  │ a.warc.gz     │ │ b.warc.gz     │   │ name, size, offset; … │ │ offset of the directory│
+//!  └───────────────┘ └───────────────┘   └───────────────────────┘ └────────────────────────┘
 //! ```
-//! It is read from its end. Nothing in it is believed that the length of the file speaks against: a
-//! directory must lie within the file, and everything that it lists before the directory, no two of
-//! the files within each other. A file of which that is not so, or that is packed in another way
-//! than by deflating, cannot be read; the others can.
+//! A zip is read from its end, and all offsets are checked: the directory must be within the zip,
+//! and the files before the directory, without overlaps. A file that violates this, or has another
+//! compression method than deflate, is not read; the others are.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::bytes::Handle;
 
-/// The largest directory that is read: some hundred thousand files. An archive of the web has a few
-/// dozen.
+/// The largest directory: some hundred thousand files. A WACZ has a few dozen.
 const MAX_DIRECTORY: u64 = 32 << 20;
 
 /// The end of the directory without its comment, and the longest comment.
 const END: u64 = 22;
 const MAX_COMMENT: u64 = 0xffff;
 
-/// What stands where the 64-bit end of the directory is told.
+/// The sizes of the zip64 locator and of the zip64 end of the directory.
 const LOCATOR: u64 = 20;
 const END_64: usize = 56;
 
-/// The parts of a local header and of an entry of the directory whose length is fixed.
+/// The sizes of the fixed parts of a local header and of a directory entry.
 const LOCAL: usize = 30;
 const LISTED: usize = 46;
 
 /// A file in a zip.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct ZipEntry {
     pub(super) name: String,
-    /// Whether the bytes are deflated; else they are there as they are.
+    /// Whether the bytes are deflated; otherwise they are stored.
     pub(super) deflated: bool,
-    /// The checksum of its bytes, inflated.
+    /// The checksum of the inflated bytes.
     pub(super) crc: u32,
-    /// Where its header begins, in the zip.
+    /// The offset of the header in the zip.
     header: u64,
-    /// Where its bytes begin, in the zip. Of one that cannot be read, where the directory lists it:
-    /// a place that is in no other file.
+    /// The offset of the bytes in the zip. For a file that cannot be read, the offset of its
+    /// directory entry, which is within no other file.
     pub(super) begin: u64,
-    /// Where they end.
+    /// The end of the bytes in the zip.
     pub(super) end: u64,
-    /// Why it cannot be read.
+    /// Why the file cannot be read.
     pub(super) problem: Option<String>,
 }
 
-impl Entry {
-    fn refuse(&mut self, listed: u64, problem: impl Into<String>) {
+impl ZipEntry {
+    fn reject(&mut self, listed: u64, problem: impl Into<String>) {
         (self.begin, self.end) = (listed, listed);
         self.problem = Some(problem.into());
     }
 }
 
-/// Why the files of a zip cannot be had.
+/// Why the directory of a zip cannot be read.
 #[derive(Debug)]
-pub(super) enum Problem {
+pub(super) enum ZipError {
     Io(io::Error),
     /// What is wrong with the zip.
     Damaged(String),
 }
 
-impl From<io::Error> for Problem {
+impl From<io::Error> for ZipError {
     fn from(error: io::Error) -> Self {
-        Problem::Io(error)
+        ZipError::Io(error)
     }
 }
 
-fn damaged<T>(what: impl Into<String>) -> Result<T, Problem> {
-    Err(Problem::Damaged(what.into()))
+fn damaged<T>(what: impl Into<String>) -> Result<T, ZipError> {
+    Err(ZipError::Damaged(what.into()))
 }
 
-/// The files of a zip whose names `wanted` accepts, by name.
-pub(super) fn entries(file: &Handle, wanted: impl Fn(&str) -> bool) -> Result<Vec<Entry>, Problem> {
+/// The files of a zip whose names `wanted` accepts, sorted by name.
+pub(super) fn entries(
+    file: &Handle,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<ZipEntry>, ZipError> {
     let directory = directory(file)?;
     let mut found = Vec::new();
     let mut rest = directory.bytes.as_slice();
     while rest.starts_with(b"PK\x01\x02") {
-        let (listed, after) = match Listed::parse(rest) {
+        let (listed, after) = match DirectoryEntry::parse(rest) {
             Some(parsed) => parsed,
-            None => return damaged("an entry of its directory is cut off"),
+            None => return damaged("an entry of its directory is truncated"),
         };
         let place = directory.begin + (directory.bytes.len() - rest.len()) as u64;
         rest = after;
         if wanted(&listed.name) {
-            // A file may end where the directory begins; behind the mark of its entry, no place is
-            // shared.
+            // A file may end where the directory begins, so the offset is that after the signature
+            // of the entry, which is within no file.
             found.push((listed.locate(file, directory.begin, place + 4)?, place + 4));
         }
     }
     if !rest.is_empty() && !rest.starts_with(b"PK\x05\x05") {
-        return damaged("its directory lists something that is no file");
+        return damaged("its directory contains an invalid entry");
     }
-    // Bytes that several files share would be read as often, and a small zip would become a large
-    // one.
+    // Bytes that several files share would be read several times: a small zip would become large.
     found.sort_by_key(|(entry, listed)| (entry.header, *listed));
     let mut taken = 0;
     for (entry, listed) in &mut found {
@@ -104,7 +104,7 @@ pub(super) fn entries(file: &Handle, wanted: impl Fn(&str) -> bool) -> Result<Ve
             continue;
         }
         if entry.header < taken {
-            entry.refuse(*listed, "it overlaps with another file");
+            entry.reject(*listed, "it overlaps with another file");
         } else {
             taken = entry.end;
         }
@@ -119,13 +119,13 @@ struct Directory {
     bytes: Vec<u8>,
 }
 
-/// Reads the directory, to which the end of the file leads.
-fn directory(file: &Handle) -> Result<Directory, Problem> {
+/// Reads the directory, whose offset is at the end of the zip.
+fn directory(file: &Handle) -> Result<Directory, ZipError> {
     let length = file.length();
     let tail = length.min(END + MAX_COMMENT + LOCATOR);
     let bytes = read_at(file, length - tail, tail)?;
-    // The last one whose comment reaches just to the end of the file, else the last one: a comment
-    // may hold anything.
+    // The last signature whose comment extends exactly to the end of the file, otherwise the last
+    // signature: a comment may contain anything.
     let ends = || {
         memchr::memmem::rfind_iter(&bytes, b"PK\x05\x06")
             .filter(|&at| bytes.len() - at >= END as usize)
@@ -158,11 +158,11 @@ fn directory(file: &Handle) -> Result<Directory, Problem> {
     }
     if size > MAX_DIRECTORY {
         return damaged(format!(
-            "its directory has {size} bytes, more than {MAX_DIRECTORY}"
+            "its directory has {size} bytes, the limit is {MAX_DIRECTORY}"
         ));
     }
     if begin.checked_add(size).is_none_or(|end| end > length) {
-        return damaged("its directory does not lie within the file");
+        return damaged("its directory extends beyond the file");
     }
     let bytes = read_at(file, begin, size)?;
     if !bytes.is_empty() && !bytes.starts_with(b"PK\x01\x02") {
@@ -171,8 +171,8 @@ fn directory(file: &Handle) -> Result<Directory, Problem> {
     Ok(Directory { begin, bytes })
 }
 
-/// A file as the directory lists it.
-struct Listed {
+/// An entry of the directory.
+struct DirectoryEntry {
     name: String,
     method: u32,
     encrypted: bool,
@@ -181,14 +181,14 @@ struct Listed {
     header: u64,
 }
 
-impl Listed {
-    /// The first of `bytes`, and the bytes after it.
-    fn parse(bytes: &[u8]) -> Option<(Listed, &[u8])> {
+impl DirectoryEntry {
+    /// Parses the entry at the beginning of `bytes`. Also returns the bytes after it.
+    fn parse(bytes: &[u8]) -> Option<(DirectoryEntry, &[u8])> {
         let fixed = bytes.get(..LISTED)?;
         let name_end = LISTED + u16_at(fixed, 28) as usize;
         let extra_end = name_end + u16_at(fixed, 30) as usize;
         let end = extra_end + u16_at(fixed, 32) as usize;
-        let mut listed = Listed {
+        let mut listed = DirectoryEntry {
             name: String::from_utf8_lossy(bytes.get(LISTED..name_end)?).into_owned(),
             method: u16_at(fixed, 10),
             encrypted: u16_at(fixed, 8) & 1 == 1,
@@ -203,7 +203,7 @@ impl Listed {
             let field = extra.get(4..4 + length)?;
             extra = &extra[4 + length..];
             if kind == 1 {
-                // Only what did not fit above is here, in this order.
+                // Contains only the values that do not fit above, in this order.
                 let mut numbers = field.chunks_exact(8).map(|bytes| u64_at(bytes, 0));
                 if unpacked == u64::from(u32::MAX) {
                     numbers.next();
@@ -218,9 +218,10 @@ impl Listed {
         Some((listed, bytes.get(end..)?))
     }
 
-    /// Finds the bytes of the file, which lie before the directory. `place` is where that lists it.
-    fn locate(self, file: &Handle, directory: u64, place: u64) -> Result<Entry, Problem> {
-        let mut entry = Entry {
+    /// Finds the bytes of the file, which must be before the directory. `place` is the offset of
+    /// its entry.
+    fn locate(self, file: &Handle, directory: u64, place: u64) -> Result<ZipEntry, ZipError> {
+        let mut entry = ZipEntry {
             deflated: self.method == 8,
             crc: self.crc,
             header: self.header,
@@ -230,48 +231,47 @@ impl Listed {
             name: self.name,
         };
         if self.encrypted {
-            entry.refuse(place, "it is encrypted");
+            entry.reject(place, "it is encrypted");
             return Ok(entry);
         }
         if !matches!(self.method, 0 | 8) {
-            entry.refuse(place, "it is neither stored nor deflated");
+            entry.reject(place, "it is neither stored nor deflated");
             return Ok(entry);
         }
         let header_end = self.header.checked_add(LOCAL as u64);
         if header_end.is_none_or(|end| end > directory) {
-            entry.refuse(place, OUTSIDE);
+            entry.reject(place, OUTSIDE);
             return Ok(entry);
         }
         let header = read_at(file, self.header, LOCAL as u64)?;
         if !header.starts_with(b"PK\x03\x04") {
-            entry.refuse(place, "it is not where the directory says");
+            entry.reject(place, "it is not where the directory says");
             return Ok(entry);
         }
-        // The lengths of name and extra differ between the directory and here.
+        // The lengths of name and extra field may differ from those in the directory.
         let before = LOCAL as u64 + u64::from(u16_at(&header, 26)) + u64::from(u16_at(&header, 28));
         entry.begin = self.header + before;
         match entry.begin.checked_add(self.packed) {
             Some(end) if end <= directory => entry.end = end,
-            _ => entry.refuse(place, OUTSIDE),
+            _ => entry.reject(place, OUTSIDE),
         }
         Ok(entry)
     }
 }
 
-const OUTSIDE: &str = "it does not lie before the directory";
+const OUTSIDE: &str = "it is not before the directory";
 
-fn read_at(mut file: &Handle, at: u64, length: u64) -> Result<Vec<u8>, Problem> {
+fn read_at(mut file: &Handle, at: u64, length: u64) -> Result<Vec<u8>, ZipError> {
     file.seek(SeekFrom::Start(at))?;
     let mut bytes = Vec::new();
     file.take(length).read_to_end(&mut bytes)?;
     if (bytes.len() as u64) < length {
-        return damaged("it grew shorter while it was read");
+        return damaged("it was truncated while it was read");
     }
     Ok(bytes)
 }
 
-/// Numbers, lowest byte first. What is not there counts as 0; every caller has made sure that it
-/// is.
+/// A little-endian number. Missing bytes count as 0; all callers have checked the length.
 fn number_at(bytes: &[u8], at: usize, width: usize) -> u64 {
     let bytes = bytes.get(at..at + width).unwrap_or_default();
     bytes

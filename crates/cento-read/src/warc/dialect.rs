@@ -1,59 +1,66 @@
-//! What one kind of archive does unlike another.
+//! The differences between archive formats.
 
-use super::header::{self, BEGINNING, Header};
+use super::header::{self, BEGINNING, RecordHeader};
 use crate::bytes::Beginning;
 
-/// How the records of one kind of archive look. The way through the archive, and out of damage, is
-/// the same for all.
+/// The syntax of records in one archive format. Everything else, including recovery from damage, is
+/// the same for all formats.
 pub(crate) trait Dialect {
-    /// How a compressed member looks that begins a record.
+    /// How a compressed member begins that begins a record.
     const BEGINNING: Beginning;
-    /// How many bytes of a record that is none are passed over so that it is not found again.
+    /// The number of bytes to skip at the beginning of an invalid record, so that it is not found
+    /// again.
     const PASSED: usize;
 
-    /// Whether a record may begin with `window`, as far as that reaches.
+    /// Whether `window` may be the beginning of a record. The window may end within the header.
     fn may_begin(window: &[u8]) -> bool;
 
-    /// Where the header that `bytes` begin with ends. Nothing if that is not there yet.
+    /// The length of the header at the beginning of `bytes`. None if `bytes` do not contain all of
+    /// it.
     fn header_end(bytes: &[u8]) -> Option<usize>;
 
-    /// Reads a whole header; the error says what is wrong with it.
-    fn parse(bytes: &[u8]) -> Result<Header, String>;
+    /// Parses a whole header. The error describes what is wrong with it.
+    fn parse(bytes: &[u8]) -> Result<RecordHeader, String>;
 
-    /// The first place in `window` at which a line begins a record, else how much of it is surely
-    /// passed. `at_line_start` says whether the window itself begins with a line.
+    /// Finds the first record that begins in `window`. The error is the number of bytes in which no
+    /// record begins. `at_line_start` says whether the window begins at the start of a line.
     fn find(window: &[u8], at_line_start: bool) -> Result<usize, usize>;
 
-    /// What comes after a block, given the `line_ends` after it and what is there after those.
-    /// Nothing if more must be seen.
+    /// Finds a header within a header: the first one was cut off, and the following fields belong
+    /// to the second one.
+    fn header_within(header: &[u8]) -> Option<usize>;
+
+    /// What follows a block: `line_ends` line ends and then `window`. None if the window is too
+    /// short to decide.
     fn follows(line_ends: usize, window: &[u8]) -> Option<Follows>;
 
-    /// The same where there is no more to see.
+    /// What follows a block if `window` extends to the end of the input or of the member.
     fn follows_at_end(line_ends: usize, window: &[u8]) -> Follows;
 
-    /// Whether a block whose end is unclear seems to have another record in it.
+    /// Whether a block seems to contain another record.
     fn holds_record(block: &[u8]) -> bool;
 
-    /// Whether a record that follows a block without a line end seems to begin within the block.
+    /// Whether the record at `window`, which follows `block` without a line end, seems to begin
+    /// within the block.
     fn cuts_into(block: &[u8], window: &[u8]) -> bool;
 
-    /// Whether the end of a block is believed where it is unclear, and the block too large to look
-    /// into.
-    const BELIEVED_UNSEEN: bool;
+    /// Whether to accept a block if it is unclear what follows it and the block is too large to be
+    /// searched for records.
+    const ACCEPTED_UNSEARCHED: bool;
 }
 
-/// What comes after a block.
+/// What follows a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Follows {
-    /// What comes after a record: the next, or an end.
+    /// Another record, the end of the member or the end of the input.
     Record,
-    /// Neither the next record nor what could not come after one.
+    /// Line ends and something else, perhaps a damaged record.
     Unclear,
-    /// What cannot come after a record.
+    /// Anything else: the block does not end here.
     Other,
 }
 
-/// WARC, of any version.
+/// WARC of any version.
 pub(crate) struct Warc;
 
 impl Dialect for Warc {
@@ -72,13 +79,13 @@ impl Dialect for Warc {
         header::end(bytes)
     }
 
-    fn parse(bytes: &[u8]) -> Result<Header, String> {
+    fn parse(bytes: &[u8]) -> Result<RecordHeader, String> {
         header::parse(bytes)
     }
 
     fn find(window: &[u8], at_line_start: bool) -> Result<usize, usize> {
-        /// The longest part of such a line, and of what must come after it, that may be cut off by
-        /// the window.
+        /// The longest version line and beginning of the following field that the end of the window
+        /// may cut off.
         const TAIL: usize = 24;
         header::beginnings(window)
             .find(|&at| {
@@ -87,11 +94,18 @@ impl Dialect for Warc {
                     None => at_line_start,
                 };
                 let rest = &window[at..];
-                // After a record that was cut off, the next begins in the middle of a line; it has
-                // a field to show for it.
+                // After a record that was cut off, the next record begins in the middle of a line.
+                // Then a field must follow the version line.
                 header::is_version_line(rest) && (starts_line || header::has_field(rest))
             })
             .ok_or(window.len().saturating_sub(TAIL))
+    }
+
+    fn header_within(header: &[u8]) -> Option<usize> {
+        let first = Self::PASSED.min(header.len());
+        Self::find(&header[first..], false)
+            .ok()
+            .map(|at| first + at)
     }
 
     fn follows(line_ends: usize, window: &[u8]) -> Option<Follows> {
@@ -120,12 +134,12 @@ impl Dialect for Warc {
     }
 
     fn cuts_into(_block: &[u8], _window: &[u8]) -> bool {
-        // What is cut off at its front does not look like a record.
+        // The rest of a version line does not look like a record.
         false
     }
 
-    /// It takes luck to meet two line ends in a row.
-    const BELIEVED_UNSEEN: bool = true;
+    /// Two line ends in a row are rarely found by chance.
+    const ACCEPTED_UNSEARCHED: bool = true;
 }
 
 fn unclear_after(line_ends: usize) -> Follows {

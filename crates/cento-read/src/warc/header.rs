@@ -1,29 +1,28 @@
-//! The header of a WARC record.
+//! Headers of WARC records.
 
 use memchr::memchr;
 
-/// How every record begins, in every version of the format.
+/// The beginning of every record, in every version of the format.
 pub(crate) const BEGINNING: &[u8] = b"WARC/";
 
-/// Whether a record may begin with `bytes`: with [`BEGINNING`], which some writers put in small
-/// letters.
+/// Whether `bytes` begin like a record: with [`BEGINNING`], which some writers put in lower case.
 pub(crate) fn begins(bytes: &[u8]) -> bool {
     bytes
         .get(..BEGINNING.len())
         .is_some_and(|front| front.eq_ignore_ascii_case(BEGINNING))
 }
 
-/// The places in `bytes` at which a record [may begin](begins).
+/// The offsets in `bytes` at which a record [may begin](begins).
 pub(crate) fn beginnings(bytes: &[u8]) -> impl Iterator<Item = usize> {
     memchr::memchr_iter(b'/', bytes)
         .filter_map(|slash| slash.checked_sub(BEGINNING.len() - 1))
         .filter(|&at| begins(&bytes[at..]))
 }
 
-/// What of a record's header matters here.
+/// The fields of a record header that are used.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Header {
-    pub(crate) kind: Kind,
+pub(crate) struct RecordHeader {
+    pub(crate) kind: RecordKind,
     pub(crate) length: u64,
     pub(crate) url: Option<String>,
     pub(crate) date: Option<String>,
@@ -37,7 +36,7 @@ pub(crate) struct Header {
 
 /// The type of a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RecordKind {
     Response,
     Resource,
     Conversion,
@@ -50,13 +49,13 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// Where the header that `bytes` begin with ends: after its empty line. Nothing if that is not
-/// there yet.
+/// The length of the header at the beginning of `bytes`, with its empty line. None if `bytes` do
+/// not contain all of it.
 pub(crate) fn end(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
         let line = memchr(b'\n', &bytes[at..])?;
-        // A file that went through a translation of line ends once too often has several returns.
+        // A file whose line ends were converted twice has several carriage returns.
         if bytes[at..at + line].iter().all(|&byte| byte == b'\r') {
             return Some(at + line + 1);
         }
@@ -64,7 +63,7 @@ pub(crate) fn end(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether a line that is the first of a record begins with `bytes`: `WARC/1.0` and an end of line.
+/// Whether `bytes` begin with the first line of a record: `WARC/1.0` and a line end.
 pub(crate) fn is_version_line(bytes: &[u8]) -> bool {
     if !begins(bytes) {
         return false;
@@ -79,7 +78,7 @@ pub(crate) fn is_version_line(bytes: &[u8]) -> bool {
         && matches!(version.get(digits), Some(b'\r' | b'\n' | b' '))
 }
 
-/// Whether a version line, with which `bytes` begin, is followed by a field of a record.
+/// Whether a field of a record follows the version line at the beginning of `bytes`.
 pub(crate) fn has_field(bytes: &[u8]) -> bool {
     let first = memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1);
     bytes[first..]
@@ -87,17 +86,17 @@ pub(crate) fn has_field(bytes: &[u8]) -> bool {
         .is_some_and(|name| name.eq_ignore_ascii_case(b"WARC-"))
 }
 
-/// Reads a whole header, its empty line included.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Header, String> {
+/// Parses a whole header, including its empty line.
+pub(crate) fn parse(bytes: &[u8]) -> Result<RecordHeader, String> {
     if !is_version_line(bytes) {
-        return Err(format!("{} is no version line", first_line(bytes)));
+        return Err(format!("{} is not a version line", first_line(bytes)));
     }
-    let mut header = Header::default();
+    let mut header = RecordHeader::default();
     let mut kind = None;
     let mut length = None;
-    for (name, value) in Fields::after_first_line(bytes) {
+    for (name, value) in HeaderFields::after_first_line(bytes) {
         let is = |expected: &str| name.eq_ignore_ascii_case(expected.as_bytes());
-        // By length first: a header has a dozen fields, an archive a hundred thousand headers.
+        // The length is compared first, because there are millions of fields.
         match name.len() {
             9 if is("WARC-Type") => kind = Some(parse_kind(&value)),
             9 if is("WARC-Date") => header.date = Some(text(&value)),
@@ -116,8 +115,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Header, String> {
             _ => {}
         }
     }
-    header.kind = kind.ok_or("there is no WARC-Type")?;
-    header.length = length.ok_or("there is no Content-Length")?;
+    header.kind = kind.ok_or("WARC-Type is missing")?;
+    header.length = length.ok_or("Content-Length is missing")?;
     let filled = |text: &String| !text.is_empty();
     header.url = header.url.filter(filled);
     header.refers_to_url = header.refers_to_url.filter(filled);
@@ -125,33 +124,33 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Header, String> {
     Ok(header)
 }
 
-fn parse_kind(value: &[u8]) -> Kind {
-    const KINDS: [(&str, Kind); 8] = [
-        ("response", Kind::Response),
-        ("resource", Kind::Resource),
-        ("conversion", Kind::Conversion),
-        ("request", Kind::Request),
-        ("metadata", Kind::Metadata),
-        ("warcinfo", Kind::WarcInfo),
-        ("revisit", Kind::Revisit),
-        ("continuation", Kind::Continuation),
+fn parse_kind(value: &[u8]) -> RecordKind {
+    const KINDS: [(&str, RecordKind); 8] = [
+        ("response", RecordKind::Response),
+        ("resource", RecordKind::Resource),
+        ("conversion", RecordKind::Conversion),
+        ("request", RecordKind::Request),
+        ("metadata", RecordKind::Metadata),
+        ("warcinfo", RecordKind::WarcInfo),
+        ("revisit", RecordKind::Revisit),
+        ("continuation", RecordKind::Continuation),
     ];
     KINDS
         .into_iter()
         .find(|(name, _)| value.eq_ignore_ascii_case(name.as_bytes()))
-        .map_or(Kind::Other, |(_, kind)| kind)
+        .map_or(RecordKind::Other, |(_, kind)| kind)
 }
 
-/// The fields of a header, of an archive's or of HTTP: names without the colon, values trimmed and
+/// The fields of a record header or an HTTP head: names without the colon, values trimmed and
 /// unfolded.
-pub(crate) struct Fields<'a> {
+pub(crate) struct HeaderFields<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Fields<'a> {
+impl<'a> HeaderFields<'a> {
     pub(crate) fn after_first_line(bytes: &'a [u8]) -> Self {
         let first = memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1);
-        Fields {
+        HeaderFields {
             rest: &bytes[first..],
         }
     }
@@ -168,13 +167,13 @@ impl<'a> Fields<'a> {
     }
 }
 
-impl<'a> Iterator for Fields<'a> {
+impl<'a> Iterator for HeaderFields<'a> {
     type Item = (&'a [u8], std::borrow::Cow<'a, [u8]>);
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let line = self.line()?;
-            // A line without a colon is no field; nothing is gained by giving up the rest for it.
+            // A line without a colon is not a field. It is no reason to ignore the others.
             let Some(colon) = memchr(b':', line) else {
                 continue;
             };
@@ -191,7 +190,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// A value as text: UTF-8 as the standard says, else Latin-1 as older tools write.
+/// Decodes a value as UTF-8, as the standard requires, or as Latin-1, which older tools write.
 pub(crate) fn text(value: &[u8]) -> String {
     match str::from_utf8(value.trim_ascii()) {
         Ok(text) => text.to_owned(),
@@ -203,14 +202,14 @@ pub(crate) fn text(value: &[u8]) -> String {
     }
 }
 
-/// A URL, without the angle brackets in which the first version of the standard showed it: some
-/// writers obey.
+/// Decodes a URL. The grammar in the first version of the standard has angle brackets around it,
+/// which some writers copy.
 fn address(value: &[u8]) -> String {
     let url = value.strip_prefix(b"<").unwrap_or(value);
     text(url.strip_suffix(b">").unwrap_or(url))
 }
 
-/// A digest such as `sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ`, in base 32 or in hexadecimal digits.
+/// Parses a digest such as `sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ`, in base 32 or hexadecimal.
 fn parse_sha1(value: &[u8]) -> Option<[u8; 20]> {
     let (algorithm, digits) = value.split_at_checked(memchr(b':', value)?)?;
     let digits = digits[1..].trim_ascii();
@@ -241,7 +240,7 @@ fn parse_sha1(value: &[u8]) -> Option<[u8; 20]> {
     Some(digest)
 }
 
-/// The first line of `bytes`, short and fit to be shown.
+/// The first line of `bytes`, shortened and escaped for messages.
 pub(crate) fn first_line(bytes: &[u8]) -> String {
     let line = bytes
         .split(|&byte| byte == b'\n')
@@ -256,36 +255,36 @@ pub(crate) fn first_line(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn parsed(text: &str) -> Header {
+    fn parsed(text: &str) -> RecordHeader {
         parse(text.as_bytes()).unwrap()
     }
 
     #[test]
-    fn names_are_read_in_any_case_and_folded_values_are_joined() {
+    fn names_are_case_insensitive_and_folded_values_are_joined() {
         let header = parsed(
             "WARC/1.0\r\nwarc-TYPE: response\r\nCONTENT-length: 12\r\nWARC-Target-URI: http://a/\r\n b\r\n\tc\r\n\r\n",
         );
-        assert_eq!(header.kind, Kind::Response);
+        assert_eq!(header.kind, RecordKind::Response);
         assert_eq!(header.length, 12);
         assert_eq!(header.url.as_deref(), Some("http://a/ b c"));
     }
 
     #[test]
-    fn a_version_line_in_small_letters_will_do() {
+    fn a_version_line_in_lower_case_is_accepted() {
         let header = parsed("warc/1.0\r\nWARC-Type: response\r\nContent-Length: 0\r\n\r\n");
-        assert_eq!(header.kind, Kind::Response);
+        assert_eq!(header.kind, RecordKind::Response);
         let text = b"http://a/warc/1 WARC/1.0 warc/0.9";
         assert_eq!(beginnings(text).collect::<Vec<_>>(), [9, 16, 25]);
     }
 
     #[test]
-    fn bare_line_feeds_and_old_versions_will_do() {
+    fn bare_line_feeds_and_old_versions_are_accepted() {
         let header = parsed("WARC/0.18\nWARC-Type: warcinfo\nContent-Length:0\n\n");
-        assert_eq!(header.kind, Kind::WarcInfo);
+        assert_eq!(header.kind, RecordKind::WarcInfo);
     }
 
     #[test]
-    fn angle_brackets_around_an_address_are_dropped() {
+    fn angle_brackets_around_a_url_are_removed() {
         let header = parsed(
             "WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 0\r\nWARC-Target-URI: <http://a/>\r\n\r\n",
         );
@@ -293,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_not_utf8_is_taken_for_latin_1() {
+    fn a_value_that_is_not_utf8_is_decoded_as_latin_1() {
         let header = parse(
             b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 0\r\nWARC-Target-URI: http://a/\xe9\r\n\r\n",
         )
@@ -302,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_reads_the_same_in_base_32_and_in_hexadecimal() {
+    fn a_digest_is_parsed_in_base_32_and_in_hexadecimal() {
         let empty = [
             0xda, 0x39, 0xa3, 0xee, 0x5e, 0x6b, 0x4b, 0x0d, 0x32, 0x55, 0xbf, 0xef, 0x95, 0x60,
             0x18, 0x90, 0xaf, 0xd8, 0x07, 0x09,
@@ -320,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_lacking_what_it_must_have_is_refused() {
+    fn a_header_without_a_mandatory_field_is_invalid() {
         for bad in [
             "",
             "WARC/",

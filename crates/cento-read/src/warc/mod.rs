@@ -1,20 +1,19 @@
-//! WARC, of any version, plain or packed in members of any size.
+//! WARC of any version, plain or compressed in members of any size.
 //!
 //! ```text
 //!  WARC/1.0            ┐
 //!  WARC-Type: response │ header, up to an empty line
 //!  Content-Length: 42  │
 //!                      ┘
-//!  HTTP/1.1 200 OK …     block, as long as the header says
+//!  HTTP/1.1 200 OK …     block, with the length in the header
 //!  ⏎ ⏎                   two line ends, or none, or more
 //! ```
-//! A record is only believed when it is followed by another record, the end of its member, or the
-//! end of the input; or by two line ends and something else, which is then a damaged record, unless
-//! there is a record in it, which a length that is too long would explain. Otherwise its length is
-//! wrong, and the search for the next record begins within it.
+//! A record is accepted if it is followed by another record, the end of its member or the end of
+//! the input. It is also accepted if two line ends and something else follow, which is then a
+//! damaged record, unless the block contains a record: then its length is too long. Otherwise the
+//! length of the record is wrong, and the search for the next record begins within its block.
 //!
-//! All of this but the look of a header holds for older archives as well: what differs is a
-//! [`Dialect`].
+//! ARC files are read in the same way. What differs between the formats is a [`Dialect`].
 
 mod block;
 mod dialect;
@@ -28,16 +27,16 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 pub(crate) use dialect::{Dialect, Follows, Warc};
-use header::{Header, Kind};
+use header::{RecordHeader, RecordKind};
 
-use crate::bytes::{Filled, Stream, Trouble};
-use crate::reader::{Records, following, from_first};
+use crate::bytes::{Filled, Stream, StreamError};
+use crate::reader::{RecordReader, following, from_first};
 use crate::{Cause, Error, Ignored, IgnoredKind, Item, Limits, Place, Skipped, Start};
 
 /// Reads a WARC file.
 pub(crate) type WarcReader = ArchiveReader<Warc>;
 
-/// Reads an archive: records one after the other, each with a header that tells its length.
+/// Reads an archive: a sequence of records, each with a header that contains its length.
 pub(crate) struct ArchiveReader<D> {
     dialect: PhantomData<D>,
     stream: Stream,
@@ -47,39 +46,39 @@ pub(crate) struct ArchiveReader<D> {
     ordinal: u32,
     /// The ordinal of the first record to deliver.
     first: u32,
-    /// The last place at which reading could begin afresh, and the ordinal of the record there.
+    /// The last offset at which reading can begin, and the ordinal of the record there.
     anchor: (u64, u32),
-    /// Blocks of records that hold no page, read only to get past them.
+    /// A buffer for blocks of ignored records.
     scratch: Vec<u8>,
 }
 
-/// Why a record cannot be had.
-enum Failure {
-    /// The input as a whole cannot be read on.
+/// Why a record cannot be read.
+enum WarcFailure {
+    /// The input cannot be read any further.
     Fatal(Error),
-    /// The record is damaged, and the stream has been moved to where the search for the next one is
-    /// to begin.
+    /// The record is damaged. The stream is at the position where the search for the next record
+    /// begins.
     Record(Cause, String),
-    /// The block is not as long as its header claims, and the stream has been moved back to where
-    /// it begins.
+    /// The block does not have the length in its header. The stream is at the beginning of the
+    /// block.
     Block(Cause, String),
     /// The compressed member is damaged.
     Member(Cause, String),
 }
 
-impl Failure {
-    /// A block that is not as long as its header claims, `returned` to the stream or not.
-    fn of_block(returned: bool, cause: Cause, detail: String) -> Failure {
+impl WarcFailure {
+    /// A block that does not have the length in its header, `returned` to the stream or not.
+    fn of_block(returned: bool, cause: Cause, detail: String) -> WarcFailure {
         if returned {
-            Failure::Block(cause, detail)
+            WarcFailure::Block(cause, detail)
         } else {
-            Failure::Record(cause, detail)
+            WarcFailure::Record(cause, detail)
         }
     }
 }
 
 impl<D: Dialect> ArchiveReader<D> {
-    /// Reads on from where `stream` is, which is at `from`.
+    /// Reads from the current position of `stream`, which is at `from`.
     pub(crate) fn new(stream: Stream, input: Arc<str>, limits: Limits, from: Start) -> Self {
         let ordinal = from.ordinal.saturating_sub(from.skip);
         ArchiveReader {
@@ -99,18 +98,18 @@ impl<D: Dialect> ArchiveReader<D> {
         self.ordinal
     }
 
-    fn failure(&self, trouble: Trouble) -> Failure {
-        match trouble {
-            Trouble::Io(error) => Failure::Fatal(Error::from_io(&self.input, error)),
-            Trouble::Damaged(cause, detail) => Failure::Member(cause, detail),
-            Trouble::Truncated => {
-                Failure::Member(Cause::Truncated, "the compressed data stop".into())
+    fn failure(&self, error: StreamError) -> WarcFailure {
+        match error {
+            StreamError::Io(error) => WarcFailure::Fatal(Error::from_io(&self.input, error)),
+            StreamError::Damaged(cause, detail) => WarcFailure::Member(cause, detail),
+            StreamError::Truncated => {
+                WarcFailure::Member(Cause::Truncated, "the compressed data are truncated".into())
             }
         }
     }
 
-    /// Moves to the next record. Answers whether there is one.
-    fn find_record(&mut self) -> Result<bool, Trouble> {
+    /// Moves to the next record. Returns whether there is one.
+    fn find_record(&mut self) -> Result<bool, StreamError> {
         loop {
             self.stream.skip_line_ends();
             if !self.stream.window().is_empty() {
@@ -133,7 +132,7 @@ impl<D: Dialect> ArchiveReader<D> {
         let read = match found {
             Ok(false) => return Ok(None),
             Ok(true) => self.read_record(),
-            Err(trouble) => Err(self.failure(trouble)),
+            Err(error) => Err(self.failure(error)),
         };
         match read {
             Ok(item) => Ok(Some(self.placed(offset, item)?)),
@@ -141,7 +140,7 @@ impl<D: Dialect> ArchiveReader<D> {
         }
     }
 
-    /// Gives what was read its place, now that the stream is behind it.
+    /// Sets the place of an item. The stream is behind the item.
     fn placed(&mut self, offset: u64, mut item: Item) -> Result<Item, Error> {
         let ordinal = self.ordinal;
         self.ordinal = following(ordinal, &self.input)?;
@@ -159,7 +158,7 @@ impl<D: Dialect> ArchiveReader<D> {
             },
         };
         let length = match border {
-            // Only a record that began at a border fills the bytes from there to this one.
+            // Only a record that began at a border occupies all bytes between the two borders.
             Some(end) if self.anchor == (offset, ordinal) => end.saturating_sub(offset),
             _ => 0,
         };
@@ -172,18 +171,18 @@ impl<D: Dialect> ArchiveReader<D> {
         Ok(item)
     }
 
-    /// Tells of damage, once the search has got past it.
-    fn damaged(&mut self, offset: u64, failure: Failure) -> Result<Item, Error> {
+    /// Moves past the damage and returns an item for it.
+    fn damaged(&mut self, offset: u64, failure: WarcFailure) -> Result<Item, Error> {
         let (cause, detail) = match failure {
-            Failure::Fatal(error) => return Err(error),
-            Failure::Record(cause, detail) | Failure::Block(cause, detail) => {
-                if let Err(trouble) = self.find_beginning() {
-                    self.find_member(trouble)?;
+            WarcFailure::Fatal(error) => return Err(error),
+            WarcFailure::Record(cause, detail) | WarcFailure::Block(cause, detail) => {
+                if let Err(error) = self.find_beginning() {
+                    self.find_member(error)?;
                 }
                 (cause, detail)
             }
-            Failure::Member(cause, detail) => {
-                self.find_member(Trouble::Truncated)?;
+            WarcFailure::Member(cause, detail) => {
+                self.find_member(StreamError::Truncated)?;
                 (cause, detail)
             }
         };
@@ -195,19 +194,21 @@ impl<D: Dialect> ArchiveReader<D> {
         self.placed(offset, Item::Skipped(skipped))
     }
 
-    fn find_member(&mut self, trouble: Trouble) -> Result<(), Error> {
-        let found = match trouble {
-            Trouble::Io(error) => Err(Trouble::Io(error)),
-            Trouble::Damaged(..) | Trouble::Truncated => self.stream.find_member(D::BEGINNING),
+    fn find_member(&mut self, error: StreamError) -> Result<(), Error> {
+        let found = match error {
+            StreamError::Io(error) => Err(StreamError::Io(error)),
+            StreamError::Damaged(..) | StreamError::Truncated => {
+                self.stream.find_member(D::BEGINNING)
+            }
         };
         match found {
-            Err(Trouble::Io(error)) => Err(Error::from_io(&self.input, error)),
+            Err(StreamError::Io(error)) => Err(Error::from_io(&self.input, error)),
             _ => Ok(()),
         }
     }
 
     /// Moves to the next line that begins a record, or to the end of the member.
-    fn find_beginning(&mut self) -> Result<(), Trouble> {
+    fn find_beginning(&mut self) -> Result<(), StreamError> {
         let mut at_line_start = true;
         loop {
             let window = self.stream.window();
@@ -229,22 +230,23 @@ impl<D: Dialect> ArchiveReader<D> {
         }
     }
 
-    fn read_record(&mut self) -> Result<Item, Failure> {
+    fn read_record(&mut self) -> Result<Item, WarcFailure> {
         let header = self.read_header()?;
         let ignored = match header.kind {
-            Kind::Response | Kind::Resource | Kind::Conversion | Kind::Revisit => {
-                is_no_page(&header).then_some(IgnoredKind::NotWeb)
-            }
-            Kind::Request => Some(IgnoredKind::Request),
-            Kind::Metadata => Some(IgnoredKind::Metadata),
-            Kind::WarcInfo => Some(IgnoredKind::WarcInfo),
-            Kind::Continuation => Some(IgnoredKind::Continuation),
-            Kind::Other => Some(IgnoredKind::Other),
+            RecordKind::Response
+            | RecordKind::Resource
+            | RecordKind::Conversion
+            | RecordKind::Revisit => is_not_page(&header).then_some(IgnoredKind::NotWeb),
+            RecordKind::Request => Some(IgnoredKind::Request),
+            RecordKind::Metadata => Some(IgnoredKind::Metadata),
+            RecordKind::WarcInfo => Some(IgnoredKind::WarcInfo),
+            RecordKind::Continuation => Some(IgnoredKind::Continuation),
+            RecordKind::Other => Some(IgnoredKind::Other),
         };
         match ignored {
             None => self.read_page(header).map(Item::Record),
             Some(kind) => {
-                self.pass_block(header.length)?;
+                self.skip_block(header.length)?;
                 Ok(Item::Ignored(Ignored {
                     place: Place::default(),
                     kind,
@@ -253,15 +255,12 @@ impl<D: Dialect> ArchiveReader<D> {
         }
     }
 
-    fn read_header(&mut self) -> Result<Header, Failure> {
+    fn read_header(&mut self) -> Result<RecordHeader, WarcFailure> {
         let end = loop {
             let window = self.stream.window();
             if !D::may_begin(window) {
-                let detail = format!(
-                    "{} is where a record should begin",
-                    header::first_line(window)
-                );
-                return Err(Failure::Record(Cause::BadHeader, detail));
+                let detail = format!("expected a record, found {}", header::first_line(window));
+                return Err(WarcFailure::Record(Cause::BadHeader, detail));
             }
             match D::header_end(window) {
                 Some(end) if end <= self.limits.max_header_bytes => break end,
@@ -270,8 +269,8 @@ impl<D: Dialect> ArchiveReader<D> {
                     let length = window.len();
                     let again = self.stream.may_reread(length as u64);
                     self.stream.advance(if again { D::PASSED } else { length });
-                    let detail = format!("more than {} bytes", self.limits.max_header_bytes);
-                    return Err(Failure::Record(Cause::HeaderTooLong, detail));
+                    let detail = format!("the limit is {} bytes", self.limits.max_header_bytes);
+                    return Err(WarcFailure::Record(Cause::HeaderTooLong, detail));
                 }
             }
             match self.stream.fill() {
@@ -281,14 +280,14 @@ impl<D: Dialect> ArchiveReader<D> {
                         && self
                             .stream
                             .cross(D::BEGINNING)
-                            .map_err(|trouble| self.failure(trouble))?;
+                            .map_err(|error| self.failure(error))?;
                     if !crossed {
                         self.stream.advance(D::PASSED);
                         let detail = "the header has no end".into();
-                        return Err(Failure::Record(Cause::Truncated, detail));
+                        return Err(WarcFailure::Record(Cause::Truncated, detail));
                     }
                 }
-                Err(trouble) => return Err(self.failure(trouble)),
+                Err(error) => return Err(self.failure(error)),
             }
         };
         let header = &self.stream.window()[..end];
@@ -297,25 +296,21 @@ impl<D: Dialect> ArchiveReader<D> {
         if lines > limit {
             self.stream.advance(end);
             let detail = format!("{lines} lines, the limit is {limit}");
-            return Err(Failure::Record(Cause::HeaderTooLong, detail));
+            return Err(WarcFailure::Record(Cause::HeaderTooLong, detail));
         }
-        // A header that was cut off goes on with the next one, whose fields are not to be taken for
-        // its own.
-        if let Ok(at) = D::find(&header[D::PASSED.min(end)..], false) {
-            self.stream.advance(D::PASSED + at);
+        if let Some(at) = D::header_within(header) {
+            self.stream.advance(at);
             let detail = "another header begins within it".into();
-            return Err(Failure::Record(Cause::BadHeader, detail));
+            return Err(WarcFailure::Record(Cause::BadHeader, detail));
         }
         let parsed = D::parse(header);
         self.stream.advance(end);
-        parsed.map_err(|problem| Failure::Record(Cause::BadHeader, problem))
+        parsed.map_err(|problem| WarcFailure::Record(Cause::BadHeader, problem))
     }
 
-    /// Whether the stream, which is behind a block, is where a record may end: before line ends,
-    /// before another record, at the end of its member, or at that of the input.
-    ///
-    /// If it is not, the line ends that were passed are in `passed`, to be given back.
-    fn at_end_of_record(&mut self, passed: &mut Vec<u8>) -> Result<Follows, Trouble> {
+    /// Determines what follows a block; the stream is behind the block. The line ends that were
+    /// skipped are appended to `passed`, so that they can be returned to the stream.
+    fn at_end_of_record(&mut self, passed: &mut Vec<u8>) -> Result<Follows, StreamError> {
         let mut line_ends = 0;
         loop {
             let skipped = self.stream.skip_line_ends();
@@ -333,9 +328,8 @@ impl<D: Dialect> ArchiveReader<D> {
     }
 }
 
-/// Responses that come with a crawl and are no pages: names looked up, and files that crawlers
-/// write about themselves.
-fn is_no_page(header: &Header) -> bool {
+/// Whether a response is not a page: DNS lookups, and files that crawlers write about themselves.
+fn is_not_page(header: &RecordHeader) -> bool {
     let url = header.url.as_deref().unwrap_or_default();
     let scheme = url.split(':').next().unwrap_or_default();
     ["dns", "whois", "metadata", "filedesc"]
@@ -344,7 +338,7 @@ fn is_no_page(header: &Header) -> bool {
         || header.mime.as_deref() == Some("text/dns")
 }
 
-impl<D: Dialect> Records for ArchiveReader<D> {
+impl<D: Dialect> RecordReader for ArchiveReader<D> {
     fn next(&mut self) -> Result<Option<Item>, Error> {
         from_first(self.first, || self.item())
     }

@@ -1,5 +1,5 @@
-//! What is written is read, from any packing, through any buffers, and as far as it is whole: this
-//! holds for every kind of archive alike.
+//! Property tests for all archive formats: what was written is read back, with any compression,
+//! through any buffers, and up to any damage.
 
 use std::io::{self, Cursor, Read, Write};
 
@@ -9,24 +9,24 @@ use proptest::test_runner::TestCaseError;
 use super::{ArchiveReader, Dialect, Warc};
 use crate::arc::Arc;
 use crate::archive::{arc_record, gzip, record};
-use crate::bytes::{Beginning, Origin, Source, Stream};
-use crate::reader::Records;
-use crate::record::Body;
+use crate::bytes::{Beginning, ByteOrigin, ByteSource, Stream};
+use crate::reader::RecordReader;
+use crate::record::RecordBody;
 use crate::{Cause, Item, Limits, Packing, Place, Start};
 
-/// What there is to know about a kind of archive in order to write one.
-pub(crate) trait Kind: Dialect {
-    /// The types of records, as they are called when they hold no page.
+/// An archive format that tests can write.
+pub(crate) trait WritableDialect: Dialect {
+    /// The types of records.
     const TYPES: &[&str];
-    /// How many bytes of line ends come after a block.
+    /// The number of bytes of line ends after a block.
     const LINE_ENDS: usize;
-    /// A block without this byte has nothing in it that looks like a record.
+    /// A byte that every header contains: a block without it contains no record.
     const MARK: u8;
 
     fn write(kind: &str, url: &str, block: &[u8]) -> Vec<u8>;
 }
 
-impl Kind for Warc {
+impl WritableDialect for Warc {
     const TYPES: &[&str] = &["resource", "conversion", "request", "revisit"];
     const LINE_ENDS: usize = 4;
     const MARK: u8 = b'/';
@@ -36,7 +36,7 @@ impl Kind for Warc {
     }
 }
 
-impl Kind for Arc {
+impl WritableDialect for Arc {
     const TYPES: &[&str] = &["page"];
     const LINE_ENDS: usize = 1;
     const MARK: u8 = b':';
@@ -50,11 +50,11 @@ impl Kind for Arc {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Stored {
     Plain,
-    /// One gzip member a record.
+    /// One gzip member per record.
     Members,
-    /// All in one gzip member.
+    /// All records in one gzip member.
     OneMember,
-    /// Members of so many bytes, wherever that cuts.
+    /// Members of this many bytes each, whatever the records are.
     Pieces(usize),
 }
 
@@ -79,7 +79,7 @@ impl Stored {
 /// How bytes arrive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
-    /// As a stream, in pieces of at most so many bytes; else as a file.
+    /// As a stream, in pieces of at most this many bytes; otherwise as a file.
     pub(crate) pieces: Option<usize>,
     /// The size of the buffer.
     pub(crate) capacity: usize,
@@ -90,7 +90,7 @@ pub(crate) const AT_ONCE: Arrival = Arrival {
     capacity: 1 << 16,
 };
 
-/// Hands out a few bytes at a time.
+/// Returns a few bytes at a time.
 struct Trickle(Cursor<Vec<u8>>, usize);
 
 impl Read for Trickle {
@@ -108,64 +108,68 @@ pub(crate) fn archive_reader<D: Dialect>(
     from: Start,
 ) -> ArchiveReader<D> {
     let origin = match arrival.pieces {
-        Some(size) => Origin::Stream(Box::new(Trickle(Cursor::new(bytes.to_vec()), size))),
+        Some(size) => ByteOrigin::Stream(Box::new(Trickle(Cursor::new(bytes.to_vec()), size))),
         None => {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(bytes).unwrap();
             io::Seek::rewind(&mut file).unwrap();
-            Origin::File(file, bytes.len() as u64)
+            ByteOrigin::File(file, bytes.len() as u64)
         }
     };
-    let mut stream = Stream::new(Source::with_capacity(origin, arrival.capacity), packing);
+    let mut stream = Stream::new(ByteSource::with_capacity(origin, arrival.capacity), packing);
     stream.seek(from.offset).unwrap();
     ArchiveReader::new(stream, "test".into(), limits, from)
 }
 
-/// What was read, in a form that can be compared.
+/// An item in a form that can be compared.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Seen {
+pub(crate) enum SeenItem {
     Page(Place, Option<String>, Vec<u8>),
     Ignored(Place, &'static str),
     Skipped(Place, Cause),
 }
 
-impl Seen {
+impl SeenItem {
     pub(crate) fn place(&self) -> Place {
         match self {
-            Seen::Page(place, ..) | Seen::Ignored(place, _) | Seen::Skipped(place, _) => *place,
+            SeenItem::Page(place, ..)
+            | SeenItem::Ignored(place, _)
+            | SeenItem::Skipped(place, _) => *place,
         }
     }
 
-    /// What it is, wherever it is.
+    /// The item without its place.
     fn holds(&self) -> (Option<&str>, &[u8], &str) {
         match self {
-            Seen::Page(_, url, bytes) => (url.as_deref(), bytes, ""),
-            Seen::Ignored(_, kind) => (None, &[], kind),
-            Seen::Skipped(_, cause) => (None, &[], cause.name()),
+            SeenItem::Page(_, url, bytes) => (url.as_deref(), bytes, ""),
+            SeenItem::Ignored(_, kind) => (None, &[], kind),
+            SeenItem::Skipped(_, cause) => (None, &[], cause.name()),
         }
     }
 
     pub(crate) fn is_sound(&self) -> bool {
-        !matches!(self, Seen::Skipped(..))
+        !matches!(self, SeenItem::Skipped(..))
     }
 }
 
-pub(crate) fn read_all(mut reader: impl Records) -> Vec<Seen> {
+pub(crate) fn read_all(mut reader: impl RecordReader) -> Vec<SeenItem> {
     let mut seen = Vec::new();
     while let Some(item) = reader.next().unwrap() {
         assert!(seen.len() < 10_000, "no end");
         seen.push(match item {
-            Item::Ignored(ignored) => Seen::Ignored(ignored.place, ignored.kind.name()),
-            Item::Skipped(skipped) => Seen::Skipped(skipped.place, skipped.cause),
+            Item::Ignored(ignored) => SeenItem::Ignored(ignored.place, ignored.kind.name()),
+            Item::Skipped(skipped) => SeenItem::Skipped(skipped.place, skipped.cause),
             Item::Record(record) => {
                 let bytes = match record.body {
-                    Body::Http(bytes) | Body::Bytes(bytes) | Body::Revisit { block: bytes, .. } => {
-                        bytes
+                    RecordBody::Http(bytes)
+                    | RecordBody::Bytes(bytes)
+                    | RecordBody::Revisit { block: bytes, .. } => bytes,
+                    RecordBody::TooLarge { bytes, .. } => format!("{bytes} bytes").into_bytes(),
+                    RecordBody::Html(_) | RecordBody::Text(_) | RecordBody::Json { .. } => {
+                        unreachable!()
                     }
-                    Body::TooLarge { bytes, .. } => format!("{bytes} bytes").into_bytes(),
-                    Body::Html(_) | Body::Text(_) | Body::Json { .. } => unreachable!(),
                 };
-                Seen::Page(record.place, record.url, bytes)
+                SeenItem::Page(record.place, record.url, bytes)
             }
         });
     }
@@ -192,7 +196,7 @@ pub(crate) fn any_arrival() -> impl Strategy<Value = Arrival> {
         .prop_map(|(pieces, capacity)| Arrival { pieces, capacity })
 }
 
-fn any_block<D: Kind>() -> impl Strategy<Value = Vec<u8>> {
+fn any_block<D: WritableDialect>() -> impl Strategy<Value = Vec<u8>> {
     let noise = proptest::collection::vec(any::<u8>(), 0..9_000);
     let repeated = (any::<u8>(), 0_usize..40_000).prop_map(|(byte, count)| vec![byte; count]);
     let nested = Just(D::write(D::TYPES[0], "http://inner/", b"inner"));
@@ -202,9 +206,9 @@ fn any_block<D: Kind>() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// The type and the block of a record.
-pub(crate) type Given = (&'static str, Vec<u8>);
+pub(crate) type TestRecord = (&'static str, Vec<u8>);
 
-pub(crate) fn any_records<D: Kind>() -> impl Strategy<Value = Vec<Given>> {
+pub(crate) fn any_records<D: WritableDialect>() -> impl Strategy<Value = Vec<TestRecord>> {
     let kind = prop::sample::select(D::TYPES);
     proptest::collection::vec((kind, any_block::<D>()), 0..8)
 }
@@ -213,12 +217,17 @@ fn url(at: usize) -> String {
     format!("http://a/{at}.html")
 }
 
-fn written<D: Kind>(records: &[Given]) -> Vec<Vec<u8>> {
-    let one = |(at, (kind, block)): (usize, &Given)| D::write(kind, &url(at), block);
+fn written<D: WritableDialect>(records: &[TestRecord]) -> Vec<Vec<u8>> {
+    let one = |(at, (kind, block)): (usize, &TestRecord)| D::write(kind, &url(at), block);
     records.iter().enumerate().map(one).collect()
 }
 
-fn read_from<D: Dialect>(bytes: &[u8], stored: Stored, arrival: Arrival, from: Start) -> Vec<Seen> {
+fn read_from<D: Dialect>(
+    bytes: &[u8],
+    stored: Stored,
+    arrival: Arrival,
+    from: Start,
+) -> Vec<SeenItem> {
     let limits = Limits::default();
     read_all(archive_reader::<D>(
         bytes,
@@ -229,13 +238,13 @@ fn read_from<D: Dialect>(bytes: &[u8], stored: Stored, arrival: Arrival, from: S
     ))
 }
 
-pub(crate) fn reads_back<D: Kind>(
-    records: &[Given],
+pub(crate) fn reads_back<D: WritableDialect>(
+    records: &[TestRecord],
     stored: Stored,
     arrival: Arrival,
 ) -> Result<(), TestCaseError> {
     let written = written::<D>(records);
-    // A member that begins like a record is taken for one.
+    // A member that begins like a record is read as one.
     if let Stored::Pieces(size) = stored {
         let Beginning { reach, fits } = D::BEGINNING;
         let begins = |piece: &[u8]| fits(&piece[..piece.len().min(reach)]);
@@ -246,12 +255,12 @@ pub(crate) fn reads_back<D: Kind>(
     prop_assert_eq!(seen.len(), records.len());
     for (at, ((kind, block), seen)) in records.iter().zip(&seen).enumerate() {
         match seen {
-            Seen::Page(_, found, bytes) => {
+            SeenItem::Page(_, found, bytes) => {
                 prop_assert_eq!(found.clone(), Some(url(at)));
                 prop_assert!(bytes == block);
             }
-            Seen::Ignored(_, ignored) => prop_assert_eq!(ignored, kind),
-            Seen::Skipped(..) => prop_assert!(false, "skipped {at}"),
+            SeenItem::Ignored(_, ignored) => prop_assert_eq!(ignored, kind),
+            SeenItem::Skipped(..) => prop_assert!(false, "skipped {at}"),
         }
     }
     if let Stored::Plain | Stored::Members = stored {
@@ -266,8 +275,8 @@ pub(crate) fn reads_back<D: Kind>(
     Ok(())
 }
 
-pub(crate) fn resumes<D: Kind>(
-    records: &[Given],
+pub(crate) fn resumes<D: WritableDialect>(
+    records: &[TestRecord],
     stored: Stored,
     arrival: Arrival,
     damage: Option<(prop::sample::Index, u8)>,
@@ -291,15 +300,16 @@ pub(crate) fn resumes<D: Kind>(
     Ok(())
 }
 
-pub(crate) fn damage_costs_what_it_touches<D: Kind>(
-    records: Vec<Given>,
+pub(crate) fn damage_costs_what_it_touches<D: WritableDialect>(
+    records: Vec<TestRecord>,
     stored: Stored,
     arrival: Arrival,
     damage: prop::sample::Index,
     noise: &[u8],
 ) -> Result<(), TestCaseError> {
-    // Nothing in a block may look like a record: a record is all there is to go by in a plain file.
-    let records: Vec<Given> = records
+    // Blocks must not contain anything that looks like a record: in a plain file, headers are all
+    // that marks records.
+    let records: Vec<TestRecord> = records
         .into_iter()
         .map(|(_, block)| {
             let block = block.into_iter().filter(|&byte| byte != D::MARK);
@@ -315,32 +325,33 @@ pub(crate) fn damage_costs_what_it_touches<D: Kind>(
     let mut from = 0;
     for (at, record) in written.iter().enumerate() {
         let to = from + stored.store(std::slice::from_ref(record)).len();
-        // The line end before a plain record is what makes it one.
+        // The line end before a record in a plain file marks its beginning.
         let before = usize::from(stored == Stored::Plain);
         let touched = begin < to && end > from.saturating_sub(before);
         let found = seen
             .iter()
-            .any(|seen| matches!(seen, Seen::Page(_, Some(found), _) if *found == url(at)));
+            .any(|seen| matches!(seen, SeenItem::Page(_, Some(found), _) if *found == url(at)));
         prop_assert!(
             touched || found,
-            "{at} is lost, damage {begin}..{end}, it lies {from}..{to}"
+            "{at} is lost, damage {begin}..{end}, record {from}..{to}"
         );
         from = to;
     }
     Ok(())
 }
 
-pub(crate) fn assert_cut_anywhere<D: Kind>(records: &[Vec<u8>]) {
+pub(crate) fn assert_cut_anywhere<D: WritableDialect>(records: &[Vec<u8>]) {
     for stored in [Stored::Plain, Stored::Members, Stored::OneMember] {
         let bytes = stored.store(records);
         let read = |bytes: &[u8]| read_from::<D>(bytes, stored, AT_ONCE, Start::default());
         let whole = read(&bytes);
         assert_eq!(whole.len(), records.len());
         for cut in 0..bytes.len() {
-            let (sound, skipped): (Vec<_>, Vec<_>) =
-                read(&bytes[..cut]).into_iter().partition(Seen::is_sound);
+            let (sound, skipped): (Vec<_>, Vec<_>) = read(&bytes[..cut])
+                .into_iter()
+                .partition(SeenItem::is_sound);
             assert!(skipped.len() <= 1, "{stored:?} cut at {cut}");
-            let end = |seen: &Seen| (seen.place().offset + seen.place().length) as usize;
+            let end = |seen: &SeenItem| (seen.place().offset + seen.place().length) as usize;
             // The line ends after a block may be missing.
             let missing = match stored {
                 Stored::Plain => D::LINE_ENDS,
@@ -357,14 +368,14 @@ pub(crate) fn assert_cut_anywhere<D: Kind>(records: &[Vec<u8>]) {
     }
 }
 
-/// What must hold for every kind of archive, as tests of one.
+/// Defines the property tests for one archive format.
 macro_rules! archive_properties {
     ($dialect:ty) => {
         proptest::proptest! {
             #![proptest_config(proptest::prelude::ProptestConfig::with_cases(100))]
 
             #[test]
-            fn what_is_written_is_read_through_any_buffers(
+            fn what_is_written_is_read_back_through_any_buffers(
                 records in crate::warc::properties::any_records::<$dialect>(),
                 stored in crate::warc::properties::any_stored(),
                 arrival in crate::warc::properties::any_arrival(),
@@ -383,7 +394,7 @@ macro_rules! archive_properties {
             }
 
             #[test]
-            fn damage_costs_only_the_records_it_touches(
+            fn damage_affects_only_the_records_it_touches(
                 records in crate::warc::properties::any_records::<$dialect>(),
                 stored in proptest::sample::select(&[Stored::Plain, Stored::Members][..]),
                 arrival in crate::warc::properties::any_arrival(),

@@ -1,14 +1,14 @@
-//! What is written is read, and what is damaged is told: of WARC alone. What holds for every kind
-//! of archive is in [`properties`](super::properties).
+//! Tests for WARC files only. Tests for all archive formats are in
+//! [`properties`](super::properties).
 
 use super::properties::{
-    AT_ONCE, Arrival, Seen, Stored, archive_properties, archive_reader, assert_cut_anywhere,
+    AT_ONCE, Arrival, SeenItem, Stored, archive_properties, archive_reader, assert_cut_anywhere,
     read_all,
 };
 use super::{Warc, WarcReader};
 use crate::archive::{gzip, record, response};
-use crate::reader::Records;
-use crate::record::Body;
+use crate::reader::RecordReader;
+use crate::record::RecordBody;
 use crate::{Cause, Item, Limits, Packing, Start};
 
 fn reader_with(
@@ -21,7 +21,7 @@ fn reader_with(
     archive_reader(bytes, packing, arrival, limits, from)
 }
 
-fn read(bytes: &[u8], packing: Packing) -> Vec<Seen> {
+fn read(bytes: &[u8], packing: Packing) -> Vec<SeenItem> {
     read_all(reader_with(
         bytes,
         packing,
@@ -60,12 +60,12 @@ fn sample() -> Vec<Vec<u8>> {
 archive_properties!(Warc);
 
 #[test]
-fn wherever_an_archive_is_cut_all_whole_records_before_are_read() {
+fn a_truncated_archive_yields_all_complete_records() {
     assert_cut_anywhere::<Warc>(&sample());
 }
 
 #[test]
-fn every_kind_of_damage_is_told_by_its_cause() {
+fn every_kind_of_damage_has_its_cause() {
     let good = || record("resource", "http://good/", "text/plain", b"good");
     let cases: Vec<(&str, Vec<u8>, Packing, Cause)> = vec![
         (
@@ -151,7 +151,7 @@ fn every_kind_of_damage_is_told_by_its_cause() {
         let causes: Vec<_> = seen
             .iter()
             .filter_map(|seen| match seen {
-                Seen::Skipped(_, cause) => Some(*cause),
+                SeenItem::Skipped(_, cause) => Some(*cause),
                 _ => None,
             })
             .collect();
@@ -167,7 +167,7 @@ fn every_kind_of_damage_is_told_by_its_cause() {
 }
 
 #[test]
-fn zeros_after_the_last_member_are_nothing() {
+fn zeros_after_the_last_member_are_ignored() {
     let bytes = [
         gzip(&record("resource", "http://a/", "text/plain", b"a")),
         vec![0; 5_000],
@@ -186,7 +186,7 @@ fn an_empty_archive_has_no_records() {
 }
 
 #[test]
-fn a_page_that_is_too_large_is_passed_over_and_digested() {
+fn a_page_over_the_limit_is_skipped_and_digested() {
     let limits = Limits {
         max_page_bytes: 1_000,
         max_header_bytes: 400,
@@ -218,7 +218,7 @@ fn a_page_that_is_too_large_is_passed_over_and_digested() {
         let Some(Item::Record(large)) = reader.next().unwrap() else {
             panic!("no record")
         };
-        let Body::TooLarge {
+        let RecordBody::TooLarge {
             head,
             http,
             bytes,
@@ -238,7 +238,7 @@ fn a_page_that_is_too_large_is_passed_over_and_digested() {
 }
 
 #[test]
-fn names_looked_up_and_crawlers_own_files_are_no_pages() {
+fn dns_lookups_and_files_of_the_crawler_are_not_pages() {
     let bytes = [
         record("response", "dns:example.org", "text/dns", b"20240101\n"),
         record(
@@ -259,16 +259,16 @@ fn names_looked_up_and_crawlers_own_files_are_no_pages() {
     assert!(matches!(
         seen[..],
         [
-            Seen::Ignored(_, "not-web"),
-            Seen::Ignored(_, "not-web"),
-            Seen::Page(..)
+            SeenItem::Ignored(_, "not-web"),
+            SeenItem::Ignored(_, "not-web"),
+            SeenItem::Page(..)
         ]
     ));
 }
 
 #[test]
-fn a_file_made_to_waste_time_does_not() {
-    // Every header claims a block of a megabyte, which the next one claims again; all of them lie.
+fn hostile_lengths_do_not_cost_quadratic_time() {
+    // Every header claims a megabyte, which overlaps with what the next one claims.
     let line = b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 1000000\r\n\r\nx\r\n";
     let bytes = line.repeat(100_000);
     let mut reader = reader_with(
@@ -283,6 +283,6 @@ fn a_file_made_to_waste_time_does_not() {
         assert!(matches!(item, Item::Skipped(_)));
         skipped += 1;
     }
-    // Each was read again until 256 megabytes and twice the file were, and not one more.
+    // Blocks are read again until 256 megabytes plus twice the file have been read.
     assert!(skipped < 2_000, "{skipped}");
 }

@@ -1,8 +1,8 @@
 //! Small archives, written by hand.
-#![allow(dead_code, reason = "each test uses its own part")]
+#![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(
     clippy::allow_attributes,
-    reason = "what is unused differs from test to test"
+    reason = "the unused parts differ from test to test"
 )]
 
 use std::io::Write;
@@ -50,7 +50,7 @@ pub(crate) fn arc_record(url: &str, mime: &str, block: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The record that an ARC file begins with.
+/// The first record of an ARC file.
 pub(crate) fn arc_description() -> Vec<u8> {
     arc_record(
         "filedesc://test.arc",
@@ -59,7 +59,7 @@ pub(crate) fn arc_description() -> Vec<u8> {
     )
 }
 
-/// A revisit as a WARC record, with `fields` of its header beside the usual ones.
+/// A revisit as a WARC record, with additional header `fields`.
 pub(crate) fn revisit(url: &str, fields: &[&str], block: &[u8]) -> Vec<u8> {
     let usual = record("revisit", url, "application/http; msgtype=response", block);
     let mut bytes = b"WARC/1.0\r\n".to_vec();

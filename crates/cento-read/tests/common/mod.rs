@@ -1,8 +1,8 @@
-//! What the tests of this crate share.
-#![allow(dead_code, reason = "each test file uses its own part")]
+//! Helpers for the tests of this crate.
+#![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(
     clippy::allow_attributes,
-    reason = "what is unused differs from test to test"
+    reason = "the unused parts differ from test to test"
 )]
 
 pub(crate) mod archive;
@@ -15,7 +15,7 @@ use cento_read::{
     Decoded, Error, Ignored, Item, Page, Place, Settings, Skipped, Start, decode, resolve,
 };
 
-/// A folder that is gone after the test.
+/// A temporary folder.
 pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -31,7 +31,7 @@ impl Folder {
         self.path(name).to_str().unwrap().to_owned()
     }
 
-    /// Writes a file, and the folders that lead to it.
+    /// Writes a file and creates its folders.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> String {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -40,7 +40,7 @@ impl Folder {
     }
 }
 
-/// What became of a record.
+/// The result for a record.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Outcome {
     Page(Box<Decoded>),
@@ -101,7 +101,7 @@ pub(crate) fn read_from(
     Ok(outcomes)
 }
 
-/// Reads on from after each record, and expects what comes after it: `read(from next) = rest`.
+/// Checks that reading resumes after each record: `read(from next) = rest`.
 pub(crate) fn assert_resumes(path: &str, settings: &Settings, count: usize) {
     let inputs = resolve(&[path.to_owned()], settings).unwrap().inputs;
     let all = read_from(&inputs[0], settings, Start::default()).unwrap();

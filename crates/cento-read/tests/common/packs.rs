@@ -1,4 +1,4 @@
-//! Bytes packed in every way.
+//! Compresses bytes in all formats.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! A plain HTTP server on this machine that does whatever is asked of it, however rude.
+//! A local HTTP server with configurable faults.
 
 #![allow(
     dead_code,
@@ -6,7 +6,7 @@
     clippy::needless_pass_by_value,
     clippy::unwrap_used,
     unreachable_pub,
-    reason = "each test uses its share of this, and stops where it cannot be set up"
+    reason = "each test file uses a part of it, and a failure must end the test"
 )]
 
 use std::collections::{HashMap, VecDeque};
@@ -18,34 +18,34 @@ use std::time::Duration;
 /// What happens to one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// An answer without the object.
+    /// A response with this status, without the object.
     Status(u16),
     /// The connection is closed after this many bytes of the body.
     Cut(usize),
     /// Nothing more is sent after this many bytes of the body.
     Stall(usize),
-    /// The body comes a byte at a time, with this pause between two of them.
+    /// The body is sent one byte at a time, with this delay between bytes.
     Drip(Duration),
-    /// The connection is closed without an answer.
+    /// The connection is closed without a response.
     Hang,
-    /// All goes well.
+    /// No fault.
     None,
 }
 
-/// What is to be had at one path.
+/// The object at one path.
 #[derive(Clone, Debug)]
 pub(crate) struct Resource {
     pub(crate) bytes: Arc<Vec<u8>>,
     pub(crate) tag: Option<String>,
-    /// Whether parts of it are given.
+    /// Whether ranges are supported.
     pub(crate) ranges: bool,
-    /// Whether its length is not told.
+    /// Whether the body is chunked, without its length.
     pub(crate) chunked: bool,
-    /// Headers that are sent beside the usual ones.
+    /// Additional headers.
     pub(crate) headers: Vec<(String, String)>,
-    /// Where it is instead.
+    /// The target of a redirect.
     pub(crate) moved: Option<String>,
-    /// What the next requests meet, one each.
+    /// The faults of the next requests, one each.
     pub(crate) faults: VecDeque<Fault>,
 }
 
@@ -68,10 +68,10 @@ impl Resource {
     }
 }
 
-/// A request, as it came.
+/// A received request.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
-    /// With the query.
+    /// The path with the query.
     pub(crate) path: String,
     pub(crate) headers: HashMap<String, String>,
 }
@@ -82,7 +82,7 @@ struct State {
     requests: Vec<Request>,
 }
 
-/// A server that lives as long as the test.
+/// A server that runs until the end of the test.
 pub(crate) struct Server {
     port: u16,
     state: Arc<Mutex<State>>,
@@ -104,7 +104,7 @@ impl Server {
             for stream in listener.incoming().flatten() {
                 let state = shared.clone();
                 std::thread::spawn(move || {
-                    // Whoever hangs up has what he wants.
+                    // Fails if the client closes the connection.
                     let _ = serve(&stream, &state);
                     let _ = stream.shutdown(Shutdown::Both);
                 });
@@ -255,7 +255,7 @@ fn answer(
         stream.write_all(&body[..sent])?;
     }
     if matches!(fault, Fault::Stall(_)) {
-        // Until the other side gives up.
+        // Until the client gives up.
         stream.set_read_timeout(Some(Duration::from_secs(60)))?;
         let _ = stream.read(&mut [0]);
     }

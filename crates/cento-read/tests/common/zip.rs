@@ -5,7 +5,7 @@ use std::io::Write;
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 
-/// A file to be put into a zip.
+/// A file for a zip.
 pub(crate) struct File<'a> {
     name: &'a str,
     bytes: &'a [u8],
@@ -27,7 +27,7 @@ pub(crate) fn deflated<'a>(name: &'a str, bytes: &'a [u8]) -> File<'a> {
     }
 }
 
-/// A zip, with 64-bit sizes and places if asked for.
+/// A zip, with 64-bit sizes and offsets if `wide`.
 pub(crate) fn zip(files: &[File<'_>], wide: bool) -> Vec<u8> {
     let mut zip = Vec::new();
     let mut directory = Vec::new();

@@ -1,18 +1,21 @@
-//! The report on copies and near-copies.
+//! Duplicates and near-duplicates.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cento_figure::{Axis, Figure, Format, Mark, Series};
-use cento_find::copies::{COPIES, CopiesParams, CopiesSummary, copies};
-use cento_find::{Findings, Result, Source, Workplace};
+use cento_figure::{Axis, Figure, Mark, NumberFormat, Series};
+use cento_find::copies::{
+    ALL_PAIRS, CLASSES, COPIES, ClassRow, CopiesParams, CopiesSummary, MIRRORS, MirrorRow, copies,
+};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
+use cento_report::format::{counted, number, part_of, plural, quoted, size};
+use cento_report::{Drawing, Headline, ReportCell, ReportTable, Section, Suggestion};
 use serde_json::{Value, json};
 
-use crate::analysis::{Analysis, Command, Told, parameters};
+use super::columns;
+use crate::analysis::{Analysis, CommandLine, SectionInput, parse_parameters};
 use crate::profile::Profile;
-use crate::rows::{Row, for_each, largest};
-use crate::section::{Cell, Drawing, Headline, Next, Section, Table};
-use crate::words::{counted, number, part_of, quoted, size};
+use crate::select::largest_by;
 
 /// `cento copies`.
 pub struct Copies;
@@ -23,254 +26,336 @@ impl Analysis for Copies {
     }
 
     fn title(&self) -> &'static str {
-        "Copies and near-copies"
+        "Duplicates and near-duplicates"
     }
 
     fn question(&self) -> &'static str {
-        "Which pages say what another page says, and which of them should be kept?"
+        "Which pages repeat another page, and which page of each group should be kept?"
     }
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {
-        // Files of the same bytes are copies even if neither has text.
+        // Files with identical bytes are duplicates even if they have no text.
         if corpus.all_pages < 2 {
             corpus.needs_pages(2)?;
         }
         Ok(json!(CopiesParams::default()))
     }
 
-    fn run(&self, source: &Arc<Source>, asked: &Value, workplace: &Workplace) -> Result<Findings> {
-        copies(source, &parameters(asked)?, workplace)
+    fn run(
+        &self,
+        source: &Arc<CorpusPages>,
+        parameters: &Value,
+        workplace: &Workplace,
+    ) -> Result<Findings> {
+        copies(source, &parse_parameters(parameters)?, workplace)
     }
 
-    fn command(&self, corpus: &str, asked: &Value) -> String {
-        let usual = CopiesParams::default();
-        let asked: CopiesParams = parameters(asked).unwrap_or_else(|_| usual.clone());
-        Command::new("copies", corpus)
-            .option("--resemblance", &asked.resemblance, &usual.resemblance)
-            .option("-k", &asked.k, &usual.k)
-            .option("--scheme", &asked.scheme, &usual.scheme)
-            .option("--keep", &asked.keep, &usual.keep)
-            .end()
+    fn command(&self, corpus: &str, parameters: &Value) -> String {
+        let default = CopiesParams::default();
+        let params: CopiesParams = parse_parameters(parameters).unwrap_or_else(|_| default.clone());
+        CommandLine::new("copies", corpus)
+            .option("--resemblance", &params.resemblance, &default.resemblance)
+            .option("-k", &params.k, &default.k)
+            .option("--scheme", &params.scheme, &default.scheme)
+            .option("--keep", &params.keep, &default.keep)
+            .finish()
     }
 
     fn figures(&self, findings: &Findings) -> Result<Vec<Drawing>> {
-        let counted: CopiesSummary = findings.summary()?;
+        let summary: CopiesSummary = findings.summary()?;
         let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
-        for_each(findings, "classes", ["pages"], |[pages]| {
-            // The others are of records without text.
-            if pages > 1.0 {
-                *sizes.entry(pages as u64).or_default() += 1;
+        for class in findings.rows(CLASSES)? {
+            let pages = class?.pages;
+            // The others are classes of records without text.
+            if pages > 1 {
+                *sizes.entry(pages).or_default() += 1;
             }
-        })?;
-        let unique = counted.pages.saturating_sub(counted.removed());
-        let kinds = [
-            ("kept", unique),
-            ("same bytes", counted.bytes),
-            ("same text", counted.text),
-            ("near-copies", counted.near),
-        ];
-        let kinds = kinds.iter().filter(|(_, pages)| *pages > 0);
+        }
         Ok(vec![
-            Drawing::new(
-                "kinds-of-copies",
-                Figure::new(
-                    "What becomes of the pages?",
-                    Axis::linear("Pages").format(Format::Count).covering(0.0),
-                    Axis::of_categories("", kinds.clone().map(|(name, _)| *name)),
-                )
-                .caption("Pages with text that are kept, and those that are removed because an earlier one in the order of who is kept says the same, by how alike the two are.")
-                .series(Series::rows("pages", kinds.map(|(_, pages)| *pages as f64))),
-            ),
-            Drawing::new(
-                "class-sizes",
-                Figure::new(
-                    "How many pages are alike?",
-                    Axis::log10("Pages of a class, the kept one among them").format(Format::Count),
-                    Axis::log10("Classes").format(Format::Count),
-                )
-                .caption("Each dot is a number of classes of so many pages with text. A class is a kept page with all pages that are removed in its favour.")
-                .series(Series::new(
-                    "classes",
-                    Mark::Points,
-                    sizes.iter().map(|(&pages, &classes)| (pages as f64, classes as f64)),
-                )),
-            ),
+            Drawing::new("kinds-of-copies", kinds_figure(&summary)),
+            Drawing::new("class-sizes", sizes_figure(&sizes)),
         ])
     }
 
-    fn tell(&self, told: &Told<'_>) -> Result<Section> {
-        let counts: CopiesSummary = told.findings.summary()?;
-        let (removed, pages) = (counts.removed(), counts.pages);
-        let classes = classes(told.findings, told.top)?;
-        let mirrors = mirrors(told.findings, told.top)?;
+    fn summarise(&self, input: &SectionInput<'_>) -> Result<Section> {
+        let summary: CopiesSummary = input.findings.summary()?;
+        let (removed, pages) = (summary.removed(), summary.pages);
         let mut section = Section::default();
         if pages > 0 {
             section.headlines.push(Headline::new(
                 part_of(pages - removed, pages),
-                "of the pages remain without copies",
+                "of the pages remain without duplicates",
             ));
         }
-        section.sentences.push(match removed {
-            0 if pages == 0 => "No page has text.".to_owned(),
-            0 => format!("No page of {} with text is a copy of another.", number(pages)),
-            _ => format!(
-                "{} of {} pages with text ({}) repeat another page: {} with the same bytes, {} with the same text in other bytes, {} with nearly the same text. {} of the pages remain without them.",
-                number(removed),
-                number(pages),
-                part_of(removed, pages),
-                number(counts.bytes),
-                number(counts.text),
-                number(counts.near),
-                part_of(pages - removed, pages)
-            ),
-        });
-        if counts.repeated_records > 0 {
-            section.sentences.push(format!(
-                "{} of {} without text, among them {}, repeat the payload of another page or record.",
-                number(counts.repeated_records),
-                counted(counts.records, "record", "records"),
-                counted(counts.repeated_revisits, "revisit", "revisits"),
-            ));
-        }
-        if counts.pages_crowded > 0 {
-            section.sentences.push(format!(
-                "{} {} so much in common with so many others that only the most similar ones were compared with {}: near-copies among them may be missing.",
-                counted(counts.pages_crowded, "page", "pages"),
-                if counts.pages_crowded == 1 { "has" } else { "have" },
-                if counts.pages_crowded == 1 { "it" } else { "them" },
-            ));
-        }
-        if counts.without_text {
-            let why = "Near-copies were not looked for, because the corpus keeps no text.";
-            section.sentences.push(why.to_owned());
-        }
-        if let Some([Cell::Address(kept), Cell::Count(pages), _, hosts @ ..]) =
-            classes.rows.first().map(Vec::as_slice)
-        {
-            let place = match hosts {
-                [Cell::Count(hosts @ 2..)] => format!(" on {} hosts", number(*hosts)),
-                _ => String::new(),
-            };
-            // Several classes may be the largest.
-            let which = match classes.rows.get(1).and_then(|row| row.get(1)) {
-                Some(Cell::Count(next)) if next == pages => "One of the largest classes",
-                _ => "The largest class",
-            };
-            if *pages > 1 {
-                section.sentences.push(format!(
-                    "{which} of copies has {} pages{place}; {} is the one that is kept.",
-                    number(*pages),
-                    told.short(kept)
-                ));
-            }
-        }
-        let strongest = largest(told.findings, "mirrors", &["pages"], 1)?;
-        section.sentences.extend(strongest.first().map(in_common));
+        section.sentences = sentences(&summary);
+        let classes = largest_classes(input.findings, input.top)?;
+        section.sentences.extend(largest_class(&classes, input));
+        let mirrors = input.findings.rows(MIRRORS)?;
+        let mirrors = largest_by(mirrors, |row| row.pages, 1)?;
+        section.sentences.extend(mirrors.first().map(shared_pages));
         if removed > 0 {
             section.sentences.push(format!(
-                "The copies hold {} of payload.",
-                size(counts.saved_bytes)
+                "Removing the {} saves {}.",
+                plural(removed, "duplicate", "duplicates"),
+                size(summary.saved_bytes)
             ));
-            let corpus = quoted(told.corpus);
-            section.next = vec![
-                Next {
-                    command: format!("cento copies {corpus} --filter -o unique/"),
-                    why: "write the inputs again without the copies".to_owned(),
-                },
-                Next {
-                    command: format!("cento copies {corpus} --out pairs.csv"),
-                    why: "list every copy with the page that is kept in its place, and which of the two is earlier"
-                        .to_owned(),
-                },
-            ];
-            if counts.url_alias + counts.server_alias > 0 {
-                section.next.push(Next {
-                    command: format!("cento copies {corpus} --skip-list skip.tsv"),
-                    why: "tell a crawler what it need not fetch".to_owned(),
-                });
-            }
+            section.suggestions = suggestions(input.corpus, &summary);
         }
-        section.tables = vec![classes, mirrors];
+        section.tables = vec![
+            self::classes(input.findings, input.top)?,
+            self::mirrors(input.findings, input.top)?,
+        ];
         Ok(section)
     }
 }
 
-/// What two hosts have in common, and which of them had it first, as far as dates tell.
-fn in_common(row: &Row) -> String {
-    let (host, of_host) = (row.word("host"), row.word("of_host"));
-    let (later, earlier) = (row.count("host_earlier"), row.count("of_host_earlier"));
-    let dated = later + earlier;
-    let shared = format!(
-        "{host} and {of_host} have {} in common",
-        counted(row.count("pages"), "page", "pages")
-    );
-    match dated {
-        0 => format!("{shared}."),
+fn kinds_figure(summary: &CopiesSummary) -> Figure {
+    let kinds = [
+        ("kept", summary.pages.saturating_sub(summary.removed())),
+        ("identical bytes", summary.bytes),
+        ("identical text", summary.text),
+        ("near-duplicates", summary.near),
+    ];
+    let kinds = kinds.iter().filter(|(_, pages)| *pages > 0);
+    Figure::new(
+        "How many pages are duplicates?",
+        Axis::linear("Pages")
+            .format(NumberFormat::Count)
+            .covering(0.0),
+        Axis::of_categories("", kinds.clone().map(|(name, _)| *name)),
+    )
+    .caption(
+        "Pages with text: those that are kept, and those that are removed as duplicates of a kept \
+         page, by kind of duplicate.",
+    )
+    .series(Series::rows("pages", kinds.map(|(_, pages)| *pages as f64)))
+}
+
+fn sizes_figure(sizes: &BTreeMap<u64, u64>) -> Figure {
+    Figure::new(
+        "How large are the groups of duplicates?",
+        Axis::log10("Pages of a group, including the kept page").format(NumberFormat::Count),
+        Axis::log10("Groups").format(NumberFormat::Count),
+    )
+    .caption(
+        "Each dot shows how many groups have a given number of pages with text. A group is a kept \
+         page with all pages that are removed as its duplicates.",
+    )
+    .series(Series::new(
+        "groups",
+        Mark::Points,
+        sizes
+            .iter()
+            .map(|(&pages, &groups)| (pages as f64, groups as f64)),
+    ))
+}
+
+fn sentences(summary: &CopiesSummary) -> Vec<String> {
+    let (removed, pages) = (summary.removed(), summary.pages);
+    let mut sentences = vec![match removed {
+        0 if pages == 0 => "No page has text.".to_owned(),
+        0 => format!(
+            "There are no duplicates among {} with text.",
+            counted(pages, "page", "pages")
+        ),
         _ => format!(
-            "{shared}; {of_host} has the earlier one, by date, in {} of the {} whose dates differ.",
-            number(earlier),
-            number(dated)
+            "{} of {} pages with text ({}) {}: {} with identical bytes, {} with identical text in \
+             different bytes, {} with nearly identical text.",
+            number(removed),
+            number(pages),
+            part_of(removed, pages),
+            plural(removed, "is a duplicate", "are duplicates"),
+            number(summary.bytes),
+            number(summary.text),
+            number(summary.near)
+        ),
+    }];
+    if summary.repeated_records > 0 {
+        sentences.push(format!(
+            "{} of {} without text ({} among them) {} the payload of another page or record.",
+            number(summary.repeated_records),
+            counted(summary.records, "record", "records"),
+            counted(summary.repeated_revisits, "revisit", "revisits"),
+            plural(summary.repeated_records, "repeats", "repeat"),
+        ));
+    }
+    if summary.pages_crowded > 0 {
+        sentences.push(format!(
+            "{} text with too many other pages to be compared with all of them. Some of {} \
+             near-duplicates may be missing.",
+            match summary.pages_crowded {
+                1 => "1 page shares".to_owned(),
+                many => format!("{} pages share", number(many)),
+            },
+            plural(summary.pages_crowded, "its", "their"),
+        ));
+    }
+    if summary.wide_classes > 0 {
+        sentences.push(format!(
+            "{} {} on more than {ALL_PAIRS} hosts. Not all pairs of these hosts were compared, so \
+             whether they are names of one server can depend on which pages are kept.",
+            counted(
+                summary.wide_classes,
+                "group of duplicates",
+                "groups of duplicates"
+            ),
+            plural(summary.wide_classes, "is", "are"),
+        ));
+    }
+    if summary.without_text {
+        let reason = "Near-duplicates were not searched for, because the corpus contains no text.";
+        sentences.push(reason.to_owned());
+    }
+    sentences
+}
+
+/// Describes the largest group of duplicates.
+fn largest_class(classes: &[ClassRow], input: &SectionInput<'_>) -> Option<String> {
+    let largest = classes.first()?;
+    let hosts = match largest.hosts {
+        hosts @ 2.. => format!(" on {} hosts", number(hosts)),
+        _ => String::new(),
+    };
+    let which = match classes.get(1) {
+        Some(next) if next.pages == largest.pages => "One of the largest groups",
+        _ => "The largest group",
+    };
+    Some(format!(
+        "{which} of duplicates has {} pages{hosts}; {} is kept.",
+        number(largest.pages),
+        input.short(&largest.kept)
+    ))
+}
+
+/// Describes the pages that two hosts share, and which of them had them first, as far as the dates
+/// show.
+fn shared_pages(row: &MirrorRow) -> String {
+    let shared = format!(
+        "{} and {} have {} in common.",
+        row.host,
+        row.of_host,
+        counted(row.pages, "page", "pages")
+    );
+    match row.host_earlier + row.of_host_earlier {
+        0 => shared,
+        dated => format!(
+            "{shared} By date, {} has the earlier version of {} of {} with different dates.",
+            row.of_host,
+            number(row.of_host_earlier),
+            counted(dated, "page", "pages")
         ),
     }
 }
 
-/// The largest classes.
-pub fn classes(findings: &Findings, top: usize) -> Result<Table> {
-    let counts: CopiesSummary = findings.summary()?;
-    let rows = largest(findings, "classes", &["pages"], top)?;
-    let rows: Vec<Row> = rows
-        .into_iter()
-        .filter(|row| row.count("pages") > 1)
-        .collect();
-    // Files have no hosts, and a column of zeros tells nothing.
-    let hosts = rows.iter().any(|row| row.count("hosts") > 0);
-    let mut columns = vec!["the page that is kept", "pages", "bytes saved"];
-    columns.extend(hosts.then_some("hosts"));
-    Ok(Table {
-        title: "largest classes".to_owned(),
-        columns: columns.into_iter().map(str::to_owned).collect(),
-        more: counts.classes.saturating_sub(rows.len() as u64),
+fn suggestions(corpus: &str, summary: &CopiesSummary) -> Vec<Suggestion> {
+    let corpus = quoted(corpus);
+    let mut suggestions = vec![
+        Suggestion {
+            command: format!("cento copies {corpus} --filter -o unique/"),
+            purpose: "write the inputs again without the duplicates".to_owned(),
+        },
+        Suggestion {
+            command: format!("cento copies {corpus} --out pairs.csv"),
+            purpose: "list every duplicate with the page that is kept, and which of the two is \
+                      dated earlier"
+                .to_owned(),
+        },
+    ];
+    if summary.url_alias + summary.server_alias > 0 {
+        suggestions.push(Suggestion {
+            command: format!("cento copies {corpus} --skip-list skip.tsv"),
+            purpose: "write a list of addresses that a crawler can skip".to_owned(),
+        });
+    }
+    suggestions
+}
+
+fn largest_classes(findings: &Findings, top: usize) -> Result<Vec<ClassRow>> {
+    let mut rows = largest_by(findings.rows(CLASSES)?, |row| row.pages, top)?;
+    rows.retain(|row| row.pages > 1);
+    Ok(rows)
+}
+
+/// Returns the largest groups of duplicates.
+pub fn classes(findings: &Findings, top: usize) -> Result<ReportTable> {
+    let summary: CopiesSummary = findings.summary()?;
+    let rows = largest_classes(findings, top)?;
+    // Files have no hosts, and a column of zeros says nothing.
+    let hosts = rows.iter().any(|row| row.hosts > 0);
+    let names = ["kept page", "pages", "bytes saved"].into_iter();
+    Ok(ReportTable {
+        title: "largest groups of duplicates".to_owned(),
+        columns: columns(names.chain(hosts.then_some("hosts"))),
+        more: summary.classes.saturating_sub(rows.len() as u64),
         rows: rows
-            .iter()
+            .into_iter()
             .map(|row| {
                 let mut cells = vec![
-                    Cell::Address(row.word("kept").to_owned()),
-                    Cell::Count(row.count("pages")),
-                    Cell::Bytes(row.count("saved_bytes")),
+                    ReportCell::Address(row.kept),
+                    ReportCell::Count(row.pages),
+                    ReportCell::Bytes(row.saved_bytes),
                 ];
-                cells.extend(hosts.then(|| Cell::Count(row.count("hosts"))));
+                cells.extend(hosts.then_some(ReportCell::Count(row.hosts)));
                 cells
             })
             .collect(),
     })
 }
 
-/// Hosts that have the same pages.
-pub fn mirrors(findings: &Findings, top: usize) -> Result<Table> {
+/// Returns the pairs of hosts that share the most pages.
+pub fn mirrors(findings: &Findings, top: usize) -> Result<ReportTable> {
     let mut all: u64 = 0;
-    for_each(findings, "mirrors", ["pages"], |_| all += 1)?;
-    let rows = largest(findings, "mirrors", &["pages"], top)?;
-    // Without dates, columns of zeros tell nothing.
+    let counted = findings.rows(MIRRORS)?.inspect(|_| all += 1);
+    let rows = largest_by(counted, |row| row.pages, top)?;
+    // Without dates, columns of zeros say nothing.
     let dated = rows
         .iter()
-        .any(|row| row.count("host_earlier") + row.count("of_host_earlier") > 0);
-    let mut columns = vec!["host", "other host", "pages in common", "pages of the host"];
-    let mut counts = vec!["pages", "host_pages"];
-    if dated {
-        columns.extend(["earlier on the host", "earlier on the other"]);
-        counts.extend(["host_earlier", "of_host_earlier"]);
-    }
-    Ok(Table {
-        title: "hosts with pages in common".to_owned(),
-        columns: columns.into_iter().map(str::to_owned).collect(),
+        .any(|row| row.host_earlier + row.of_host_earlier > 0);
+    let names = ["host", "other host", "shared pages", "pages of the host"].into_iter();
+    let dates = ["earlier on the host", "earlier on the other host"];
+    Ok(ReportTable {
+        title: "hosts that share pages".to_owned(),
+        columns: columns(names.chain(dates.into_iter().filter(|_| dated))),
         more: all.saturating_sub(rows.len() as u64),
         rows: rows
-            .iter()
+            .into_iter()
             .map(|row| {
-                let names = ["host", "of_host"].map(|name| Cell::Text(row.word(name).to_owned()));
-                let counts = counts.iter().map(|name| Cell::Count(row.count(name)));
-                names.into_iter().chain(counts).collect()
+                let mut cells = vec![
+                    ReportCell::Text(row.host),
+                    ReportCell::Text(row.of_host),
+                    ReportCell::Count(row.pages),
+                    ReportCell::Count(row.host_pages),
+                ];
+                if dated {
+                    cells.push(ReportCell::Count(row.host_earlier));
+                    cells.push(ReportCell::Count(row.of_host_earlier));
+                }
+                cells
             })
             .collect(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_are_grammatical_for_none_one_and_many() {
+        let first = |pages: u64, near: u64| {
+            let summary = CopiesSummary {
+                pages,
+                near,
+                ..CopiesSummary::default()
+            };
+            sentences(&summary).remove(0)
+        };
+        assert_eq!(first(0, 0), "No page has text.");
+        assert_eq!(
+            first(1, 0),
+            "There are no duplicates among 1 page with text."
+        );
+        assert!(first(2, 1).starts_with("1 of 2 pages with text (50.0 %) is a duplicate: "));
+        assert!(first(9, 3).starts_with("3 of 9 pages with text (33.3 %) are duplicates: "));
+    }
 }

@@ -1,47 +1,49 @@
-//! Where labels are, told; the figures are those of Ardi & Heidemann 2014, figures 12, 13 and 14.
+//! Pages and sites with copied chunks, with figures 12 to 14 of Ardi & Heidemann 2014.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cento_figure::{Axis, Figure, Format, Mark, Rule, Series};
+use cento_figure::{Axis, Figure, Mark, NumberFormat, Rule, Series};
 use cento_find::detect::{
-    DETECT, DetectParams, DetectSummary, LabelSet, LabelsUsed, detect, histograms, levels,
-    thresholds,
+    COPIED_TABLE, CopiedRow, DETECT, DetectParams, DetectSummary, LabelSet, LabelsUsed,
+    NEIGHBOURHOODS_TABLE, NeighbourhoodRow, SITES_TABLE, detect, histograms, levels, thresholds,
 };
 use cento_find::discover::{DISCOVER, How, default_threshold, discover, write_labels};
 use cento_find::labelling::stop_labels;
-use cento_find::{FINDINGS, Findings, Result, Source, Workplace};
+use cento_find::{CorpusPages, FINDINGS, Findings, Result, Workplace};
+use cento_report::format::{counted, number, part_of, percent, plural, quoted};
+use cento_report::{Drawing, Headline, ReportCell, ReportTable, Section, Suggestion};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::columns;
 use super::discover::blind;
-use crate::analysis::{Analysis, Command, Told, parameters};
+use crate::analysis::{Analysis, CommandLine, SectionInput, parse_parameters};
 use crate::profile::Profile;
-use crate::rows::{Row, first, first_that};
-use crate::section::{Cell, Drawing, Headline, Next, Section, Table};
-use crate::words::{counted, number, part_of, quoted};
+use crate::select::{first, first_that};
 
-/// The labels of a corpus itself, all of them, and without what looks like an idiom; beside the
-/// findings they were made of.
+/// The labels that were discovered in the corpus itself, in the folder of their discovery: all of
+/// them, and without those that look like boilerplate.
 const FOUND: &str = "found.labels";
-const LOOKED_FOR: &str = "looked-for.labels";
+const SEARCHED: &str = "looked-for.labels";
 
 /// `cento detect`.
 pub struct Detect;
 
-/// What is looked for.
+/// The parameters of the analysis before it runs.
 #[derive(Serialize, Deserialize)]
-struct Asked {
+struct DetectSettings {
     #[serde(flatten)]
     params: DetectParams,
-    /// The user's labels; those of blind discovery if there are none. Findings do not have it: they
-    /// know labels by what they are.
+    /// The labels of the user, or none for those that are discovered in the corpus. Results do not
+    /// have it: they identify labels by their contents.
     file: Option<PathBuf>,
 }
 
-/// Which labels were used, as findings have it.
+/// The labels that were used, as in the parameters of results.
 #[derive(Deserialize)]
-struct Used {
+struct UsedLabels {
     labels: LabelsUsed,
 }
 
@@ -51,11 +53,11 @@ impl Analysis for Detect {
     }
 
     fn title(&self) -> &'static str {
-        "Pages and sites with labels"
+        "Pages and sites with copied chunks"
     }
 
     fn question(&self) -> &'static str {
-        "Which pages, folders and sites have the chunks that are multiplied, or those of your originals?"
+        "Which pages, folders and sites contain chunks that are frequent, or that are in your originals?"
     }
 
     fn weight(&self) -> u32 {
@@ -64,38 +66,51 @@ impl Analysis for Detect {
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {
         corpus.needs_pages(2)?;
-        Ok(json!(Asked {
+        Ok(json!(DetectSettings {
             params: DetectParams::default(),
             file: corpus.labels.clone(),
         }))
     }
 
-    fn run(&self, source: &Arc<Source>, asked: &Value, workplace: &Workplace) -> Result<Findings> {
-        let asked: Asked = parameters(asked)?;
-        let labels = match asked.file {
+    fn run(
+        &self,
+        source: &Arc<CorpusPages>,
+        parameters: &Value,
+        workplace: &Workplace,
+    ) -> Result<Findings> {
+        let settings: DetectSettings = parse_parameters(parameters)?;
+        let labels = match settings.file {
             Some(file) => file,
             None => own_labels(source, workplace)?,
         };
-        detect(source, &LabelSet::open(&labels)?, &asked.params, workplace)
+        detect(
+            source,
+            &LabelSet::open(&labels)?,
+            &settings.params,
+            workplace,
+        )
     }
 
-    fn command(&self, corpus: &str, asked: &Value) -> String {
-        let file = match parameters::<Used>(asked) {
-            Ok(Used { labels }) => Some(file_of(corpus, &labels)),
-            Err(_) => parameters::<Asked>(asked).ok().and_then(|asked| {
-                let file = asked.file?;
-                Some(file.display().to_string())
-            }),
+    fn command(&self, corpus: &str, parameters: &Value) -> String {
+        let file = match parse_parameters::<UsedLabels>(parameters) {
+            Ok(UsedLabels { labels }) => Some(file_of(corpus, &labels)),
+            Err(_) => parse_parameters::<DetectSettings>(parameters)
+                .ok()
+                .and_then(|settings| {
+                    let file = settings.file?;
+                    Some(file.display().to_string())
+                }),
         };
         let Some(file) = file else {
-            let discovering = Command::new("discover", corpus).option("-o", &FOUND, &"");
-            let discovering = discovering.flag("--stop-proposed", true).end();
-            let detecting = Command::new("detect", corpus).option("--labels", &FOUND, &"");
-            return format!("{discovering} && {}", detecting.end());
+            let discovering = CommandLine::new("discover", corpus).option("-o", &FOUND, &"");
+            let discovering = discovering.flag("--stop-proposed", true).finish();
+            let detecting = CommandLine::new("detect", corpus).option("--labels", &FOUND, &"");
+            return format!("{discovering} && {}", detecting.finish());
         };
-        let params: DetectParams = parameters(asked).unwrap_or_default();
+        let params: DetectParams = parse_parameters(parameters).unwrap_or_default();
         let share = |share: Option<f64>| share.map_or(String::new(), |share| share.to_string());
-        let mut command = Command::new("detect", corpus).option("--labels", &file.as_str(), &"");
+        let mut command =
+            CommandLine::new("detect", corpus).option("--labels", &file.as_str(), &"");
         for (name, value) in [
             ("--page-threshold", params.page_threshold),
             ("--mean-threshold", params.mean_threshold),
@@ -110,233 +125,277 @@ impl Analysis for Detect {
         command
             .option("--depth", &params.depth.unwrap_or(0), &0)
             .flag("--no-stop", params.no_stop)
-            .end()
+            .finish()
     }
 
     fn figures(&self, findings: &Findings) -> Result<Vec<Drawing>> {
         figures(findings)
     }
 
-    fn tell(&self, told: &Told<'_>) -> Result<Section> {
-        let counts: DetectSummary = told.findings.summary()?;
-        let asked: DetectParams = parameters(&told.findings.record.parameters)?;
+    fn summarise(&self, input: &SectionInput<'_>) -> Result<Section> {
+        let summary: DetectSummary = input.findings.summary()?;
+        let params: DetectParams = parse_parameters(&input.findings.record.parameters)?;
         let mut section = Section::default();
-        if counts.matched == 0 {
-            let labels = &told.findings.record.parameters["labels"]["count"];
-            section.sentences.push(match labels.as_u64() {
-                Some(0) => "There were no labels to look for.".to_owned(),
-                Some(1) => "The one label that was looked for is on no page.".to_owned(),
-                Some(some) => format!(
-                    "None of the {} labels that were looked for is on any page.",
-                    number(some)
-                ),
-                None => "No label is on any page.".to_owned(),
+        if summary.matched == 0 {
+            let used: UsedLabels = parse_parameters(&input.findings.record.parameters)?;
+            section.sentences.push(match used.labels.count {
+                0 => "There were no labels to search for.".to_owned(),
+                1 => "The only label is on no page.".to_owned(),
+                some => format!("None of the {} labels is on any page.", number(some)),
             });
             return Ok(section);
         }
-        section.sentences.push(format!(
-            "{} of {} ({}) have labels: {} of their chunks, with repeats.",
-            number(counts.matched_pages),
-            counted(counts.pages, "page", "pages"),
-            part_of(counts.matched_pages, counts.pages),
-            number(counts.matched)
-        ));
-        if let Some(limit) = thresholds(told.findings)?
-            .iter()
-            .find(|row| row.score == "page")
-        {
-            section.sentences.push(format!(
-                "{} of {} {} a larger share of labels than {:.1} %{}.",
-                number(counts.targets),
-                counted(counts.scored, "page", "pages"),
-                if counts.targets == 1 { "has" } else { "have" },
-                100.0 * limit.threshold,
-                rule(asked.page_threshold)
-            ));
-        }
-        section.sentences.push(match counts.flagged {
-            0 => format!(
-                "None of {} stands out by its share of labels.",
-                counted(counts.neighbourhoods, "neighbourhood", "neighbourhoods")
-            ),
-            some => format!(
-                "{} of {} {} by {} share of labels{}, {}. It says that text is repeated there, and not why: \
-                 templates and mirrors stand out too.",
-                number(some),
-                counted(counts.neighbourhoods, "neighbourhood", "neighbourhoods"),
-                if some == 1 { "stands out" } else { "stand out" },
-                if some == 1 { "its" } else { "their" },
-                rule(asked.mean_threshold.or(asked.ratio_threshold)),
-                match counts.flagged_sites {
-                    0 => "none of them a whole site".to_owned(),
-                    sites => format!(
-                        "{} of them whole sites of {}",
-                        number(sites),
-                        number(counts.sites)
-                    ),
-                }
-            ),
-        });
-        if counts.common_chunks > counts.attributed_common_chunks {
-            section.sentences.push(format!(
-                "{} of the chunks are on more than 256 originals each, and attributed to none of them.",
-                number(counts.common_chunks - counts.attributed_common_chunks)
-            ));
-        }
+        let sites = Sites::read(input.findings, &input.profile.folders, input.top)?;
+        let limits = thresholds(input.findings)?;
+        let limit = limits.iter().find(|row| row.score == "page");
+        section.sentences = sentences(&summary, &sites, limit.map(|row| row.threshold));
+        section.notes = notes(&params);
         section.headlines.push(Headline::new(
-            number(counts.flagged),
-            "neighbourhoods stand out by their labels",
+            number(summary.flagged),
+            plural(
+                summary.flagged,
+                "neighbourhood stands out by copied chunks",
+                "neighbourhoods stand out by copied chunks",
+            ),
         ));
-        let worst = first_that(told.findings, "neighbourhoods", told.top, |row| {
-            row.holds("flagged")
-        })?;
-        if !worst.is_empty() {
-            section.tables.push(neighbourhoods(
-                "neighbourhoods that stand out, by labels in them",
-                &worst,
-                counts.flagged,
+        let neighbourhoods = input.findings.rows(NEIGHBOURHOODS_TABLE)?;
+        let flagged = first_that(neighbourhoods, input.top, |row| row.flagged)?;
+        if !flagged.is_empty() {
+            section.tables.push(neighbourhood_table(
+                "neighbourhoods that stand out",
+                flagged,
+                summary.flagged,
             ));
         }
-        if counts.sites > 1 {
-            let sites = first(told.findings, "sites", told.top)?;
-            section.tables.push(neighbourhoods(
-                "sites with most labels",
-                &sites,
-                counts.matched_sites,
-            ));
+        if input.profile.hosts > 1 && !sites.first.is_empty() {
+            let title = "sites with the most copied chunks";
+            let table = neighbourhood_table(title, sites.first, sites.matched);
+            section.tables.push(table);
         }
-        let copied = first(told.findings, "copied", told.top)?;
+        let copied = first(input.findings.rows(COPIED_TABLE)?, input.top)?;
         if !copied.is_empty() {
-            section.tables.push(from_originals(&copied));
+            section.tables.push(originals_table(copied));
         }
-        section.next.push(Next {
+        section.suggestions.push(Suggestion {
             command: format!(
                 "cento detect {} --against ORIGINALS --own MY.DOMAIN",
-                quoted(told.corpus)
+                quoted(input.corpus)
             ),
-            why: "find where pages of yours are found again".to_owned(),
+            purpose: "search for copies of your own pages".to_owned(),
         });
         Ok(section)
     }
 }
 
-/// Where a threshold comes from, if nobody gave it.
-fn rule(given: Option<f64>) -> &'static str {
-    match given {
-        Some(_) => "",
-        None => " (more than the mean of all plus one standard deviation)",
+/// The websites that have labels. The table of sites also lists the top-level folders of files,
+/// which are not websites.
+#[derive(Default)]
+struct Sites {
+    first: Vec<NeighbourhoodRow>,
+    matched: u64,
+    flagged: u64,
+}
+
+impl Sites {
+    fn read(findings: &Findings, folders: &BTreeSet<String>, top: usize) -> Result<Sites> {
+        let mut sites = Sites::default();
+        for site in findings.rows(SITES_TABLE)? {
+            let site = site?;
+            if folders.contains(&site.site) {
+                continue;
+            }
+            sites.matched += 1;
+            sites.flagged += u64::from(site.flagged);
+            if sites.first.len() < top {
+                sites.first.push(site);
+            }
+        }
+        Ok(sites)
     }
 }
 
-/// Labels of what is multiplied in a corpus, without what is short, has no words, or is short
-/// enough to be an idiom that many domains have: nobody has reviewed that. A chunk that says
-/// something is always looked for.
-fn own_labels(source: &Arc<Source>, workplace: &Workplace) -> Result<PathBuf> {
+fn sentences(summary: &DetectSummary, sites: &Sites, limit: Option<f64>) -> Vec<String> {
+    let mut sentences = vec![format!(
+        "{} of {} ({}) {} copied chunks: {} in total.",
+        number(summary.matched_pages),
+        counted(summary.pages, "page", "pages"),
+        part_of(summary.matched_pages, summary.pages),
+        plural(summary.matched_pages, "has", "have"),
+        counted(summary.matched, "chunk", "chunks"),
+    )];
+    if let Some(limit) = limit {
+        let limit = percent(limit);
+        sentences.push(match summary.targets {
+            0 => format!("On no page, more than {limit} of the chunks are copied."),
+            some => format!(
+                "On {}, more than {limit} of the chunks are copied.",
+                counted(some, "page", "pages")
+            ),
+        });
+    }
+    sentences.push(match summary.flagged {
+        0 => format!(
+            "No neighbourhood stands out by its share of copied chunks ({} compared).",
+            number(summary.neighbourhoods)
+        ),
+        some => format!(
+            "{} of {} {} by {} share of copied chunks{}. This shows that text is repeated, not \
+             why: templates and mirrors stand out too.",
+            number(some),
+            counted(summary.neighbourhoods, "neighbourhood", "neighbourhoods"),
+            plural(some, "stands out", "stand out"),
+            plural(some, "its", "their"),
+            match sites.flagged {
+                0 => String::new(),
+                1 => ", including 1 whole site".to_owned(),
+                sites => format!(", including {} whole sites", number(sites)),
+            }
+        ),
+    });
+    let unattributed = summary
+        .common_chunks
+        .saturating_sub(summary.attributed_common_chunks);
+    if unattributed > 0 {
+        sentences.push(format!(
+            "{} on more than 256 originals {} not attributed to any of them.",
+            counted(unattributed, "copied chunk", "copied chunks"),
+            plural(unattributed, "is", "are"),
+        ));
+    }
+    sentences
+}
+
+/// The definitions of the terms in the sentences and tables.
+fn notes(params: &DetectParams) -> Vec<String> {
+    let mut notes = vec![
+        "A chunk counts as copied if it is a label: a frequent chunk, or a chunk of your \
+         originals. A neighbourhood is a site, or a folder of a site. Its mean is the average over \
+         its pages of their shares of copied chunks; its ratio is the share of all its chunks."
+            .to_owned(),
+    ];
+    let of_pages = params.page_threshold.is_none();
+    let of_neighbourhoods = params.mean_threshold.or(params.ratio_threshold).is_none();
+    let what = match (of_pages, of_neighbourhoods) {
+        (true, true) => "pages and neighbourhoods",
+        (true, false) => "pages",
+        (false, true) => "neighbourhoods",
+        (false, false) => return notes,
+    };
+    notes.push(format!(
+        "The thresholds of {what} are the mean of all plus one standard deviation."
+    ));
+    notes
+}
+
+/// Discovers labels in the corpus itself, without those that look like boilerplate: nobody has
+/// reviewed them.
+fn own_labels(source: &Arc<CorpusPages>, workplace: &Workplace) -> Result<PathBuf> {
     let corpora = source.corpora();
-    let made = corpora.first().map(|corpus| corpus.parameters().clone());
+    let parameters = corpora.first().map(|corpus| corpus.parameters().clone());
     let parts = corpora.iter().flat_map(|corpus| &corpus.manifest().parts);
     let chunks = parts.map(|part| part.counts.chunks).sum();
     let how = How::Threshold(default_threshold(chunks));
-    let params = blind(&made.unwrap_or_default(), how);
+    let params = blind(&parameters.unwrap_or_default(), how);
     let findings = discover(source, &params, workplace)?;
-    let (found, looked_for) = (findings.path.join(FOUND), findings.path.join(LOOKED_FOR));
+    let (found, searched) = (findings.path.join(FOUND), findings.path.join(SEARCHED));
     write_labels(&findings, &params, &found)?;
-    stop_labels(&found, &looked_for, |row| row.proposed.is_some())?;
-    Ok(looked_for)
+    stop_labels(&found, &searched, |row| row.proposed.is_some())?;
+    Ok(searched)
 }
 
-/// The file of labels that were used, if they are those that a corpus has of itself.
+/// Returns the file of the labels that were used, if they were discovered in the corpus itself, or
+/// a placeholder.
 fn file_of(corpus: &str, used: &LabelsUsed) -> String {
     let runs = std::fs::read_dir(Path::new(corpus).join(FINDINGS).join(DISCOVER));
     let runs = runs.into_iter().flatten().flatten();
-    let mut files = runs.map(|run| run.path().join(LOOKED_FOR));
+    let mut files = runs.map(|run| run.path().join(SEARCHED));
     let same = |file: &PathBuf| LabelSet::open(file).is_ok_and(|set| set.used() == used);
     let file = files.find(|file| file.is_file() && same(file));
     file.map_or("LABELS".to_owned(), |file| file.display().to_string())
 }
 
-fn neighbourhoods(title: &str, rows: &[Row], all: u64) -> Table {
-    let columns = [
-        "neighbourhood",
-        "labels",
-        "chunks",
-        "pages",
-        "mean",
-        "ratio",
-    ];
-    Table {
+fn neighbourhood_table(title: &str, rows: Vec<NeighbourhoodRow>, all: u64) -> ReportTable {
+    ReportTable {
         title: title.to_owned(),
-        columns: columns.map(str::to_owned).to_vec(),
+        columns: columns([
+            "neighbourhood",
+            "copied chunks",
+            "chunks",
+            "pages",
+            "mean",
+            "ratio",
+        ]),
         more: all.saturating_sub(rows.len() as u64),
         rows: rows
-            .iter()
+            .into_iter()
             .map(|row| {
                 vec![
-                    Cell::Address(row.word("site").to_owned()),
-                    Cell::Count(row.count("matched")),
-                    Cell::Count(row.count("chunks")),
-                    Cell::Count(row.count("pages")),
-                    Cell::Share(row.real("mean")),
-                    Cell::Share(row.real("ratio")),
+                    ReportCell::Address(row.site),
+                    ReportCell::Count(row.matched),
+                    ReportCell::Count(row.chunks),
+                    ReportCell::Count(row.pages),
+                    ReportCell::Share(row.mean),
+                    ReportCell::Share(row.ratio),
                 ]
             })
             .collect(),
     }
 }
 
-fn from_originals(rows: &[Row]) -> Table {
-    let columns = ["site", "original", "pages", "chunks", "of the original"];
-    Table {
-        title: "originals, and the sites that have chunks of them".to_owned(),
-        columns: columns.map(str::to_owned).to_vec(),
+fn originals_table(rows: Vec<CopiedRow>) -> ReportTable {
+    ReportTable {
+        title: "sites with chunks of the originals".to_owned(),
+        columns: columns(["site", "original", "pages", "chunks", "% of the original"]),
         more: 0,
         rows: rows
-            .iter()
+            .into_iter()
             .map(|row| {
                 vec![
-                    Cell::Text(row.word("site").to_owned()),
-                    Cell::Address(row.word("original").to_owned()),
-                    Cell::Count(row.count("pages")),
-                    Cell::Count(row.count("chunks")),
-                    Cell::Share(row.real("of_original")),
+                    ReportCell::Text(row.site),
+                    ReportCell::Address(row.original),
+                    ReportCell::Count(row.pages),
+                    ReportCell::Count(row.chunks),
+                    ReportCell::Share(row.of_original),
                 ]
             })
             .collect(),
     }
 }
 
-/// Shares of labels in neighbourhoods, as a histogram and as a cumulative distribution, and what
-/// pages contain.
+/// Draws the shares of copied chunks in neighbourhoods and pages, and the levels of neighbourhoods.
 fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
     let bins = histograms(findings)?;
     let limits = thresholds(findings)?;
     let of = |score: &'static str| bins.iter().filter(move |bin| bin.score == score);
-    let named = [("mean", "mean of pages"), ("ratio", "ratio of all chunks")];
+    let named = [
+        ("mean", "mean of the pages"),
+        ("ratio", "ratio of all chunks"),
+    ];
     let x = |label: &str| {
         Axis::linear(label)
-            .format(Format::Share)
+            .format(NumberFormat::Share)
             .covering(0.0)
             .covering(1.0)
     };
     let all: u64 = of("mean").map(|bin| bin.objects).sum();
     let mut histogram = Figure::new(
-        "How much of a neighbourhood are labels?",
-        x("Share of labels (the paper's badness)"),
-        Axis::log10("Neighbourhoods").format(Format::Count),
+        "What share of each neighbourhood is copied?",
+        x("Share of copied chunks (badness in the paper)"),
+        Axis::log10("Neighbourhoods").format(NumberFormat::Count),
     )
     .caption(format!(
-        "{} neighbourhoods, at all levels, by the share of labels in them. Those right of the line are flagged.",
-        number(all)
+        "{} at all levels, by share of copied chunks. Those to the right of a line are flagged.",
+        counted(all, "neighbourhood", "neighbourhoods")
     ));
     let mut cumulative = Figure::new(
-        "How many neighbourhoods have no larger share?",
-        x("Share of labels (the paper's badness)"),
+        "How many neighbourhoods are copied at most to this share?",
+        x("Share of copied chunks (badness in the paper)"),
         Axis::linear("Share of neighbourhoods")
-            .format(Format::Share)
+            .format(NumberFormat::Share)
             .covering(0.0)
             .covering(1.0),
     )
-    .caption("The share of neighbourhoods whose share of labels is at most this.");
+    .caption("The share of neighbourhoods with at most this share of copied chunks.");
     for (score, name) in named {
         let bars = of(score)
             .filter(|bin| bin.objects > 0)
@@ -361,13 +420,13 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
         .filter(|bin| bin.objects > 0)
         .map(|bin| (bin.begin, bin.end, bin.objects as f64));
     let mut contained = Figure::new(
-        "How much of a page are labels?",
-        x("Share of its chunks that are labels"),
-        Axis::log10("Pages").format(Format::Count),
+        "What share of each page is copied?",
+        x("Share of copied chunks"),
+        Axis::log10("Pages").format(NumberFormat::Count),
     )
     .caption(format!(
-        "{} pages by the share of their chunks that are labels.",
-        number(pages)
+        "{} by share of copied chunks.",
+        counted(pages, "page", "pages")
     ))
     .series(Series::histogram("pages", bars));
     if let Some(limit) = limits.iter().find(|row| row.score == "page") {
@@ -378,13 +437,13 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
     }
     let levels = levels(findings)?;
     let lengths = Figure::new(
-        "How long are the prefixes of neighbourhoods?",
-        Axis::linear("Levels: a host has 1, a folder of it 2").format(Format::Count),
-        Axis::log10("Neighbourhoods").format(Format::Count),
+        "How deep are the neighbourhoods?",
+        Axis::linear("Level: 1 for a host, 2 for a folder of it").format(NumberFormat::Count),
+        Axis::log10("Neighbourhoods").format(NumberFormat::Count),
     )
     .caption(format!(
-        "{} neighbourhoods by the number of their levels. Recursion errors are not among them: pages that a crawler found by going in circles are rejected when they are indexed.",
-        number(all)
+        "{} by level. Pages from crawler loops are not included, because they are rejected during indexing.",
+        counted(all, "neighbourhood", "neighbourhoods")
     ))
     .series(Series::new(
         "neighbourhoods",
@@ -400,4 +459,43 @@ fn figures(findings: &Findings) -> Result<Vec<Drawing>> {
         Drawing::new("contained", contained),
         Drawing::new("prefix-lengths", lengths),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(targets: u64, neighbourhoods: u64, flagged: u64) -> DetectSummary {
+        DetectSummary {
+            pages: 1000,
+            matched_pages: 500,
+            matched: 3000,
+            targets,
+            neighbourhoods,
+            flagged,
+            ..DetectSummary::default()
+        }
+    }
+
+    #[test]
+    fn sentences_are_grammatical_for_none_one_and_many() {
+        let none = sentences(&summary(0, 1, 0), &Sites::default(), Some(0.334));
+        assert_eq!(
+            none,
+            [
+                "500 of 1,000 pages (50.0 %) have copied chunks: 3,000 chunks in total.",
+                "On no page, more than 33.4 % of the chunks are copied.",
+                "No neighbourhood stands out by its share of copied chunks (1 compared).",
+            ]
+        );
+        let many = sentences(&summary(449, 12, 3), &Sites::default(), Some(0.334));
+        assert_eq!(
+            many.get(1).map(String::as_str),
+            Some("On 449 pages, more than 33.4 % of the chunks are copied.")
+        );
+        assert!(many[2].starts_with("3 of 12 neighbourhoods stand out by their share"));
+        let one = sentences(&summary(1, 1, 1), &Sites::default(), Some(0.334));
+        assert!(one[1].starts_with("On 1 page, more than"));
+        assert!(one[2].starts_with("1 of 1 neighbourhood stands out by its share"));
+    }
 }

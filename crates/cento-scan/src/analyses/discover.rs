@@ -1,27 +1,26 @@
-//! What occurs suspiciously often, told; the figure is that of Ardi & Heidemann 2014, figures 1, 2
-//! and 11.
+//! Frequent chunks, with figures 1, 2 and 11 of Ardi & Heidemann 2014.
 
 use std::sync::Arc;
 
-use cento_figure::{Axis, Figure, Format, Mark, Rule, Series};
+use cento_figure::{Axis, Figure, Mark, NumberFormat, Rule, Series};
 use cento_find::discover::{
-    DISCOVER, DiscoverParams, DiscoverSummary, How, default_threshold, discover, frequencies,
-    recipe_of,
+    DISCOVER, DiscoverParams, DiscoverSummary, FrequencyRow, How, LABELS_TABLE, default_threshold,
+    discover, frequencies, recipe_of,
 };
-use cento_find::{Findings, Result, Source, Workplace};
+use cento_find::provenance::LabelRow;
+use cento_find::{CorpusPages, Findings, Result, Workplace};
 use cento_labels::{LabelKind, StopList};
+use cento_report::format::{counted, number, part_of, plural, quoted, shortened};
+use cento_report::{Drawing, Headline, ReportCell, ReportTable, Section, Suggestion};
 use serde_json::{Value, json};
 
-use crate::analysis::{Analysis, Command, Told, parameters};
+use super::columns;
+use crate::analysis::{Analysis, CommandLine, SectionInput, parse_parameters};
 use crate::profile::Profile;
-use crate::rows::largest;
-use crate::section::{Cell, Drawing, Headline, Next, Section, Table};
-use crate::words::{counted, number, part_of, quoted, shortened};
+use crate::select::largest_by;
 
-/// Letters of a label that are shown.
+/// Characters of a label that are shown.
 const LABEL: usize = 120;
-/// Rows that are looked at for each that is shown: idioms among them are passed over.
-const LOOKED_AT: usize = 40;
 
 /// `cento discover` without originals.
 pub struct Discover;
@@ -32,11 +31,11 @@ impl Analysis for Discover {
     }
 
     fn title(&self) -> &'static str {
-        "What is multiplied"
+        "Frequent chunks"
     }
 
     fn question(&self) -> &'static str {
-        "Which chunks of text occur most often, idioms aside?"
+        "Which chunks of text occur most often, apart from boilerplate?"
     }
 
     fn weight(&self) -> u32 {
@@ -51,18 +50,26 @@ impl Analysis for Discover {
         )))
     }
 
-    fn run(&self, source: &Arc<Source>, asked: &Value, workplace: &Workplace) -> Result<Findings> {
-        discover(source, &restored(asked)?, workplace)
+    fn run(
+        &self,
+        source: &Arc<CorpusPages>,
+        parameters: &Value,
+        workplace: &Workplace,
+    ) -> Result<Findings> {
+        discover(source, &with_stop_list(parameters)?, workplace)
     }
 
-    fn command(&self, corpus: &str, asked: &Value) -> String {
-        let Ok(asked) = parameters::<DiscoverParams>(asked) else {
-            return Command::new("discover", corpus).end();
+    fn command(&self, corpus: &str, parameters: &Value) -> String {
+        let Ok(params) = parse_parameters::<DiscoverParams>(parameters) else {
+            return CommandLine::new("discover", corpus).finish();
         };
-        let command =
-            Command::new("discover", corpus).option("--of", &asked.recipe.of, &LabelKind::Chunks);
-        let command = match asked.how {
-            // The threshold of nobody's choice depends on the corpus, so it is said.
+        let command = CommandLine::new("discover", corpus).option(
+            "--of",
+            &params.recipe.of,
+            &LabelKind::Chunks,
+        );
+        let command = match params.how {
+            // The default threshold depends on the corpus, so it is always written.
             How::Threshold(threshold) => command.option("--threshold", &threshold, &0),
             How::Top(top) => command.option("--top", &top, &0),
             How::Informed(least) => {
@@ -72,170 +79,197 @@ impl Analysis for Discover {
             }
         };
         command
-            .flag("--no-stop", asked.stop_list.count == 0)
+            .flag("--no-stop", params.stop_list.count == 0)
             .option("-o", &"found.labels", &"")
-            .end()
+            .finish()
     }
 
     fn figures(&self, findings: &Findings) -> Result<Vec<Drawing>> {
         let counts = frequencies(findings)?;
-        let asked: DiscoverParams = parameters(&findings.record.parameters)?;
-        let of = asked.recipe.of.name();
-        let points = |of: fn(&[u64; 3]) -> u64| {
+        let params: DiscoverParams = parse_parameters(&findings.record.parameters)?;
+        let of = params.recipe.of.name();
+        let points = |of: fn(&FrequencyRow) -> u64| {
             let counts = counts
                 .iter()
-                .map(move |row| (row[0] as f64, of(row) as f64));
+                .map(move |row| (row.count as f64, of(row) as f64));
             counts.filter(|point| point.1 > 0.0).collect::<Vec<_>>()
         };
-        let all: u64 = counts.iter().map(|row| row[1]).sum();
+        let all: u64 = counts.iter().map(|row| row.objects).sum();
         let single: u64 = counts
             .iter()
-            .filter(|row| row[0] == 1)
-            .map(|row| row[1])
+            .filter(|row| row.count == 1)
+            .map(|row| row.objects)
             .sum();
         let mut figure = Figure::new(
             format!("How often do {of} occur?"),
-            Axis::log10("Occurrences").format(Format::Count),
-            Axis::log10(format!("Distinct {of}")).format(Format::Count),
+            Axis::log10("Occurrences").format(NumberFormat::Count),
+            Axis::log10(format!("Distinct {of}")).format(NumberFormat::Count),
         )
         .caption(format!(
-            "Of {} distinct {of}, {} occur once. A dot far to the right of the others at its height stands for {of} that occur unusually often.",
+            "Of {} distinct {of}, {} {} once. A dot far to the right of the others at its height shows {of} that occur unusually often.",
             number(all),
-            number(single)
+            number(single),
+            plural(single, "occurs", "occur")
         ))
-        .series(Series::new(of, Mark::Points, points(|row| row[1] - row[2])));
-        let stops = points(|row| row[2]);
+        .series(Series::new(of, Mark::Points, points(|row| row.objects.saturating_sub(row.stopped))));
+        let stops = points(|row| row.stopped);
         if !stops.is_empty() {
             figure = figure.series(Series::new("on the stop list", Mark::Points, stops));
         }
-        if let How::Threshold(threshold) = asked.how {
+        if let How::Threshold(threshold) = params.how {
             let label = format!("labels: more than {}", number(threshold));
             figure = figure.rule(Rule::vertical(threshold as f64, label));
         }
         Ok(vec![Drawing::new("frequencies", figure)])
     }
 
-    fn tell(&self, told: &Told<'_>) -> Result<Section> {
-        let counts: DiscoverSummary = told.findings.summary()?;
-        let asked: DiscoverParams = parameters(&told.findings.record.parameters)?;
-        let of = asked.recipe.of.name();
-        let mut section = Section::default();
-        section.sentences.push(match asked.how {
-            How::Threshold(threshold) if counts.labels == 0 => format!(
-                "None of the {of} that are not on the stop list occurs more than {} times.",
-                number(threshold)
-            ),
-            How::Informed(least) if counts.labels == 0 => format!(
-                "The originals have no {of} of {} bytes or more but those on the stop list.",
-                number(least)
-            ),
-            How::Top(_) if counts.labels == 0 => {
-                format!("There are no {of} but those on the stop list.")
-            }
-            How::Threshold(threshold) => format!(
-                "{} distinct {of} occur more than {} times.",
-                number(counts.labels),
-                number(threshold)
-            ),
-            How::Top(_) => format!(
-                "The {} most frequent {of} were taken.",
-                number(counts.labels)
-            ),
-            How::Informed(least) => format!(
-                "{} distinct {of} of {} bytes or more are labels of originals.",
-                number(counts.labels),
-                number(least)
-            ),
-        });
-        if counts.labels == 0 {
+    fn summarise(&self, input: &SectionInput<'_>) -> Result<Section> {
+        let summary: DiscoverSummary = input.findings.summary()?;
+        let params: DiscoverParams = parse_parameters(&input.findings.record.parameters)?;
+        let mut section = Section {
+            sentences: vec![count_sentence(&summary, &params)],
+            ..Section::default()
+        };
+        if summary.labels == 0 {
             return Ok(section);
         }
-        if !asked.informed() {
+        let of = params.recipe.of.name();
+        if !params.informed() {
+            let share = part_of(summary.occurrences, summary.objects);
             section.sentences.push(format!(
-                "Together they occur {} times: {} of all {of}.",
-                number(counts.occurrences),
-                part_of(counts.occurrences, counts.objects)
+                "{} {}: {share} of all {of}.",
+                plural(summary.labels, "It occurs", "Together they occur"),
+                counted(summary.occurrences, "time", "times"),
             ));
-            section.headlines.push(Headline::new(
-                part_of(counts.occurrences, counts.objects),
-                format!("of all {of} are labels"),
+            section
+                .headlines
+                .push(Headline::new(share, format!("of all {of} are labels")));
+        }
+        if summary.proposed > 0 {
+            section.sentences.push(format!(
+                "{} {} like boilerplate.",
+                number(summary.proposed),
+                plural(summary.proposed, "looks", "look"),
+            ));
+            section.notes.push(format!(
+                "{} look like boilerplate if they are short, have no words, or have less than 100 \
+                 bytes and are spread over many domains.",
+                capitalised(of)
             ));
         }
-        if counts.proposed > 0 {
-            section.sentences.push(format!(
-                "{} like idioms: short, without words, or below 100 bytes and spread over many domains.",
-                match counts.proposed {
-                    1 => "One of them looks".to_owned(),
-                    some => format!("{} of them look", number(some)),
-                }
-            ));
-        }
-        let mut rows = largest(
-            told.findings,
-            "labels",
-            &["count"],
-            told.top.saturating_mul(LOOKED_AT),
-        )?;
-        rows.retain(|row| row.word("proposed").is_empty());
-        rows.truncate(told.top);
-        let with_sites = rows.iter().any(|row| row.count("sites") > 0);
-        let mut columns = vec!["label", "times", "pages"];
-        columns.extend(with_sites.then_some("domains"));
-        columns.push("for example");
-        let all = counts.labels.saturating_sub(counts.proposed);
+        let labels = input.findings.rows(LABELS_TABLE)?;
+        let labels =
+            labels.filter(|row| row.as_ref().map_or(true, |label| label.proposed.is_none()));
+        let rows = largest_by(labels, |row| row.count, input.top)?;
         if !rows.is_empty() {
-            section.tables.push(Table {
-                title: "most multiplied, without what looks like an idiom".to_owned(),
-                columns: columns.into_iter().map(str::to_owned).collect(),
-                more: all.saturating_sub(rows.len() as u64),
-                rows: rows
-                    .iter()
-                    .map(|row| {
-                        let text = row.word("text");
-                        let text = if text.is_empty() {
-                            row.word("hash")
-                        } else {
-                            text
-                        };
-                        let words: Vec<&str> = text.split_whitespace().collect();
-                        let mut cells = vec![
-                            Cell::Text(shortened(&words.join(" "), LABEL)),
-                            Cell::Count(row.count("count")),
-                            Cell::Count(row.count("pages")),
-                        ];
-                        cells.extend(with_sites.then(|| Cell::Count(row.count("sites"))));
-                        cells.push(Cell::Address(row.word("page").to_owned()));
-                        cells
-                    })
-                    .collect(),
-            });
+            section.tables.push(table(rows, &summary, of));
         }
-        let corpus = quoted(told.corpus);
-        section.next.push(Next {
+        section.suggestions.push(Suggestion {
             command: format!(
-                "cento discover {corpus} -o found.labels && cento labels review found.labels"
+                "cento discover {} -o found.labels && cento labels review found.labels",
+                quoted(input.corpus)
             ),
-            why: format!(
-                "decide which of {} are no more than idioms",
-                counted(counts.labels, "label", "labels")
-            ),
+            purpose: match summary.labels {
+                1 => "decide whether the label is boilerplate".to_owned(),
+                many => format!(
+                    "decide which of the {} labels are boilerplate",
+                    number(many)
+                ),
+            },
         });
         Ok(section)
     }
 }
 
-/// Blind discovery in a corpus that was made like this.
-pub(super) fn blind(made: &cento_store::Parameters, how: How) -> DiscoverParams {
-    let recipe = recipe_of(made, LabelKind::Chunks);
+fn count_sentence(summary: &DiscoverSummary, params: &DiscoverParams) -> String {
+    let of = params.recipe.of.name();
+    let distinct = || match summary.labels {
+        1 => format!("1 distinct {}", of.trim_end_matches('s')),
+        some => format!("{} distinct {of}", number(some)),
+    };
+    match (&params.how, summary.labels) {
+        (How::Threshold(threshold), 0) => format!(
+            "Apart from the stop list, no {of} occur more than {}.",
+            counted(*threshold, "time", "times")
+        ),
+        (How::Informed(least), 0) => format!(
+            "Apart from the stop list, the originals have no {of} of at least {}.",
+            counted(*least, "byte", "bytes")
+        ),
+        (How::Top(_), 0) => format!("There are no {of} apart from the stop list."),
+        (How::Threshold(threshold), some) => format!(
+            "{} {} more than {}.",
+            distinct(),
+            plural(some, "occurs", "occur"),
+            counted(*threshold, "time", "times")
+        ),
+        (How::Top(_), 1) => format!(
+            "The most frequent {} became a label.",
+            of.trim_end_matches('s')
+        ),
+        (How::Top(_), some) => {
+            format!("The {} most frequent {of} became labels.", number(some))
+        }
+        (How::Informed(least), some) => format!(
+            "{} of at least {} {} of the originals.",
+            distinct(),
+            counted(*least, "byte", "bytes"),
+            plural(some, "is a label", "are labels"),
+        ),
+    }
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+fn table(labels: Vec<LabelRow>, summary: &DiscoverSummary, of: &str) -> ReportTable {
+    let with_sites = labels
+        .iter()
+        .any(|label| label.sites.is_some_and(|sites| sites > 0));
+    let names = ["label", "occurrences", "pages"].into_iter();
+    let names = names.chain(with_sites.then_some("domains"));
+    let all = summary.labels.saturating_sub(summary.proposed);
+    ReportTable {
+        title: format!("most frequent {of} without boilerplate"),
+        columns: columns(names.chain(["example page"])),
+        more: all.saturating_sub(labels.len() as u64),
+        rows: labels
+            .into_iter()
+            .map(|label| {
+                let hash = || label.hash.map(|byte| format!("{byte:02x}")).concat();
+                let text = label.text.filter(|text| !text.is_empty());
+                let text = text.unwrap_or_else(hash);
+                let words: Vec<&str> = text.split_whitespace().collect();
+                let mut cells = vec![
+                    ReportCell::Text(shortened(&words.join(" "), LABEL)),
+                    ReportCell::Count(label.count),
+                    ReportCell::Count(label.pages),
+                ];
+                cells.extend(
+                    with_sites.then(|| label.sites.map_or(ReportCell::Unknown, ReportCell::Count)),
+                );
+                cells.push(ReportCell::Address(label.page));
+                cells
+            })
+            .collect(),
+    }
+}
+
+/// Returns the parameters of a discovery without originals.
+pub(super) fn blind(corpus: &cento_store::Parameters, how: How) -> DiscoverParams {
+    let recipe = recipe_of(corpus, LabelKind::Chunks);
     DiscoverParams::new(how, recipe, &StopList::built_in())
 }
 
-/// Parameters with their stops, which are not written down.
-fn restored(asked: &Value) -> Result<DiscoverParams> {
-    let asked: DiscoverParams = parameters(asked)?;
-    let list = match asked.stop_list.count {
+/// Parses parameters and adds the stop list, which `run.json` identifies but does not contain.
+fn with_stop_list(parameters: &Value) -> Result<DiscoverParams> {
+    let params: DiscoverParams = parse_parameters(parameters)?;
+    let list = match params.stop_list.count {
         0 => StopList::default(),
         _ => StopList::built_in(),
     };
-    Ok(DiscoverParams::new(asked.how, asked.recipe, &list))
+    Ok(DiscoverParams::new(params.how, params.recipe, &list))
 }

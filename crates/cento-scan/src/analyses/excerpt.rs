@@ -1,40 +1,37 @@
-//! The words of quilted pages, each with where it is from.
+//! Excerpts: the text of quilted pages, marked by source.
 //!
 //! ```text
-//!   patches of a page ─▶ spans (begin, end, source) ─ cut to an order without overlaps ─▶ pieces, and gaps where nothing was taken
-//!   texts of the sources ─▶ quotes: what stands there, and around it
+//!   patches of a page ─▶ spans (begin, end, source) ─ cut so that none overlap ─▶ pieces and gaps
+//!   texts of the sources ─▶ quotes: the shared passages with their context
 //! ```
 //!
-//! A page may be as long as a book and have a thousand sources: a few sources are shown, and of the
-//! text as much as a reader reads.
+//! A page may be as long as a book and have a thousand sources. Only some sources, and a bounded
+//! amount of text, are shown.
 
 use std::collections::HashMap;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::UInt64Type;
-use cento_find::quilts::QuiltsParams;
-use cento_find::{Result, read_table};
+use cento_find::Result;
+use cento_find::quilts::{PATCHES_TABLE, PatchRow, QuiltRow, QuiltsParams};
+use cento_report::format::{counted, number, percent};
+use cento_report::{Excerpt, ExcerptPiece, ExcerptSource, Quote};
 
 use super::quilts::foreign_fraction;
-use crate::analysis::Told;
-use crate::rows::Row;
-use crate::section::{Excerpt, Origin, Piece, Quote};
-use crate::words::{counted, number, percent};
+use crate::analysis::SectionInput;
 
 /// Sources that are shown, each with a colour.
 const SOURCES: usize = 7;
-/// Bytes of an excerpt that are shown at most.
+/// Bytes of a page that are shown at most.
 const LONGEST: usize = 4_000;
-/// Own words that are shown around patches; more of them become a gap.
+/// Bytes of other text that are shown around patches; the rest becomes a gap.
 const AROUND: usize = 160;
-/// Quotes of a source, and how long one may be.
+/// Quotes of a source, their length in bytes, and that of their context.
 const QUOTES: usize = 2;
 const QUOTE: usize = 400;
 const QUOTE_AROUND: usize = 60;
 
-/// Words that a page has from a source: where they begin and end in both.
+/// A passage that a page shares with a source: its positions in both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Span {
+struct SharedSpan {
     begin: usize,
     end: usize,
     source: usize,
@@ -42,77 +39,71 @@ struct Span {
     source_end: usize,
 }
 
-/// The words of some quilted pages.
-pub(crate) fn excerpts(
-    told: &Told<'_>,
-    asked: &QuiltsParams,
-    whose: &str,
-    pages: &[Row],
+/// Returns excerpts of some quilted pages.
+pub(crate) fn excerpts<'a>(
+    input: &SectionInput<'_>,
+    params: &QuiltsParams,
+    others: &str,
+    pages: impl Iterator<Item = &'a QuiltRow> + Clone,
 ) -> Result<Vec<Excerpt>> {
-    let mut patches: HashMap<u64, Vec<Row>> = pages
-        .iter()
-        .map(|page| (page.count("page_id"), Vec::new()))
+    let mut patches: HashMap<u64, Vec<PatchRow>> = pages
+        .clone()
+        .map(|page| (page.page_id, Vec::new()))
         .collect();
-    for batch in read_table(&told.findings.table("patches"))? {
-        let batch = batch?;
-        let ids = batch.column_by_name("page_id");
-        let Some(ids) = ids.and_then(|ids| ids.as_primitive_opt::<UInt64Type>()) else {
-            continue;
-        };
-        for (row, id) in ids.values().iter().enumerate() {
-            if let Some(held) = patches.get_mut(id) {
-                held.push(Row::of(&batch, row));
-            }
+    for patch in input.findings.rows(PATCHES_TABLE)? {
+        let patch = patch?;
+        if let Some(of_page) = patches.get_mut(&patch.page_id) {
+            of_page.push(patch);
         }
     }
     pages
-        .iter()
         .map(|page| {
-            let patches = patches.remove(&page.count("page_id")).unwrap_or_default();
-            excerpt(told, asked, whose, page, patches)
+            let patches = patches.remove(&page.page_id).unwrap_or_default();
+            excerpt(input, params, others, page, patches)
         })
         .collect()
 }
 
-fn text_of(told: &Told<'_>, page_id: u64) -> Result<String> {
-    let corpus = told.source.corpora().first();
+fn text_of(input: &SectionInput<'_>, page_id: u64) -> Result<String> {
+    let corpus = input.source.corpora().first();
     let text = corpus.map(|corpus| corpus.text(page_id)).transpose()?;
     Ok(text.flatten().unwrap_or_default())
 }
 
 fn excerpt(
-    told: &Told<'_>,
-    asked: &QuiltsParams,
-    whose: &str,
-    page: &Row,
-    mut patches: Vec<Row>,
+    input: &SectionInput<'_>,
+    params: &QuiltsParams,
+    others: &str,
+    page: &QuiltRow,
+    mut patches: Vec<PatchRow>,
 ) -> Result<Excerpt> {
-    // Stable: of equals, those that the cover took first.
-    patches.sort_by_key(|patch| std::cmp::Reverse(patch.count("grams")));
+    // Stable: of equal sources, those that the cover chose first.
+    patches.sort_by_key(|patch| std::cmp::Reverse(patch.grams));
     let more = patches.len().saturating_sub(SOURCES) as u64;
     patches.truncate(SOURCES);
-    let text = text_of(told, page.count("page_id"))?;
-    let mut spans: Vec<Span> = Vec::new();
+    let text = text_of(input, page.page_id)?;
+    let mut spans: Vec<SharedSpan> = Vec::new();
     let mut sources = Vec::new();
-    for (source, patch) in patches.iter().enumerate() {
-        let own = spans_of(patch, source);
-        sources.push(origin(told, patch, &own)?);
-        spans.extend(own);
+    for (index, patch) in patches.into_iter().enumerate() {
+        let of_source = spans_of(&patch, index);
+        sources.push(source(input, patch, &of_source)?);
+        spans.extend(of_source);
     }
+    let k = params.k;
     Ok(Excerpt {
-        page: page.word("page").to_owned(),
+        page: page.page.clone(),
         about: format!(
-            "{} of its {}-grams are also on {whose}, each on {} pages at most; for {} of these it links to such a page or its domain. It has {}. {} of its {}-grams are on no other page{}.",
-            percent(foreign_fraction(page, asked)),
-            asked.k,
-            asked.m,
-            percent(page.real("attributed_share")),
-            counted(page.count("sources"), "source", "sources"),
-            percent(page.real("originality")),
-            asked.k,
-            match page.count("first_grams") {
+            "{} of its {k}-grams are also on {others}, each on at most {} pages; for {} of these \
+             it links to such a page or its domain. It has {}. {} of its {k}-grams are on no other \
+             page{}.",
+            percent(foreign_fraction(page, params)),
+            params.m,
+            percent(page.attributed_share),
+            counted(page.sources, "source", "sources"),
+            percent(page.originality),
+            match page.first_grams {
                 0 => "",
-                _ => ", or by their dates on later ones only",
+                _ => " or, by date, only on later ones",
             }
         ),
         pieces: pieces(&text, spans),
@@ -121,42 +112,44 @@ fn excerpt(
     })
 }
 
-fn spans_of(patch: &Row, source: usize) -> Vec<Span> {
-    let list = |name: &str| {
-        let list = patch.counts(name).into_iter();
-        list.map(|offset| offset as usize)
-    };
-    list("begins")
-        .zip(list("ends"))
-        .zip(list("source_begins").zip(list("source_ends")))
-        .map(|((begin, end), (source_begin, source_end))| Span {
-            begin,
-            end,
-            source,
-            source_begin,
-            source_end,
-        })
+fn spans_of(patch: &PatchRow, source: usize) -> Vec<SharedSpan> {
+    let page = patch.begins.iter().zip(&patch.ends);
+    let of_source = patch.source_begins.iter().zip(&patch.source_ends);
+    page.zip(of_source)
+        .map(
+            |((&begin, &end), (&source_begin, &source_end))| SharedSpan {
+                begin: begin as usize,
+                end: end as usize,
+                source,
+                source_begin: source_begin as usize,
+                source_end: source_end as usize,
+            },
+        )
         .collect()
 }
 
-/// A source, and the longest of what the page has from it.
-fn origin(told: &Told<'_>, patch: &Row, spans: &[Span]) -> Result<Origin> {
+/// Describes a source, with the longest passages that the page shares with it.
+fn source(
+    input: &SectionInput<'_>,
+    patch: PatchRow,
+    spans: &[SharedSpan],
+) -> Result<ExcerptSource> {
     let mut about = format!(
         "{} of the patch grams ({})",
-        percent(patch.real("share")),
-        number(patch.count("grams"))
+        percent(patch.share),
+        number(patch.grams)
     );
-    match patch.word("earlier") {
+    match patch.earlier.as_str() {
         "page" => about.push_str(", dated later than the page"),
         "source" => about.push_str(", dated earlier than the page"),
-        "same" => about.push_str(", of the same date"),
+        "same" => about.push_str(", dated the same as the page"),
         _ => {}
     }
-    if patch.holds("attributed") {
+    if patch.attributed {
         about.push_str(", attributed by links");
     }
-    let text = text_of(told, patch.count("source_id"))?;
-    let mut longest: Vec<&Span> = spans.iter().collect();
+    let text = text_of(input, patch.source_id)?;
+    let mut longest: Vec<&SharedSpan> = spans.iter().collect();
     longest.sort_by_key(|span| {
         let length = span.source_end.saturating_sub(span.source_begin);
         (std::cmp::Reverse(length), span.source_begin)
@@ -166,15 +159,15 @@ fn origin(told: &Told<'_>, patch: &Row, spans: &[Span]) -> Result<Origin> {
     let quotes = longest
         .iter()
         .filter_map(|span| quote(&text, span.source_begin, span.source_end));
-    Ok(Origin {
-        source: patch.word("source").to_owned(),
+    Ok(ExcerptSource {
+        address: patch.source,
         about,
         quotes: quotes.collect(),
     })
 }
 
 fn quote(text: &str, begin: usize, end: usize) -> Option<Quote> {
-    let words = text.get(begin..end)?;
+    let passage = text.get(begin..end)?;
     let shown = floor(text, end.min(begin + QUOTE)).max(begin);
     let cut = shown < end;
     let from = floor(text, begin.saturating_sub(QUOTE_AROUND));
@@ -184,9 +177,9 @@ fn quote(text: &str, begin: usize, end: usize) -> Option<Quote> {
             0 => text.get(..begin).unwrap_or_default().to_owned(),
             _ => format!("…{}", text.get(from..begin).unwrap_or_default()),
         },
-        words: match cut {
+        passage: match cut {
             true => format!("{} …", text.get(begin..shown).unwrap_or_default()),
-            false => words.to_owned(),
+            false => passage.to_owned(),
         },
         after: match cut {
             true => String::new(),
@@ -196,7 +189,7 @@ fn quote(text: &str, begin: usize, end: usize) -> Option<Quote> {
     })
 }
 
-/// The last place at or before this one that is between two letters.
+/// Returns the last boundary between characters at or before a position.
 fn floor(text: &str, place: usize) -> usize {
     let mut place = place.min(text.len());
     while !text.is_char_boundary(place) {
@@ -205,9 +198,9 @@ fn floor(text: &str, place: usize) -> usize {
     place
 }
 
-/// Cuts a text into words from sources and words of its own. Where two spans overlap, as grams do
-/// at their ends, the words belong to the one that begins first.
-fn pieces(text: &str, mut spans: Vec<Span>) -> Vec<Piece> {
+/// Cuts a text into shared and other pieces. Where two spans overlap, as grams do at their ends,
+/// the text belongs to the one that begins first.
+fn pieces(text: &str, mut spans: Vec<SharedSpan>) -> Vec<ExcerptPiece> {
     spans.sort_unstable();
     let mut pieces = Vec::new();
     let (mut at, mut shown) = (0, 0);
@@ -219,27 +212,28 @@ fn pieces(text: &str, mut spans: Vec<Span>) -> Vec<Piece> {
         if shown >= LONGEST {
             break;
         }
-        shown += own(text, at, begin, at > 0, true, &mut pieces);
+        shown += push_own(text, at, begin, at > 0, true, &mut pieces);
         let end = floor(text, span.end.min(begin + LONGEST.saturating_sub(shown)));
         let words = text.get(begin..end).unwrap_or_default();
         if !words.is_empty() {
-            pieces.push(Piece::From(span.source, words.to_owned()));
+            pieces.push(ExcerptPiece::Shared(span.source, words.to_owned()));
         }
         shown += end - begin;
         at = end.max(at);
     }
-    own(text, at, text.len(), at > 0, false, &mut pieces);
+    push_own(text, at, text.len(), at > 0, false, &mut pieces);
     pieces
 }
 
-/// Adds words of the page itself: what is near to patches, and a gap for the rest.
-fn own(
+/// Adds text between shared passages: what is close to them, and a gap for the rest. Returns how
+/// many bytes are shown.
+fn push_own(
     text: &str,
     from: usize,
     to: usize,
     after_patch: bool,
     before_patch: bool,
-    pieces: &mut Vec<Piece>,
+    pieces: &mut Vec<ExcerptPiece>,
 ) -> usize {
     let behind = if after_patch {
         floor(text, from + AROUND)
@@ -254,7 +248,7 @@ fn own(
     let behind = behind.min(to);
     let mut push = |piece: &str| {
         if !piece.is_empty() {
-            pieces.push(Piece::Own(piece.to_owned()));
+            pieces.push(ExcerptPiece::Own(piece.to_owned()));
         }
         piece.len()
     };
@@ -263,10 +257,10 @@ fn own(
     }
     let first = push(text.get(from..behind).unwrap_or_default());
     let left_out = text.get(behind..ahead).unwrap_or_default();
-    pieces.push(Piece::Gap(left_out.chars().count() as u64));
+    pieces.push(ExcerptPiece::Gap(left_out.chars().count() as u64));
     let last = text.get(ahead..to).unwrap_or_default();
     if !last.is_empty() {
-        pieces.push(Piece::Own(last.to_owned()));
+        pieces.push(ExcerptPiece::Own(last.to_owned()));
     }
     first + last.len()
 }
@@ -277,8 +271,8 @@ mod tests {
 
     use super::*;
 
-    fn span(begin: usize, end: usize, source: usize) -> Span {
-        Span {
+    fn span(begin: usize, end: usize, source: usize) -> SharedSpan {
+        SharedSpan {
             begin,
             end,
             source,
@@ -288,63 +282,63 @@ mod tests {
     }
 
     #[test]
-    fn words_are_told_apart_by_where_they_are_from() {
-        let told = pieces(
+    fn text_is_cut_by_source() {
+        let cut = pieces(
             "one two three four five",
             vec![span(4, 13, 1), span(8, 18, 0)],
         );
         assert_eq!(
-            told,
+            cut,
             [
-                Piece::Own("one ".into()),
-                Piece::From(1, "two three".into()),
-                Piece::From(0, " four".into()),
-                Piece::Own(" five".into()),
+                ExcerptPiece::Own("one ".into()),
+                ExcerptPiece::Shared(1, "two three".into()),
+                ExcerptPiece::Shared(0, " four".into()),
+                ExcerptPiece::Own(" five".into()),
             ]
         );
     }
 
     #[test]
-    fn what_nobody_else_has_becomes_a_gap() {
+    fn long_text_between_passages_becomes_a_gap() {
         let text = format!("{}patch{}", "a".repeat(1000), "b".repeat(1000));
-        let told = pieces(&text, vec![span(1000, 1005, 0)]);
+        let cut = pieces(&text, vec![span(1000, 1005, 0)]);
         assert_eq!(
-            told,
+            cut,
             [
-                Piece::Gap(840),
-                Piece::Own("a".repeat(160)),
-                Piece::From(0, "patch".into()),
-                Piece::Own("b".repeat(160)),
-                Piece::Gap(840),
+                ExcerptPiece::Gap(840),
+                ExcerptPiece::Own("a".repeat(160)),
+                ExcerptPiece::Shared(0, "patch".into()),
+                ExcerptPiece::Own("b".repeat(160)),
+                ExcerptPiece::Gap(840),
             ]
         );
     }
 
     proptest! {
         #[test]
-        fn any_spans_give_all_letters_once_and_not_too_many(
+        fn pieces_contain_every_character_once_and_are_bounded(
             text in "[aü汉🦀 ]{0,3000}",
             spans in proptest::collection::vec((0usize..9000, 0usize..900, 0usize..7), 0..40),
         ) {
-            let letters = text.chars().count() as u64;
+            let characters = text.chars().count() as u64;
             let spans = spans.into_iter().map(|(begin, length, source)| {
                 span(floor(&text, begin), floor(&text, begin + length), source)
             });
-            let told = pieces(&text, spans.collect());
-            let of = |piece: &Piece| match piece {
-                Piece::Own(words) | Piece::From(_, words) => words.chars().count() as u64,
-                Piece::Gap(letters) => *letters,
+            let cut = pieces(&text, spans.collect());
+            let of = |piece: &ExcerptPiece| match piece {
+                ExcerptPiece::Own(words) | ExcerptPiece::Shared(_, words) => words.chars().count() as u64,
+                ExcerptPiece::Gap(characters) => *characters,
             };
-            prop_assert_eq!(told.iter().map(of).sum::<u64>(), letters);
-            let shown: usize = told.iter().map(|piece| match piece {
-                Piece::Own(words) | Piece::From(_, words) => words.len(),
-                Piece::Gap(_) => 0,
+            prop_assert_eq!(cut.iter().map(of).sum::<u64>(), characters);
+            let shown: usize = cut.iter().map(|piece| match piece {
+                ExcerptPiece::Own(words) | ExcerptPiece::Shared(_, words) => words.len(),
+                ExcerptPiece::Gap(_) => 0,
             }).sum();
             prop_assert!(shown <= LONGEST + 3 * AROUND, "{}", shown);
         }
 
         #[test]
-        fn any_offsets_are_quoted_or_not_but_never_fail(
+        fn any_offsets_are_quoted_or_skipped(
             text in "[aü汉 ]{0,300}", begin in 0usize..900, end in 0usize..900,
         ) {
             if let Some(quote) = quote(&text, begin, end) {

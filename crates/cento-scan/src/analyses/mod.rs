@@ -1,5 +1,5 @@
-//! The analyses, one module each: what it is for, what it needs of a corpus, and what is told of
-//! its findings.
+//! The analyses, one module each: what an analysis is for, which corpora it suits, and how its
+//! results are summarised.
 
 pub mod copies;
 pub mod detect;
@@ -13,10 +13,10 @@ pub mod sweep;
 
 use crate::analysis::Analysis;
 
-/// All analyses, in the order in which a scan runs and a report tells them. This is the one place
-/// where an analysis is entered.
+/// All analyses, in the order of a scan and of a report. This is the only place where an analysis
+/// is registered.
 ///
-/// Copies come first: others leave them out, and find again what was found.
+/// Duplicates come first: other analyses exclude them and reuse these results.
 static ALL: [&dyn Analysis; 9] = [
     &copies::Copies,
     &replication::Replication,
@@ -29,12 +29,17 @@ static ALL: [&dyn Analysis; 9] = [
     &detect::Detect,
 ];
 
-/// All analyses.
+/// Returns all analyses.
 pub fn analyses() -> &'static [&'static dyn Analysis] {
     &ALL
 }
 
-/// The analysis of a name.
+/// Returns the analysis of a name.
 pub fn analysis(name: &str) -> Option<&'static dyn Analysis> {
     ALL.iter().copied().find(|analysis| analysis.name() == name)
+}
+
+/// Turns the names of columns into those of a table.
+fn columns<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    names.into_iter().map(str::to_owned).collect()
 }

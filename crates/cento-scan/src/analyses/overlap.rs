@@ -1,19 +1,21 @@
-//! Overlaps of pages and of servers, told.
+//! Overlaps of pages and of servers.
 
 use std::sync::Arc;
 
-use cento_figure::{Axis, Figure, Format, Mark, Series};
+use cento_figure::{Axis, Figure, Mark, NumberFormat, Series};
 use cento_find::overlap::{
-    ANALYSIS, PAIRS, Params, SERVER_ANALYSIS, SERVERS, Summary, Unit, run, usual_threshold,
+    ANALYSIS, OverlapPairRow, OverlapParams, OverlapSummary, PAIRS, SERVER_ANALYSIS, SERVERS,
+    ServerRow, Unit, run, usual_threshold,
 };
-use cento_find::{Findings, Result, Source, Workplace};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
+use cento_report::format::{counted, number, part_of, percent, plural, quoted};
+use cento_report::{Drawing, ReportCell, ReportTable, Section, Suggestion};
 use serde_json::{Value, json};
 
-use crate::analysis::{Analysis, Command, Told, parameters};
+use super::columns;
+use crate::analysis::{Analysis, CommandLine, SectionInput, parse_parameters};
 use crate::profile::Profile;
-use crate::rows::{first, for_each};
-use crate::section::{Cell, Drawing, Next, Section, Table};
-use crate::words::{counted, number, part_of, percent, quoted};
+use crate::select::first;
 
 /// `cento overlap`: pairs of pages.
 pub struct Pages;
@@ -21,28 +23,53 @@ pub struct Pages;
 /// `cento overlap --servers`: pairs of hosts or domains.
 pub struct Servers;
 
-/// What both of them are: they differ in what is compared, and in the names of a table and its
-/// columns.
-struct Kind {
-    table: &'static str,
-    name: &'static str,
-    share: &'static str,
-    chunks: &'static str,
+/// Two pages or two servers, A and B, that share chunks.
+struct Overlap {
+    a: String,
+    b: String,
+    /// Distinct chunks of both.
+    shared: u32,
+    chunks_of_a: u32,
+    chunks_of_b: u32,
+    share_of_a: f64,
+    share_of_b: f64,
 }
 
-const OF_PAGES: Kind = Kind {
-    table: PAIRS,
-    name: "page",
-    share: "page_share",
-    chunks: "page_chunks",
-};
+impl From<OverlapPairRow> for Overlap {
+    fn from(row: OverlapPairRow) -> Overlap {
+        Overlap {
+            a: row.page,
+            b: row.of,
+            shared: row.chunks,
+            chunks_of_a: row.page_chunks,
+            chunks_of_b: row.of_chunks,
+            share_of_a: row.page_share,
+            share_of_b: row.of_share,
+        }
+    }
+}
 
-const OF_SERVERS: Kind = Kind {
-    table: SERVERS,
-    name: "server",
-    share: "server_share",
-    chunks: "server_chunks",
-};
+impl From<ServerRow> for Overlap {
+    fn from(row: ServerRow) -> Overlap {
+        Overlap {
+            a: row.server,
+            b: row.of,
+            shared: row.chunks,
+            chunks_of_a: row.server_chunks,
+            chunks_of_b: row.of_chunks,
+            share_of_a: row.server_share,
+            share_of_b: row.of_share,
+        }
+    }
+}
+
+fn overlaps_of_pages(findings: &Findings) -> Result<impl Iterator<Item = Result<Overlap>>> {
+    Ok(findings.rows(PAIRS)?.map(|row| row.map(Overlap::from)))
+}
+
+fn overlaps_of_servers(findings: &Findings) -> Result<impl Iterator<Item = Result<Overlap>>> {
+    Ok(findings.rows(SERVERS)?.map(|row| row.map(Overlap::from)))
+}
 
 impl Analysis for Pages {
     fn name(&self) -> &'static str {
@@ -54,33 +81,41 @@ impl Analysis for Pages {
     }
 
     fn question(&self) -> &'static str {
-        "Which pages share chunks of text, and how much of each is in the other?"
+        "Which pages share chunks of text, and what share of each page is found in the other?"
     }
 
-    fn usual(&self) -> bool {
-        // In a scan its findings would say what those of copies and of replication say.
+    fn by_default(&self) -> bool {
+        // A scan already runs the analyses of duplicates and of replication, which report the same
+        // pages.
         false
     }
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {
         corpus.needs_pages(2)?;
-        Ok(json!(Params::new(corpus.parameters.chunk)))
+        Ok(json!(OverlapParams::new(corpus.parameters.chunk)))
     }
 
-    fn run(&self, source: &Arc<Source>, asked: &Value, workplace: &Workplace) -> Result<Findings> {
-        run(source, &parameters(asked)?, workplace)
+    fn run(
+        &self,
+        source: &Arc<CorpusPages>,
+        parameters: &Value,
+        workplace: &Workplace,
+    ) -> Result<Findings> {
+        run(source, &parse_parameters(parameters)?, workplace)
     }
 
-    fn command(&self, corpus: &str, asked: &Value) -> String {
-        command(corpus, asked)
+    fn command(&self, corpus: &str, parameters: &Value) -> String {
+        command(corpus, parameters)
     }
 
     fn figures(&self, findings: &Findings) -> Result<Vec<Drawing>> {
-        figure(findings, &OF_PAGES, "overlapping-pages", "pages")
+        let figure = figure(overlaps_of_pages(findings)?, "page", "pages")?;
+        Ok(vec![Drawing::new("overlapping-pages", figure)])
     }
 
-    fn tell(&self, told: &Told<'_>) -> Result<Section> {
-        tell(told, &OF_PAGES)
+    fn summarise(&self, input: &SectionInput<'_>) -> Result<Section> {
+        let overlaps = first(overlaps_of_pages(input.findings)?, input.top)?;
+        summarise(input, &overlaps)
     }
 }
 
@@ -94,7 +129,7 @@ impl Analysis for Servers {
     }
 
     fn question(&self) -> &'static str {
-        "Which servers hold the same text, and how much of each is on the other?"
+        "Which servers have text in common, and what share of each server is found on the other?"
     }
 
     fn weight(&self) -> u32 {
@@ -105,86 +140,89 @@ impl Analysis for Servers {
         corpus.needs_pages(2)?;
         match corpus.hosts {
             0 => Err(
-                "the pages have no hosts: index with --base-url, or with a field of URLs"
+                "the pages have no host names; index with --base-url, or with a field of URLs"
                     .to_owned(),
             ),
-            1 => Err("all pages are of one host".to_owned()),
-            _ => Ok(json!(Params {
+            1 => Err("there is only one host".to_owned()),
+            _ => Ok(json!(OverlapParams {
                 unit: Unit::Host,
-                ..Params::new(corpus.parameters.chunk)
+                ..OverlapParams::new(corpus.parameters.chunk)
             })),
         }
     }
 
-    fn run(&self, source: &Arc<Source>, asked: &Value, workplace: &Workplace) -> Result<Findings> {
-        run(source, &parameters(asked)?, workplace)
+    fn run(
+        &self,
+        source: &Arc<CorpusPages>,
+        parameters: &Value,
+        workplace: &Workplace,
+    ) -> Result<Findings> {
+        run(source, &parse_parameters(parameters)?, workplace)
     }
 
-    fn command(&self, corpus: &str, asked: &Value) -> String {
-        command(corpus, asked)
+    fn command(&self, corpus: &str, parameters: &Value) -> String {
+        command(corpus, parameters)
     }
 
     fn figures(&self, findings: &Findings) -> Result<Vec<Drawing>> {
-        figure(findings, &OF_SERVERS, "overlapping-servers", "servers")
+        let figure = figure(overlaps_of_servers(findings)?, "server", "servers")?;
+        Ok(vec![Drawing::new("overlapping-servers", figure)])
     }
 
-    fn tell(&self, told: &Told<'_>) -> Result<Section> {
-        tell(told, &OF_SERVERS)
+    fn summarise(&self, input: &SectionInput<'_>) -> Result<Section> {
+        let overlaps = first(overlaps_of_servers(input.findings)?, input.top)?;
+        summarise(input, &overlaps)
     }
 }
 
-fn command(corpus: &str, asked: &Value) -> String {
-    let Ok(asked) = parameters::<Params>(asked) else {
-        return Command::new("overlap", corpus).end();
+fn command(corpus: &str, parameters: &Value) -> String {
+    let command = CommandLine::new("overlap", corpus);
+    let Ok(params) = parse_parameters::<OverlapParams>(parameters) else {
+        return command.finish();
     };
-    let command = match asked.unit {
-        Unit::Pages => Command::new("overlap", corpus),
-        Unit::Host => Command::new("overlap", corpus).flag("--servers", true),
-        Unit::Domain => Command::new("overlap", corpus).flag("--servers domain", true),
+    let command = match params.unit {
+        Unit::Pages => command,
+        Unit::Host => command.flag("--servers", true),
+        Unit::Domain => command.flag("--servers domain", true),
     };
-    let max_pages = asked.max_pages.map(|most| format!("--max-pages {most}"));
+    let max_pages = params.max_pages.map(|most| format!("--max-pages {most}"));
     command
-        .flag(&format!("--chunk {}", asked.chunk), true)
+        .flag(&format!("--chunk {}", params.chunk), true)
         .option(
             "--threshold",
-            &asked.threshold,
-            &usual_threshold(asked.chunk),
+            &params.threshold,
+            &usual_threshold(params.chunk),
         )
-        .flag(&max_pages.unwrap_or_default(), asked.max_pages.is_some())
-        .end()
+        .flag(&max_pages.unwrap_or_default(), params.max_pages.is_some())
+        .finish()
 }
 
-/// Where the bars of the figure begin, in hundredths; the last one holds what is whole, or nearly
-/// so.
+/// Where the bars of the figure begin, in percent. The last one is for shares of almost 100 %.
 const BARS: [u64; 11] = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 99];
 
-/// The bar of a share, by whole numbers: 3 of 10 is 30 %, not a little less.
-fn bar(part: f64, whole: f64) -> usize {
-    let (part, whole) = (part as u64, (whole as u64).max(1));
+/// Returns the bar of a share, computed in whole numbers: 3 of 10 is 30 %, not a little less.
+fn bar(part: u32, whole: u32) -> usize {
+    let (part, whole) = (u64::from(part), u64::from(whole.max(1)));
     BARS.partition_point(|from| from * whole <= 100 * part)
         .saturating_sub(1)
 }
 
 fn figure(
-    findings: &Findings,
-    kind: &Kind,
-    name: &'static str,
+    overlaps: impl Iterator<Item = Result<Overlap>>,
+    one: &str,
     many: &str,
-) -> Result<Vec<Drawing>> {
-    let (mut more, mut less) = ([0u64; BARS.len()], [0u64; BARS.len()]);
-    for_each(
-        findings,
-        kind.table,
-        ["chunks", kind.chunks, "of_chunks"],
-        |[shared, one, other]| {
-            let (one, other) = (bar(shared, one), bar(shared, other));
-            for (bars, bar) in [(&mut more, one.max(other)), (&mut less, one.min(other))] {
-                if let Some(count) = bars.get_mut(bar) {
-                    *count += 1;
-                }
+) -> Result<Figure> {
+    let (mut larger, mut smaller) = ([0u64; BARS.len()], [0u64; BARS.len()]);
+    for overlap in overlaps {
+        let overlap = overlap?;
+        let a = bar(overlap.shared, overlap.chunks_of_a);
+        let b = bar(overlap.shared, overlap.chunks_of_b);
+        for (bars, bar) in [(&mut larger, a.max(b)), (&mut smaller, a.min(b))] {
+            if let Some(count) = bars.get_mut(bar) {
+                *count += 1;
             }
-        },
-    )?;
+        }
+    }
     let names = BARS
         .iter()
         .enumerate()
@@ -192,9 +230,9 @@ fn figure(
             Some(to) => format!("{from}–{to}%"),
             None => format!("{from}% or more"),
         });
-    let filled = || more.iter().chain(&less).copied().filter(|&count| count > 0);
-    let (most, fewest) = (filled().max().unwrap_or(0), filled().min().unwrap_or(0));
-    // A few mirrors must be seen beside any number of pairs that share little.
+    let counts = || larger.iter().chain(&smaller).copied().filter(|&n| n > 0);
+    let (most, fewest) = (counts().max().unwrap_or(0), counts().min().unwrap_or(0));
+    // A few mirrors must remain visible beside many pairs that share little.
     let pairs = format!("Pairs of {many}");
     let pairs = if most > 20 * fewest {
         Axis::log10(pairs).covering(0.5)
@@ -205,161 +243,194 @@ fn figure(
         let bars = bars.iter().enumerate().filter(|(_, count)| **count > 0);
         bars.map(|(at, &count)| (at as f64, count as f64)).collect()
     };
-    let figure = Figure::new(
-        format!("How much of two {many} is in each other?"),
-        Axis::of_categories("Share of its chunks that the other has", names),
-        pairs.format(Format::Count),
+    Ok(Figure::new(
+        format!("How much do pairs of {many} overlap?"),
+        Axis::of_categories(format!("Share of chunks found in the other {one}"), names),
+        pairs.format(NumberFormat::Count),
     )
     .caption(format!(
-        "Every pair counts once in each colour. Both far to the right: the two {many} hold the same text. One far to the right and \
-         the other not: the one is part of the other."
+        "Each pair counts once in each colour. If both shares are high, the two {many} have the \
+         same text. If only one is high, that {one} is part of the other."
     ))
-    .series(Series::new("the one that is more in the other", Mark::Bars, bars(&more)))
-    .series(Series::new("the other", Mark::Bars, bars(&less)));
-    Ok(vec![Drawing::new(name, figure)])
+    .series(Series::new("larger share", Mark::Bars, bars(&larger)))
+    .series(Series::new("smaller share", Mark::Bars, bars(&smaller))))
 }
 
-fn tell(told: &Told<'_>, kind: &Kind) -> Result<Section> {
-    let summary: Summary = told.findings.summary()?;
-    let asked: Params = parameters(&told.findings.record.parameters)?;
-    let (one, many) = match asked.unit {
+fn summarise(input: &SectionInput<'_>, overlaps: &[Overlap]) -> Result<Section> {
+    let summary: OverlapSummary = input.findings.summary()?;
+    let params: OverlapParams = parse_parameters(&input.findings.record.parameters)?;
+    let (one, many) = match params.unit {
         Unit::Pages => ("page", "pages"),
         Unit::Host => ("host", "hosts"),
         Unit::Domain => ("domain", "domains"),
     };
-    let least = counted(u64::from(asked.threshold), "chunk", "chunks");
-    let mut section = Section::default();
-    let rows = first(told.findings, kind.table, told.top)?;
-    match (rows.first(), &summary.largest) {
-        (Some(row), _) => {
-            section.sentences.push(format!(
-                "{} of {many} share {least} ({}) or more.",
-                counted(summary.pairs, "pair", "pairs"),
-                asked.chunk
-            ));
-            section.sentences.push(format!(
-                "Of {}, {} is on {}, and {} the other way round.",
-                told.short(row.word(kind.name)),
-                percent(row.real(kind.share)),
-                told.short(row.word("of")),
-                percent(row.real("of_share"))
-            ));
-        }
-        (None, Some(most)) => section.sentences.push(format!(
-            "No two {many} share {least} ({}): the most that any two share is {}, {} and {}.",
-            asked.chunk,
-            counted(u64::from(most.chunks), "chunk", "chunks"),
-            told.short(&most.page),
-            told.short(&most.of)
-        )),
-        (None, None) => section.sentences.push(format!(
-            "No two {many} share a chunk ({}){}.",
-            asked.chunk,
-            if summary.common > 0 {
-                " that counts"
-            } else {
-                ""
-            }
-        )),
-    }
+    let mut section = Section {
+        sentences: sentences(input, &summary, &params, overlaps, many),
+        ..Section::default()
+    };
     section
         .sentences
-        .extend(ignored(&summary, &asked, one, many));
-    if !rows.is_empty() {
-        let name = |word: &str| match asked.unit {
-            Unit::Pages => Cell::Address(word.to_owned()),
-            Unit::Host | Unit::Domain => Cell::Text(word.to_owned()),
-        };
-        section.tables.push(Table {
-            title: format!("{many} that overlap"),
-            columns: [
-                one,
-                "of it is in the other",
-                "the other",
-                "of that",
-                "shared chunks",
-                "of its",
-            ]
-            .map(str::to_owned)
-            .to_vec(),
-            more: summary.pairs.saturating_sub(rows.len() as u64),
-            rows: rows
-                .iter()
-                .map(|row| {
-                    vec![
-                        name(row.word(kind.name)),
-                        Cell::Share(row.real(kind.share)),
-                        name(row.word("of")),
-                        Cell::Share(row.real("of_share")),
-                        Cell::Count(row.count("chunks")),
-                        Cell::Count(row.count(kind.chunks)),
-                    ]
-                })
-                .collect(),
-        });
-        let out = format!(
-            "{} --out {many}.csv",
-            command(told.corpus, &told.findings.record.parameters)
-        );
-        section.next.push(Next {
-            command: out,
-            why: format!("list every pair of {many}"),
+        .extend(ignored(&summary, &params, one, many));
+    if !overlaps.is_empty() {
+        section
+            .tables
+            .push(table(overlaps, params.unit, many, summary.pairs));
+        section.suggestions.push(Suggestion {
+            command: format!(
+                "{} --out {many}.csv",
+                command(input.corpus, &input.findings.record.parameters)
+            ),
+            purpose: format!("list all pairs of {many}"),
         });
     } else if summary.largest.is_some() {
-        let servers = if asked.unit == Unit::Pages {
-            ""
-        } else {
-            " --servers"
+        let servers = match params.unit {
+            Unit::Pages => "",
+            Unit::Host => " --servers",
+            Unit::Domain => " --servers domain",
         };
-        section.next.push(Next {
+        section.suggestions.push(Suggestion {
             command: format!(
                 "cento overlap {}{servers} --threshold 1",
-                quoted(told.corpus)
+                quoted(input.corpus)
             ),
-            why: "list pairs that share any chunk at all".to_owned(),
+            purpose: "list all pairs that share at least one chunk".to_owned(),
         });
     }
     Ok(section)
 }
 
-/// What was ignored because it is too common, and what that may change. Nothing if nothing was.
-pub fn ignored(summary: &Summary, asked: &Params, one: &str, many: &str) -> Vec<String> {
+fn sentences(
+    input: &SectionInput<'_>,
+    summary: &OverlapSummary,
+    params: &OverlapParams,
+    overlaps: &[Overlap],
+    many: &str,
+) -> Vec<String> {
+    let least = counted(u64::from(params.threshold), "chunk", "chunks");
+    let chunk = params.chunk;
+    match (overlaps.first(), &summary.largest) {
+        (Some(strongest), _) => {
+            let [a, b] = [&strongest.a, &strongest.b].map(|address| input.short(address));
+            vec![
+                format!(
+                    "{} of {many} {} at least {least} ({chunk}).",
+                    counted(summary.pairs, "pair", "pairs"),
+                    plural(summary.pairs, "shares", "share"),
+                ),
+                format!(
+                    "{} of {a} is also in {b}, and {} of {b} is also in {a}.",
+                    percent(strongest.share_of_a),
+                    percent(strongest.share_of_b)
+                ),
+            ]
+        }
+        (None, Some(largest)) => vec![format!(
+            "No two {many} share at least {least} ({chunk}). The largest overlap is {}: {} and {}.",
+            counted(u64::from(largest.chunks), "chunk", "chunks"),
+            input.short(&largest.page),
+            input.short(&largest.of)
+        )],
+        (None, None) if summary.common > 0 => vec![format!(
+            "No two {many} share a chunk ({chunk}) other than very common ones."
+        )],
+        (None, None) => vec![format!("No two {many} share a chunk ({chunk}).")],
+    }
+}
+
+fn table(overlaps: &[Overlap], unit: Unit, many: &str, pairs: u64) -> ReportTable {
+    let name = |name: &str| match unit {
+        Unit::Pages => ReportCell::Address(name.to_owned()),
+        Unit::Host | Unit::Domain => ReportCell::Text(name.to_owned()),
+    };
+    ReportTable {
+        title: format!("overlapping {many}: A"),
+        columns: columns([
+            "A",
+            "% of A in B",
+            "B",
+            "% of B in A",
+            "shared chunks",
+            "chunks of A",
+        ]),
+        more: pairs.saturating_sub(overlaps.len() as u64),
+        rows: overlaps
+            .iter()
+            .map(|overlap| {
+                vec![
+                    name(&overlap.a),
+                    ReportCell::Share(overlap.share_of_a),
+                    name(&overlap.b),
+                    ReportCell::Share(overlap.share_of_b),
+                    ReportCell::Count(overlap.shared.into()),
+                    ReportCell::Count(overlap.chunks_of_a.into()),
+                ]
+            })
+            .collect(),
+    }
+}
+
+/// Says which chunks are ignored because they are very common, and which pairs may be missing
+/// therefore. Returns no sentences if no chunk is ignored.
+pub fn ignored(
+    summary: &OverlapSummary,
+    params: &OverlapParams,
+    one: &str,
+    many: &str,
+) -> Vec<String> {
     if summary.common == 0 {
         return Vec::new();
     }
-    let units = match asked.unit {
-        Unit::Pages => summary.pages.saturating_sub(summary.copies),
-        Unit::Host | Unit::Domain => summary.servers,
-    };
-    let pages = match asked.unit {
-        Unit::Pages => "distinct pages",
-        Unit::Host | Unit::Domain => many,
+    let (units, distinct) = match params.unit {
+        Unit::Pages => (
+            summary.pages.saturating_sub(summary.copies),
+            "distinct pages",
+        ),
+        Unit::Host | Unit::Domain => (summary.servers, many),
     };
     let mut sentences = vec![format!(
-        "{} on more than {} {many} {} ignored, both as shared and in the size of a {one}: {} of the chunks of all {many}, on {} of {} {pages}.",
+        "{} on more than {} {many} {} ignored, both as shared chunks and in the size of a {one}: \
+         {} of the chunks of all {many}, on {} of {} {distinct}.",
         counted(summary.common, "chunk", "chunks"),
         number(summary.max_pages),
-        if summary.common == 1 { "is" } else { "are" },
+        plural(summary.common, "is", "are"),
         part_of(summary.common_page_chunks, summary.page_chunks),
         number(summary.common_pages),
         number(units),
     )];
-    let least = counted(u64::from(asked.threshold), "chunk", "chunks");
-    sentences.push(match (summary.common_only, asked.unit) {
+    let threshold = number(params.threshold.into());
+    let least = counted(params.threshold.into(), "chunk", "chunks");
+    sentences.push(match (summary.common_only, params.unit) {
         (0, _) => format!(
-            "A pair is missing only if such chunks would bring it to {least}; no {one} has {least} of them."
+            "A pair is missing only if it reaches {least} with these; no {one} has {threshold} or \
+             more of them."
         ),
-        (some, Unit::Pages) => format!(
-            "{} {} {least} or more of these: pairs of these pages may be missing. `--replication` counts all chunks; `--max-pages 0` lists \
-             every pair.",
-            counted(some, "page", "pages"),
-            if some == 1 { "has" } else { "have" },
-        ),
-        (some, _) => format!(
-            "{} {} {least} or more of these: pairs of these {many} may be missing. `--max-pages 0` lists every pair.",
+        (some, unit) => format!(
+            "{} {} {threshold} or more of these, so pairs of {} may be missing. {}`--max-pages 0` \
+             lists every pair.",
             counted(some, one, many),
-            if some == 1 { "has" } else { "have" },
+            plural(some, "has", "have"),
+            match some {
+                1 => format!("this {one}"),
+                _ => format!("these {many}"),
+            },
+            match unit {
+                Unit::Pages => "`--replication` counts all chunks; ",
+                Unit::Host | Unit::Domain => "",
+            }
         ),
     });
     sentences
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_in_the_bar_that_begins_at_it() {
+        assert_eq!(bar(3, 10), 3);
+        assert_eq!(bar(299, 1000), 2);
+        assert_eq!(bar(99, 100), 10);
+        assert_eq!((bar(0, 5), bar(0, 0)), (0, 0));
+    }
 }

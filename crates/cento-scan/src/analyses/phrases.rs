@@ -1,23 +1,25 @@
-//! Popular phrases, told; the figures are those of Fetterly, Manasse & Najork 2005.
+//! Popular phrases and originality, with the figures of Fetterly, Manasse & Najork 2005.
 
 use std::sync::Arc;
 
-use cento_figure::{Axis, Bins, Figure, Format, Mark, Rule, Series};
+use cento_figure::{Axis, Bins, Figure, Mark, NumberFormat, Rule, Series, csv_cell};
 use cento_find::phrases::{
-    PHRASES, PhraseFigures, PhrasesParams, PhrasesSummary, SiteFigure, SiteKind, figures, phrases,
+    PAGES_TABLE, PHRASES, PHRASES_TABLE, PhraseFigures, PhraseRow, PhraseSiteRow, PhrasesParams,
+    PhrasesSummary, SITES_TABLE, SiteFigure, SiteKind, figures, phrases,
 };
-use cento_find::{Findings, Result, Source, Workplace};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
+use cento_report::format::{counted, number, percent, plural, quoted, shortened};
+use cento_report::{Drawing, Headline, ReportCell, ReportTable, Section, Suggestion};
 use serde_json::{Value, json};
 
-use crate::analysis::{Analysis, Command, Told, parameters};
+use super::columns;
+use crate::analysis::{Analysis, CommandLine, SectionInput, parse_parameters};
 use crate::profile::Profile;
-use crate::rows::{Row, first, for_each, largest};
-use crate::section::{Cell, Drawing, Headline, Next, Section, Table};
-use crate::words::{counted, number, percent, quoted, shortened};
+use crate::select::{first, largest_by};
 
 /// Bins of the histogram of originality.
 const BINS: usize = 20;
-/// Letters of a phrase that are shown.
+/// Characters of a phrase that are shown.
 const PHRASE: usize = 80;
 
 /// `cento phrases`.
@@ -33,7 +35,7 @@ impl Analysis for Phrases {
     }
 
     fn question(&self) -> &'static str {
-        "Which phrases does everybody use, which pages and sites are made of them, and how original is each?"
+        "Which phrases are popular, which pages and sites consist of them, and how original is each?"
     }
 
     fn weight(&self) -> u32 {
@@ -41,290 +43,294 @@ impl Analysis for Phrases {
     }
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {
-        let usual = PhrasesParams::default();
-        corpus.needs_text(u64::from(usual.min_pages))?;
-        Ok(json!(usual))
+        let default = PhrasesParams::default();
+        corpus.needs_text(u64::from(default.min_pages))?;
+        Ok(json!(default))
     }
 
-    fn run(&self, source: &Arc<Source>, asked: &Value, workplace: &Workplace) -> Result<Findings> {
-        phrases(source, &parameters(asked)?, workplace)
+    fn run(
+        &self,
+        source: &Arc<CorpusPages>,
+        parameters: &Value,
+        workplace: &Workplace,
+    ) -> Result<Findings> {
+        phrases(source, &parse_parameters(parameters)?, workplace)
     }
 
-    fn command(&self, corpus: &str, asked: &Value) -> String {
-        let usual = PhrasesParams::default();
-        let asked: PhrasesParams = parameters(asked).unwrap_or_else(|_| usual.clone());
+    fn command(&self, corpus: &str, parameters: &Value) -> String {
+        let default = PhrasesParams::default();
+        let params: PhrasesParams =
+            parse_parameters(parameters).unwrap_or_else(|_| default.clone());
         let cover = |pages: Option<u32>| pages.map_or("all".to_owned(), |pages| pages.to_string());
-        let command = Command::new("phrases", corpus)
-            .option("-k", &asked.k, &usual.k)
-            .option("--min-pages", &asked.min_pages, &usual.min_pages)
-            .flag("--exact", asked.exact)
-            .flag("--no-collapse", asked.collapse.is_none());
-        let command = match (asked.collapse, usual.collapse) {
-            (Some(scheme), Some(usual)) => command.option("--scheme", &scheme, &usual),
+        let command = CommandLine::new("phrases", corpus)
+            .option("-k", &params.k, &default.k)
+            .option("--min-pages", &params.min_pages, &default.min_pages)
+            .flag("--exact", params.exact)
+            .flag("--no-collapse", params.collapse.is_none());
+        let command = match (params.collapse, default.collapse) {
+            (Some(scheme), Some(default)) => command.option("--scheme", &scheme, &default),
             _ => command,
         };
         command
-            .option("--site", &asked.site, &usual.site)
-            .option("--flag-pages", &asked.flag_pages, &usual.flag_pages)
-            .option("--flag-mean", &asked.flag_mean, &usual.flag_mean)
+            .option("--site", &params.site, &default.site)
+            .option("--flag-pages", &params.flag_pages, &default.flag_pages)
+            .option("--flag-mean", &params.flag_mean, &default.flag_mean)
             .option(
                 "--flag-deviation",
-                &asked.flag_deviation,
-                &usual.flag_deviation,
+                &params.flag_deviation,
+                &default.flag_deviation,
             )
-            .option("--cover-from", &asked.cover_from, &usual.cover_from)
+            .option("--cover-from", &params.cover_from, &default.cover_from)
             .option(
                 "--cover-pages",
-                &cover(asked.cover_pages),
-                &cover(usual.cover_pages),
+                &cover(params.cover_pages),
+                &cover(default.cover_pages),
             )
-            .option("--candidates", &asked.candidates, &usual.candidates)
-            .option("--foreign", &asked.foreign, &usual.foreign)
-            .end()
+            .option("--candidates", &params.candidates, &default.candidates)
+            .option("--foreign", &params.foreign, &default.foreign)
+            .finish()
     }
 
     fn figures(&self, findings: &Findings) -> Result<Vec<Drawing>> {
-        let params: PhrasesParams = parameters(&findings.record.parameters)?;
+        let params: PhrasesParams = parse_parameters(&findings.record.parameters)?;
         let data = figures(findings, &params)?;
-        let with = |name, figure, numbers| Drawing {
-            name,
-            figure,
-            numbers: Some(numbers),
+        let with_data = |name, figure, data| Drawing {
+            data: Some(data),
+            ..Drawing::new(name, figure)
         };
         Ok(vec![
             Drawing::new("popularity", popularity(&data, &params)),
             Drawing::new("pages", popular_shingles(&data, &params)),
-            with("covers", covers(&data, &params), cover_counts(&data)),
-            with("sites", sites(&data, &params), site_counts(&data)),
+            with_data("covers", covers(&data, &params), cover_data(&data)),
+            with_data("sites", sites(&data, &params), site_data(&data)),
             Drawing::new("originality", originality(findings, &params)?),
         ])
     }
 
-    fn tell(&self, told: &Told<'_>) -> Result<Section> {
-        let counts: PhrasesSummary = told.findings.summary()?;
-        let asked: PhrasesParams = parameters(&told.findings.record.parameters)?;
+    fn summarise(&self, input: &SectionInput<'_>) -> Result<Section> {
+        let summary: PhrasesSummary = input.findings.summary()?;
+        let params: PhrasesParams = parse_parameters(&input.findings.record.parameters)?;
         let mut section = Section::default();
-        let popular = first(told.findings, "phrases", told.top)?;
-        section.sentences.push(popularity_sentence(&counts, &asked));
-        if let Some(row) = popular.first() {
-            section.sentences.push(format!(
-                "Of these, “{}” is on the most pages: {}.",
-                shortened(row.word("phrase"), PHRASE),
-                number(row.count("pages"))
-            ));
-        }
+        let popular = first(input.findings.rows(PHRASES_TABLE)?, input.top)?;
+        section.sentences.push(count_sentence(&summary, &params));
+        section.sentences.extend(most_popular(&popular));
         let (mut pages, mut sum) = (0u64, 0.0);
-        // By whole numbers, and without the pages that have no phrase.
-        for_each(
-            told.findings,
-            "pages",
-            ["phrases", "shared_phrases"],
-            |[phrases, shared]| {
-                if phrases > 0.0 {
-                    pages += 1;
-                    sum += 1.0 - shared / phrases;
-                }
-            },
-        )?;
+        for page in input.findings.rows(PAGES_TABLE)? {
+            let page = page?;
+            // Pages shorter than a phrase have no originality.
+            if page.phrases > 0 {
+                pages += 1;
+                sum += 1.0 - page.shared_phrases as f64 / page.phrases as f64;
+            }
+        }
         if pages > 0 {
             let mean = percent(sum / pages as f64);
-            section.headlines.push(Headline::new(
-                mean.clone(),
-                "of a page is on no other, on average",
-            ));
             section.sentences.push(format!(
-                "On average {mean} of a page is on no other page, by all phrases of {} pages{}.",
-                number(pages),
-                match asked.collapse {
-                    Some(_) => ", copies and near-copies counted once",
+                "On average, {mean} of the phrases of a page are on no other page ({}{}).",
+                counted(pages, "page", "pages"),
+                match params.collapse {
+                    Some(_) => ", duplicates counted once",
                     None => "",
                 }
             ));
+            section
+                .headlines
+                .push(Headline::new(mean, "average originality of a page"));
         }
-        if counts.popular_pages > 0 {
+        if summary.popular_pages > 0 {
             section.sentences.push(format!(
-                "{} {} popular phrases for {} or more of 84 shingles.",
-                counted(counts.popular_pages, "page", "pages"),
-                if counts.popular_pages == 1 {
-                    "has"
-                } else {
-                    "have"
-                },
-                asked.cover_from
+                "On {}, {} or more of the 84 sampled phrases are popular.",
+                counted(summary.popular_pages, "page", "pages"),
+                params.cover_from
             ));
         }
-        if counts.sites > 1 {
+        if summary.sites > 1 {
             section.sentences.push(format!(
-                "{} of {} sites (by {}) {} flagged: {} pages or more, {} popular shingles of 84 or more on average, with a deviation below {}.",
-                match counts.flagged {
+                "{} of {} sites (grouped by {}) {} flagged for popular phrases.",
+                match summary.flagged {
                     0 => "None".to_owned(),
                     some => number(some),
                 },
-                number(counts.sites),
-                asked.site,
-                if counts.flagged <= 1 { "is" } else { "are" },
-                number(asked.flag_pages),
-                asked.flag_mean,
-                asked.flag_deviation
+                number(summary.sites),
+                params.site,
+                if summary.flagged > 1 { "are" } else { "is" },
+            ));
+            section.notes.push(format!(
+                "A site is flagged if it has at least {}, on average at least {} popular phrases \
+                 of the 84 that are sampled from each page, and a standard deviation below {}.",
+                counted(params.flag_pages, "page", "pages"),
+                params.flag_mean,
+                params.flag_deviation
             ));
         }
-        if counts.phrases > 0 {
-            section.tables.push(phrases_table(&popular, &counts));
+        if summary.phrases > 0 {
+            section.tables.push(phrases_table(popular, &summary));
         }
-        if counts.sites > 0 {
-            section.tables.extend(site_tables(told, &asked, &counts)?);
+        if summary.sites > 0 {
+            section.tables.extend(site_tables(input, &summary)?);
         }
-        section.next = next(told, &asked, &counts);
+        section.suggestions = suggestions(input, &params, &summary);
         Ok(section)
     }
 }
 
-fn popularity_sentence(counts: &PhrasesSummary, asked: &PhrasesParams) -> String {
-    let (k, least) = (asked.k, asked.min_pages);
-    match (counts.phrases, asked.exact) {
-        (0, true) => format!("No phrase of {k} words is on {least} pages."),
-        (0, false) => format!(
-            "No phrase of {k} words is among the 84 that were sampled from each page for {least} pages."
+fn count_sentence(summary: &PhrasesSummary, params: &PhrasesParams) -> String {
+    let (k, least) = (params.k, params.min_pages);
+    let phrases = match summary.phrases {
+        0 => "No phrase".to_owned(),
+        some => counted(some, "phrase", "phrases"),
+    };
+    let singular = summary.phrases <= 1;
+    match params.exact {
+        true => format!(
+            "{phrases} of {k} words {} on {least} or more pages.",
+            if singular { "is" } else { "are" }
         ),
-        (some, true) => format!(
-            "{} of {k} words {} on {least} pages or more.",
-            counted(some, "phrase", "phrases"),
-            are(some)
-        ),
-        (some, false) => format!(
-            "{} of {k} words {} among the 84 that were sampled from each page for {least} pages or more.",
-            counted(some, "phrase", "phrases"),
-            are(some)
+        false => format!(
+            "{phrases} of {k} words {} sampled from {least} or more pages, with 84 samples per \
+             page.",
+            if singular { "was" } else { "were" }
         ),
     }
 }
 
-fn are(count: u64) -> &'static str {
-    if count == 1 { "is" } else { "are" }
+/// Names the most popular phrase.
+fn most_popular(phrases: &[PhraseRow]) -> Option<String> {
+    let most = phrases.first()?;
+    let which = match phrases.get(1) {
+        Some(next) if next.pages == most.pages => "One of the most popular phrases",
+        _ => "The most popular phrase",
+    };
+    Some(format!(
+        "{which} is “{}”, on {}.",
+        shortened(&most.phrase, PHRASE),
+        counted(most.pages, "page", "pages")
+    ))
 }
 
-fn phrases_table(rows: &[Row], counts: &PhrasesSummary) -> Table {
-    let with_sites = counts.sites > 0;
-    let mut columns = vec!["phrase", "pages"];
-    columns.extend(with_sites.then_some("sites"));
-    columns.push("for example");
-    Table {
+fn phrases_table(phrases: Vec<PhraseRow>, summary: &PhrasesSummary) -> ReportTable {
+    let with_sites = summary.sites > 0;
+    let names = ["phrase", "pages"].into_iter();
+    let names = names.chain(with_sites.then_some("sites"));
+    ReportTable {
         title: "most popular phrases".to_owned(),
-        columns: columns.into_iter().map(str::to_owned).collect(),
-        more: counts.phrases.saturating_sub(rows.len() as u64),
-        rows: rows
-            .iter()
+        columns: columns(names.chain(["example page"])),
+        more: summary.phrases.saturating_sub(phrases.len() as u64),
+        rows: phrases
+            .into_iter()
             .map(|row| {
                 let mut cells = vec![
-                    Cell::Text(shortened(row.word("phrase"), PHRASE)),
-                    Cell::Count(row.count("pages")),
+                    ReportCell::Text(shortened(&row.phrase, PHRASE)),
+                    ReportCell::Count(row.pages),
                 ];
-                cells.extend(with_sites.then(|| Cell::Count(row.count("sites"))));
-                cells.push(Cell::Address(row.word("page").to_owned()));
+                cells.extend(with_sites.then_some(ReportCell::Count(row.sites)));
+                cells.push(ReportCell::Address(row.page));
                 cells
             })
             .collect(),
     }
 }
 
-/// The flagged sites, and the largest ones with how original they are.
-fn site_tables(
-    told: &Told<'_>,
-    asked: &PhrasesParams,
-    counts: &PhrasesSummary,
-) -> Result<Vec<Table>> {
-    let columns = ["site", "pages", "original", "popular of 84", "deviation"];
-    let cells = |row: &Row| {
+/// Returns the flagged sites, and the originality of the largest sites.
+fn site_tables(input: &SectionInput<'_>, summary: &PhrasesSummary) -> Result<Vec<ReportTable>> {
+    let names = [
+        "site",
+        "pages",
+        "originality",
+        "mean popular of 84",
+        "deviation",
+    ];
+    let cells = |row: PhraseSiteRow| {
         vec![
-            Cell::Text(row.word("site").to_owned()),
-            Cell::Count(row.count("pages")),
-            match row.has("originality") {
-                true => Cell::Share(row.real("originality")),
-                false => Cell::Nothing,
-            },
-            Cell::Number(row.real("mean")),
-            Cell::Number(row.real("deviation")),
+            ReportCell::Text(row.site),
+            ReportCell::Count(row.pages),
+            row.originality
+                .map_or(ReportCell::Unknown, ReportCell::Share),
+            ReportCell::Number(row.mean),
+            ReportCell::Number(row.deviation),
         ]
     };
-    let table = |title: &str, rows: &[Row], all: u64| Table {
+    let table = |title: &str, rows: Vec<PhraseSiteRow>, all: u64| ReportTable {
         title: title.to_owned(),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: rows.iter().map(cells).collect(),
+        columns: columns(names),
         more: all.saturating_sub(rows.len() as u64),
+        rows: rows.into_iter().map(cells).collect(),
     };
     let mut tables = Vec::new();
-    if counts.flagged > 0 {
-        let mut rows = largest(told.findings, "sites", &["flagged", "pages"], told.top)?;
-        rows.retain(|row| row.holds("flagged"));
-        let title = format!(
-            "flagged sites: {} pages or more, mean of {} popular shingles or more, deviation below {}",
-            asked.flag_pages, asked.flag_mean, asked.flag_deviation
-        );
-        tables.push(table(&title, &rows, counts.flagged));
+    if summary.flagged > 0 {
+        let sites = input.findings.rows(SITES_TABLE)?;
+        let mut rows = largest_by(sites, |row| (row.flagged, row.pages), input.top)?;
+        rows.retain(|row| row.flagged);
+        tables.push(table("flagged sites", rows, summary.flagged));
     }
-    let rows = largest(told.findings, "sites", &["pages"], told.top)?;
-    tables.push(table(
-        "originality of the largest sites",
-        &rows,
-        counts.sites,
-    ));
+    let sites = input.findings.rows(SITES_TABLE)?;
+    let rows = largest_by(sites, |row| row.pages, input.top)?;
+    let title = "originality of the largest sites";
+    tables.push(table(title, rows, summary.sites));
     Ok(tables)
 }
 
-fn next(told: &Told<'_>, asked: &PhrasesParams, counts: &PhrasesSummary) -> Vec<Next> {
-    let corpus = quoted(told.corpus);
-    let mut next = Vec::new();
-    if counts.sites > 0 {
-        next.push(Next {
+fn suggestions(
+    input: &SectionInput<'_>,
+    params: &PhrasesParams,
+    summary: &PhrasesSummary,
+) -> Vec<Suggestion> {
+    let corpus = quoted(input.corpus);
+    let mut suggestions = Vec::new();
+    if summary.sites > 0 {
+        suggestions.push(Suggestion {
             command: format!("cento phrases {corpus} --out sites.csv"),
-            why: "list all sites with their originality".to_owned(),
+            purpose: "list all sites with their originality".to_owned(),
         });
-        if asked.site == SiteKind::Host && counts.sites > 1 {
-            next.push(Next {
+        if params.site == SiteKind::Host && summary.sites > 1 {
+            suggestions.push(Suggestion {
                 command: format!("cento phrases {corpus} --site ip"),
-                why: "find spammers who have a few pages on each of many hosts".to_owned(),
+                purpose: "group pages by IP address, and find operators with a few pages on each \
+                          of many hosts"
+                    .to_owned(),
             });
         }
     }
-    if !asked.exact {
-        next.push(Next {
+    if !params.exact {
+        suggestions.push(Suggestion {
             command: format!("cento phrases {corpus} --exact"),
-            why: "find popular phrases among all, and not among 84 of each page".to_owned(),
+            purpose: "count all phrases, not only 84 samples per page".to_owned(),
         });
     }
-    next
+    suggestions
 }
 
 fn originality(findings: &Findings, params: &PhrasesParams) -> Result<Figure> {
     let mut bins = Bins::new(BINS);
-    for_each(
-        findings,
-        "pages",
-        ["phrases", "shared_phrases"],
-        |[phrases, shared]| {
-            if phrases > 0.0 {
-                bins.add((phrases - shared) as u64, phrases as u64);
-            }
-        },
-    )?;
+    for page in findings.rows(PAGES_TABLE)? {
+        let page = page?;
+        if page.phrases > 0 {
+            let original = page.phrases.saturating_sub(page.shared_phrases);
+            bins.add(original, page.phrases);
+        }
+    }
     Ok(Figure::new(
         "How original are the pages?",
-        Axis::linear("Share of the page that is on no other page")
-            .format(Format::Share)
+        Axis::linear("Share of phrases that are on no other page")
+            .format(NumberFormat::Share)
             .covering(0.0)
             .covering(1.0),
-        Axis::linear("Pages").format(Format::Count).covering(0.0),
+        Axis::linear("Pages")
+            .format(NumberFormat::Count)
+            .covering(0.0),
     )
     .caption(match params.collapse {
-        Some(_) => "By all phrases of a page; copies and near-copies count as one page.",
-        None => "By all phrases of a page.",
+        Some(_) => {
+            "Based on all phrases of each page. Duplicates and near-duplicates count as one page."
+        }
+        None => "Based on all phrases of each page.",
     })
     .series(bins.series("pages")))
 }
 
-/// The numbers of the figure of covers: how many pages a disc stands for, and the foreign
-/// contribution to all of them.
-fn cover_counts(data: &PhraseFigures) -> String {
+/// The data of the figure of covering sets: the number of pages of each disc, and the popular
+/// shingles of them that foreign pages cover.
+fn cover_data(data: &PhraseFigures) -> String {
     let mut text = "popular,cover,pages,foreign\r\n".to_owned();
     for ((popular, cover), (pages, foreign)) in &data.covers {
         text.push_str(&format!("{popular},{cover},{pages},{foreign}\r\n"));
@@ -332,13 +338,13 @@ fn cover_counts(data: &PhraseFigures) -> String {
     text
 }
 
-/// The sites of the figure with the number of their pages.
-fn site_counts(data: &PhraseFigures) -> String {
+/// The data of the figure of sites, with their numbers of pages.
+fn site_data(data: &PhraseFigures) -> String {
     let mut text = "site,mean,deviation,pages,flagged\r\n".to_owned();
     for site in &data.sites {
         text.push_str(&format!(
-            "\"{}\",{},{},{},{}\r\n",
-            site.site.replace('"', "\"\""),
+            "{},{},{},{},{}\r\n",
+            csv_cell(&site.site),
             site.mean,
             site.deviation,
             site.pages,
@@ -351,20 +357,21 @@ fn site_counts(data: &PhraseFigures) -> String {
 fn popularity(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
     let points = data.popularity.iter();
     Figure::new(
-        "Popularity of phrases",
+        "How popular are the phrases?",
         Axis::log10(match params.exact {
-            true => "Pages that have the phrase",
-            false => "Pages that the phrase was sampled from",
+            true => "Pages with the phrase",
+            false => "Pages from which the phrase was sampled",
         })
-        .format(Format::Count),
-        Axis::log10("Phrases").format(Format::Count),
+        .format(NumberFormat::Count),
+        Axis::log10("Phrases").format(NumberFormat::Count),
     )
     .caption(format!(
-        "Each dot is a number of phrases of {} words, and {}. Phrases of fewer than {} pages are left out.",
+        "Each dot shows how many phrases of {} words {} a given number of pages. Phrases below {} \
+         pages are omitted.",
         params.k,
         match params.exact {
-            true => "how many pages have each of them",
-            false => "how many pages have each of them among 84 that were sampled",
+            true => "are on",
+            false => "were sampled from",
         },
         params.min_pages
     ))
@@ -379,27 +386,27 @@ fn popular_shingles(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
     let all: u64 = data.pages.values().sum();
     let points = data.pages.iter();
     Figure::new(
-        "Popular shingles of a page",
-        Axis::linear("Popular shingles, of 84")
-            .format(Format::Count)
+        "How many popular phrases do pages have?",
+        Axis::linear("Popular phrases, of 84 sampled")
+            .format(NumberFormat::Count)
             .covering(0.0)
             .covering(84.0),
-        Axis::log10("Share of all pages").format(Format::Share),
+        Axis::log10("Share of pages").format(NumberFormat::Share),
     )
     .caption(format!(
-        "Of {} pages, so many have so many popular shingles. A page that says only what others say stands at the right.",
-        number(all)
+        "{} by their number of popular phrases. The pages at the right consist of popular phrases only.",
+        counted(all, "page", "pages")
     ))
     .series(Series::new(
         "pages",
         Mark::Line,
         points.map(|(&popular, &pages)| (f64::from(popular), pages as f64 / all.max(1) as f64)),
     )
-    // A number that no page has is no point of the line.
+    // The line has a gap where no page has a number.
     .joined_within(1.0))
     .rule(Rule::vertical(
         f64::from(params.cover_from),
-        format!("covered: {} or more", params.cover_from),
+        format!("covering sets: {} or more", params.cover_from),
     ))
 }
 
@@ -411,15 +418,15 @@ fn covers(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
         (f64::from(popular), f64::from(size), pages as f64, part)
     });
     Figure::new(
-        "How many pages cover the popular shingles of a page",
-        Axis::linear("Popular shingles of the page").format(Format::Count),
-        Axis::linear("Pages of the covering set").format(Format::Count),
+        "How many other pages cover the popular phrases of a page?",
+        Axis::linear("Popular phrases of the page").format(NumberFormat::Count),
+        Axis::linear("Pages in the covering set").format(NumberFormat::Count),
     )
     .caption(format!(
-        "The area of a disc is the number of covered pages at its place ({}), and its inner disc the share of their popular shingles that foreign pages cover. At the bottom a page can be put together from one or two others, near the diagonal from many.",
+        "The area of a disc is the number of pages at its position ({}). The inner disc is the share of their popular phrases that foreign pages cover. One or two other pages cover a page at the bottom; it takes many to cover one near the diagonal.",
         match params.cover_pages {
             Some(most) => format!("at most {most} for each number of popular shingles"),
-            None => "all were covered".to_owned(),
+            None => "all pages".to_owned(),
         }
     ))
     .areas("pages", "covered by foreign pages")
@@ -428,13 +435,14 @@ fn covers(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
 
 fn sites(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
     let mut caption = format!(
-        "A dot is a site ({}) of {} pages or more, at the mean of its pages; bars are one standard deviation to either side. High, far right and with short bars: every page is made of what others say.",
+        "Each dot is a site (grouped by {}) with at least {} pages, at the mean of its pages. Bars show one standard deviation to either side. The pages of a site at the right with short bars consist of popular phrases.",
         params.site, params.flag_pages
     );
     if data.more_sites > 0 {
         caption.push_str(&format!(
-            " Without {} smaller sites.",
-            number(data.more_sites)
+            " {} {} omitted.",
+            counted(data.more_sites, "more site", "more sites"),
+            plural(data.more_sites, "is", "are")
         ));
     }
     let of = |flagged: bool| {
@@ -455,11 +463,11 @@ fn sites(data: &PhraseFigures, params: &PhrasesParams) -> Figure {
         })
     };
     let figure = Figure::new(
-        "Sites by their popular shingles",
-        Axis::linear("Mean of popular shingles a page, of 84")
+        "How many popular phrases do sites have?",
+        Axis::linear("Mean popular phrases per page, of 84 sampled")
             .covering(0.0)
             .covering(84.0),
-        Axis::log10("Pages of the site").format(Format::Count),
+        Axis::log10("Pages of the site").format(NumberFormat::Count),
     )
     .caption(caption)
     .rule(Rule::vertical(

@@ -1,48 +1,51 @@
-//! Quilted pages, told.
+//! Quilted pages.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cento_figure::{Axis, Bins, Figure, Format, Mark, Rule, Series};
-use cento_find::quilts::{Foreign, QUILTS, QuiltsParams, QuiltsSummary, quilts};
-use cento_find::{Findings, Result, Source, Workplace};
+use cento_figure::{Axis, Bins, Figure, Mark, NumberFormat, Rule, Series};
+use cento_find::quilts::{
+    Foreign, QUILTS, QUILTS_TABLE, QuiltRow, QuiltsParams, QuiltsSummary, quilts,
+};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
+use cento_report::format::{counted, number, part_of, percent, plural, quoted, spelled};
+use cento_report::{Drawing, Excerpt, Headline, ReportCell, ReportTable, Section, Suggestion};
 use serde_json::{Value, json};
 
+use super::columns;
 use super::excerpt::excerpts;
-use crate::analysis::{Analysis, Command, Told, parameters};
+use crate::analysis::{Analysis, CommandLine, SectionInput, parse_parameters};
 use crate::profile::Profile;
-use crate::rows::{Row, for_each, largest_by};
-use crate::section::{Cell, Drawing, Excerpt, Headline, Next, Section, Table};
-use crate::words::{counted, number, part_of, percent, quoted};
+use crate::select::largest_by;
 
-/// Pages that are shown with their words.
-const SHOWN: usize = 5;
+/// Pages that are shown as excerpts.
+const EXCERPTS: usize = 5;
 /// Bins of the histogram of patch fractions.
 const BINS: usize = 20;
 
 /// `cento quilts`.
 pub struct Quilts;
 
-/// The parameters for a corpus.
+/// Returns the parameters for a corpus, or the reason why it is unsuitable.
 pub(crate) fn plan(corpus: &Profile) -> std::result::Result<QuiltsParams, String> {
-    let usual = QuiltsParams::default();
-    corpus.needs_text(u64::from(usual.c) + 1)?;
-    // Where all pages are of one domain, no page of it would have a foreign source.
+    let default = QuiltsParams::default();
+    corpus.needs_text(u64::from(default.c) + 1)?;
+    // If all pages are in one domain, no page would have a source in another one.
     let foreign = match (corpus.with_host, corpus.domains, corpus.hosts) {
-        (0, _, _) => usual.foreign,
-        (_, 2.., _) => usual.foreign,
+        (0, _, _) => default.foreign,
+        (_, 2.., _) => default.foreign,
         (_, _, 2..) => Foreign::Host,
         _ => Foreign::None,
     };
     Ok(QuiltsParams {
         foreign,
-        // A scan looks for copies anyway, and five copies of a page would each be quilted from the
-        // other four.
+        // Each of five duplicates would be a quilt of the other four. A scan finds duplicates
+        // anyway.
         collapse: true,
-        // Long pages have a phrase or two of everybody: a source that gave less than a fiftieth is
-        // chance.
+        // Long pages share a stock phrase or two with many others. A source that adds less than 2 %
+        // is chance.
         min_share: 0.02,
-        ..usual
+        ..default
     })
 }
 
@@ -56,7 +59,7 @@ impl Analysis for Quilts {
     }
 
     fn question(&self) -> &'static str {
-        "Which pages are stitched together from patches of others, and whose patches are they?"
+        "Which pages are stitched together from passages of other pages, and of which?"
     }
 
     fn weight(&self) -> u32 {
@@ -67,55 +70,52 @@ impl Analysis for Quilts {
         plan(corpus).map(|params| json!(params))
     }
 
-    fn run(&self, source: &Arc<Source>, asked: &Value, workplace: &Workplace) -> Result<Findings> {
-        quilts(source, &parameters(asked)?, workplace)
+    fn run(
+        &self,
+        source: &Arc<CorpusPages>,
+        parameters: &Value,
+        workplace: &Workplace,
+    ) -> Result<Findings> {
+        quilts(source, &parse_parameters(parameters)?, workplace)
     }
 
-    fn command(&self, corpus: &str, asked: &Value) -> String {
-        let usual = QuiltsParams::default();
-        let asked: QuiltsParams = parameters(asked).unwrap_or_else(|_| usual.clone());
-        command(corpus, &asked)
+    fn command(&self, corpus: &str, parameters: &Value) -> String {
+        command(corpus, &parse_parameters(parameters).unwrap_or_default())
     }
 
     fn figures(&self, findings: &Findings) -> Result<Vec<Drawing>> {
-        let asked: QuiltsParams = parameters(&findings.record.parameters)?;
+        let params: QuiltsParams = parse_parameters(&findings.record.parameters)?;
         let mut fractions = Bins::new(BINS);
         let mut sources: BTreeMap<u64, u64> = BTreeMap::new();
-        for_each(
-            findings,
-            "quilts",
-            ["patch_grams", "grams", "sources"],
-            |[patch, grams, count]| {
-                fractions.add(patch as u64, grams as u64);
-                *sources.entry(count as u64).or_default() += 1;
-            },
-        )?;
+        for quilt in findings.rows(QUILTS_TABLE)? {
+            let quilt = quilt?;
+            fractions.add(quilt.patch_grams, quilt.grams);
+            *sources.entry(quilt.sources).or_default() += 1;
+        }
         let fractions = Figure::new(
-            "How much of a quilt is patches?",
+            "How much of a quilt consists of patches?",
             Axis::linear("Patch fraction")
-                .format(Format::Share)
+                .format(NumberFormat::Share)
                 .covering(0.0)
                 .covering(1.0),
-            Axis::linear("Quilted pages")
-                .format(Format::Count)
-                .covering(0.0),
+            Axis::linear("Quilts").format(NumberFormat::Count).covering(0.0),
         )
-        .caption("The share of a page's distinct grams that are on a few other pages too.")
-        .series(fractions.series("pages"))
+        .caption("The patch fraction is the share of a page's distinct grams that a few other pages have too.")
+        .series(fractions.series("quilts"))
         .rule(Rule::vertical(
-            asked.theta,
-            format!("quilted from {} up", asked.theta),
+            params.theta,
+            format!("quilts: {} or more", params.theta),
         ));
         let sources = Figure::new(
             "How many sources does a quilt have?",
-            Axis::log10("Sources that cover the patches").format(Format::Count),
-            Axis::log10("Quilted pages").format(Format::Count),
+            Axis::log10("Sources that cover the patches").format(NumberFormat::Count),
+            Axis::log10("Quilts").format(NumberFormat::Count),
         )
-        .caption("Each dot is a number of pages whose patches so many other pages cover, taken greedily.")
+        .caption("Each dot shows how many quilts have a given number of sources. Sources are chosen greedily, the largest first.")
         .series(Series::new(
-            "pages",
+            "quilts",
             Mark::Points,
-            sources.iter().map(|(&count, &pages)| (count as f64, pages as f64)),
+            sources.iter().map(|(&count, &quilts)| (count as f64, quilts as f64)),
         ));
         Ok(vec![
             Drawing::new("patch-fractions", fractions),
@@ -123,259 +123,330 @@ impl Analysis for Quilts {
         ])
     }
 
-    fn tell(&self, told: &Told<'_>) -> Result<Section> {
-        let counts: QuiltsSummary = told.findings.summary()?;
-        let asked: QuiltsParams = parameters(&told.findings.record.parameters)?;
+    fn summarise(&self, input: &SectionInput<'_>) -> Result<Section> {
+        let summary: QuiltsSummary = input.findings.summary()?;
+        let params: QuiltsParams = parse_parameters(&input.findings.record.parameters)?;
+        let others = other_pages(&params, &summary);
         let mut section = Section::default();
-        let whose = match asked.foreign {
-            Foreign::Host => "pages of other hosts",
-            Foreign::Domain if counts.of_no_server < counts.pages => "pages of other domains",
-            Foreign::Ip => "pages of other servers",
-            _ => "other pages",
-        };
-        let share = match asked.theta {
-            0.5 => "half".to_owned(),
-            theta => format!("a share of {theta}"),
-        };
-        let definition = format!(
-            "{share} of their {}-grams or more are on 2 to {} pages, and covering these takes {} {whose} or more{}",
-            asked.k,
-            asked.m,
-            asked.c,
-            match asked.min_share {
-                0.0 => String::new(),
-                share => format!(
-                    ", not counting any that adds less than {} of them",
-                    percent(share)
-                ),
-            }
-        );
-        let aside = match asked.collapse {
-            true => ", copies and near-copies left out,",
-            false => "",
-        };
+        section.headlines.push(Headline::new(
+            number(summary.quilts),
+            plural(summary.quilts, "quilt", "quilts"),
+        ));
         section
-            .headlines
-            .push(Headline::new(number(counts.quilts), "quilted pages"));
-        if counts.quilts == 0 {
-            section.sentences.push(format!(
-                "No page of {}{aside} is quilted: {}.",
-                number(counts.pages),
-                match counts.patchy {
-                    0 if counts.patch_grams == 0 => format!(
-                        "no {}-gram is on several pages and on no more than {}",
-                        asked.k, asked.m
-                    ),
-                    0 => format!(
-                        "in none, {share} or more of the {}-grams are on 2 to {} pages",
-                        asked.k, asked.m
-                    ),
-                    patchy => format!(
-                        "{} enough such grams, but fewer than {} {whose} cover them",
-                        match patchy {
-                            1 => "1 page has".to_owned(),
-                            some => format!("{} have", number(some)),
-                        },
-                        asked.c
-                    ),
-                }
-            ));
-            section.next.push(Next {
-                command: format!("{} -t 0.3 -c 2", command(told.corpus, &asked)),
-                why: "look for pages with fewer patches, from fewer sources".to_owned(),
+            .sentences
+            .push(count_sentence(&summary, &params, others));
+        section.notes.push(definition(&params, others));
+        if summary.quilts == 0 {
+            section.suggestions.push(Suggestion {
+                command: format!("{} -t 0.3 -c 2", command(input.corpus, &params)),
+                purpose: "search with a wider definition: fewer patches, fewer sources".to_owned(),
             });
             return Ok(section);
         }
-        section.sentences.push(format!(
-            "{} of {} pages ({}){aside} are quilts: {definition}.",
-            number(counts.quilts),
-            number(counts.pages),
-            part_of(counts.quilts, counts.pages)
-        ));
-        let top = most_quilted(told.findings, &asked, told.top.max(SHOWN))?;
-        let shown = top.get(..SHOWN.min(top.len())).unwrap_or_default();
-        section.excerpts = excerpts(told, &asked, whose, shown)?;
-        if let Some(page) = top.first() {
-            let chief = section
+        let most_quilted = most_quilted(input.findings, &params, input.top.max(EXCERPTS))?;
+        let shown = most_quilted.iter().take(EXCERPTS);
+        section.excerpts = excerpts(input, &params, others, shown)?;
+        if let Some(page) = most_quilted.first() {
+            let source = section
                 .excerpts
                 .first()
                 .and_then(|page| page.sources.first());
             section.sentences.push(format!(
-                "The most quilted is {}: {} of its {}-grams are also on {whose}, each on {} pages at most. It has {}{}.",
-                told.short(page.word("page")),
-                percent(foreign_fraction(page, &asked)),
-                asked.k,
-                asked.m,
-                counted(page.count("sources"), "source", "sources"),
-                chief.map_or(String::new(), |chief| format!(
-                    ", and shares most with {}",
-                    told.short(&chief.source)
+                "The most quilted page is {}: {} of its text is also on {others}. It has {}{}.",
+                input.short(&page.page),
+                percent(foreign_fraction(page, &params)),
+                counted(page.sources, "source", "sources"),
+                source.map_or(String::new(), |source| format!(
+                    " and shares the most with {}",
+                    input.short(&source.address)
                 ))
             ));
         }
-        section.sentences.push(dates(&counts));
-        if counts.first_quilts > 0 {
+        section.sentences.push(dates(&summary));
+        if summary.first_quilts > 0 {
             section.sentences.push(format!(
-                "By their dates, {} of the quilts had more than half of the {}-grams that they share before all other pages.",
-                number(counts.first_quilts),
-                asked.k
+                "By date, {} had more than half of {} shared text before all other pages.",
+                counted(summary.first_quilts, "quilt", "quilts"),
+                plural(summary.first_quilts, "its", "their"),
             ));
         }
-        section.sentences.push(match counts.attributed_quilts {
+        section.sentences.push(match summary.attributed_quilts {
             0 => format!(
-                "None of the quilts links to {whose} that have half of what it shares with these, or to their domains."
+                "No quilt links to {others}, or to their domains, for at least half of the text \
+                 that it shares with them."
             ),
             some => format!(
-                "{} of the quilts {} to {whose} that have half or more of what they share with these, or to their domains.",
-                number(some),
-                if some == 1 { "links" } else { "link" }
+                "{} {} to {others}, or to their domains, for at least half of the text that {} \
+                 with them.",
+                counted(some, "quilt", "quilts"),
+                plural(some, "links", "link"),
+                plural(some, "it shares", "they share"),
             ),
         });
-        section.tables.push(table(&top, &counts, &asked, told.top));
+        section
+            .tables
+            .push(table(&most_quilted, &summary, &params, input.top));
         section.tables.push(sources_table(&section.excerpts));
-        section.next = vec![
-                    Next {
-                        command: format!("{} --out quilts.csv", command(told.corpus, &asked)),
-                        why: "list all quilts; patches.parquet beside the findings has every source and place".to_owned(),
-                    },
-                    Next {
-                command: format!(
-                    "{} --min-share 0.1",
-                    command(
-                        told.corpus,
-                        &QuiltsParams {
-                            min_share: QuiltsParams::default().min_share,
-                            ..asked
-                        }
-                    )
-                ),
-                        why: "count only sources that add a tenth or more".to_owned(),
-                    },
-                    Next {
-                        command: format!(
-                            "cento quilts {} --sweep theta=0.4..1.0 --sweep c=2..10 --figures figures/",
-                            quoted(told.corpus)
-                        ),
-                        why: "see how the number of quilts depends on the definition".to_owned(),
-                    },
-                ];
+        section.suggestions = suggestions(input.corpus, params);
         Ok(section)
     }
 }
 
-fn command(corpus: &str, asked: &QuiltsParams) -> String {
-    let usual = QuiltsParams::default();
-    Command::new("quilts", corpus)
-        .option("-k", &asked.k, &usual.k)
-        .option("-m", &asked.m, &usual.m)
-        .option("-c", &asked.c, &usual.c)
-        .option("-t", &asked.theta, &usual.theta)
-        .option("--foreign", &asked.foreign, &usual.foreign)
-        .option("--min-share", &asked.min_share, &usual.min_share)
-        .flag("--collapse", asked.collapse)
-        .end()
+/// Names the pages that count as sources.
+fn other_pages(params: &QuiltsParams, summary: &QuiltsSummary) -> &'static str {
+    match params.foreign {
+        Foreign::Host => "pages of other hosts",
+        Foreign::Domain if summary.of_no_server < summary.pages => "pages of other domains",
+        Foreign::Ip => "pages of other servers",
+        _ => "other pages",
+    }
 }
 
-/// What the dates say about who had the shared words first: no more than that, and nothing where
-/// they are not known.
-fn dates(counts: &QuiltsSummary) -> String {
-    let (earlier, later) = (counts.earlier_sources, counts.later_sources);
-    if earlier + later + counts.same_dates == 0 {
-        return "Which page had the shared words first is not known: the pages have no dates."
+/// Returns the minimum patch fraction in words.
+fn least_share(theta: f64) -> String {
+    match theta {
+        0.5 => "half".to_owned(),
+        theta => percent(theta),
+    }
+}
+
+fn count_sentence(summary: &QuiltsSummary, params: &QuiltsParams, others: &str) -> String {
+    let share = least_share(params.theta);
+    let (k, m) = (params.k, params.m);
+    if summary.quilts > 0 {
+        let excluded = match params.collapse {
+            true => ", duplicates excluded",
+            false => "",
+        };
+        return format!(
+            "{} of {} pages ({}{excluded}) {}: at least {share} of {} text is shared with {} or \
+             more {others}.",
+            number(summary.quilts),
+            number(summary.pages),
+            part_of(summary.quilts, summary.pages),
+            plural(summary.quilts, "is a quilt", "are quilts"),
+            plural(summary.quilts, "its", "their"),
+            spelled(params.c.into()),
+        );
+    }
+    let excluded = match params.collapse {
+        true => " (duplicates excluded)",
+        false => "",
+    };
+    format!(
+        "There are no quilts among {}{excluded}: {}.",
+        counted(summary.pages, "page", "pages"),
+        match summary.patchy {
+            0 if summary.patch_grams == 0 => format!("no {k}-gram is on 2 to {m} pages"),
+            0 => format!("on every page, less than {share} of the {k}-grams are on 2 to {m} pages"),
+            patchy => format!(
+                "{} enough {k}-grams that are on 2 to {m} pages, but fewer than {} {others} cover \
+                 them",
+                match patchy {
+                    1 => "1 page has".to_owned(),
+                    some => format!("{} pages have", number(some)),
+                },
+                spelled(params.c.into())
+            ),
+        }
+    )
+}
+
+/// The definition of a quilt, as a footnote.
+fn definition(params: &QuiltsParams, others: &str) -> String {
+    let min_share = match params.min_share {
+        0.0 => String::new(),
+        share => format!(
+            " Pages that add less than {} of these are not counted.",
+            percent(share)
+        ),
+    };
+    format!(
+        "A page is a quilt if at least {} of its distinct {k}-grams (runs of {k} words) are on 2 \
+         to {} pages, and if it takes {} or more {others}, chosen greedily, to cover these.{min_share}",
+        least_share(params.theta),
+        params.m,
+        spelled(params.c.into()),
+        k = params.k,
+    )
+}
+
+fn suggestions(corpus: &str, params: QuiltsParams) -> Vec<Suggestion> {
+    vec![
+        Suggestion {
+            command: format!("{} --out quilts.csv", command(corpus, &params)),
+            purpose: "list all quilts (patches.parquet in the results has every source and its \
+                      positions)"
+                .to_owned(),
+        },
+        Suggestion {
+            command: format!(
+                "{} --min-share 0.1",
+                command(
+                    corpus,
+                    &QuiltsParams {
+                        min_share: QuiltsParams::default().min_share,
+                        ..params
+                    }
+                )
+            ),
+            purpose: "count only sources that add at least a tenth of the shared text".to_owned(),
+        },
+        Suggestion {
+            command: format!(
+                "cento quilts {} --sweep theta=0.4..1.0 --sweep c=2..10 --figures figures/",
+                quoted(corpus)
+            ),
+            purpose: "see how the number of quilts depends on the definition".to_owned(),
+        },
+    ]
+}
+
+fn command(corpus: &str, params: &QuiltsParams) -> String {
+    let default = QuiltsParams::default();
+    CommandLine::new("quilts", corpus)
+        .option("-k", &params.k, &default.k)
+        .option("-m", &params.m, &default.m)
+        .option("-c", &params.c, &default.c)
+        .option("-t", &params.theta, &default.theta)
+        .option("--foreign", &params.foreign, &default.foreign)
+        .option("--min-share", &params.min_share, &default.min_share)
+        .flag("--collapse", params.collapse)
+        .finish()
+}
+
+/// Says which pages are dated earlier, as evidence of who had the shared text first.
+fn dates(summary: &QuiltsSummary) -> String {
+    let (earlier, later) = (summary.earlier_sources, summary.later_sources);
+    if earlier + later + summary.same_dates == 0 {
+        return "Which pages had the shared text first is unknown, because dates are missing."
             .to_owned();
     }
-    let unknown = counts.patches.saturating_sub(earlier + later);
+    let unknown = summary.patches.saturating_sub(earlier + later);
     let mut text = format!(
-        "Of {} of quilts, {} dated earlier than the quilt, and {} later",
-        counted(counts.patches, "source", "sources"),
-        match earlier {
-            1 => "1 is".to_owned(),
-            some => format!("{} are", number(some)),
-        },
+        "Dates of {}: {} earlier than the quilt, {} later",
+        counted(summary.patches, "source", "sources"),
+        number(earlier),
         number(later)
     );
     if unknown > 0 {
-        text.push_str(&format!(
-            "; for the other {} the dates are missing or the same",
-            number(unknown)
-        ));
+        text.push_str(&format!(", {} equal or unknown", number(unknown)));
     }
     text.push('.');
     text
 }
 
-/// How much of a page is patches that could be from a source: those that only pages of its own
-/// server have could not.
-pub(super) fn foreign_fraction(page: &Row, asked: &QuiltsParams) -> f64 {
-    let share = match asked.foreign {
+/// Returns the share of a page that is also on pages that may be sources. Patches that only pages
+/// of the same server have do not count.
+pub(super) fn foreign_fraction(page: &QuiltRow, params: &QuiltsParams) -> f64 {
+    let share = match params.foreign {
         Foreign::None => 1.0,
-        _ => page.real("foreign_share"),
+        // Without it, all pages may be sources.
+        _ => page.foreign_share.unwrap_or(1.0),
     };
-    page.real("patch_fraction") * share
+    page.patch_fraction * share
 }
 
-fn most_quilted(findings: &Findings, asked: &QuiltsParams, most: usize) -> Result<Vec<Row>> {
-    let columns = ["patch_fraction", "foreign_share", "originality", "sources"];
-    let any = asked.foreign == Foreign::None;
-    // A page that had its words before all others is not what is looked for, however many have them
-    // now.
-    let key = |values: &[f64]| match values {
-        [fraction, share, originality, sources] => {
-            let foreign = fraction * if any { 1.0 } else { *share };
-            vec![foreign.min(1.0 - originality), *sources]
-        }
-        _ => Vec::new(),
+fn most_quilted(findings: &Findings, params: &QuiltsParams, most: usize) -> Result<Vec<QuiltRow>> {
+    // A page that had its text before all others ranks low, however many pages have it now.
+    let key = |page: &QuiltRow| {
+        let fraction = foreign_fraction(page, params);
+        (fraction.min(1.0 - page.originality), page.sources)
     };
-    largest_by(findings, "quilts", &columns, key, most)
+    largest_by(findings.rows(QUILTS_TABLE)?, key, most)
 }
 
-/// With which pages the most quilted ones share their patches, the largest two of each.
-fn sources_table(excerpts: &[Excerpt]) -> Table {
-    let columns = ["page", "source", "what they share"];
+/// The two largest sources of each of the most quilted pages.
+fn sources_table(excerpts: &[Excerpt]) -> ReportTable {
     let rows = excerpts.iter().flat_map(|excerpt| {
-        excerpt.sources.iter().take(2).map(|origin| {
+        excerpt.sources.iter().take(2).map(|source| {
             vec![
-                Cell::Address(excerpt.page.clone()),
-                Cell::Address(origin.source.clone()),
-                Cell::Text(origin.about.clone()),
+                ReportCell::Address(excerpt.page.clone()),
+                ReportCell::Address(source.address.clone()),
+                ReportCell::Text(source.about.clone()),
             ]
         })
     });
-    Table {
-        title: "their largest sources".to_owned(),
-        columns: columns.map(str::to_owned).to_vec(),
+    ReportTable {
+        title: "largest sources of these pages".to_owned(),
+        columns: columns(["page", "source", "shared text"]),
         rows: rows.collect(),
         more: 0,
     }
 }
 
-fn table(rows: &[Row], counts: &QuiltsSummary, asked: &QuiltsParams, top: usize) -> Table {
-    let rows = rows.get(..top.min(rows.len())).unwrap_or_default();
-    Table {
+fn table(
+    quilts: &[QuiltRow],
+    summary: &QuiltsSummary,
+    params: &QuiltsParams,
+    top: usize,
+) -> ReportTable {
+    let quilts = quilts.get(..top.min(quilts.len())).unwrap_or_default();
+    ReportTable {
         title: "most quilted pages".to_owned(),
-        columns: [
+        columns: columns([
             "page",
             "shared",
             "patches",
             "sources",
             "attributed",
             "original",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
-        more: counts.quilts.saturating_sub(rows.len() as u64),
-        rows: rows
+        ]),
+        more: summary.quilts.saturating_sub(quilts.len() as u64),
+        rows: quilts
             .iter()
-            .map(|row| {
+            .map(|quilt| {
                 vec![
-                    Cell::Address(row.word("page").to_owned()),
-                    Cell::Share(foreign_fraction(row, asked)),
-                    Cell::Share(row.real("patch_fraction")),
-                    Cell::Count(row.count("sources")),
-                    Cell::Share(row.real("attributed_share")),
-                    Cell::Share(row.real("originality")),
+                    ReportCell::Address(quilt.page.clone()),
+                    ReportCell::Share(foreign_fraction(quilt, params)),
+                    ReportCell::Share(quilt.patch_fraction),
+                    ReportCell::Count(quilt.sources),
+                    ReportCell::Share(quilt.attributed_share),
+                    ReportCell::Share(quilt.originality),
                 ]
             })
             .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(quilts: u64, pages: u64) -> QuiltsSummary {
+        QuiltsSummary {
+            quilts,
+            pages,
+            ..QuiltsSummary::default()
+        }
+    }
+
+    #[test]
+    fn quilts_are_counted_in_plain_words() {
+        let params = QuiltsParams::default();
+        let sentence =
+            |quilts, pages| count_sentence(&summary(quilts, pages), &params, "other pages");
+        assert_eq!(
+            sentence(3, 12),
+            "3 of 12 pages (25.0 %) are quilts: at least half of their text is shared with four or \
+             more other pages."
+        );
+        assert!(sentence(1, 12).contains("1 of 12 pages (8.3 %) is a quilt: at least half of its"));
+        assert!(sentence(0, 1).starts_with("There are no quilts among 1 page: no 5-gram is on 2"));
+    }
+
+    #[test]
+    fn dates_are_reported_only_as_far_as_they_are_known() {
+        assert!(dates(&summary(1, 1)).contains("unknown"));
+        let dated = QuiltsSummary {
+            patches: 4,
+            earlier_sources: 1,
+            later_sources: 2,
+            ..summary(1, 1)
+        };
+        assert_eq!(
+            dates(&dated),
+            "Dates of 4 sources: 1 earlier than the quilt, 2 later, 1 equal or unknown."
+        );
     }
 }

@@ -1,39 +1,39 @@
-//! How often pages are replicated, told: figure 1 and the savings of Shivakumar & Garcia-Molina
-//! 1998.
+//! Replication of pages: figure 1 and the crawl savings of Shivakumar & Garcia-Molina 1998.
 
 use std::sync::Arc;
 
-use cento_figure::{Axis, Figure, Format, Series};
+use cento_figure::{Axis, Figure, NumberFormat, Series};
 use cento_find::overlap::{
     COLLECTIONS, PAGE_BYTES, REPLICATION, ReplicasRow, ReplicationSummary, replication,
 };
-use cento_find::{Findings, Result, Source, Workplace};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
+use cento_report::format::{counted, number, percent, plural, quoted, size};
+use cento_report::{Drawing, Headline, ReportCell, ReportTable, Section, Suggestion};
 use serde_json::Value;
 
-use crate::analysis::{Analysis, Command, Told};
+use super::columns;
+use crate::analysis::{Analysis, CommandLine, SectionInput};
 use crate::profile::Profile;
-use crate::rows::first;
-use crate::section::{Cell, Drawing, Headline, Next, Section, Table};
-use crate::words::{counted, number, percent, quoted, size};
+use crate::select::first;
 
-/// With more pages than this a scan leaves the analysis to who asks for it, for it holds some bytes
-/// of each in memory.
-const MOST_PAGES: u64 = 20_000_000;
+/// A scan skips the analysis above this number of pages, because it keeps some bytes of each
+/// page in memory.
+const MAX_PAGES: u64 = 20_000_000;
 
 /// `cento overlap --replication`.
 pub struct Replication;
 
-/// What a notion of a replica is called where people read it.
+/// Returns the display name of a definition of a replica.
 pub fn notion(name: &str) -> &str {
     match name {
-        "exact" => "same text",
+        "exact" => "identical text",
         "lines:4" => "four lines",
         "lines:2" => "two lines",
         other => other,
     }
 }
 
-/// How many replicas a bar is about.
+/// Returns the label of a bar: its range of numbers of replicas.
 pub fn bar(row: &ReplicasRow) -> String {
     let from = number(u64::from(row.from));
     match row.to {
@@ -43,7 +43,7 @@ pub fn bar(row: &ReplicasRow) -> String {
     }
 }
 
-/// The bars of each notion, in order.
+/// Returns the bars of each definition, in order.
 pub fn by_notion(summary: &ReplicationSummary) -> impl Iterator<Item = &[ReplicasRow]> {
     summary
         .replicas
@@ -60,7 +60,7 @@ impl Analysis for Replication {
     }
 
     fn question(&self) -> &'static str {
-        "How often is a page replicated, and what would a crawl without replicas save?"
+        "How often are pages replicated, and how much would a crawl save by skipping replicas?"
     }
 
     fn weight(&self) -> u32 {
@@ -69,23 +69,24 @@ impl Analysis for Replication {
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {
         corpus.needs_text(2)?;
-        if corpus.pages > MOST_PAGES {
+        if corpus.pages > MAX_PAGES {
             return Err(format!(
-                "it holds {PAGE_BYTES} bytes for each page in memory, and there are {} pages; `--only {REPLICATION}` asks for it all the same",
+                "it needs {PAGE_BYTES} bytes of memory per page, and there are {} pages; \
+                 `cento overlap --replication` runs it nevertheless",
                 number(corpus.pages)
             ));
         }
         Ok(Value::Null)
     }
 
-    fn run(&self, source: &Arc<Source>, _: &Value, workplace: &Workplace) -> Result<Findings> {
+    fn run(&self, source: &Arc<CorpusPages>, _: &Value, workplace: &Workplace) -> Result<Findings> {
         replication(source, workplace)
     }
 
     fn command(&self, corpus: &str, _: &Value) -> String {
-        Command::new("overlap", corpus)
+        CommandLine::new("overlap", corpus)
             .flag("--replication", true)
-            .end()
+            .finish()
     }
 
     fn figures(&self, findings: &Findings) -> Result<Vec<Drawing>> {
@@ -96,82 +97,97 @@ impl Analysis for Replication {
         ])
     }
 
-    fn tell(&self, told: &Told<'_>) -> Result<Section> {
-        let summary: ReplicationSummary = told.findings.summary()?;
+    fn summarise(&self, input: &SectionInput<'_>) -> Result<Section> {
+        let summary: ReplicationSummary = input.findings.summary()?;
         let mut section = Section::default();
         if let Some(widest) = summary.savings.last() {
             section.headlines.push(Headline::new(
                 percent(widest.share_of_bytes),
-                "of the bytes are of replicas",
+                "of all bytes belong to replicas",
             ));
         }
-        let mut saved = 0;
-        for row in &summary.savings {
-            // A wider notion of a replica that finds no more of them is no news.
-            if row.saved_pages == saved {
-                continue;
-            }
-            saved = row.saved_pages;
-            let what = match row.notion.as_str() {
-                "exact" => "pages whose text it has",
-                "lines:4" => "pages that share 15 chunks of four lines with one it has",
-                "lines:2" => "pages that share 25 chunks of two lines with one it has",
-                other => other,
-            };
-            let at_least = if summary.beyond > 0 && row.notion != "exact" {
-                " at least"
-            } else {
-                ""
-            };
-            section.sentences.push(format!(
-                "A crawl that skips {what} saves{at_least} {} ({}) and {} ({}).",
-                counted(row.saved_pages, "page", "pages"),
-                percent(row.share),
-                size(row.saved_bytes),
-                percent(row.share_of_bytes)
-            ));
-        }
-        if saved == 0 && summary.beyond == 0 {
-            let none = "No page has the text of another, or 15 chunks of four lines or 25 of two lines in common with one: \
-                        by these notions of a replica, a crawl could skip none.";
-            section.sentences.push(none.to_owned());
-        }
+        section.sentences = savings(&summary);
         section.sentences.extend(bounded(&summary));
         if summary.collections > 0 {
-            let rows = first(told.findings, COLLECTIONS, told.top)?;
-            section.tables.push(Table {
+            let rows = first(input.findings.rows(COLLECTIONS)?, input.top)?;
+            section.tables.push(ReportTable {
                 title: "collections on several servers".to_owned(),
-                columns: ["collection", "servers", "pages", "replicas"]
-                    .map(str::to_owned)
-                    .to_vec(),
+                columns: columns(["collection", "servers", "pages", "replicas"]),
                 more: summary.collections.saturating_sub(rows.len() as u64),
                 rows: rows
-                    .iter()
+                    .into_iter()
                     .map(|row| {
-                        let mut cells = vec![Cell::Address(row.word("collection").to_owned())];
-                        let names = ["servers", "pages", "replicas"];
-                        cells.extend(names.map(|name| Cell::Count(row.count(name))));
-                        cells
+                        vec![
+                            ReportCell::Address(row.collection),
+                            ReportCell::Count(row.servers.into()),
+                            ReportCell::Count(row.pages.into()),
+                            ReportCell::Count(row.replicas.into()),
+                        ]
                     })
                     .collect(),
             });
         }
-        section.next.push(Next {
-            command: format!("cento overlap {}", quoted(told.corpus)),
-            why: "see which pages share chunks, pair by pair".to_owned(),
+        section.suggestions.push(Suggestion {
+            command: format!("cento overlap {}", quoted(input.corpus)),
+            purpose: "list the pairs of pages that share chunks".to_owned(),
         });
         Ok(section)
     }
 }
 
-/// What was not compared, if anything was not.
+/// Says how much a crawl saves, by definition of a replica.
+fn savings(summary: &ReplicationSummary) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let mut saved = 0;
+    for row in &summary.savings {
+        // A wider definition that finds no more replicas is not worth a sentence.
+        if row.saved_pages == saved {
+            continue;
+        }
+        saved = row.saved_pages;
+        let replicas = match row.notion.as_str() {
+            "exact" => "whose text is identical to that of an earlier page",
+            "lines:4" => "that share at least 15 chunks of four lines with an earlier page",
+            "lines:2" => "that share at least 25 chunks of two lines with an earlier page",
+            other => other,
+        };
+        let at_least = match row.notion.as_str() {
+            "exact" => "",
+            _ if summary.beyond > 0 => " at least",
+            _ => "",
+        };
+        sentences.push(format!(
+            "A crawl that skips pages {replicas} saves{at_least} {} ({}) and {} ({}).",
+            counted(row.saved_pages, "page", "pages"),
+            percent(row.share),
+            size(row.saved_bytes),
+            percent(row.share_of_bytes)
+        ));
+    }
+    if saved == 0 && summary.beyond == 0 {
+        sentences.push(
+            "There are no replicas: no two pages have identical text, share at least 15 chunks of \
+             four lines, or share at least 25 chunks of two lines."
+                .to_owned(),
+        );
+    }
+    sentences
+}
+
+/// Says which numbers are lower bounds, if any are.
 pub fn bounded(summary: &ReplicationSummary) -> Option<String> {
     (summary.beyond > 0).then(|| {
         format!(
-            "{} of {} pages have very common chunks in too many combinations to compare all of them: for these, the numbers of replicas and \
-             the savings are lower bounds.",
+            "{} of {} share{} very common chunks in too many combinations to compare all of them: \
+             for {}, the numbers of replicas and the savings are lower bounds.",
             number(summary.beyond),
-            number(summary.savings.first().map_or(0, |row| row.pages)),
+            counted(
+                summary.savings.first().map_or(0, |row| row.pages),
+                "page",
+                "pages"
+            ),
+            plural(summary.beyond, "s", ""),
+            plural(summary.beyond, "it", "these"),
         )
     })
 }
@@ -185,12 +201,14 @@ fn replicas_figure(summary: &ReplicationSummary) -> Figure {
         .collect();
     let figure = Figure::new(
         "How often are pages replicated?",
-        Axis::of_categories("Replicas, the page itself among them", bars),
-        Axis::linear("Pages").format(Format::Share).covering(0.0),
+        Axis::of_categories("Replicas, including the page itself", bars),
+        Axis::linear("Pages")
+            .format(NumberFormat::Share)
+            .covering(0.0),
     )
     .caption(
-        "A replica has the same text, or at least 15 chunks of four lines in common, or 25 of two. \
-         After figure 1 of Shivakumar & Garcia-Molina 1998.",
+        "A replica has identical text, or shares at least 15 chunks of four lines, or at least 25 \
+         chunks of two lines. After figure 1 of Shivakumar & Garcia-Molina 1998.",
     );
     by_notion(summary).fold(figure, |figure, rows| {
         let name = rows.first().map_or("", |row| notion(&row.notion));
@@ -201,11 +219,22 @@ fn replicas_figure(summary: &ReplicationSummary) -> Figure {
 fn savings_figure(summary: &ReplicationSummary) -> Figure {
     let notions = summary.savings.iter().map(|row| notion(&row.notion));
     Figure::new(
-        "What does a crawl without replicas save?",
-        Axis::of_categories("What counts as a replica", notions),
-        Axis::linear("Saved").format(Format::Share).covering(0.0),
+        "How much does a crawl save by skipping replicas?",
+        Axis::of_categories("Definition of a replica", notions),
+        Axis::linear("Saved")
+            .format(NumberFormat::Share)
+            .covering(0.0),
     )
-    .caption("Pages are visited in the order of their dates, then of the corpus; each that is a replica of a visited one is skipped.")
-    .series(Series::columns("pages", summary.savings.iter().map(|row| row.share)))
-    .series(Series::columns("bytes", summary.savings.iter().map(|row| row.share_of_bytes)))
+    .caption(
+        "Pages are visited by date, then in the order of the corpus. A replica of a page that was \
+         already visited is skipped.",
+    )
+    .series(Series::columns(
+        "pages",
+        summary.savings.iter().map(|row| row.share),
+    ))
+    .series(Series::columns(
+        "bytes",
+        summary.savings.iter().map(|row| row.share_of_bytes),
+    ))
 }

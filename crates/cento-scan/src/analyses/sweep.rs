@@ -1,29 +1,29 @@
-//! Sweeps over the definition of a quilt, told: table 1 and figure 3 of Najork 2012.
+//! Sweeps over the definition of a quilt: table 1 and figure 3 of Najork 2012.
 
 use std::sync::Arc;
 
-use cento_figure::{Axis, Figure, Format, Mark, Series};
-use cento_find::quilts::{QuiltsParams, SWEEP, Sweep, sweep};
-use cento_find::{Findings, Result, Source, Workplace};
+use cento_figure::{Axis, Figure, Mark, NumberFormat, Series};
+use cento_find::quilts::{QuiltsParams, SWEEP, SWEEP_TABLE, Sweep, SweepRow, sweep};
+use cento_find::{CorpusPages, Findings, Result, Workplace};
+use cento_report::format::counted;
+use cento_report::{Drawing, ReportCell, ReportTable, Section};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::quilts;
-use crate::analysis::{Analysis, Command, Told, parameters};
+use super::{columns, quilts};
+use crate::analysis::{Analysis, CommandLine, SectionInput, parse_parameters};
 use crate::profile::Profile;
-use crate::rows::{Row, first};
-use crate::section::{Cell, Drawing, Section, Table};
-use crate::words::counted;
+use crate::select::first;
 
-/// Rows that a sweep has at most.
-const MOST_ROWS: usize = 1_000;
+/// The maximum number of rows of a sweep.
+const MAX_ROWS: usize = 1_000;
 
 /// `cento quilts --sweep`.
 pub struct Sweeps;
 
-/// What was asked: the names are those that `run.json` has.
+/// The parameters of a sweep, as in `run.json`.
 #[derive(Deserialize)]
-struct Asked {
+struct SweepSettings {
     pivot: QuiltsParams,
     sweeps: Vec<Sweep>,
 }
@@ -38,12 +38,12 @@ impl Analysis for Sweeps {
     }
 
     fn question(&self) -> &'static str {
-        "How does the number of quilts depend on what is called a quilt?"
+        "How does the number of quilts depend on the definition of a quilt?"
     }
 
-    fn usual(&self) -> bool {
-        // It takes as long as the quilts themselves, and tells about the definition rather than
-        // about the corpus.
+    fn by_default(&self) -> bool {
+        // It takes as long as the quilts themselves, and says more about the definition than about
+        // the corpus.
         false
     }
 
@@ -61,85 +61,76 @@ impl Analysis for Sweeps {
         Ok(json!({ "pivot": pivot, "sweeps": sweeps }))
     }
 
-    fn run(&self, source: &Arc<Source>, asked: &Value, workplace: &Workplace) -> Result<Findings> {
-        let asked: Asked = parameters(asked)?;
-        sweep(source, &asked.pivot, &asked.sweeps, workplace)
+    fn run(
+        &self,
+        source: &Arc<CorpusPages>,
+        parameters: &Value,
+        workplace: &Workplace,
+    ) -> Result<Findings> {
+        let settings: SweepSettings = parse_parameters(parameters)?;
+        sweep(source, &settings.pivot, &settings.sweeps, workplace)
     }
 
-    fn command(&self, corpus: &str, asked: &Value) -> String {
-        let Ok(asked) = parameters::<Asked>(asked) else {
-            return Command::new("quilts", corpus).end();
+    fn command(&self, corpus: &str, parameters: &Value) -> String {
+        let Ok(settings) = parse_parameters::<SweepSettings>(parameters) else {
+            return CommandLine::new("quilts", corpus).finish();
         };
-        let mut command = quilts::Quilts.command(corpus, &json!(asked.pivot));
-        for sweep in &asked.sweeps {
+        let mut command = quilts::Quilts.command(corpus, &json!(settings.pivot));
+        for sweep in &settings.sweeps {
             command.push_str(&format!(" --sweep {}={}", sweep.name(), values(sweep)));
         }
         command
     }
 
     fn figures(&self, findings: &Findings) -> Result<Vec<Drawing>> {
-        let asked: Asked = parameters(&findings.record.parameters)?;
-        let rows = first(findings, "sweep", MOST_ROWS)?;
-        let QuiltsParams { k, m, c, theta, .. } = asked.pivot;
-        let drawn = [
-            (
-                "k",
-                figure(
-                    &rows,
-                    "k",
-                    "words of a gram",
-                    f64::from(k),
-                    &format!("m = {m}, c = {c}, θ = {theta}"),
-                ),
-            ),
-            (
-                "m",
-                figure(
-                    &rows,
-                    "m",
-                    "most pages of a patch gram",
-                    f64::from(m),
-                    &format!("k = {k}, c = {c}, θ = {theta}"),
-                ),
-            ),
-            (
-                "c",
-                figure(
-                    &rows,
-                    "c",
-                    "fewest sources",
-                    f64::from(c),
-                    &format!("k = {k}, m = {m}, θ = {theta}"),
-                ),
-            ),
-            (
-                "theta",
-                figure(
-                    &rows,
-                    "theta",
-                    "least patch fraction",
-                    theta,
-                    &format!("k = {k}, m = {m}, c = {c}"),
-                ),
-            ),
+        let settings: SweepSettings = parse_parameters(&findings.record.parameters)?;
+        let rows = first(findings.rows(SWEEP_TABLE)?, MAX_ROWS)?;
+        let QuiltsParams { k, m, c, theta, .. } = settings.pivot;
+        let swept = [
+            Swept {
+                name: "k",
+                meaning: "words of a gram",
+                value: |row| row.k.into(),
+                pivot: k.into(),
+                fixed: format!("m = {m}, c = {c}, θ = {theta}"),
+            },
+            Swept {
+                name: "m",
+                meaning: "maximum number of pages of a patch gram",
+                value: |row| row.m.into(),
+                pivot: m.into(),
+                fixed: format!("k = {k}, c = {c}, θ = {theta}"),
+            },
+            Swept {
+                name: "c",
+                meaning: "minimum number of sources",
+                value: |row| row.c.into(),
+                pivot: c.into(),
+                fixed: format!("k = {k}, m = {m}, θ = {theta}"),
+            },
+            Swept {
+                name: "theta",
+                meaning: "minimum patch fraction",
+                value: |row| row.theta,
+                pivot: theta,
+                fixed: format!("k = {k}, m = {m}, c = {c}"),
+            },
         ];
-        let drawn = drawn.into_iter();
-        Ok(drawn
-            .filter_map(|(name, figure)| Some(Drawing::new(name, figure?)))
-            .collect())
+        let drawings = swept
+            .iter()
+            .filter_map(|swept| Some(Drawing::new(swept.name, swept.figure(&rows)?)));
+        Ok(drawings.collect())
     }
 
-    fn tell(&self, told: &Told<'_>) -> Result<Section> {
-        let rows = first(told.findings, "sweep", MOST_ROWS)?;
+    fn summarise(&self, input: &SectionInput<'_>) -> Result<Section> {
+        let rows = first(input.findings.rows(SWEEP_TABLE)?, MAX_ROWS)?;
         let sentence = format!(
-            "Quilts were counted by {}.",
+            "Quilts were counted for {}.",
             counted(rows.len() as u64, "definition", "definitions")
         );
-        let table = Table {
+        let table = ReportTable {
             title: "quilts by definition".to_owned(),
-            columns: ["sweep of", "k", "m", "c", "theta", "quilts", "sources"]
-                .map(str::to_owned)
-                .to_vec(),
+            columns: columns(["varied", "k", "m", "c", "theta", "quilts", "mean sources"]),
             more: 0,
             rows: rows.iter().map(cells).collect(),
         };
@@ -152,66 +143,74 @@ impl Analysis for Sweeps {
 }
 
 fn values(sweep: &Sweep) -> String {
-    let whole = |values: &[u32]| {
-        values
-            .iter()
-            .map(u32::to_string)
-            .collect::<Vec<_>>()
-            .join(",")
-    };
+    fn joined<T: ToString>(values: &[T]) -> String {
+        let values: Vec<String> = values.iter().map(T::to_string).collect();
+        values.join(",")
+    }
     match sweep {
-        Sweep::K(values) | Sweep::M(values) | Sweep::C(values) => whole(values),
-        Sweep::Theta(values) => values
-            .iter()
-            .map(f64::to_string)
-            .collect::<Vec<_>>()
-            .join(","),
+        Sweep::K(values) | Sweep::M(values) | Sweep::C(values) => joined(values),
+        Sweep::Theta(values) => joined(values),
     }
 }
 
-fn cells(row: &Row) -> Vec<Cell> {
-    let mut cells = vec![Cell::Text(row.word("swept").to_owned())];
-    cells.extend(["k", "m", "c"].map(|name| Cell::Count(row.count(name))));
-    cells.push(Cell::Text(row.real("theta").to_string()));
-    cells.push(Cell::Count(row.count("quilts")));
-    cells.push(match row.count("quilts") {
-        0 => Cell::Nothing,
-        _ => Cell::Number(row.real("sources")),
-    });
-    cells
+fn cells(row: &SweepRow) -> Vec<ReportCell> {
+    vec![
+        ReportCell::Text(row.swept.clone()),
+        ReportCell::Count(row.k.into()),
+        ReportCell::Count(row.m.into()),
+        ReportCell::Count(row.c.into()),
+        ReportCell::Text(row.theta.to_string()),
+        ReportCell::Count(row.quilts),
+        row.sources.map_or(ReportCell::Unknown, ReportCell::Number),
+    ]
 }
 
-/// The figure of one parameter, with a dot at each value that was counted and the pivot marked;
-/// nothing if it was not swept. The pivot comes last, so that it is drawn over the line.
-fn figure(rows: &[Row], name: &str, meaning: &str, pivot: f64, fixed: &str) -> Option<Figure> {
-    let swept = rows.iter().filter(|row| row.word("swept") == name);
-    let mut points: Vec<(f64, f64)> = swept
-        .map(|row| (row.real(name), row.real("quilts")))
-        .collect();
-    points.sort_by(|one, other| one.0.total_cmp(&other.0));
-    points.dedup();
-    if points.is_empty() {
-        return None;
+/// One parameter of the definition.
+struct Swept {
+    name: &'static str,
+    meaning: &'static str,
+    value: fn(&SweepRow) -> f64,
+    /// The value that the other sweeps use.
+    pivot: f64,
+    /// The values of the other parameters.
+    fixed: String,
+}
+
+impl Swept {
+    /// Draws the number of quilts by the parameter, if it was varied. The pivot comes last, so that
+    /// it is drawn over the line.
+    fn figure(&self, rows: &[SweepRow]) -> Option<Figure> {
+        let name = self.name;
+        let swept = rows.iter().filter(|row| row.swept == name);
+        let mut points: Vec<(f64, f64)> = swept
+            .map(|row| ((self.value)(row), row.quilts as f64))
+            .collect();
+        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        points.dedup();
+        if points.is_empty() {
+            return None;
+        }
+        let x = Axis::linear(format!("{name}: {}", self.meaning));
+        let x = if name == "theta" {
+            x
+        } else {
+            x.format(NumberFormat::Count)
+        };
+        let y = Axis::linear("Quilts")
+            .format(NumberFormat::Count)
+            .covering(0.0);
+        let at_pivot = points.iter().copied().filter(|point| point.0 == self.pivot);
+        let at_pivot: Vec<(f64, f64)> = at_pivot.collect();
+        let figure = Figure::new(format!("How many quilts are there, by {name}?"), x, y)
+            .caption(format!(
+                "Number of quilts for {}. The dots are counted values; the lines only connect them.",
+                self.fixed
+            ))
+            .series(Series::new("between", Mark::Line, points.clone()))
+            .series(Series::new("counted", Mark::Points, points));
+        Some(match at_pivot.is_empty() {
+            true => figure,
+            false => figure.series(Series::new("selected value", Mark::Points, at_pivot)),
+        })
     }
-    let x = Axis::linear(format!("{name}: {meaning}"));
-    let x = if name == "theta" {
-        x
-    } else {
-        x.format(Format::Count)
-    };
-    let y = Axis::linear("quilted pages")
-        .format(Format::Count)
-        .covering(0.0);
-    let at_pivot = points.iter().copied().filter(|point| point.0 == pivot);
-    let at_pivot: Vec<(f64, f64)> = at_pivot.collect();
-    let figure = Figure::new(format!("Quilted pages by {name}"), x, y)
-        .caption(format!(
-            "Pages that are quilted, for {fixed}. Dots are what was counted; lines only join them."
-        ))
-        .series(Series::new("between", Mark::Line, points.clone()))
-        .series(Series::new("counted", Mark::Points, points));
-    Some(match at_pivot.is_empty() {
-        true => figure,
-        false => figure.series(Series::new("what was asked for", Mark::Points, at_pivot)),
-    })
 }

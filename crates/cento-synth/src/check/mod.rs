@@ -1,10 +1,10 @@
-//! Proving that an index reproduces the truth: every record of a truth file against a corpus.
+//! Checking that an index agrees with the truth: every record of a truth file against a corpus.
 //!
-//! What the corpus says is taken from its tables alone; nothing is generated again. Texts are read
-//! by page id, grams and chunks are made of them anew, and every number that truth tells is
-//! compared. In memory are a few dozen bytes for each page of the corpus.
+//! Only the tables of the corpus are read; no page is generated again. Texts are read by page id,
+//! their grams and chunks are computed, and every number in the truth is compared. Memory is a few
+//! dozen bytes for each page of the corpus.
 
-mod facts;
+mod indexed_pages;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,40 +14,40 @@ use cento_store::{Corpus, Progress};
 use cento_text::content::Selection;
 
 use crate::error::{Error, Result};
-use crate::reading::{Reader, compare};
-use crate::tell::span_of;
-use crate::truth::{Likeness, QuiltSource, Record, Span, TruthReader, Why};
-use facts::{Fact, Facts};
+use crate::page_reader::{PageReader, compare};
+use crate::truth::{CopyReason, Likeness, QuiltSource, TextSpan, TruthReader, TruthRecord};
+use crate::truth_writer::span_of;
+use indexed_pages::{IndexedPage, IndexedPages};
 
-/// A check to make.
+/// A check of a corpus against the truth.
 pub struct Check<'a> {
     /// The corpus, indexed from the archives of a synthetic crawl.
     pub corpus: &'a Corpus,
-    /// The truth about them.
+    /// The truth file of the crawl.
     pub truth: PathBuf,
-    /// Who watches, and can stop it.
+    /// Counters to raise, and the switch that cancels the check.
     pub progress: &'a Progress,
 }
 
-/// What came of it.
+/// The outcome of a check.
 #[derive(Debug, Default)]
-pub struct Checked {
-    /// Records that hold, by type.
+pub struct CheckSummary {
+    /// The number of records that agree, by type.
     pub hold: BTreeMap<&'static str, u64>,
-    /// Records that do not, by type.
+    /// The number of records that do not agree, by type.
     pub fail: BTreeMap<&'static str, u64>,
-    /// What is wrong with the first of them.
+    /// Descriptions of the first of these.
     pub examples: Vec<String>,
 }
 
-/// Failures that are told in full.
+/// How many failures are described.
 const EXAMPLES: usize = 50;
 
-/// Texts that are kept at hand: the records of a quilt speak of a dozen pages in turn.
+/// The size of the cache of texts: the records of a quilt refer to a dozen pages in turn.
 const TEXTS: usize = 32;
 
-impl Checked {
-    /// Whether everything holds.
+impl CheckSummary {
+    /// Whether all records agree.
     pub fn is_sound(&self) -> bool {
         self.fail.is_empty()
     }
@@ -65,21 +65,21 @@ impl Checked {
     }
 }
 
-/// Where the truth about a corpus is: beside the folder of archives that it was made from.
+/// Finds the truth file of a corpus: next to the folder of archives that it was made from.
 pub fn truth_of(corpus: &Corpus) -> Result<PathBuf> {
     #[derive(serde::Deserialize)]
-    struct Input {
+    struct InputName {
         name: String,
     }
     for run in &corpus.manifest().runs {
         let path = corpus.path().join(&run.inputs.file);
         let list = std::fs::read_to_string(&path).map_err(|error| Error::io(&path, error))?;
         let first = list.lines().next().unwrap_or_default();
-        if let Ok(input) = serde_json::from_str::<Input>(first)
+        if let Ok(input) = serde_json::from_str::<InputName>(first)
             && let Some(folder) = Path::new(&input.name).parent()
         {
             for folder in [Some(folder), folder.parent()].into_iter().flatten() {
-                let truth = folder.join(crate::write::TRUTH);
+                let truth = folder.join(crate::synthesis::TRUTH);
                 if truth.is_file() {
                     return Ok(truth);
                 }
@@ -87,23 +87,23 @@ pub fn truth_of(corpus: &Corpus) -> Result<PathBuf> {
         }
     }
     Err(Error::NoTruth(format!(
-        "there is no {} near the inputs of {}",
-        crate::write::TRUTH,
+        "there is no {} next to the inputs of {}",
+        crate::synthesis::TRUTH,
         corpus.path().display()
     )))
 }
 
 impl Check<'_> {
-    /// Makes it.
-    pub fn run(&self) -> Result<Checked> {
+    /// Runs the check.
+    pub fn run(&self) -> Result<CheckSummary> {
         let parameters = self.corpus.parameters();
         if parameters.content != Selection::All || !parameters.text {
             return Err(Error::Settings {
                 message: format!(
-                    "{} does not keep all text of its pages",
+                    "{} does not have the full text of its pages",
                     self.corpus.path().display()
                 ),
-                hint: "truth tells offsets in all of it: index without --main and --no-text"
+                hint: "the truth has offsets in the full text: index without --main and --no-text"
                     .to_owned(),
             });
         }
@@ -116,28 +116,28 @@ impl Check<'_> {
                 .unwrap_or(Path::new(""))
                 .join("originals"),
             grams,
-            facts: Facts::read(self.corpus)?,
-            reader: Reader::default(),
+            pages: IndexedPages::read(self.corpus)?,
+            reader: PageReader::default(),
             texts: Vec::new(),
-            checked: Checked::default(),
+            checked: CheckSummary::default(),
         };
         for record in truth {
             if self.progress.is_cancelled() {
                 return Err(Error::Cancelled);
             }
             let record = record?;
-            if matches!(record, Record::Page { .. }) {
+            if matches!(record, TruthRecord::Page { .. }) {
                 self.progress.add_pages(1);
             }
             checker.record(&record)?;
         }
-        let strangers = checker.facts.strangers();
+        let unlisted = checker.pages.unlisted();
         let mut checked = checker.checked;
-        if strangers > 0 {
+        if unlisted > 0 {
             checked.note(
                 "page",
                 Err(format!(
-                    "{strangers} pages of the corpus are not in the truth"
+                    "{unlisted} pages of the corpus are not in the truth"
                 )),
             );
         }
@@ -149,13 +149,13 @@ struct Checker<'a> {
     corpus: &'a Corpus,
     folder: PathBuf,
     grams: u32,
-    facts: Facts,
-    reader: Reader,
+    pages: IndexedPages,
+    reader: PageReader,
     texts: Vec<(String, Rc<str>)>,
-    checked: Checked,
+    checked: CheckSummary,
 }
 
-/// What is wrong, if anything; the outer error is one of reading.
+/// What does not agree, if anything. The outer error is one of reading.
 type Outcome = Result<std::result::Result<(), String>>;
 
 macro_rules! must {
@@ -166,7 +166,7 @@ macro_rules! must {
     };
 }
 
-/// What another call found wrong is wrong here too.
+/// Returns what another call found to be wrong.
 macro_rules! pass {
     ($outcome:expr) => {
         match $outcome {
@@ -177,38 +177,38 @@ macro_rules! pass {
 }
 
 impl Checker<'_> {
-    fn record(&mut self, record: &Record) -> Result<()> {
+    fn record(&mut self, record: &TruthRecord) -> Result<()> {
         let (kind, outcome) = match record {
-            Record::Truth { .. } | Record::Boilerplate { .. } => return Ok(()),
-            Record::Site { host, .. } => ("site", self.has_host(host)),
-            Record::Page { .. } => ("page", self.facts.page(record)),
-            Record::Copy { .. } => ("copy", self.copy(record)?),
-            Record::Alias { alias, .. } if alias.contains("://") => {
+            TruthRecord::Truth { .. } | TruthRecord::Boilerplate { .. } => return Ok(()),
+            TruthRecord::Site { host, .. } => ("site", self.has_host(host)),
+            TruthRecord::Page { .. } => ("page", self.pages.page(record)),
+            TruthRecord::Copy { .. } => ("copy", self.copy(record)?),
+            TruthRecord::Alias { alias, .. } if alias.contains("://") => {
                 ("alias", self.kept(alias).map(drop))
             }
-            Record::Alias { alias, of, .. } => (
+            TruthRecord::Alias { alias, of, .. } => (
                 "alias",
                 self.has_host(alias).and_then(|()| self.has_host(of)),
             ),
-            Record::Revisit { .. } => ("revisit", self.facts.revisit(record)),
-            Record::Passage { .. } => ("passage", self.passage(record)?),
-            Record::Quilt {
+            TruthRecord::Revisit { .. } => ("revisit", self.pages.revisit(record)),
+            TruthRecord::Passage { .. } => ("passage", self.passage(record)?),
+            TruthRecord::Quilt {
                 page,
                 patch_share,
                 sources,
                 ..
             } => ("quilt", self.quilt(page, *patch_share, sources)?),
-            Record::Copied { .. } => ("copied", self.copied(record)?),
-            Record::BadSite {
+            TruthRecord::Copied { .. } => ("copied", self.copied(record)?),
+            TruthRecord::BadSite {
                 hosts,
                 pages,
                 prefix,
                 ..
             } => ("bad-site", self.bad_site(hosts, *pages, prefix.is_some())),
-            Record::Template { host, pages } => ("template", self.pages_of(&[host], *pages)),
-            Record::Trap { host, pages } => ("trap", self.pages_of(&[host], *pages)),
-            Record::Damaged { url, reject, .. } => {
-                ("damaged", self.facts.damaged(url, reject.as_deref()))
+            TruthRecord::Template { host, pages } => ("template", self.pages_of(&[host], *pages)),
+            TruthRecord::Trap { host, pages } => ("trap", self.pages_of(&[host], *pages)),
+            TruthRecord::Damaged { url, reject, .. } => {
+                ("damaged", self.pages.damaged(url, reject.as_deref()))
             }
         };
         self.checked.note(kind, outcome);
@@ -216,21 +216,19 @@ impl Checker<'_> {
     }
 
     fn has_host(&self, host: &str) -> std::result::Result<(), String> {
-        match self.facts.pages_of(host) {
+        match self.pages.pages_of(host) {
             0 => Err(format!("{host} has no page")),
             _ => Ok(()),
         }
     }
 
     fn pages_of(&self, hosts: &[&String], pages: u64) -> std::result::Result<(), String> {
-        let found: u64 = hosts.iter().map(|host| self.facts.pages_of(host)).sum();
+        let found: u64 = hosts.iter().map(|host| self.pages.pages_of(host)).sum();
         if found == pages {
             Ok(())
         } else {
             let first = hosts.first().map_or("", |host| host.as_str());
-            Err(format!(
-                "{first} has {found} pages, and should have {pages}"
-            ))
+            Err(format!("{first} has {found} pages and should have {pages}"))
         }
     }
 
@@ -242,19 +240,21 @@ impl Checker<'_> {
     ) -> std::result::Result<(), String> {
         let hosts: Vec<&String> = hosts.iter().collect();
         if partly {
-            let found: u64 = hosts.iter().map(|host| self.facts.pages_of(host)).sum();
+            let found: u64 = hosts.iter().map(|host| self.pages.pages_of(host)).sum();
             return if found >= pages {
                 Ok(())
             } else {
-                Err(format!("{found} pages, and should be at least {pages}"))
+                Err(format!(
+                    "there are {found} pages and should be at least {pages}"
+                ))
             };
         }
         self.pages_of(&hosts, pages)
     }
 
-    fn kept(&self, url: &str) -> std::result::Result<Fact, String> {
-        match self.facts.kept(url) {
-            Some(fact) if fact.reject.is_none() => Ok(fact),
+    fn kept(&self, url: &str) -> std::result::Result<IndexedPage, String> {
+        match self.pages.kept(url) {
+            Some(page) if page.reject.is_none() => Ok(page),
             Some(_) => Err(format!("{url} was rejected")),
             None => Err(format!("{url} is not in the corpus")),
         }
@@ -264,11 +264,11 @@ impl Checker<'_> {
         if let Some((_, text)) = self.texts.iter().find(|(known, _)| known == url) {
             return Ok(Ok(Rc::clone(text)));
         }
-        let fact = match self.kept(url) {
-            Ok(fact) => fact,
+        let page = match self.kept(url) {
+            Ok(page) => page,
             Err(detail) => return Ok(Err(detail)),
         };
-        let Some(text) = self.corpus.text(fact.page_id)? else {
+        let Some(text) = self.corpus.text(page.page_id)? else {
             return Ok(Err(format!("{url} has no text")));
         };
         Ok(Ok(self.remember(url, text)))
@@ -294,7 +294,9 @@ impl Checker<'_> {
             return self.text(url);
         }
         let Some(file) = file else {
-            return Ok(Err(format!("{url} is neither in the crawl nor in a file")));
+            return Ok(Err(format!(
+                "{url} is neither in the crawl nor in the folder of originals"
+            )));
         };
         let path = self.folder.join(file);
         let html = match std::fs::read_to_string(&path) {
@@ -305,8 +307,8 @@ impl Checker<'_> {
         Ok(Ok(text.into()))
     }
 
-    fn copy(&mut self, record: &Record) -> Outcome {
-        let Record::Copy {
+    fn copy(&mut self, record: &TruthRecord) -> Outcome {
+        let TruthRecord::Copy {
             copy,
             of,
             how,
@@ -324,41 +326,44 @@ impl Checker<'_> {
         match how {
             Likeness::Bytes => must!(
                 first.sha1 == second.sha1,
-                "{copy} has not the bytes of {of}"
+                "{copy} does not have the bytes of {of}"
             ),
             Likeness::Text => {
-                must!(first.text == second.text, "{copy} has not the text of {of}");
+                must!(
+                    first.text == second.text,
+                    "{copy} does not have the text of {of}"
+                );
             }
             Likeness::Near => {}
         }
         must!(
-            *why == Why::Sibling || first.fetched > second.fetched,
+            *why == CopyReason::Sibling || first.fetched > second.fetched,
             "{copy} was not fetched after {of}"
         );
         let (ours, theirs) = (pass!(self.text(copy)?), pass!(self.text(of)?));
         let ours = self.reader.sets(&ours, self.grams);
         let theirs = self.reader.sets(&theirs, self.grams);
         let common = compare(&ours.grams, &theirs.grams);
-        for (name, found, told) in [
+        for (name, found, expected) in [
             ("resemblance", common.resemblance, resemblance),
             ("share of the copy", common.of_first, of_copy),
             ("share of the source", common.of_second, of_source),
         ] {
             must!(
-                same(found, *told),
-                "{copy} and {of}: {name} is {found}, and truth says {told}"
+                same(found, *expected),
+                "{copy} and {of}: {name} is {found}; the truth says {expected}"
             );
         }
         let shared = ours.chunks.intersection(&theirs.chunks).count() as u64;
         must!(
             shared == *shared_chunks,
-            "{copy} and {of} share {shared} chunks, and truth says {shared_chunks}"
+            "{copy} and {of} share {shared} chunks; the truth says {shared_chunks}"
         );
         Ok(Ok(()))
     }
 
-    fn passage(&mut self, record: &Record) -> Outcome {
-        let Record::Passage {
+    fn passage(&mut self, record: &TruthRecord) -> Outcome {
+        let TruthRecord::Passage {
             page,
             source,
             crawled,
@@ -375,13 +380,13 @@ impl Checker<'_> {
         let of = pass!(self.source(source, *crawled, file.as_deref())?);
         must!(
             is_at(&text, at),
-            "{page}: not the text at {}..{}",
+            "{page} does not have the text at {}..{}",
             at.begin,
             at.end
         );
         must!(
             is_at(&of, source_at),
-            "{source}: not the text at {}..{}",
+            "{source} does not have the text at {}..{}",
             source_at.begin,
             source_at.end
         );
@@ -391,11 +396,11 @@ impl Checker<'_> {
             let theirs = of.get(source_begin as usize..source_end as usize);
             must!(
                 ours.is_some() && ours == theirs,
-                "{page} {begin}..{end} is not {source} {source_begin}..{source_end}"
+                "{page} {begin}..{end} differs from {source} {source_begin}..{source_end}"
             );
             must!(
                 at.begin <= begin && end <= at.end,
-                "{page}: a segment beyond its passage"
+                "{page}: a segment is outside its passage"
             );
         }
         Ok(Ok(()))
@@ -411,7 +416,7 @@ impl Checker<'_> {
             let share = compare(&grams, &theirs).of_first;
             must!(
                 same(share, source.share),
-                "{page}: {} gave {share}, and truth says {}",
+                "{page}: the share of {} is {share}; the truth says {}",
                 source.url,
                 source.share
             );
@@ -420,13 +425,13 @@ impl Checker<'_> {
         let found = 1.0 - left.len() as f64 / grams.len().max(1) as f64;
         must!(
             same(found, patch_share),
-            "{page}: patches are {found}, and truth says {patch_share}"
+            "{page}: the share of patches is {found}; the truth says {patch_share}"
         );
         Ok(Ok(()))
     }
 
-    fn copied(&mut self, record: &Record) -> Outcome {
-        let Record::Copied {
+    fn copied(&mut self, record: &TruthRecord) -> Outcome {
+        let TruthRecord::Copied {
             page,
             original,
             file,
@@ -442,9 +447,9 @@ impl Checker<'_> {
         let text = pass!(self.text(page)?);
         let of = pass!(self.source(original, *crawled, file.as_deref())?);
         if let (true, Some(file)) = (*crawled, file) {
-            // An original that is in both places says the same in both.
+            // An original that is in both places must be the same in both.
             let filed = pass!(self.source(original, false, Some(file))?);
-            must!(filed == of, "{original}: its file says something else");
+            must!(filed == of, "{original}: its file has another text");
         }
         let ours = self.reader.sets(&text, self.grams);
         let theirs = self.reader.sets(&of, self.grams);
@@ -454,17 +459,17 @@ impl Checker<'_> {
             same(common.of_first, *of_page)
                 && same(common.of_second, *of_original)
                 && shared == *shared_chunks,
-            "{page} has not what truth says of {original}"
+            "{page} does not share with {original} what the truth says"
         );
         Ok(Ok(()))
     }
 }
 
-/// Both are ratios of the same whole numbers, so they differ by what a decimal notation loses.
-fn same(found: f64, told: f64) -> bool {
-    (found - told).abs() < 1e-9
+/// Compares two ratios of the same integers. They differ at most by rounding in the truth file.
+fn same(found: f64, expected: f64) -> bool {
+    (found - expected).abs() < 1e-9
 }
 
-fn is_at(text: &str, at: &Span) -> bool {
+fn is_at(text: &str, at: &TextSpan) -> bool {
     span_of(text, at.begin, at.end).as_ref() == Some(at)
 }

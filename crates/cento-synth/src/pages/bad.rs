@@ -1,62 +1,64 @@
-//! Pages that nobody misses: reports, farms, spam, traps, damage; and the folders of thieves.
+//! Low-quality pages: reports, link farms, spam, traps, damaged records, and sites with stolen
+//! pages.
 
-use crate::layout::Role;
-use crate::pages::{Body, Maker, Page};
+use crate::layout::PageRole;
+use crate::pages::{PageBody, PageMaker, SynthPage};
 use crate::prose::{self, Prose};
 use crate::random::{Purpose, Random};
-use crate::settings::Kind;
-use crate::site::{SPAM_HOSTS, SPAM_PAGES, Site, Sort, slug};
+use crate::settings::PageKind;
+use crate::site::{SPAM_HOSTS, SPAM_PAGES, Site, SiteKind, slug};
 use crate::vocabulary::Vocabulary;
 
-/// Reports of one news site.
+/// The number of reports on a news site.
 pub(crate) const NEWS_PAGES: u64 = 40;
 
-/// Hosts of a link farm, and pages of each.
+/// The number of hosts of a link farm, and of pages on each.
 pub(crate) const FARM_HOSTS: u64 = 5;
 pub(crate) const FARM_PAGES: u64 = 20;
 
-/// Addresses of one trap.
+/// The number of URLs of a trap.
 pub(crate) const TRAP_PAGES: u64 = 20;
 
-/// Pages of a thief's site; every sixth is its own work.
+/// The number of pages on a site with stolen pages. Every sixth page is not copied.
 const THIEF_PAGES: u64 = 30;
 const CLEAN_EVERY: u64 = 6;
 
-/// Sentences on a page that is stitched from a pool of them, and the fewest in such a pool: from
-/// fewer, two pages would have most sentences in common and be near-copies rather than spam.
+/// The number of sentences on a page that is made from a pool of them, and the minimum size of such
+/// a pool. With a smaller pool, two pages would share most sentences and be near-duplicates rather
+/// than spam.
 const SENTENCES: u64 = 15;
 const SMALLEST_POOL: u64 = 60;
 
 /// The site of a stolen page.
-pub(crate) fn thief_site(maker: &Maker<'_>, index: u64) -> Site {
-    maker.site(Sort::Thief, index / THIEF_PAGES)
+pub(crate) fn thief_site(maker: &PageMaker<'_>, index: u64) -> Site {
+    maker.site(SiteKind::Thief, index / THIEF_PAGES)
 }
 
-/// Whether a page of a thief's site is its own work.
+/// Whether a page on a site with stolen pages is not copied.
 pub(crate) fn is_clean(index: u64) -> bool {
     index % CLEAN_EVERY == CLEAN_EVERY - 1
 }
 
-/// Where a thief keeps what is stolen.
+/// The folder of the stolen pages of a site.
 pub(crate) fn stolen_prefix(site: Site) -> String {
     site.url("/library/")
 }
 
-/// Where a thief keeps its own work.
+/// The folder of the other pages of the site.
 pub(crate) fn clean_prefix(site: Site) -> String {
     site.url("/about/")
 }
 
-impl Maker<'_> {
-    pub(super) fn news(&self, role: Role) -> Page {
+impl PageMaker<'_> {
+    pub(super) fn news(&self, role: PageRole) -> SynthPage {
         let number = role.index / NEWS_PAGES;
-        let site = self.site(Sort::News, number);
+        let site = self.site(SiteKind::News, number);
         let language = self.layout.language(number);
-        // The words follow from the site, the numbers from the page.
+        // The words depend on the site, the numbers on the page.
         let mut words = Random::new(self.seed(), Purpose::NewsTemplate, number);
         let mut numbers = self.random(Purpose::NewsPage, role);
         let vocabulary = Vocabulary::of(language);
-        let mut body = Body::default();
+        let mut body = PageBody::default();
         let title = prose::title(language, &mut words);
         body.heading(format!("{title} {}", role.index % NEWS_PAGES + 1));
         for _ in 0..4 {
@@ -66,7 +68,8 @@ impl Maker<'_> {
                     if !text.is_empty() {
                         text.push(' ');
                     }
-                    // A number after every third word: no gram of five words is free of them.
+                    // A number after every third word, so that every gram of five words contains
+                    // one.
                     match position % 4 {
                         3 => text.push_str(&numbers.between(1, 99_999).to_string()),
                         _ => text.push_str(vocabulary.draw(&mut words)),
@@ -83,13 +86,19 @@ impl Maker<'_> {
         self.finish(role, site, language, body, url, None)
     }
 
-    /// Paragraphs of sentences from a pool, so that every sentence is on many pages and no two
-    /// pages are alike.
-    fn sliced_and_diced(&self, role: Role, purpose: Purpose, owner: u64, pages: u64) -> Body {
+    /// Paragraphs of sentences from a pool: every sentence is on many pages, and no two pages are
+    /// similar.
+    fn sentence_pool_body(
+        &self,
+        role: PageRole,
+        purpose: Purpose,
+        owner: u64,
+        pages: u64,
+    ) -> PageBody {
         let language = self.layout.language(owner);
         let mut random = self.random(Purpose::Own, role);
         let pool = pages.max(SMALLEST_POOL);
-        let mut body = Body::default();
+        let mut body = PageBody::default();
         body.heading(prose::title(language, &mut random));
         let mut paragraph = Prose::default();
         for number in 0..SENTENCES {
@@ -103,9 +112,9 @@ impl Maker<'_> {
         body
     }
 
-    /// How many pages of a kind belong to the owner of this number, who may be the last and have
-    /// fewer.
-    pub(crate) fn owned(&self, kind: Kind, owner: u64, each: u64) -> u64 {
+    /// The number of pages of a kind that belong to the owner with this number. The last owner may
+    /// have fewer.
+    pub(crate) fn owned(&self, kind: PageKind, owner: u64, each: u64) -> u64 {
         self.layout
             .count(kind)
             .saturating_sub(owner * each)
@@ -113,14 +122,14 @@ impl Maker<'_> {
     }
 
     pub(crate) fn farm_site(&self, index: u64) -> Site {
-        self.site(Sort::Farm, index / FARM_PAGES)
+        self.site(SiteKind::Farm, index / FARM_PAGES)
     }
 
-    pub(super) fn farm(&self, role: Role) -> Page {
+    pub(super) fn farm(&self, role: PageRole) -> SynthPage {
         let each = FARM_HOSTS * FARM_PAGES;
         let farm = role.index / each;
-        let pages = self.owned(Kind::Farm, farm, each);
-        let mut body = self.sliced_and_diced(role, Purpose::FarmSentence, farm, pages);
+        let pages = self.owned(PageKind::Farm, farm, each);
+        let mut body = self.sentence_pool_body(role, Purpose::FarmSentence, farm, pages);
         let mut random = self.random(Purpose::Choice, role);
         for _ in 0..30 {
             let other = farm * each + random.below(pages);
@@ -133,14 +142,14 @@ impl Maker<'_> {
     }
 
     pub(crate) fn spam_site(&self, index: u64) -> Site {
-        self.site(Sort::Spam, index / SPAM_PAGES)
+        self.site(SiteKind::Spam, index / SPAM_PAGES)
     }
 
-    pub(super) fn spam(&self, role: Role) -> Page {
+    pub(super) fn spam(&self, role: PageRole) -> SynthPage {
         let each = SPAM_HOSTS * SPAM_PAGES;
         let spammer = role.index / each;
-        let pages = self.owned(Kind::Spam, spammer, each);
-        let mut body = self.sliced_and_diced(role, Purpose::SpamSentence, spammer, pages);
+        let pages = self.owned(PageKind::Spam, spammer, each);
+        let mut body = self.sentence_pool_body(role, Purpose::SpamSentence, spammer, pages);
         let mut random = self.random(Purpose::Choice, role);
         for _ in 0..6 {
             let other = spammer * each + random.below(pages);
@@ -154,14 +163,14 @@ impl Maker<'_> {
         self.finish(role, site, self.layout.language(spammer), body, url, None)
     }
 
-    pub(super) fn trap(&self, role: Role) -> Page {
+    pub(super) fn trap(&self, role: PageRole) -> SynthPage {
         let number = role.index / TRAP_PAGES;
         let depth = role.index % TRAP_PAGES;
-        let site = self.site(Sort::Trap, number);
+        let site = self.site(SiteKind::Trap, number);
         let language = self.layout.language(number);
         let mut words = Random::new(self.seed(), Purpose::Trap, number);
         let (first, second) = (slug(&mut words), slug(&mut words));
-        // The three signs of going round in circles, one trap each.
+        // The three symptoms of crawler recursion, one for each trap.
         let path = match number % 3 {
             0 => format!("/{first}").repeat(4 + depth as usize),
             1 => format!("/{first}/{second}/x").repeat(3 + depth as usize),
@@ -169,7 +178,7 @@ impl Maker<'_> {
                 .map(|step| format!("/{first}{step}"))
                 .collect(),
         };
-        let mut body = Body::default();
+        let mut body = PageBody::default();
         body.heading(prose::title(language, &mut words));
         for _ in 0..3 {
             body.paragraph(prose::paragraph(language, &mut words));
@@ -179,11 +188,11 @@ impl Maker<'_> {
         self.finish(role, site, language, body, url, None)
     }
 
-    pub(super) fn damaged(&self, role: Role) -> Page {
+    pub(super) fn damaged(&self, role: PageRole) -> SynthPage {
         let number = role.index / 10;
         let language = self.layout.language(number);
-        let body = self.text_of_its_own(role, Purpose::Damage, language);
-        let site = self.site(Sort::Broken, number);
+        let body = self.new_text(role, Purpose::Damage, language);
+        let site = self.site(SiteKind::Broken, number);
         self.ordinary(role, site, language, body)
     }
 }

@@ -1,47 +1,47 @@
-//! Copies of whole articles: exact, edited, mirrored, under another address, fetched again.
+//! Copies of whole articles: exact, edited, mirrored, under another URL, fetched again.
 
 use crate::edit;
-use crate::layout::Role;
-use crate::pages::{Block, Body, DAY, How, Maker, Origin, Page};
+use crate::layout::PageRole;
+use crate::pages::{BlockOrigin, CopyMethod, DAY, PageBlock, PageBody, PageMaker, SynthPage};
 use crate::prose::Prose;
 use crate::random::{Purpose, mix};
-use crate::settings::Kind;
-use crate::site::{Site, Sort};
+use crate::settings::PageKind;
+use crate::site::{Site, SiteKind};
 
-/// The host that repeats another.
+/// The host of a mirrored page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MirrorHost {
     /// Another name of the same server.
     OtherName,
-    /// A server of its own.
+    /// A different server.
     Mirror(Site),
 }
 
-/// Pages of a copier's site.
+/// The number of pages on a site of copies.
 const COPIES_A_SITE: u64 = 12;
 
-impl Maker<'_> {
-    fn source(&self, article: u64) -> Page {
-        self.page(Role {
-            kind: Kind::Article,
+impl PageMaker<'_> {
+    fn source(&self, article: u64) -> SynthPage {
+        self.page(PageRole {
+            kind: PageKind::Article,
             index: article,
         })
     }
 
-    pub(super) fn when_published(&self, page: &Page) -> i64 {
+    pub(super) fn when_published(&self, page: &SynthPage) -> i64 {
         page.published
             .unwrap_or_else(|| self.published(page.role, None))
     }
 
-    /// Whether an exact copy has the same bytes, or the same text in other markup.
-    pub(crate) fn has_same_bytes(&self, exact: Role) -> bool {
+    /// Whether an exact copy has identical bytes rather than identical text in other markup.
+    pub(crate) fn has_same_bytes(&self, exact: PageRole) -> bool {
         self.random(Purpose::Choice, exact).next() & 1 == 0
     }
 
-    pub(super) fn exact(&self, role: Role) -> Page {
+    pub(super) fn exact(&self, role: PageRole) -> SynthPage {
         let (article, _) = self.layout.whole(role);
         let mut page = self.source(article);
-        let site = self.site(Sort::Copier, role.index / COPIES_A_SITE);
+        let site = self.site(SiteKind::Copier, role.index / COPIES_A_SITE);
         page.role = role;
         page.url = site.url(&format!("/copy/{}.html", role.index));
         page.address = self.address(site, role);
@@ -56,49 +56,49 @@ impl Maker<'_> {
     }
 
     /// The rate at which the words of a near-copy or of an edited passage were changed.
-    pub(crate) fn edit_rate(&self, role: Role) -> f64 {
+    pub(crate) fn edit_rate(&self, role: PageRole) -> f64 {
         let rates = &self.layout.settings.edit_rates;
         let turn =
             (role.index / self.layout.blocks.max(1) + role.index) % rates.len().max(1) as u64;
         rates.get(turn as usize).copied().unwrap_or_default()
     }
 
-    pub(super) fn near(&self, role: Role) -> Page {
+    pub(super) fn near(&self, role: PageRole) -> SynthPage {
         let (article, _) = self.layout.whole(role);
         let source = self.source(article);
         let rate = self.edit_rate(role);
         let mut random = self.random(Purpose::Edit, role);
-        let mut body = Body::default();
+        let mut body = PageBody::default();
         for (index, block) in source.body.blocks.iter().enumerate() {
-            // Titles stay: they have too few words for a rate to mean anything.
+            // Titles are not edited: they are too short for a meaningful rate.
             let edits = edit::decide(block.prose.words.len(), rate, &mut random);
             let copy = if block.heading {
-                edit::Copy::verbatim(&block.prose)
+                edit::CopiedText::verbatim(&block.prose)
             } else {
                 edit::apply(&block.prose, &edits, source.language, &mut random)
             };
-            body.blocks.push(Block {
+            body.blocks.push(PageBlock {
                 heading: block.heading,
                 prose: Prose {
                     text: copy.text,
                     ..Prose::default()
                 },
-                origin: Some(Origin {
+                origin: Some(BlockOrigin {
                     source: source.role,
                     block: index,
                     runs: copy.runs,
-                    how: How::Edited,
+                    how: CopyMethod::Edited,
                     rate,
                     passage: 0,
                 }),
                 link: None,
             });
         }
-        let site = self.site(Sort::Copier, role.index / COPIES_A_SITE);
+        let site = self.site(SiteKind::Copier, role.index / COPIES_A_SITE);
         let url = site.url(&format!("/article/{}.html", role.index));
         let after = Some(self.when_published(&source));
         let mut page = self.finish(role, site, source.language, body, url, after);
-        // Every other one looks like the page it was taken from as well.
+        // Every other copy also has the template of its source.
         if self.random(Purpose::Choice, role).next() & 1 == 0 {
             page.template = source.template;
         }
@@ -106,18 +106,18 @@ impl Maker<'_> {
         page
     }
 
-    /// The host of a mirror's page.
-    pub(crate) fn mirror_host(&self, role: Role) -> MirrorHost {
+    /// The host of a page of a mirror.
+    pub(crate) fn mirror_host(&self, role: PageRole) -> MirrorHost {
         let (article, turn) = self.layout.mirrored(role.index);
         let block = article / crate::layout::BLOCK;
         if turn == 0 && block.is_multiple_of(2) {
             MirrorHost::OtherName
         } else {
-            MirrorHost::Mirror(self.site(Sort::Mirror, block + self.layout.blocks * turn))
+            MirrorHost::Mirror(self.site(SiteKind::Mirror, block + self.layout.blocks * turn))
         }
     }
 
-    pub(super) fn mirror(&self, role: Role) -> Page {
+    pub(super) fn mirror(&self, role: PageRole) -> SynthPage {
         let (article, _) = self.layout.mirrored(role.index);
         let mut page = self.source(article);
         let site = page.template;
@@ -134,7 +134,7 @@ impl Maker<'_> {
         page
     }
 
-    pub(super) fn alias(&self, role: Role) -> Page {
+    pub(super) fn alias(&self, role: PageRole) -> SynthPage {
         let (article, turn) = self.layout.whole(role);
         let mut page = self.source(article);
         let number = mix(role.index) % 100_000;
@@ -145,14 +145,14 @@ impl Maker<'_> {
             _ => format!("?ref=a{number}"),
         };
         page.url.push_str(&addition);
-        // Two aliases of one page must not meet by chance.
+        // Two aliases of one page must not have the same URL by chance.
         page.url.push_str(&format!("&n={turn}"));
         page.role = role;
         page.fetched = self.fetched(role, true);
         page
     }
 
-    pub(super) fn revisit(&self, role: Role) -> Page {
+    pub(super) fn revisit(&self, role: PageRole) -> SynthPage {
         let (article, turn) = self.layout.whole(role);
         let mut page = self.source(article);
         page.role = role;

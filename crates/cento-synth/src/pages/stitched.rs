@@ -1,22 +1,22 @@
-//! Pages made of parts of others: quilts, aggregators, pages with passages, stolen originals.
+//! Pages made of parts of others: quilts, aggregators, pages with passages, copied originals.
 
-use crate::edit::{self, Copy};
+use crate::edit::{self, CopiedText};
 use crate::language::Language;
-use crate::layout::{MOST_PASSAGES, Role, Slot};
-use crate::pages::{Block, Body, How, Maker, Origin, Page, bad};
+use crate::layout::{MOST_PASSAGES, PageRole, Slot};
+use crate::pages::{BlockOrigin, CopyMethod, PageBlock, PageBody, PageMaker, SynthPage, bad};
 use crate::prose::{self, Prose};
 use crate::random::{Purpose, Random};
-use crate::settings::Kind;
-use crate::site::{Site, Sort};
+use crate::settings::PageKind;
+use crate::site::{Site, SiteKind};
 
-/// Paragraphs that a patch takes at most.
+/// The maximum number of paragraphs of a patch.
 const PATCH: usize = 2;
 
-/// Pages of a site that stitches.
+/// The number of pages on a site of stitched pages.
 const QUILTS_A_SITE: u64 = 8;
 const AGGREGATOR_PAGES: u64 = 30;
 
-/// The text of a copy as prose, without places of words: nothing copies a copy.
+/// The text of a copy as prose, without offsets of words: copies are not copied again.
 fn pasted(text: String) -> Prose {
     Prose {
         text,
@@ -24,16 +24,16 @@ fn pasted(text: String) -> Prose {
     }
 }
 
-impl Maker<'_> {
-    fn giver(&self, slot: Slot) -> Page {
-        self.page(Role {
-            kind: Kind::Article,
+impl PageMaker<'_> {
+    fn slot_source(&self, slot: Slot) -> SynthPage {
+        self.page(PageRole {
+            kind: PageKind::Article,
             index: slot.article,
         })
     }
 
-    /// Puts the first paragraphs of a slot on a page.
-    fn patch(&self, body: &mut Body, source: &Page, slot: Slot, passage: u32) {
+    /// Appends the first paragraphs of a slot to a page.
+    fn patch(&self, body: &mut PageBody, source: &SynthPage, slot: Slot, passage: u32) {
         let blocks = source
             .body
             .slots
@@ -44,12 +44,20 @@ impl Maker<'_> {
             let Some(block) = source.body.blocks.get(index) else {
                 continue;
             };
-            let copy = Copy::verbatim(&block.prose);
-            push(body, copy, source.role, index, How::Verbatim, 0.0, passage);
+            let copy = CopiedText::verbatim(&block.prose);
+            push(
+                body,
+                copy,
+                source.role,
+                index,
+                CopyMethod::Verbatim,
+                0.0,
+                passage,
+            );
         }
     }
 
-    fn sources_of_a_quilt(&self, role: Role, random: &mut Random) -> Vec<Slot> {
+    fn sources_of_a_quilt(&self, role: PageRole, random: &mut Random) -> Vec<Slot> {
         let most = self.layout.most_sources();
         let least = most.saturating_sub(2).max(2);
         let mut slots = self.layout.slots(role);
@@ -57,34 +65,34 @@ impl Maker<'_> {
         slots
     }
 
-    pub(super) fn quilt(&self, role: Role) -> Page {
+    pub(super) fn quilt(&self, role: PageRole) -> SynthPage {
         let mut random = self.random(Purpose::Own, role);
         let slots = self.sources_of_a_quilt(role, &mut random);
-        let sources: Vec<Page> = slots.iter().map(|&slot| self.giver(slot)).collect();
+        let sources: Vec<SynthPage> = slots.iter().map(|&slot| self.slot_source(slot)).collect();
         let language = sources
             .first()
             .map_or(Language::English, |page| page.language);
-        let mut body = Body::default();
+        let mut body = PageBody::default();
         body.heading(prose::title(language, &mut random));
         body.paragraph(prose::sentence(language, &mut random));
         for (number, (slot, source)) in slots.iter().zip(&sources).enumerate() {
             self.patch(&mut body, source, *slot, number as u32);
         }
-        let site = self.site(Sort::Quilter, role.index / QUILTS_A_SITE);
+        let site = self.site(SiteKind::Quilter, role.index / QUILTS_A_SITE);
         let url = site.url(&format!("/story/{}.html", role.index));
         let after = self.latest(&sources);
         let page = self.finish(role, site, language, body, url, after);
-        Page { sources, ..page }
+        SynthPage { sources, ..page }
     }
 
-    pub(super) fn aggregator(&self, role: Role) -> Page {
+    pub(super) fn aggregator(&self, role: PageRole) -> SynthPage {
         let mut random = self.random(Purpose::Own, role);
         let slots = self.sources_of_a_quilt(role, &mut random);
-        let sources: Vec<Page> = slots.iter().map(|&slot| self.giver(slot)).collect();
+        let sources: Vec<SynthPage> = slots.iter().map(|&slot| self.slot_source(slot)).collect();
         let language = sources
             .first()
             .map_or(Language::English, |page| page.language);
-        let mut body = Body::default();
+        let mut body = PageBody::default();
         body.heading(prose::title(language, &mut random));
         for (number, (slot, source)) in slots.iter().zip(&sources).enumerate() {
             self.patch(&mut body, source, *slot, number as u32);
@@ -92,22 +100,22 @@ impl Maker<'_> {
                 block.link = Some((source.url.clone(), source.template.host()));
             }
         }
-        let site = self.site(Sort::Aggregator, role.index / AGGREGATOR_PAGES);
+        let site = self.site(SiteKind::Aggregator, role.index / AGGREGATOR_PAGES);
         let url = site.url(&format!("/digest/{}.html", role.index));
         let after = self.latest(&sources);
         let page = self.finish(role, site, language, body, url, after);
-        Page { sources, ..page }
+        SynthPage { sources, ..page }
     }
 
-    pub(super) fn passage(&self, role: Role) -> Page {
+    pub(super) fn passage(&self, role: PageRole) -> SynthPage {
         let mut random = self.random(Purpose::Own, role);
         let mut slots = self.layout.slots(role);
         slots.truncate(random.between(1, MOST_PASSAGES) as usize);
-        let sources: Vec<Page> = slots.iter().map(|&slot| self.giver(slot)).collect();
+        let sources: Vec<SynthPage> = slots.iter().map(|&slot| self.slot_source(slot)).collect();
         let language = sources
             .first()
             .map_or(Language::English, |page| page.language);
-        let mut body = Body::default();
+        let mut body = PageBody::default();
         body.heading(prose::title(language, &mut random));
         body.paragraph(prose::paragraph(language, &mut random));
         for (number, (slot, source)) in slots.iter().zip(&sources).enumerate() {
@@ -133,7 +141,7 @@ impl Maker<'_> {
                             copy,
                             source.role,
                             index,
-                            How::Edited,
+                            CopyMethod::Edited,
                             rate,
                             number as u32,
                         );
@@ -153,7 +161,7 @@ impl Maker<'_> {
                         copy,
                         source.role,
                         blocks.start,
-                        How::Reordered,
+                        CopyMethod::Reordered,
                         0.0,
                         number as u32,
                     );
@@ -163,18 +171,18 @@ impl Maker<'_> {
                 body.paragraph(prose::paragraph(language, &mut random));
             }
         }
-        let site = self.site(Sort::Passer, role.index / QUILTS_A_SITE);
+        let site = self.site(SiteKind::Passer, role.index / QUILTS_A_SITE);
         let url = site.url(&format!("/post/{}.html", role.index));
         let after = self.latest(&sources);
         let page = self.finish(role, site, language, body, url, after);
-        Page { sources, ..page }
+        SynthPage { sources, ..page }
     }
 
-    /// Some sentences of a paragraph, in the midst of a paragraph of the page's own.
+    /// Quotes some sentences of a source within a new paragraph.
     fn quote(
         &self,
-        body: &mut Body,
-        source: &Page,
+        body: &mut PageBody,
+        source: &SynthPage,
         index: usize,
         passage: u32,
         random: &mut Random,
@@ -185,7 +193,7 @@ impl Maker<'_> {
         let language = source.language;
         let last = block.prose.sentences.len();
         let first = random.below(last.saturating_sub(2) as u64) as usize;
-        let mut copy = Copy::default();
+        let mut copy = CopiedText::default();
         copy.add(&prose::sentence(language, random).text);
         copy.add(language.gap());
         let quoted = edit::part(&block.prose, first..last);
@@ -197,34 +205,42 @@ impl Maker<'_> {
         }));
         copy.add(language.gap());
         copy.add(&prose::sentence(language, random).text);
-        push(body, copy, source.role, index, How::Verbatim, 0.0, passage);
+        push(
+            body,
+            copy,
+            source.role,
+            index,
+            CopyMethod::Verbatim,
+            0.0,
+            passage,
+        );
     }
 
-    /// The last of the times at which the sources were published.
-    fn latest(&self, sources: &[Page]) -> Option<i64> {
+    /// The latest date of publication of the sources.
+    fn latest(&self, sources: &[SynthPage]) -> Option<i64> {
         sources.iter().map(|page| self.when_published(page)).max()
     }
 
     /// The original that a stolen page copies, and whether it copies all of it.
-    pub(crate) fn stolen_original(&self, role: Role) -> (u64, bool) {
+    pub(crate) fn stolen_original(&self, role: PageRole) -> (u64, bool) {
         let originals = self.layout.originals().max(1);
         let whole = self.random(Purpose::Choice, role).next() & 1 == 0;
         (role.index % originals, whole)
     }
 
-    pub(super) fn stolen(&self, role: Role) -> Page {
+    pub(super) fn stolen(&self, role: PageRole) -> SynthPage {
         let site: Site = bad::thief_site(self, role.index);
         if bad::is_clean(role.index) {
             return self.clean_neighbour(role, site);
         }
         let (original, whole) = self.stolen_original(role);
-        let source = self.page(Role {
-            kind: Kind::Original,
+        let source = self.page(PageRole {
+            kind: PageKind::Original,
             index: original,
         });
         let language = source.language;
         let mut random = self.random(Purpose::Own, role);
-        let mut body = Body::default();
+        let mut body = PageBody::default();
         let taken = match whole {
             true => 0..source.body.blocks.len(),
             false => {
@@ -240,10 +256,10 @@ impl Maker<'_> {
             };
             push(
                 &mut body,
-                Copy::verbatim(&block.prose),
+                CopiedText::verbatim(&block.prose),
                 source.role,
                 index,
-                How::Verbatim,
+                CopyMethod::Verbatim,
                 0.0,
                 0,
             );
@@ -261,27 +277,27 @@ impl Maker<'_> {
         page
     }
 
-    /// A page of a thief's site that is its own work, in another folder.
-    fn clean_neighbour(&self, role: Role, site: Site) -> Page {
+    /// A page on a site with stolen pages that is not copied, in another folder.
+    fn clean_neighbour(&self, role: PageRole, site: Site) -> SynthPage {
         let language = self.layout.language(site.number);
-        let body = self.text_of_its_own(role, Purpose::Own, language);
+        let body = self.new_text(role, Purpose::Own, language);
         let url = format!("{}{}.html", bad::clean_prefix(site), role.index);
         self.finish(role, site, language, body, url, None)
     }
 }
 
 fn push(
-    body: &mut Body,
-    copy: Copy,
-    source: Role,
+    body: &mut PageBody,
+    copy: CopiedText,
+    source: PageRole,
     block: usize,
-    how: How,
+    how: CopyMethod,
     rate: f64,
     passage: u32,
 ) {
-    body.blocks.push(Block {
+    body.blocks.push(PageBlock {
         prose: pasted(copy.text),
-        origin: Some(Origin {
+        origin: Some(BlockOrigin {
             source,
             block,
             runs: copy.runs,
@@ -289,11 +305,12 @@ fn push(
             rate,
             passage,
         }),
-        ..Block::default()
+        ..PageBlock::default()
     });
 }
 
-/// An order of sentences in which no two stand as they stood, where there are enough of them.
+/// A permutation of sentences in which no two neighbours stay neighbours, if there are enough
+/// sentences.
 fn new_order(count: usize, random: &mut Random) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     for _ in 0..20 {

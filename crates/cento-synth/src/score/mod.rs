@@ -1,115 +1,125 @@
-//! Findings against truth: precision, recall and F1 of each analysis.
+//! Scoring results against the truth: precision, recall and F1 of each analysis.
 //!
-//! # What findings look like
+//! # Tables that can be scored
 //!
-//! The folder of a run holds a `run.json` with `analysis` (its name) and `parameters` (an object,
-//! or anything else for analyses whose parameters no scorer asks for), and tables in Parquet, JSON
-//! Lines or CSV, whose columns are these. A page is named by its URL in the column of the name
-//! given, or by its id in one with `_id` behind the name (`page_id`, `of_id`, `source_id`), which
-//! is looked up in the corpus.
+//! The folder of a run contains a `run.json` with `analysis` (its name) and `parameters` (an
+//! object, or anything else if the score does not depend on them), and tables in Parquet, JSON
+//! Lines or CSV with the following columns. A page is identified by its URL in the column listed,
+//! or by its id in a column with the suffix `_id` (`page_id`, `of_id`, `source_id`), which is
+//! looked up in the corpus.
 //!
 //! | analysis | table | columns | parameters |
 //! |---|---|---|---|
-//! | `copies` | `pairs` | `page`, `of`; `resemblance` if there is one | `resemblance` |
+//! | `copies` | `pairs` | `page`, `of`; optionally `resemblance` | `resemblance` |
 //! | `overlap`, `reuse` | `pairs` | `page`, `of` | `chunk`, `threshold` |
 //! | `overlap-servers` | `servers` | `server`, `of`: hosts or domains | |
-//! | `passages` | `passages` | `page`, `source`, `begin`, `end`, `source_begin`, `source_end` in bytes | |
-//! | `quilts` | `patches` | `page`, `source`; `share` and `attributed` if there are | `min_share` |
-//! | `phrases` | `sites` | `site`: a host, domain or address; `flagged` if not all are | |
-//! | `discover` | `labels` | `page`: an example; `text` if there is one | |
-//! | `detect` | `matches`, `sites`, `neighbourhoods` | `page`, `original` (a URL, or a file of the folder); `site`, `flagged` | |
+//! | `passages` | `passages` | `page`, `source`, `begin`, `end`, `source_begin`, `source_end` | |
+//! | `quilts` | `patches` | `page`, `source`; optionally `share`, `attributed` | `min_share` |
+//! | `phrases` | `sites` | `site`: a host, domain or network address; optionally `flagged` | |
+//! | `discover` | `labels` | `page`: an example; optionally `text` | |
+//! | `detect` | `matches` | `page`, `original`: a URL, or a file of the folder of originals | |
+//! | `detect` | `sites`, `neighbourhoods` | `site`, `flagged` | |
 //! | `bad-sites` | `sites` | `site`, `flagged` | |
 //! | `aliases` | `aliases` | `alias`, `of`: URLs, or hosts | |
 //!
-//! # What counts
+//! Offsets are in bytes.
 //!
-//! A row is *right*, *wrong* or *known*: reuse that is there, and that the analysis does not look
-//! for, such as spam pages among the quilts or the furniture that pages of one site share.
-//! Precision is right / (right + wrong). What follows from the truth is true: two copies of one
-//! page are copies of each other, and two pages that took from one original share it. Recall is
-//! over what the analysis should find with its parameters; a pair of copies is found if a chain of
-//! found pairs joins them, since an analysis may name a representative for each class. `templates`
-//! counts those of the wrong rows that are about two pages of one template.
+//! # The columns of a score
+//!
+//! | column | meaning |
+//! |---|---|
+//! | `right` | rows that the truth confirms |
+//! | `wrong` | rows that the truth does not confirm |
+//! | `templates` | the wrong rows that are about two pages of one template |
+//! | `known` | rows about real reuse that the analysis is not meant to find; not counted as wrong |
+//! | `expected` | what the analysis should find with its parameters |
+//! | `found` | how much of that it found |
+//! | `precision` | right / (right + wrong) |
+//! | `recall` | found / expected |
+//! | `F1` | the harmonic mean of precision and recall |
+//!
+//! Known reuse is, for example, spam among the quilts, or the template that pages of one site
+//! share. Consequences of the truth are true: two copies of one page are copies of each other, and
+//! two pages that copy one original share text. A pair of copies counts as found if a chain of
+//! found pairs connects them, because an analysis may name one representative for each class.
 
-mod judge;
-mod known;
+mod scorer;
 mod table;
 #[cfg(test)]
 mod tests;
+mod truth_index;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::UInt64Type;
 use cento_file::{Checksum, Seal, check_seal};
-use cento_store::{Corpus, Table};
+use cento_store::{Corpus, pages, projection};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::truth::TruthReader;
-use judge::Judge;
-use known::{Id, Known};
-use table::{Row, is_table};
+use scorer::Scorer;
+use table::{FindingRow, is_table};
+use truth_index::{Id, TruthIndex};
 
-/// Classes for the tests of other modules.
+/// Empty classes, for the tests of other modules.
 #[cfg(test)]
-pub(crate) fn tests_classes() -> known::Classes {
-    known::Classes::default()
+pub(crate) fn tests_classes() -> truth_index::UnionFind {
+    truth_index::UnionFind::default()
 }
 
-/// Findings to score.
+/// Results to score.
 pub struct Score<'a> {
-    /// Folders of runs, folders above them, or tables.
+    /// Folders of runs, folders that contain these, or tables.
     pub findings: &'a [PathBuf],
-    /// The truth.
+    /// The truth file.
     pub truth: &'a Path,
-    /// The corpus that ids are of; if none is given, the one that the findings are in.
+    /// The corpus of page ids; by default the one that contains the results.
     pub corpus: Option<&'a Path>,
-    /// Of which analysis tables are that do not say so.
+    /// The analysis of tables without a `run.json`.
     pub analysis: Option<&'a str>,
-    /// The least resemblance of near-copies; if none is given, what the run says, else 0.8.
+    /// The minimum resemblance of near-duplicates; by default the parameter of the run, or 0.8.
     pub resemblance: Option<f64>,
 }
 
-/// One line of the outcome.
+/// One line of a score.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Line {
+pub struct ScoreLine {
     /// The analysis.
     pub analysis: String,
-    /// The name of the run; empty if a table has none.
+    /// The name of the run; empty for a table without one.
     pub run: String,
     /// The parameters of the run.
     pub parameters: BTreeMap<String, Value>,
     /// What was counted.
     pub what: &'static str,
-    /// Right ones among those found; for passages these are bytes.
+    /// Rows that the truth confirms; bytes for passages.
     pub right: u64,
-    /// Wrong ones.
+    /// Rows that the truth does not confirm.
     pub wrong: u64,
-    /// Wrong ones that are about two pages of one template.
+    /// Wrong rows about two pages of one template.
     pub templates: u64,
-    /// Reuse that is known and not looked for.
+    /// Rows about reuse that the analysis is not meant to find.
     pub known: u64,
-    /// What should be found.
+    /// How much should be found.
     pub expected: u64,
-    /// What of it was found.
+    /// How much of that was found.
     pub found: u64,
 }
 
-impl Line {
-    /// The share of right ones among what was found; none if nothing was.
+impl ScoreLine {
+    /// right / (right + wrong); `None` if nothing was found.
     pub fn precision(&self) -> Option<f64> {
         ratio(self.right, self.right.saturating_add(self.wrong))
     }
 
-    /// The share of what should be found that was; none if there is nothing to find.
+    /// found / expected; `None` if nothing should be found.
     pub fn recall(&self) -> Option<f64> {
         ratio(self.found, self.expected)
     }
 
-    /// The harmonic mean of both.
+    /// The harmonic mean of precision and recall.
     pub fn f1(&self) -> Option<f64> {
         let (precision, recall) = (self.precision().unwrap_or(0.0), self.recall()?);
         Some(if precision + recall == 0.0 {
@@ -124,28 +134,28 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// The outcome.
+/// All lines of a score.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Scored {
-    /// A line for each analysis and what it counts.
-    pub lines: Vec<Line>,
+pub struct Scores {
+    /// One line for each analysis and what is counted.
+    pub lines: Vec<ScoreLine>,
     /// What could not be scored, and why.
     pub notes: Vec<String>,
 }
 
-/// What a run says about itself.
+/// The contents of `run.json`.
 #[derive(Debug, Default, Deserialize)]
-struct Run {
+struct RunFile {
     analysis: String,
     #[serde(default)]
     parameters: Value,
     #[serde(default)]
-    report: Report,
+    report: RunReport,
 }
 
-/// What a run says about its tables.
+/// The tables of a run.
 #[derive(Debug, Default, Deserialize)]
-struct Report {
+struct RunReport {
     #[serde(default)]
     tables: Vec<ReportedTable>,
 }
@@ -157,8 +167,8 @@ struct ReportedTable {
     blake3: String,
 }
 
-impl Run {
-    /// The parameters by name; none if they are not an object.
+impl RunFile {
+    /// The parameters by name; empty if they are not an object.
     fn parameters(&self) -> BTreeMap<String, Value> {
         let object = self.parameters.as_object();
         let entries = object.into_iter().flatten();
@@ -167,7 +177,8 @@ impl Run {
             .collect()
     }
 
-    /// Fails if a table is not the one that the run wrote. Other programs' runs have no checksums.
+    /// Fails if a table is not the one that the run wrote. Runs of other programs have no
+    /// checksums.
     fn check(&self, path: &Path) -> Result<()> {
         let name = path.file_stem().and_then(|name| name.to_str());
         let tables = self.report.tables.iter();
@@ -182,7 +193,7 @@ impl Run {
         if found.blake3 != table.blake3 {
             return Err(bad(
                 path,
-                "it is damaged: its checksum does not fit its content",
+                "it is corrupted: its checksum does not match its content",
             ));
         }
         Ok(())
@@ -199,9 +210,9 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    /// The table, and the one beside it that belongs to the same answer: `pairs` of copies have for
-    /// whom each page goes, and `near_pairs` those that resemble each other though neither goes for
-    /// the other.
+    /// The table, and the one next to it that belongs to the same result: `pairs` of copies lists
+    /// removed pages with the page that is kept, and `near_pairs` similar pages of which neither is
+    /// removed for the other.
     pub(crate) fn tables(&self) -> Vec<PathBuf> {
         let mut tables = vec![self.path.clone()];
         let beside = self.path.with_file_name("near_pairs.parquet");
@@ -224,7 +235,7 @@ impl Finding {
     }
 }
 
-/// Every analysis that can be scored, with the tables that are read.
+/// All analyses that can be scored, with their tables.
 const TABLES: [(&str, &[&str]); 11] = [
     ("copies", &["pairs"]),
     ("overlap", &["pairs"]),
@@ -245,41 +256,41 @@ fn names() -> String {
 
 impl Score<'_> {
     /// Scores all findings.
-    pub fn run(&self) -> Result<Scored> {
-        let mut scored = Scored::default();
+    pub fn run(&self) -> Result<Scores> {
+        let mut scores = Scores::default();
         let mut findings = Vec::new();
         for path in self.findings {
-            self.collect(path, 4, &mut findings, &mut scored.notes)?;
+            self.collect(path, 4, &mut findings, &mut scores.notes)?;
         }
-        if findings.is_empty() && scored.notes.is_empty() {
+        if findings.is_empty() && scores.notes.is_empty() {
             let path = self.findings.first().cloned().unwrap_or_default();
-            return Err(bad(&path, "there is no run and no table in it"));
+            return Err(bad(&path, "it contains no run and no table"));
         }
         let path = self.findings.first().cloned().unwrap_or_default();
         if self.analysis.is_some() && findings.iter().all(|finding| !finding.run.is_empty()) {
-            let detail = "its run.json says of which analysis it is, so --as has no effect";
+            let detail = "its run.json names the analysis, so --as has no effect";
             return Err(bad(&path, detail));
         }
         if self.resemblance.is_some() && findings.iter().all(|finding| finding.analysis != "copies")
         {
-            let detail = "there are no copies in it, so --resemblance has no effect";
+            let detail = "it contains no results of copies, so --resemblance has no effect";
             return Err(bad(&path, detail));
         }
         let (truth, _) = TruthReader::open(self.truth)?;
-        let mut pages = Pages {
-            known: Known::read(truth)?,
+        let mut pages = PageLookup {
+            known: TruthIndex::read(truth)?,
             corpus: None,
             by_id: HashMap::new(),
         };
         for finding in &findings {
             pages.open(self.corpus, &finding.path)?;
-            let mut judge = Judge::new(finding, &mut pages, self.resemblance);
-            scored.lines.extend(judge.run()?);
+            let mut scorer = Scorer::new(finding, &mut pages, self.resemblance);
+            scores.lines.extend(scorer.run()?);
         }
-        Ok(scored)
+        Ok(scores)
     }
 
-    /// The tables at a path: it is one, or a run, or runs are below it.
+    /// Collects the tables at a path, which is a table, a run or a folder that contains runs.
     fn collect(
         &self,
         path: &Path,
@@ -290,17 +301,20 @@ impl Score<'_> {
         let failed = |error| Error::io(path, error);
         if path.is_file() {
             if !is_table(path) {
-                return Err(bad(path, "it is no table"));
+                return Err(bad(path, "it is not a table"));
             }
             let folder = path.parent().unwrap_or(Path::new(""));
             let run = self.run_of(folder)?;
             let analysis = match (&run, self.analysis) {
                 (Some(run), _) => run.analysis.clone(),
                 (None, Some(analysis)) => analysis.to_owned(),
-                (None, None) => return Err(bad(path, "nothing says of which analysis it is")),
+                (None, None) => return Err(bad(path, "its analysis is unknown")),
             };
             let Some((_, tables)) = TABLES.iter().find(|(name, _)| *name == analysis) else {
-                return Err(bad(path, &format!("there is no scorer for `{analysis}`")));
+                return Err(bad(
+                    path,
+                    &format!("results of `{analysis}` cannot be scored"),
+                ));
             };
             let stem = path
                 .file_stem()
@@ -335,7 +349,7 @@ impl Score<'_> {
         if let Some(run) = self.run_of(path)? {
             let Some((_, tables)) = TABLES.iter().find(|(name, _)| *name == run.analysis) else {
                 notes.push(format!(
-                    "{}: there is no scorer for `{}`; there are: {}",
+                    "{}: results of `{}` cannot be scored; supported are: {}",
                     path.display(),
                     run.analysis,
                     names()
@@ -361,7 +375,7 @@ impl Score<'_> {
             }
             if findings.len() == before {
                 notes.push(format!(
-                    "{}: a run of `{}` without a table {}",
+                    "{}: a run of `{}` without the table {}",
                     path.display(),
                     run.analysis,
                     tables.join(" or ")
@@ -377,12 +391,12 @@ impl Score<'_> {
         Ok(())
     }
 
-    fn run_of(&self, folder: &Path) -> Result<Option<Run>> {
+    fn run_of(&self, folder: &Path) -> Result<Option<RunFile>> {
         let path = folder.join("run.json");
         match std::fs::read(&path) {
-            Ok(text) if check_seal(&text) == Seal::Broken => Err(bad(
+            Ok(text) if check_seal(&text) == Seal::Invalid => Err(bad(
                 &path,
-                "it is damaged: its checksum does not fit its content",
+                "it is corrupted: its checksum does not match its content",
             )),
             Ok(text) => serde_json::from_slice(&text)
                 .map(Some)
@@ -403,65 +417,63 @@ fn bad(path: &Path, detail: &str) -> Error {
         path: path.to_owned(),
         detail: detail.to_owned(),
         hint: format!(
-            "give the folder of a run with its run.json, or a table with --as ANALYSIS: {}",
+            "name the folder of a run with its run.json, or a table with --as ANALYSIS: {}",
             names()
         ),
     }
 }
 
-/// Pages by name or by id.
-pub(crate) struct Pages {
-    pub(crate) known: Known,
+projection! {
+    /// The ids and addresses of pages.
+    struct Addresses of pages { page_id, url }
+}
+
+/// Looks up pages by URL or by id.
+pub(crate) struct PageLookup {
+    pub(crate) known: TruthIndex,
     corpus: Option<Corpus>,
     by_id: HashMap<u64, Id>,
 }
 
-impl Pages {
-    /// Opens the corpus that findings are of, once: the one given, or the one they are in.
-    fn open(&mut self, given: Option<&Path>, findings: &Path) -> Result<()> {
+impl PageLookup {
+    /// Opens the corpus of the results once: the one named, or the one that contains them.
+    fn open(&mut self, named: Option<&Path>, findings: &Path) -> Result<()> {
         if self.corpus.is_some() {
             return Ok(());
         }
         let above = findings
             .ancestors()
             .find(|folder| folder.join(cento_store::MANIFEST).is_file());
-        let Some(path) = given.or(above) else {
+        let Some(path) = named.or(above) else {
             return Ok(());
         };
         let corpus = Corpus::open(path)?;
-        for batch in corpus.scan(Table::Pages, &["page_id", "url"]) {
+        for batch in corpus.scan::<Addresses>() {
             let batch = batch?;
-            let (Some(ids), Some(urls)) = (
-                batch.column(0).as_primitive_opt::<UInt64Type>(),
-                batch.column(1).as_string_opt::<i32>(),
-            ) else {
-                continue;
-            };
-            for (id, url) in ids.values().iter().zip(urls.iter()) {
-                let page = self.known.id(url.unwrap_or_default());
-                self.by_id.insert(*id, page);
+            for (id, url) in batch.page_id.iter().zip(batch.url.iter()) {
+                let page = self.known.id(url);
+                self.by_id.insert(id, page);
             }
         }
         self.corpus = Some(corpus);
         Ok(())
     }
 
-    /// The page that a row names in this column.
-    fn page(&mut self, row: &Row, column: &str, path: &Path) -> Result<Id> {
+    /// The page in this column of a row.
+    fn page(&mut self, row: &FindingRow, column: &str, path: &Path) -> Result<Id> {
         if let Some(url) = row.text(column) {
             return Ok(self.known.id(url));
         }
         let by_id = format!("{column}_id");
         match row.whole(&by_id) {
             Some(id) => self.by_id.get(&id).copied().ok_or_else(|| {
-                let detail = format!("no page has the id {id} of its column {by_id}");
+                let detail = format!("there is no page with the id {id} of its column {by_id}");
                 match self.corpus {
                     Some(_) => bad(path, &detail),
                     None => Error::BadFindings {
                         path: path.to_owned(),
-                        detail: "it names pages by id, and there is no corpus to look them up in"
-                            .to_owned(),
-                        hint: "say which corpus they are of with --corpus".to_owned(),
+                        detail: "it identifies pages by id, but no corpus is known".to_owned(),
+                        hint: "name the corpus with --corpus".to_owned(),
                     },
                 }
             }),
@@ -472,8 +484,8 @@ impl Pages {
         }
     }
 
-    /// A stretch of the text of a page, by the id that the row has; none if there is no corpus.
-    fn text(&self, row: &Row, column: &str) -> Result<Option<String>> {
+    /// The text of the page with the id in this column; `None` if no corpus is known.
+    fn text(&self, row: &FindingRow, column: &str) -> Result<Option<String>> {
         match (&self.corpus, row.whole(&format!("{column}_id"))) {
             (Some(corpus), Some(id)) => Ok(corpus.text(id)?),
             _ => Ok(None),

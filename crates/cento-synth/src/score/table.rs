@@ -1,4 +1,4 @@
-//! Findings as rows, whatever they are kept in: Parquet, JSON Lines or CSV.
+//! Reading results from Parquet, JSON Lines or CSV, row by row.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -16,13 +16,13 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 
-/// One row: names and values.
+/// One row of a table of results: names and values.
 #[derive(Debug, Default)]
-pub(crate) struct Row {
+pub(crate) struct FindingRow {
     cells: Vec<(String, Value)>,
 }
 
-impl Row {
+impl FindingRow {
     fn get(&self, name: &str) -> Option<&Value> {
         let (_, value) = self.cells.iter().find(|(known, _)| known == name)?;
         (!value.is_null()).then_some(value)
@@ -32,7 +32,7 @@ impl Row {
         self.get(name)?.as_str()
     }
 
-    /// A whole number; in a CSV it is spelt out.
+    /// An integer; in CSV, a string of digits.
     pub(crate) fn whole(&self, name: &str) -> Option<u64> {
         let value = self.get(name)?;
         value
@@ -55,7 +55,7 @@ impl Row {
     }
 }
 
-/// Whether a file is a table by its name.
+/// Whether a file has the extension of a table.
 pub(crate) fn is_table(path: &Path) -> bool {
     matches!(
         path.extension().and_then(|extension| extension.to_str()),
@@ -63,8 +63,11 @@ pub(crate) fn is_table(path: &Path) -> bool {
     )
 }
 
-/// Gives every row of a table to `visit`.
-pub(crate) fn for_each_row(path: &Path, mut visit: impl FnMut(&Row) -> Result<()>) -> Result<()> {
+/// Calls `visit` with every row of a table.
+pub(crate) fn for_each_row(
+    path: &Path,
+    mut visit: impl FnMut(&FindingRow) -> Result<()>,
+) -> Result<()> {
     let file = File::open(path).map_err(|error| Error::io(path, error))?;
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("parquet") => {
@@ -80,7 +83,7 @@ pub(crate) fn for_each_row(path: &Path, mut visit: impl FnMut(&Row) -> Result<()
             Ok(())
         }
         Some("csv") => {
-            let mut lines = Records::new(BufReader::new(file));
+            let mut lines = CsvRecords::new(BufReader::new(file));
             let names = lines
                 .next()
                 .map_err(|error| Error::io(path, error))?
@@ -98,7 +101,7 @@ pub(crate) fn for_each_row(path: &Path, mut visit: impl FnMut(&Row) -> Result<()
                     .cloned()
                     .zip(cells.into_iter().map(value))
                     .collect();
-                visit(&Row { cells })?;
+                visit(&FindingRow { cells })?;
             }
             Ok(())
         }
@@ -109,10 +112,15 @@ pub(crate) fn for_each_row(path: &Path, mut visit: impl FnMut(&Row) -> Result<()
                     continue;
                 }
                 match serde_json::from_str(&line) {
-                    Ok(Value::Object(object)) => visit(&Row {
+                    Ok(Value::Object(object)) => visit(&FindingRow {
                         cells: object.into_iter().collect(),
                     })?,
-                    _ => return Err(bad(path, format!("line {} is no JSON object", number + 1))),
+                    _ => {
+                        return Err(bad(
+                            path,
+                            format!("line {} is not a JSON object", number + 1),
+                        ));
+                    }
                 }
             }
             Ok(())
@@ -129,7 +137,7 @@ fn bad(path: &Path, detail: String) -> Error {
     }
 }
 
-fn row_of(batch: &RecordBatch, row: usize) -> Row {
+fn row_of(batch: &RecordBatch, row: usize) -> FindingRow {
     let schema = batch.schema_ref();
     let cells = schema
         .fields()
@@ -137,10 +145,10 @@ fn row_of(batch: &RecordBatch, row: usize) -> Row {
         .zip(batch.columns())
         .map(|(field, column)| (field.name().clone(), value(column.as_ref(), row)))
         .collect();
-    Row { cells }
+    FindingRow { cells }
 }
 
-/// Texts, numbers and truth values; other types are of no use to a score.
+/// Converts strings, numbers and Booleans; scores need no other types.
 fn value(column: &dyn Array, row: usize) -> Value {
     if column.is_null(row) {
         return Value::Null;
@@ -164,14 +172,15 @@ fn value(column: &dyn Array, row: usize) -> Value {
     }
 }
 
-/// Records of a CSV: commas, double quotes around cells that hold commas, quotes or line breaks.
-struct Records<R> {
+/// The records of a CSV file: separated by commas, with double quotes around cells that contain
+/// commas, quotes or line breaks.
+struct CsvRecords<R> {
     reader: R,
 }
 
-impl<R: BufRead> Records<R> {
-    fn new(reader: R) -> Records<R> {
-        Records { reader }
+impl<R: BufRead> CsvRecords<R> {
+    fn new(reader: R) -> CsvRecords<R> {
+        CsvRecords { reader }
     }
 
     fn next(&mut self) -> std::io::Result<Option<Vec<String>>> {
@@ -180,7 +189,7 @@ impl<R: BufRead> Records<R> {
             if self.reader.read_line(&mut record)? == 0 {
                 break;
             }
-            // A record goes on while a quote is open.
+            // A record continues while a quote is open.
             if record
                 .bytes()
                 .filter(|&byte| byte == b'"')
@@ -215,7 +224,7 @@ impl<R: BufRead> Records<R> {
             }
         }
         for cell in &mut cells {
-            // cento guards what a spreadsheet would take for a formula.
+            // Remove the prefix that protects spreadsheets from formulas.
             let guarded = cell.strip_prefix('\'').is_some_and(|rest| {
                 rest.starts_with([
                     '=', '+', '-', '@', '\'', '\t', '\r', '＝', '＋', '－', '＠', '−',
@@ -234,16 +243,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_guard_against_formulas_is_taken_off_again() {
-        let mut records = Records::new("'=1+1,'quoted',''s,-1\n".as_bytes());
+    fn the_protection_against_formulas_is_removed() {
+        let mut records = CsvRecords::new("'=1+1,'quoted',''s,-1\n".as_bytes());
         let record = records.next().unwrap().unwrap();
         assert_eq!(record, ["=1+1", "'quoted'", "'s", "-1"]);
     }
 
     #[test]
-    fn quoted_cells_of_a_csv_may_hold_anything() {
+    fn quoted_cells_of_a_csv_may_contain_anything() {
         let csv = "page,of\r\n\"a,b\",\"say \"\"x\"\"\nand more\"\n,d\n";
-        let mut records = Records::new(csv.as_bytes());
+        let mut records = CsvRecords::new(csv.as_bytes());
         let mut all = Vec::new();
         while let Some(record) = records.next().unwrap() {
             all.push(record);

@@ -6,10 +6,10 @@ use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use parquet::arrow::ArrowWriter;
 use serde_json::{Value, json};
 
-use super::{Line, Score, Scored};
-use crate::settings::Settings;
+use super::{Score, ScoreLine, Scores};
+use crate::settings::SynthSettings;
 
-/// A truth with one of everything that scores depend on.
+/// A truth with one of each kind of record that scores depend on.
 fn truth() -> Vec<Value> {
     let page = |url: &str, kind: &str, template: &str| {
         json!({"type": "page", "url": url, "kind": kind, "file": "-", "fetched": "-", "published": null, "ip": "-",
@@ -21,9 +21,9 @@ fn truth() -> Vec<Value> {
     };
     let span = |begin: u64, end: u64| json!({"begin": begin, "end": end, "begin_char": begin, "end_char": end, "hash": ""});
     vec![
-        json!({"type": "truth", "version": 1, "grams": 5, "settings": Settings::new(1, 1000)}),
+        json!({"type": "truth", "version": 1, "grams": 5, "settings": SynthSettings::new(1, 1000)}),
         json!({"type": "boilerplate", "language": "en", "text": "We use cookies."}),
-        json!({"type": "a thing that later versions may tell", "of": "nothing"}),
+        json!({"type": "a type of a later version", "of": "nothing"}),
         page("http://a/1", "article", "a"),
         page("http://a/2", "article", "a"),
         page("http://a/3", "article", "a"),
@@ -70,22 +70,22 @@ fn truth() -> Vec<Value> {
     ]
 }
 
-struct Findings {
+struct FindingsFolder {
     folder: tempfile::TempDir,
 }
 
-impl Findings {
-    fn new() -> Findings {
+impl FindingsFolder {
+    fn new() -> FindingsFolder {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("truth.jsonl"), lines(&truth())).unwrap();
-        Findings { folder }
+        FindingsFolder { folder }
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn score(&self, findings: &Path, analysis: Option<&str>) -> crate::Result<Scored> {
+    fn score(&self, findings: &Path, analysis: Option<&str>) -> crate::Result<Scores> {
         Score {
             findings: &[findings.to_owned()],
             truth: &self.path("truth.jsonl"),
@@ -96,8 +96,8 @@ impl Findings {
         .run()
     }
 
-    /// The lines for one table of JSON Lines.
-    fn lines(&self, analysis: &str, rows: &[Value]) -> Vec<Line> {
+    /// The score of one table of JSON Lines.
+    fn lines(&self, analysis: &str, rows: &[Value]) -> Vec<ScoreLine> {
         let path = self.path("rows.jsonl");
         fs::write(&path, lines(rows)).unwrap();
         self.score(&path, Some(analysis)).unwrap().lines
@@ -113,7 +113,7 @@ fn pair(page: &str, of: &str) -> Value {
 }
 
 fn assert_line(
-    line: &Line,
+    line: &ScoreLine,
     what: &str,
     right: u64,
     wrong: u64,
@@ -136,7 +136,7 @@ fn assert_line(
 
 #[test]
 fn perfect_copies_score_one() {
-    let findings = Findings::new();
+    let findings = FindingsFolder::new();
     let scored = findings.lines(
         "copies",
         &[
@@ -158,8 +158,8 @@ fn perfect_copies_score_one() {
 }
 
 #[test]
-fn wrong_and_missing_copies_cost() {
-    let findings = Findings::new();
+fn wrong_and_missing_copies_lower_the_score() {
+    let findings = FindingsFolder::new();
     let scored = findings.lines(
         "copies",
         &[
@@ -178,8 +178,8 @@ fn wrong_and_missing_copies_cost() {
 }
 
 #[test]
-fn a_run_tells_its_analysis_and_its_parameters_and_tables_may_be_parquet() {
-    let findings = Findings::new();
+fn run_json_names_analysis_and_parameters_and_tables_may_be_parquet() {
+    let findings = FindingsFolder::new();
     let run = findings.path("findings/copies/run-1");
     fs::create_dir_all(&run).unwrap();
     fs::write(
@@ -207,15 +207,15 @@ fn a_run_tells_its_analysis_and_its_parameters_and_tables_may_be_parquet() {
     let scored = findings.score(&findings.path("findings"), None).unwrap();
     assert_line(&scored.lines[1], "near", 2, 0, 0, 2, 2);
     assert!(
-        scored.notes[0].contains("there is no scorer for `portents`"),
+        scored.notes[0].contains("results of `portents` cannot be scored"),
         "{:?}",
         scored.notes
     );
 }
 
 #[test]
-fn pairs_that_share_text_are_right_whatever_the_reason() {
-    let findings = Findings::new();
+fn pairs_that_share_text_for_any_reason_are_right() {
+    let findings = FindingsFolder::new();
     let rows = [
         pair("http://q/1", "http://a/3"), // a patch
         pair("http://c/1", "http://c/2"), // siblings
@@ -230,7 +230,7 @@ fn pairs_that_share_text_are_right_whatever_the_reason() {
 
 #[test]
 fn passages_are_scored_by_bytes() {
-    let findings = Findings::new();
+    let findings = FindingsFolder::new();
     let passage = |page: &str, source: &str, at: [u64; 4]| json!({"page": page, "source": source, "begin": at[0], "end": at[1], "source_begin": at[2], "source_end": at[3]});
     let whole = findings.lines(
         "passages",
@@ -247,7 +247,7 @@ fn passages_are_scored_by_bytes() {
         &[
             passage("http://q/1", "http://a/3", [100, 150, 1000, 1050]),
             passage("http://q/1", "http://a/3", [140, 160, 1040, 1060]), // overlaps the one before
-            passage("http://q/1", "http://a/3", [160, 180, 5000, 5020]), // from elsewhere in the source
+            passage("http://q/1", "http://a/3", [160, 180, 5000, 5020]), // from another place
             passage("http://q/1", "http://a/3", [300, 310, 1000, 1010]), // not where it is
             passage("http://b/1", "http://a/1", [0, 40, 0, 40]),         // a copy
             passage("http://n/1", "http://n/2", [0, 7, 0, 7]),           // a template
@@ -259,7 +259,7 @@ fn passages_are_scored_by_bytes() {
 
 #[test]
 fn quilts_are_scored_by_pages_and_by_sources() {
-    let findings = Findings::new();
+    let findings = FindingsFolder::new();
     let patch = |page: &str, source: &str, share: f64, attributed: bool| json!({"page": page, "source": source, "share": share, "attributed": attributed});
     let scored = findings.lines(
         "quilts",
@@ -278,7 +278,7 @@ fn quilts_are_scored_by_pages_and_by_sources() {
 
 #[test]
 fn bad_sites_are_found_by_host_domain_address_or_folder() {
-    let findings = Findings::new();
+    let findings = FindingsFolder::new();
     let site = |site: &str| json!({"site": site});
     for name in ["s1", "s2", "www.s2", "10.0.0.1", "http://s1/"] {
         assert_line(
@@ -291,8 +291,8 @@ fn bad_sites_are_found_by_host_domain_address_or_folder() {
             1,
         );
     }
-    // The farm has too few pages to be expected, and is right all the same; reports are known; a
-    // thief is another matter.
+    // The farm has too few pages to be expected, but is right; reports are known; so are sites of
+    // stolen pages.
     let scored = findings.lines(
         "phrases",
         &[
@@ -317,7 +317,7 @@ fn bad_sites_are_found_by_host_domain_address_or_folder() {
 
 #[test]
 fn copied_originals_are_found_by_address_or_by_file() {
-    let findings = Findings::new();
+    let findings = FindingsFolder::new();
     let row = |page: &str, original: &str| json!({"page": page, "original": original});
     let scored = findings.lines(
         "detect",
@@ -336,8 +336,8 @@ fn copied_originals_are_found_by_address_or_by_file() {
 }
 
 #[test]
-fn labels_are_right_on_pages_that_take_part_in_copying() {
-    let findings = Findings::new();
+fn labels_are_right_on_sources_and_copies() {
+    let findings = FindingsFolder::new();
     let scored = findings.lines(
         "discover",
         &[
@@ -351,8 +351,8 @@ fn labels_are_right_on_pages_that_take_part_in_copying() {
 }
 
 #[test]
-fn aliases_of_urls_and_of_servers_are_scored_apart() {
-    let findings = Findings::new();
+fn aliases_of_urls_and_of_servers_are_scored_separately() {
+    let findings = FindingsFolder::new();
     let path = findings.path("aliases.csv");
     fs::write(
         &path,
@@ -365,8 +365,8 @@ fn aliases_of_urls_and_of_servers_are_scored_apart() {
 }
 
 #[test]
-fn what_cannot_be_scored_is_refused_with_a_hint() {
-    let findings = Findings::new();
+fn results_that_cannot_be_scored_are_refused_with_a_hint() {
+    let findings = FindingsFolder::new();
     let refused = |name: &str, content: &str, analysis: Option<&str>| {
         let path = findings.path(name);
         fs::write(&path, content).unwrap();
@@ -374,14 +374,14 @@ fn what_cannot_be_scored_is_refused_with_a_hint() {
         assert!(error.hint().is_some());
         error.to_string()
     };
-    assert!(refused("x.jsonl", "{}", None).contains("nothing says of which analysis"));
-    assert!(refused("x.jsonl", "{}", Some("portents")).contains("no scorer"));
+    assert!(refused("x.jsonl", "{}", None).contains("its analysis is unknown"));
+    assert!(refused("x.jsonl", "{}", Some("portents")).contains("cannot be scored"));
     assert!(refused("x.jsonl", "{}", Some("copies")).contains("neither page nor page_id"));
     assert!(
         refused("x.jsonl", r#"{"page_id": 1, "of_id": 2}"#, Some("copies")).contains("no corpus")
     );
     assert!(refused("x.parquet", "PAR1", Some("copies")).contains("cannot be scored"));
-    assert!(refused("x.txt", "", Some("copies")).contains("no table"));
+    assert!(refused("x.txt", "", Some("copies")).contains("not a table"));
     fs::write(
         findings.path("truth.jsonl"),
         r#"{"type": "truth", "version": 99}"#,
@@ -390,7 +390,7 @@ fn what_cannot_be_scored_is_refused_with_a_hint() {
     assert!(refused("x.jsonl", "", Some("copies")).contains("version 99"));
 }
 
-/// Any JSON of the kind that tables and truth are made of, with extreme numbers.
+/// JSON values as in tables and truth files, with extreme numbers.
 fn cell() -> impl proptest::strategy::Strategy<Value = Value> {
     use proptest::prelude::*;
     prop_oneof![
@@ -428,14 +428,14 @@ proptest::proptest! {
         ), 0..6),
         broken in proptest::collection::vec((0usize..40, 0usize..400, proptest::prelude::any::<u8>()), 0..4),
     ) {
-        let findings = Findings::new();
-        let mut told: Vec<Vec<u8>> = truth().iter().map(|record| record.to_string().into_bytes()).collect();
+        let findings = FindingsFolder::new();
+        let mut truth_lines: Vec<Vec<u8>> = truth().iter().map(|record| record.to_string().into_bytes()).collect();
         for (line, at, byte) in broken {
-            if let Some(letter) = told.get_mut(line).and_then(|line| line.get_mut(at)) {
+            if let Some(letter) = truth_lines.get_mut(line).and_then(|line| line.get_mut(at)) {
                 *letter = byte;
             }
         }
-        fs::write(findings.path("truth.jsonl"), told.join(&b'\n')).unwrap();
+        fs::write(findings.path("truth.jsonl"), truth_lines.join(&b'\n')).unwrap();
         let path = findings.path("rows.jsonl");
         fs::write(&path, rows.iter().map(|row| format!("{}\n", json!(row))).collect::<String>()).unwrap();
         for (analysis, _) in super::TABLES {

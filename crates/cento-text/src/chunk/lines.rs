@@ -1,25 +1,25 @@
-//! Lines as a person sees them.
+//! Wraps long lines.
 //!
-//! Text from HTML has a line for each block, however long. A reader sees it wrapped, and the papers
-//! count such lines. So a line that is wider than [`COLUMNS`] is wrapped, as a terminal or a mail
-//! program would: a row takes as many words as fit.
+//! Text from HTML has one line for each block, of any length. A reader sees it wrapped, and the
+//! papers count such lines. So a line wider than [`COLUMNS`] is wrapped greedily, as a terminal or
+//! a mail program does.
 //!
-//! * Breaks are at white space. A run without white space that is wider than a row (Chinese, Thai,
-//!   a long URL) is broken in front of its words, as [`crate::words`] finds them; a word that is
-//!   wider than a row is cut at its last column.
-//! * Most characters take one column. Those that East Asian fonts draw wide take two; combining
-//!   marks and other invisible ones take none, and stay with the character before them.
-//! * White space between words takes one column, however long it is.
+//! * Lines are broken at white space. A run without white space that is wider than a row (Chinese,
+//!   Thai, a long URL) is broken before its words, as [`crate::words`] finds them; a word wider
+//!   than a row is cut at the last column.
+//! * Most characters take one column. Wide East Asian characters take two; combining marks and
+//!   invisible characters take none and stay with the preceding character.
+//! * A run of white space between words takes one column.
 
 use std::ops::Range;
 
 use icu_properties::CodePointMapData;
 use icu_properties::props::{EastAsianWidth, GeneralCategory};
 
-/// Columns of a row.
+/// The width of a row in columns.
 pub(super) const COLUMNS: usize = 80;
 
-/// The columns that a character takes.
+/// The width of a character in columns.
 fn columns(character: char) -> usize {
     if character.is_ascii() {
         return usize::from(!character.is_ascii_control());
@@ -37,7 +37,7 @@ fn columns(character: char) -> usize {
     }
 }
 
-/// The columns of a text without white space.
+/// The width of a text without white space.
 fn width(text: &str) -> usize {
     if text.is_ascii() {
         return text.bytes().filter(|byte| !byte.is_ascii_control()).count();
@@ -45,15 +45,15 @@ fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
 }
 
-/// Gives `visit` the rows of one line, which is trimmed, not empty, and within a larger text at
-/// `line`.
+/// Calls `visit` with the rows of the line at `line` in `text`, which must be trimmed and not
+/// empty.
 pub(super) fn wrap(text: &str, line: Range<usize>, mut visit: impl FnMut(Range<usize>)) {
     // No character takes more columns than it has bytes.
     if line.len() <= COLUMNS {
         visit(line);
         return;
     }
-    let mut row = Row {
+    let mut row = WrappedRow {
         range: line.start..line.start,
         columns: 0,
         visit: &mut visit,
@@ -71,15 +71,15 @@ pub(super) fn wrap(text: &str, line: Range<usize>, mut visit: impl FnMut(Range<u
     row.finish();
 }
 
-/// The row that is being filled.
-struct Row<'visit, Visit> {
+/// The current row.
+struct WrappedRow<'visit, Visit> {
     range: Range<usize>,
     columns: usize,
     visit: &'visit mut Visit,
 }
 
-impl<Visit: FnMut(Range<usize>)> Row<'_, Visit> {
-    /// Adds a piece that takes at most a whole row, behind a space or not.
+impl<Visit: FnMut(Range<usize>)> WrappedRow<'_, Visit> {
+    /// Adds a piece that fits into a row, with or without a space before it.
     fn add(&mut self, piece: Range<usize>, columns: usize, spaced: bool) {
         let space = usize::from(spaced && !self.range.is_empty());
         if self.columns + space + columns > COLUMNS {
@@ -94,8 +94,7 @@ impl<Visit: FnMut(Range<usize>)> Row<'_, Visit> {
         }
     }
 
-    /// Adds a run without white space that is wider than a row: word by word, with what stands
-    /// behind each.
+    /// Adds a run without white space that is wider than a row, word by word.
     fn add_wide(&mut self, text: &str, run: Range<usize>) {
         let within = text.get(run.clone()).unwrap_or_default();
         let mut begin = run.start;
@@ -114,7 +113,7 @@ impl<Visit: FnMut(Range<usize>)> Row<'_, Visit> {
         piece(self, begin..run.end);
     }
 
-    /// Adds a word and what stands behind it; cut, if it is wider than a row.
+    /// Adds a word and the characters up to the next word; cuts it if it is wider than a row.
     fn add_piece(&mut self, text: &str, piece: Range<usize>, mut spaced: bool) {
         let within = text.get(piece.clone()).unwrap_or_default();
         let (mut begin, mut taken) = (piece.start, 0);
@@ -153,7 +152,7 @@ mod tests {
         rows
     }
 
-    /// The definition for text with spaces: words are put into a row while they fit.
+    /// The definition for text with spaces: words are added to a row while they fit.
     fn naive(text: &str) -> Vec<String> {
         let mut rows: Vec<String> = Vec::new();
         for word in text.split_whitespace() {
@@ -170,14 +169,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_with_spaces_is_wrapped_as_the_definition_says(words in prop::collection::vec("[a-zé]{1,30}", 0..60), spaces in " {1,3}|\t|\u{a0}") {
+        fn wrapping_agrees_with_the_definition(words in prop::collection::vec("[a-zé]{1,30}", 0..60), spaces in " {1,3}|\t|\u{a0}") {
             let text = words.join(&spaces);
             let found: Vec<String> = rows(&text).iter().map(|row| row.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
             prop_assert_eq!(found, naive(&text));
         }
 
         #[test]
-        fn rows_are_no_wider_than_a_row_and_lose_nothing_but_space(text in "([a-zé漢字かな\u{e01}\u{e34}\u{301}/.]{0,90}[ \t]{0,2}){0,9}") {
+        fn rows_fit_and_omit_only_space(text in "([a-zé漢字かな\u{e01}\u{e34}\u{301}/.]{0,90}[ \t]{0,2}){0,9}") {
             let found = rows(&text);
             for row in &found {
                 let words: Vec<&str> = row.split_whitespace().collect();
@@ -210,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_address_is_broken_in_front_of_its_words_and_a_long_word_at_its_last_column() {
+    fn a_long_url_is_broken_before_words_and_a_long_word_at_the_last_column() {
         let url = format!("https://example.org/{}", "folder/".repeat(20));
         let found = rows(&url);
         assert!(

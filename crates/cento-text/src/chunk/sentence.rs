@@ -1,14 +1,14 @@
-//! Sentences, by the rules of Unicode's annex 29.
+//! Sentences, by the rules of Unicode Annex #29.
 //!
-//! Those rules end a sentence at every line break. Text that is hard-wrapped would fall apart into
-//! lines so, and two copies of it that are wrapped unlike would share nothing; so a line break
-//! counts as a space here, and sentences end at blank lines, where the paragraph does.
+//! The rules end a sentence at every line break. Hard-wrapped text would be split into lines, and
+//! two copies with different line breaks would share nothing. So a line break counts as a space
+//! here, and sentences end at blank lines, with the paragraph.
 //!
-//! In ASCII the rules come down to a look at what surrounds each full stop, exclamation and
-//! question mark; other text is left to ICU, in pieces. A sentence in the middle of a piece begins
-//! and ends where it would in the whole, because no rule looks back past the end of a sentence, or
-//! ahead past the end of the next. So all but the last two sentences of an unfinished piece count,
-//! and the next piece begins after them.
+//! For ASCII the rules reduce to inspecting the neighbours of each full stop, exclamation mark and
+//! question mark. Other text is passed to ICU in pieces. A sentence in the middle of a piece has
+//! the same boundaries as in the whole text, because no rule looks back past the end of a sentence,
+//! or ahead past the end of the next. So all but the last two sentences of an unfinished piece are
+//! final, and the next piece begins after them.
 
 use std::ops::Range;
 
@@ -17,14 +17,14 @@ use icu_segmenter::{SentenceSegmenter, SentenceSegmenterBorrowed};
 
 use super::trim;
 
-/// How many bytes ICU is given at a time.
+/// Bytes passed to ICU at a time.
 const PIECE: usize = 1 << 14;
 
 fn segmenter() -> SentenceSegmenterBorrowed<'static> {
     SentenceSegmenter::new(SentenceBreakInvariantOptions::default())
 }
 
-/// Gives `visit` the trimmed range of every sentence of a paragraph of `text`.
+/// Calls `visit` with the trimmed range of every sentence of a paragraph of `text`.
 pub(super) fn sentences(text: &str, paragraph: Range<usize>, mut visit: impl FnMut(Range<usize>)) {
     let words = &text[paragraph.clone()];
     let mut begin = 0;
@@ -42,7 +42,7 @@ pub(super) fn sentences(text: &str, paragraph: Range<usize>, mut visit: impl FnM
     }
 }
 
-/// Gives `visit` where each sentence ends, in any text.
+/// Calls `visit` with the end of each sentence of any text.
 fn breaks(text: &str, piece: usize, mut visit: impl FnMut(usize)) {
     let mut begin = 0;
     let mut size = piece;
@@ -59,7 +59,7 @@ fn breaks(text: &str, piece: usize, mut visit: impl FnMut(usize)) {
         }
         joined.pop();
         let finished = end == text.len();
-        // Ends wait for two more to be found before they count.
+        // A boundary is final once two more have been found.
         let (mut second, mut first) = (None, None);
         let mut done = 0;
         for found in segmenter().segment_str(&joined).skip(1) {
@@ -77,13 +77,12 @@ fn breaks(text: &str, piece: usize, mut visit: impl FnMut(usize)) {
             return;
         }
         begin += done;
-        // A sentence that fills the piece: doubling keeps the whole work linear, however long it
-        // is.
+        // One sentence fills the piece. Doubling the size keeps the total work linear.
         size = if done == 0 { size * 2 } else { piece };
     }
 }
 
-/// Gives `visit` where each sentence ends, in ASCII text.
+/// Calls `visit` with the end of each sentence of ASCII text.
 fn ascii_breaks(text: &[u8], mut visit: impl FnMut(usize)) {
     let at = |position: usize| text.get(position).copied();
     let mut from = 0;
@@ -107,7 +106,7 @@ fn ascii_breaks(text: &[u8], mut visit: impl FnMut(usize)) {
         while at(next).is_some_and(is_space) {
             next += 1;
         }
-        let goes_on = match at(next) {
+        let continues = match at(next) {
             None => true,
             Some(b',' | b'-' | b':' | b';' | b'.' | b'!' | b'?') => true,
             Some(_) if full_stop => {
@@ -118,7 +117,7 @@ fn ascii_breaks(text: &[u8], mut visit: impl FnMut(usize)) {
             }
             Some(_) => false,
         };
-        if !goes_on {
+        if !continues {
             visit(next);
             from = next;
         }
@@ -157,7 +156,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ascii_sentences_end_where_icu_ends_them(
+        fn ascii_sentences_agree_with_icu(
             text in "([a-zA-Z0-9]{0,3}[.!?]{0,3}[\"'()\\[\\]{}]{0,2}[ \\n\\t]{0,2}[,:;\\-*#\\x01]{0,1}){0,12}|[ -~\\n]{0,40}"
         ) {
             let mut found = Vec::new();
@@ -166,7 +165,7 @@ mod tests {
         }
 
         #[test]
-        fn sentences_end_in_pieces_where_they_end_in_the_whole(
+        fn sentences_are_the_same_in_pieces_as_in_the_whole(
             text in "([a-zA-Z0-9é中]{0,3}[.!?。]{0,2}[\"')]{0,2}[ \\n\u{2029}\u{301}]{0,2}[,1]{0,1}){0,20}", piece in 1usize..40
         ) {
             prop_assert_eq!(in_pieces(&text, piece), by_icu(&text));

@@ -1,123 +1,123 @@
-//! The main content: the element that holds most of the running text and least of everything else.
+//! Main-content selection: finds the element with most of the running text and least of everything
+//! else.
 //!
-//! The slope curve looks for a level stretch in a row of tokens. Pages are trees, though, and their
-//! authors put the text into one element; its short paragraphs, lists and tables are level with the
-//! long ones only because they stand in it. So:
+//! The slope curve looks for a level stretch in a sequence of tokens. But pages are trees, and
+//! authors put the text into one element, whose short paragraphs, lists and tables belong to the
+//! content only because of where they are. So:
 //!
-//! 1. **Weigh.** A block gains what it has of unlinked text and pays for its markup ([`gain`]),
-//!    just as tokens do on the curve. Blocks in elements that stand aside (navigation, comments,
-//!    see [`hint`](super::hint)) only pay.
-//! 2. **Choose** the element with the greatest `gain / (page's gain + 2 × loss)`: it shall hold
-//!    what the page has to say, and nothing else. Inside it, **go down** to the smallest element
-//!    that still holds nine tenths.
-//! 3. **Clear** it of what stands aside in it, of blocks that are links, of the headline, and of
-//!    headings nothing follows.
+//! 1. **Weigh.** A block's weight is its unlinked text minus a cost for its markup ([`gain`]), like
+//!    tokens on the curve. Blocks in peripheral elements (navigation, comments, see
+//!    [`hint`](super::hint)) only incur the cost.
+//! 2. **Choose** the element with the greatest `gain / (page's gain + 2 × loss)`, which contains
+//!    most of the page's text and little else. Then **descend** to the smallest element inside it
+//!    that still has nine tenths of the gain.
+//! 3. **Clean** it: remove peripheral elements, blocks that are mostly links, the headline, and
+//!    headings without text below them.
 //!
 //! Each step is one pass over the blocks or over the elements.
 
-use super::hint::{self, Aside};
-use crate::html::{Block, Container, Outline, Tag};
+use super::hint::{self, Periphery};
+use crate::html::{Container, Outline, Tag, TextBlock};
 use std::ops::Range;
 
-/// What a block must bring to be worth its markup, in bytes of text, and what is lost with one that
-/// is out of place. On the slope curve it is the tags around a block (four, as a rule) against
-/// words (of six or seven bytes).
+/// The cost of a block's markup in bytes of text, and the loss for a block that is out of place. On
+/// the slope curve this corresponds to the tags around a block (usually four) measured in words of
+/// six or seven bytes.
 const BLOCK_COST: i64 = 30;
 
-/// A block of this many bytes is running text: longer than a menu item, a headline or a date,
-/// shorter than most sentences in sequence.
+/// A block of at least this many bytes is running text: longer than a menu item, headline or date,
+/// shorter than most pairs of sentences.
 const PROSE_BYTES: u64 = 80;
 
-/// How much text in a place that its author named as the place of the text counts for.
+/// The weight of text in an element whose name marks it as the main content.
 const NAMED_WEIGHT: i64 = 2;
 
-/// How much worse a byte's worth of other things in the chosen element is than a byte of text
-/// outside it. Above one, because what is wrongly kept is on every page of the site.
+/// The weight of a byte of other material inside the chosen element, relative to a byte of text
+/// outside it. Above one, because boilerplate that is kept appears on every page of the site.
 const LOSS_WEIGHT: u64 = 2;
 
-/// A place with this much running text is no bar of buttons, whatever its name.
+/// An element with this much running text is not a bar of buttons, whatever its name.
 const BAR_PROSE_BYTES: u64 = 400;
 
-/// With less running text than this, a page has no main content; half of it is enough where the
-/// author named the place.
+/// A page with less running text than this has no main content; half of it is enough if the element
+/// is named as such.
 const LEAST_PROSE_BYTES: u64 = 250;
 
-/// Nor has it, if what is found is less than this part of its text (one tenth): such a page is an
-/// index or a table.
+/// The main content must be at least a tenth of the page's text; otherwise the page is an index or
+/// a table.
 const LEAST_PART: u64 = 10;
 
-/// The runs of blocks that make up the main content, ascending; `None` if nothing on the page
-/// qualifies.
+/// Returns the runs of blocks that make up the main content, ascending; `None` if the page has
+/// none.
 pub(super) fn blocks(outline: &Outline) -> Option<Vec<Range<usize>>> {
-    // Where the names leave nothing (a page that is all discussion), the second attempt does
-    // without them.
-    [Names::Heeded, Names::Ignored]
+    // If the names rule out everything (a page that is all discussion), retry without them.
+    [NameHints::Used, NameHints::Ignored]
         .into_iter()
         .find_map(|names| {
-            let page = Page::weigh(outline, names);
+            let page = WeighedPage::weigh(outline, names);
             let (index, container) = page.choose()?;
-            let kept = page.clear(container);
-            page.stands_out(index, &kept).then(|| runs(&kept))
+            let kept = page.clean(container);
+            page.is_substantial(index, &kept).then(|| runs(&kept))
         })
 }
 
-/// Whether the names of elements count.
+/// Whether the names of elements are taken into account.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Names {
-    Heeded,
+enum NameHints {
+    Used,
     Ignored,
 }
 
-/// Sums over all blocks before one: the difference of two is the sum over the blocks of an element.
+/// Prefix sums over blocks: the difference of two is the sum over the blocks of an element.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     bytes: u64,
     link_bytes: u64,
     /// Bytes of running text.
     prose: u64,
-    /// How many first-level headings.
+    /// Number of first-level headings.
     headlines: u64,
 }
 
-/// The same for what is known only once it is known which elements stand aside.
+/// Prefix sums of gain and loss, which depend on which elements are peripheral.
 #[derive(Clone, Copy, Debug, Default)]
 struct Balance {
     gain: u64,
     loss: u64,
 }
 
-struct Page<'a> {
+struct WeighedPage<'a> {
     outline: &'a Outline,
-    /// For each element, whether it stands aside or is inside one that does.
-    aside: Vec<bool>,
-    /// For each element, how much its text counts for.
+    /// For each element, whether it is peripheral or inside a peripheral element.
+    peripheral: Vec<bool>,
+    /// For each element, the weight of its text.
     weights: Vec<i64>,
-    /// One more than blocks.
+    /// Prefix sums: one more than there are blocks.
     balances: Vec<Balance>,
 }
 
-fn bytes(block: &Block) -> u64 {
+fn bytes(block: &TextBlock) -> u64 {
     u64::from(block.end.saturating_sub(block.begin))
 }
 
-fn unlinked(block: &Block) -> u64 {
+fn unlinked(block: &TextBlock) -> u64 {
     bytes(block).saturating_sub(block.link_bytes.into())
 }
 
-/// Less than a third of it is links.
-fn is_prose(block: &Block) -> bool {
+/// Long, and less than a third of it is links.
+fn is_prose(block: &TextBlock) -> bool {
     bytes(block) >= PROSE_BYTES && 3 * u64::from(block.link_bytes) < bytes(block)
 }
 
 /// More than three fifths of it are links.
-fn is_links(block: &Block) -> bool {
+fn is_links(block: &TextBlock) -> bool {
     5 * u64::from(block.link_bytes) > 3 * bytes(block)
 }
 
-/// What a block brings. A byte of link takes away one of text; a block with more links than text is
-/// lost. A short one without links is neither gain nor loss, or a table in an article would
-/// outweigh it.
-fn gain(block: &Block) -> i64 {
+/// The contribution of a block. A byte of link text cancels a byte of text; a block with more links
+/// than text is a loss. A short block without links is neutral, otherwise a table could outweigh
+/// the article that contains it.
+fn gain(block: &TextBlock) -> i64 {
     let unlinked =
         i64::from(block.end.saturating_sub(block.begin)) - 2 * i64::from(block.link_bytes);
     if unlinked < 0 {
@@ -127,7 +127,7 @@ fn gain(block: &Block) -> i64 {
     }
 }
 
-/// Elements that can be the place of the text. A list or a quotation is part of one.
+/// Elements that can contain the main content. Lists and quotations are only parts of it.
 fn can_hold_content(tag: Tag) -> bool {
     use Tag::{Article, Body, Center, Div, Form, Html, Main, Section, Table, Tbody, Td, Tr};
     matches!(
@@ -143,8 +143,7 @@ fn is_heading(tag: Tag) -> bool {
     )
 }
 
-/// The entry of a list of prefix sums; `Outline` is an open structure, so nothing is taken on
-/// trust.
+/// Looks up a prefix sum. The fields of `Outline` are public, so indices are checked.
 fn at<T: Copy + Default>(sums: &[T], index: u32) -> T {
     sums.get(index as usize)
         .or(sums.last())
@@ -153,7 +152,7 @@ fn at<T: Copy + Default>(sums: &[T], index: u32) -> T {
 }
 
 impl Sums {
-    fn over(blocks: &[Block]) -> Vec<Sums> {
+    fn over(blocks: &[TextBlock]) -> Vec<Sums> {
         let mut sum = Sums::default();
         let mut sums = Vec::with_capacity(blocks.len() + 1);
         sums.push(sum);
@@ -181,15 +180,15 @@ impl Sums {
     }
 }
 
-impl<'a> Page<'a> {
-    fn weigh(outline: &'a Outline, names: Names) -> Self {
-        let (aside, weights) = place(outline, names);
+impl<'a> WeighedPage<'a> {
+    fn weigh(outline: &'a Outline, names: NameHints) -> Self {
+        let (peripheral, weights) = classify_containers(outline, names);
         let mut balance = Balance::default();
         let mut balances = Vec::with_capacity(outline.blocks.len() + 1);
         balances.push(balance);
         balances.extend(outline.blocks.iter().map(|block| {
             let container = block.container as usize;
-            let gain = if aside.get(container) == Some(&false) {
+            let gain = if peripheral.get(container) == Some(&false) {
                 gain(block)
             } else {
                 -BLOCK_COST
@@ -202,17 +201,17 @@ impl<'a> Page<'a> {
             }
             balance
         }));
-        Page {
+        WeighedPage {
             outline,
-            aside,
+            peripheral,
             weights,
             balances,
         }
     }
 
-    /// Whether a block does not stand aside.
-    fn is_open(&self, block: &Block) -> bool {
-        self.aside.get(block.container as usize) == Some(&false)
+    /// Whether a block is not peripheral.
+    fn is_open(&self, block: &TextBlock) -> bool {
+        self.peripheral.get(block.container as usize) == Some(&false)
     }
 
     fn balance(&self, container: &Container) -> Balance {
@@ -224,29 +223,29 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The elements that can hold the content, in the order of their start tags, each with its
-    /// place in the outline.
+    /// The elements that can contain the main content, in document order, each with its index in
+    /// the outline.
     fn candidates(&self) -> impl Iterator<Item = (usize, &'a Container)> {
         self.outline
             .containers
             .iter()
             .enumerate()
             .filter(|&(index, container)| {
-                can_hold_content(container.tag) && self.aside.get(index) == Some(&false)
+                can_hold_content(container.tag) && self.peripheral.get(index) == Some(&false)
             })
     }
 
-    /// The element that holds the content; `None` if there is none to hold.
+    /// The element with the main content; `None` if no element has any gain.
     fn choose(&self) -> Option<(usize, &'a Container)> {
         let total = self.balances.last()?.gain;
-        // Cross-multiplied, as fractions in integers are compared.
+        // Fractions are compared by cross-multiplication.
         let value = |this: Balance, that: Balance| {
             u128::from(this.gain) * u128::from(total + LOSS_WEIGHT * that.loss)
         };
         let mut best: Option<(usize, &Container, Balance)> = None;
         for (index, container) in self.candidates() {
             let balance = self.balance(container);
-            // Of equals, the inner one.
+            // On ties, the inner element is chosen.
             let better =
                 best.is_none_or(|(_, _, best)| value(balance, best) >= value(best, balance));
             if balance.gain > 0 && better {
@@ -254,7 +253,7 @@ impl<'a> Page<'a> {
             }
         }
         let (index, best, balance) = best?;
-        // Of two elements with nine tenths, one is inside the other; so the last is the innermost.
+        // Two elements with nine tenths each must be nested, so the last one is the innermost.
         self.candidates()
             .skip_while(|&(inner, _)| inner <= index)
             .take_while(|(_, inner)| inner.blocks.start < best.blocks.end)
@@ -263,8 +262,8 @@ impl<'a> Page<'a> {
             .or(Some((index, best)))
     }
 
-    /// The blocks of `container` that belong to the text, by their index.
-    fn clear(&self, container: &Container) -> Vec<usize> {
+    /// The indices of the blocks of `container` that belong to the content.
+    fn clean(&self, container: &Container) -> Vec<usize> {
         let blocks = &self.outline.blocks;
         let tag = |index: usize| blocks.get(index).map_or(Tag::Other, |block| block.tag);
         let begin = container.blocks.start as usize;
@@ -277,8 +276,8 @@ impl<'a> Page<'a> {
             .map(|(index, _)| index)
             .collect();
         while kept.pop_if(|&mut last| is_heading(tag(last))).is_some() {}
-        // The headline is the title, which is kept elsewhere. First-level headings after the text
-        // has begun are its parts.
+        // The headline is already stored as the title. First-level headings after the start of the
+        // text are section headings.
         let begins = |index: usize| {
             blocks
                 .get(index)
@@ -290,8 +289,9 @@ impl<'a> Page<'a> {
         kept
     }
 
-    /// Whether so much is kept that it is the content, and not the longest of many small texts.
-    fn stands_out(&self, container: usize, kept: &[usize]) -> bool {
+    /// Whether enough text is kept to be the main content rather than the longest of many small
+    /// texts.
+    fn is_substantial(&self, container: usize, kept: &[usize]) -> bool {
         let kept = || {
             kept.iter()
                 .filter_map(|&index| self.outline.blocks.get(index))
@@ -316,21 +316,21 @@ impl<'a> Page<'a> {
     }
 }
 
-/// For each element, whether it stands aside, and how much its text counts for.
-fn place(outline: &Outline, names: Names) -> (Vec<bool>, Vec<i64>) {
+/// Determines for each element whether it is peripheral, and the weight of its text.
+fn classify_containers(outline: &Outline, names: NameHints) -> (Vec<bool>, Vec<i64>) {
     let containers = &outline.containers;
     let sums = Sums::over(&outline.blocks);
     let total = sums.last().copied().unwrap_or_default();
     let hints: Vec<hint::Hint> = containers
         .iter()
         .map(|container| match names {
-            Names::Heeded if !container.blocks.is_empty() => hint::read(outline.hint(container)),
+            NameHints::Used if !container.blocks.is_empty() => hint::read(outline.hint(container)),
             _ => hint::Hint::default(),
         })
         .collect();
 
-    // From the inside out: what is around the place of the text is no comment section, whatever its
-    // name.
+    // From the inside out: an element that contains the main content is not a comment section,
+    // whatever its name.
     let mut around_content: Vec<bool> = containers
         .iter()
         .zip(&hints)
@@ -344,62 +344,62 @@ fn place(outline: &Outline, names: Names) -> (Vec<bool>, Vec<i64>) {
         }
     }
 
-    let mut aside = Vec::with_capacity(containers.len());
+    let mut peripheral = Vec::with_capacity(containers.len());
     let mut weights = Vec::with_capacity(containers.len());
     for ((container, hint), around_content) in containers.iter().zip(&hints).zip(around_content) {
         let parent = container.parent as usize;
-        // The page is its own parent, and not yet in the list.
-        let inherited = aside.get(parent).copied().unwrap_or(false);
+        // The root is its own parent and not yet in the list.
+        let inherited = peripheral.get(parent).copied().unwrap_or(false);
         let weight = weights.get(parent).copied().unwrap_or(1);
         let holds = Sums::of(&sums, container);
-        aside.push(
-            inherited || stands_aside(container.tag, *hint, names, holds, total, around_content),
+        peripheral.push(
+            inherited || is_peripheral(container.tag, *hint, names, holds, total, around_content),
         );
         let named = hint.content && !matches!(container.tag, Tag::Html | Tag::Body);
         weights.push(if named { NAMED_WEIGHT } else { weight });
     }
-    (aside, weights)
+    (peripheral, weights)
 }
 
-/// Whether an element that `holds` so much of the page's `total` stands aside, by its tag and its
-/// names.
-fn stands_aside(
+/// Whether an element is peripheral, judged by its tag, its names, and how much of the page's
+/// `total` it `holds`.
+fn is_peripheral(
     tag: Tag,
     hint: hint::Hint,
-    names: Names,
+    names: NameHints,
     holds: Sums,
     total: Sums,
     around_content: bool,
 ) -> bool {
     let by_tag = match tag {
         Tag::Html | Tag::Body | Tag::Main | Tag::Article => return false,
-        Tag::Footer => Aside::Foreign,
-        // No author takes these for the place of the text.
+        Tag::Footer => Periphery::Foreign,
+        // Authors never use these for the main content.
         Tag::Nav | Tag::Aside => return true,
         Tag::Form | Tag::Menu | Tag::Dialog | Tag::Search | Tag::Figcaption
-            if names == Names::Heeded =>
+            if names == NameHints::Used =>
         {
-            Aside::Area
+            Periphery::Area
         }
-        _ => Aside::No,
+        _ => Periphery::None,
     };
-    // Half of the page's running text is not beside the page's running text.
+    // An element with half of the page's running text is not peripheral to it.
     let most = 2 * holds.prose >= total.prose;
-    match by_tag.max(hint.aside) {
-        Aside::No => false,
-        Aside::Bar => holds.prose <= BAR_PROSE_BYTES,
-        // Seven tenths of running text, and hardly a link.
-        Aside::Box => {
+    match by_tag.max(hint.peripheral) {
+        Periphery::None => false,
+        Periphery::Bar => holds.prose <= BAR_PROSE_BYTES,
+        // Text: at least seven tenths running text, at most one tenth links.
+        Periphery::Box => {
             let is_text =
                 10 * holds.link_bytes <= holds.bytes && 10 * holds.prose >= 7 * holds.bytes;
             !most && !is_text
         }
-        Aside::Area => !most,
-        Aside::Foreign => !(most && (around_content || holds.headlines > 0)),
+        Periphery::Area => !most,
+        Periphery::Foreign => !(most && (around_content || holds.headlines > 0)),
     }
 }
 
-/// Indices that follow on each other, joined.
+/// Joins consecutive indices into ranges.
 fn runs(kept: &[usize]) -> Vec<Range<usize>> {
     kept.chunk_by(|&one, &next| one + 1 == next)
         .filter_map(|run| Some(*run.first()?..run.last()? + 1))

@@ -1,56 +1,54 @@
-//! What an element's names say about it.
+//! Hints about an element from its class and other names.
 //!
-//! Authors all over the world name the parts of their pages in a kind of English:
-//! `class="post-content"`, `id="comments"`, `role="navigation"`. The names are a help, never a
-//! proof: `content-with-sidebar` is around the article, and a manual has a chapter on `FOR UPDATE
-//! SHARE`. So each word comes with the doubt it deserves, and [`article`](super::article) weighs it
-//! against what the element holds.
+//! Authors name the parts of their pages in English: `class="post-content"`, `id="comments"`,
+//! `role="navigation"`. Such names are hints, not proof: `content-with-sidebar` encloses the
+//! article, and a manual has a chapter on `FOR UPDATE SHARE`. Each word therefore has a strength,
+//! and [`article`](super::article) weighs it against the content of the element.
 
-/// What the words in the names of an element suggest.
+/// The hints in the names of an element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hint {
-    /// The strongest suggestion that it is not part of the text.
-    pub(super) aside: Aside,
-    /// It is named as the place of the text: `article-body`, `entry-content`.
+    /// The strongest hint that it is not part of the main content.
+    pub(super) peripheral: Periphery,
+    /// Its name marks it as the main content: `article-body`, `entry-content`.
     pub(super) content: bool,
 }
 
-/// How an element may stand beside the text. The later, the surer.
+/// How strongly a name suggests that an element is peripheral, from weakest to strongest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Aside {
-    /// No suggestion.
+pub(super) enum Periphery {
+    /// No hint.
     #[default]
-    No,
-    /// A small thing on the page, such as a row of buttons, a caption or an author's line: without
-    /// much running text.
+    None,
+    /// A small element, such as a row of buttons, a caption or a byline, without much running text.
     Bar,
-    /// A box on the side: a list of links on a news page, but a paragraph of the text in a
-    /// handbook.
+    /// A box on the side: a list of links on a news page, but part of the text in a handbook.
     Box,
-    /// An area that leads elsewhere, such as recommendations and advertisements, whatever it holds.
+    /// An area that leads elsewhere, such as recommendations and advertisements, regardless of its
+    /// content.
     Area,
-    /// An area that is foreign even where it holds most of the page: comments, footers, cookie
-    /// notices.
+    /// An area that is never main content, even if it has most of the page's text: comments,
+    /// footers, cookie notices.
     Foreign,
 }
 
-/// What one word suggests.
+/// The hint of a single word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sign {
-    Aside(Aside),
-    /// One word for the place of the text.
+    Periphery(Periphery),
+    /// One word that marks the main content.
     Content,
-    /// The first of two words for the place of the text.
+    /// The first of two words that together mark the main content.
     ContentFirst,
-    /// The second of two.
+    /// The second of two such words.
     ContentSecond,
     /// A row of buttons, unless something is embedded.
     Social,
-    /// Something from elsewhere, quoted in the text.
+    /// Embedded material that is quoted in the text.
     Embedded,
 }
 
-/// Words longer than this are none that we know.
+/// The longest word that has a hint.
 const LONGEST_WORD: usize = 16;
 
 /// Reads the names of an element.
@@ -62,7 +60,7 @@ pub(super) fn read(names: &str) -> Hint {
     each_word(names, |word| {
         let sign = sign(word);
         match sign {
-            Some(Sign::Aside(aside)) => hint.aside = hint.aside.max(aside),
+            Some(Sign::Periphery(peripheral)) => hint.peripheral = hint.peripheral.max(peripheral),
             Some(Sign::Content) => hint.content = true,
             Some(Sign::ContentSecond) if after_first => hint.content = true,
             Some(Sign::Social) => social = true,
@@ -72,7 +70,7 @@ pub(super) fn read(names: &str) -> Hint {
         after_first = sign == Some(Sign::ContentFirst);
     });
     if social && !embedded {
-        hint.aside = hint.aside.max(Aside::Bar);
+        hint.peripheral = hint.peripheral.max(Periphery::Bar);
     }
     hint
 }
@@ -80,25 +78,31 @@ pub(super) fn read(names: &str) -> Hint {
 fn sign(word: &[u8]) -> Option<Sign> {
     Some(match word {
         b"nav" | b"navbar" | b"navigation" | b"menu" | b"breadcrumb" | b"breadcrumbs"
-        | b"pagination" | b"pager" | b"toolbar" | b"toc" | b"skip" => Sign::Aside(Aside::Bar),
+        | b"pagination" | b"pager" | b"toolbar" | b"toc" | b"skip" => {
+            Sign::Periphery(Periphery::Bar)
+        }
         b"share" | b"sharing" | b"follow" | b"subscribe" | b"subscription" | b"signup"
         | b"login" | b"print" | b"rating" | b"ratings" | b"tag" | b"tags" => {
-            Sign::Aside(Aside::Bar)
+            Sign::Periphery(Periphery::Bar)
         }
-        b"ad" | b"ads" | b"advert" | b"advertisement" | b"copyright" => Sign::Aside(Aside::Bar),
+        b"ad" | b"ads" | b"advert" | b"advertisement" | b"copyright" => {
+            Sign::Periphery(Periphery::Bar)
+        }
         b"byline" | b"author" | b"bio" | b"meta" | b"date" | b"dates" | b"time" | b"timestamp" => {
-            Sign::Aside(Aside::Bar)
+            Sign::Periphery(Periphery::Bar)
         }
-        b"caption" | b"credit" | b"photo" | b"gallery" | b"slideshow" => Sign::Aside(Aside::Bar),
-        b"sidebar" | b"aside" | b"complementary" | b"widget" => Sign::Aside(Aside::Box),
+        b"caption" | b"credit" | b"photo" | b"gallery" | b"slideshow" => {
+            Sign::Periphery(Periphery::Bar)
+        }
+        b"sidebar" | b"aside" | b"complementary" | b"widget" => Sign::Periphery(Periphery::Box),
         b"related" | b"recommended" | b"recommendation" | b"recommendations" | b"recirc"
-        | b"trending" | b"popular" | b"teaser" | b"newsletter" => Sign::Aside(Aside::Area),
+        | b"trending" | b"popular" | b"teaser" | b"newsletter" => Sign::Periphery(Periphery::Area),
         b"promo" | b"promoted" | b"promotion" | b"sponsor" | b"sponsored" | b"taboola"
         | b"outbrain" | b"banner" | b"contentinfo" | b"modal" | b"popup" | b"overlay" => {
-            Sign::Aside(Aside::Area)
+            Sign::Periphery(Periphery::Area)
         }
         b"comment" | b"comments" | b"commentlist" | b"disqus" | b"replies" | b"respond"
-        | b"footer" | b"cookie" | b"consent" | b"gdpr" => Sign::Aside(Aside::Foreign),
+        | b"footer" | b"cookie" | b"consent" | b"gdpr" => Sign::Periphery(Periphery::Foreign),
         b"social" => Sign::Social,
         b"embed" => Sign::Embedded,
         b"articlebody" | b"articlecontent" | b"entrycontent" | b"maincontent" | b"postbody"
@@ -110,20 +114,20 @@ fn sign(word: &[u8]) -> Option<Sign> {
     })
 }
 
-/// Calls `take` with each word of `names` in lower case. Words are runs of ASCII letters, parted
+/// Calls `take` with each word of `names` in lower case. Words are runs of ASCII letters, split
 /// where a capital follows a small letter (`articleBody`) or begins a word after capitals
-/// (`HTMLBody`). Those of one letter and those too long to be known are left out.
+/// (`HTMLBody`). Single letters and words longer than [`LONGEST_WORD`] are skipped.
 fn each_word(names: &str, mut take: impl FnMut(&[u8])) {
     let names = names.as_bytes();
     let byte = |index: usize| names.get(index).copied().unwrap_or_default();
     let mut begin = 0;
     for index in 0..=names.len() {
         let here = byte(index);
-        let word_goes_on = here.is_ascii_alphabetic()
+        let in_word = here.is_ascii_alphabetic()
             && !(here.is_ascii_uppercase()
                 && index > begin
                 && (byte(index - 1).is_ascii_lowercase() || byte(index + 1).is_ascii_lowercase()));
-        if word_goes_on {
+        if in_word {
             continue;
         }
         let word = names.get(begin..index).unwrap_or_default();
@@ -156,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn names_fall_apart_into_words() {
+    fn names_are_split_into_words() {
         assert_eq!(
             words("entry-content post__body--wide"),
             ["entry", "content", "post", "body", "wide"]
@@ -170,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_too_long_to_be_known_is_not_taken_for_its_beginning() {
+    fn a_word_is_not_recognised_by_its_prefix() {
         assert_eq!(
             words("commentsandmuchmore ABCDEFGHIJKLMNOPQRSTUVWXYZend"),
             ["zend"]
@@ -178,23 +182,26 @@ mod tests {
     }
 
     #[test]
-    fn the_surest_word_decides() {
-        assert_eq!(read("share-bar").aside, Aside::Bar);
-        assert_eq!(read("share sidebar related").aside, Aside::Area);
-        assert_eq!(read("comments share").aside, Aside::Foreign);
-        assert_eq!(read("section chapter").aside, Aside::No);
-        assert_eq!(read("shared adventure navigator").aside, Aside::No);
+    fn the_strongest_word_decides() {
+        assert_eq!(read("share-bar").peripheral, Periphery::Bar);
+        assert_eq!(read("share sidebar related").peripheral, Periphery::Area);
+        assert_eq!(read("comments share").peripheral, Periphery::Foreign);
+        assert_eq!(read("section chapter").peripheral, Periphery::None);
+        assert_eq!(
+            read("shared adventure navigator").peripheral,
+            Periphery::None
+        );
     }
 
     #[test]
     fn a_post_quoted_from_a_social_network_is_part_of_the_text() {
-        assert_eq!(read("social-buttons").aside, Aside::Bar);
-        assert_eq!(read("social-media-embed").aside, Aside::No);
-        assert_eq!(read("embed-caption").aside, Aside::Bar);
+        assert_eq!(read("social-buttons").peripheral, Periphery::Bar);
+        assert_eq!(read("social-media-embed").peripheral, Periphery::None);
+        assert_eq!(read("embed-caption").peripheral, Periphery::Bar);
     }
 
     #[test]
-    fn the_place_of_the_text_is_named_by_one_word_or_two() {
+    fn main_content_is_named_by_one_word_or_two() {
         for names in [
             "articleBody",
             "entry-content",

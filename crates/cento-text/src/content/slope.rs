@@ -1,7 +1,7 @@
 //! The document slope curve, as published.
 //!
-//! Finn et al. (2001), and after them Seo and Croft (2008, equation 9), read a page as a row of
-//! tokens, each a tag or a word, and draw
+//! Finn et al. (2001) and Seo and Croft (2008, equation 9) read a page as a sequence of tokens,
+//! each a tag or a word, and define
 //!
 //! ```text
 //! DSC[0] = 0        DSC[k] = DSC[k-1] + 1 if token k is a tag, else DSC[k-1]
@@ -14,48 +14,47 @@
 //!  ─────────────────────────────────────────────── k
 //! ```
 //!
-//! The lowest-slope area is the content. Where it begins and ends is chosen as Finn et al. choose
-//! it: the window that makes the sum of *tags before it, words in it, and tags after it* greatest.
-//! That is a sum over tokens, so the best window is a maximum-sum segment and is found in one pass.
+//! The content is the area with the lowest slope. Following Finn et al., it is the window that
+//! maximises the sum of *tags before it, words in it, and tags after it*. This is a sum over
+//! tokens, so the best window is a maximum-sum segment and is found in one pass.
 //!
-//! A window is made of whole blocks here: one that starts in mid-sentence because the sentence has
-//! a link in it serves nobody. This is the baseline that
-//! [`Selection::Main`](super::Selection::Main) is measured against.
+//! A window consists of whole blocks here, because a window that starts in mid-sentence at a link
+//! is not useful. This is the baseline for [`Selection::Main`](super::Selection::Main).
 
 use crate::html::Extract;
 use std::ops::Range;
 
 /// A block of text on the slope curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Point {
-    /// The curve where the block begins: how many tags come before it. Never falls from one block
-    /// to the next.
+pub struct SlopePoint {
+    /// The value of the curve at the start of the block: the number of tags before it. It never
+    /// decreases from one block to the next.
     pub before: u64,
-    /// How many words the block has.
+    /// The number of words in the block.
     pub words: u64,
-    /// How many tags lie inside the block.
+    /// The number of tags inside the block.
     pub inside: u64,
 }
 
-/// The blocks of the lowest-slope window: those from `start` to `end` of `points` that maximise
-/// *tags before + words inside + tags after*, on a page with `tags` tags.
+/// Returns the lowest-slope window: the range of `points` that maximises *tags before + words
+/// inside + tags after*, on a page with `tags` tags.
 ///
-/// Of windows that are equally good, it is the one that ends first, and of those the one that
-/// begins first. `None` if there are no points.
+/// On ties, the window that ends first is chosen, and among those the one that begins first.
+/// Returns `None` if there are no points.
 ///
 /// ```
-/// use cento_text::content::slope::{Point, best_window};
+/// use cento_text::content::slope::{SlopePoint, best_window};
 ///
-/// let menu = Point { before: 5, words: 2, inside: 6 };
-/// let text = Point { before: 20, words: 300, inside: 10 };
-/// let more = Point { before: 32, words: 80, inside: 0 };
-/// let foot = Point { before: 60, words: 9, inside: 4 };
+/// let menu = SlopePoint { before: 5, words: 2, inside: 6 };
+/// let text = SlopePoint { before: 20, words: 300, inside: 10 };
+/// let more = SlopePoint { before: 32, words: 80, inside: 0 };
+/// let foot = SlopePoint { before: 60, words: 9, inside: 4 };
 /// assert_eq!(best_window(&[menu, text, more, foot], 80), Some(1..3));
 /// ```
 #[must_use]
-pub fn best_window(points: &[Point], tags: u64) -> Option<Range<usize>> {
-    // Written as a difference: before(i) - words(..i) for the start, words(..=j) + after(j) for the
-    // end. Each end goes with the best start so far.
+pub fn best_window(points: &[SlopePoint], tags: u64) -> Option<Range<usize>> {
+    // The sum is a difference: before(i) - words(..i) for the start, words(..=j) + after(j) for the
+    // end. Each end is combined with the best start so far.
     let mut best: Option<(i128, Range<usize>)> = None;
     let mut start: Option<(i128, usize)> = None;
     let mut words = 0;
@@ -76,13 +75,13 @@ pub fn best_window(points: &[Point], tags: u64) -> Option<Range<usize>> {
     best.map(|(_, window)| window)
 }
 
-/// The blocks of a page's lowest-slope window; `None` if the page has no outline or no text.
+/// Returns the blocks of a page's lowest-slope window; `None` without an outline or text.
 pub(super) fn window(page: &Extract) -> Option<Range<usize>> {
-    let points: Vec<Point> = page
+    let points: Vec<SlopePoint> = page
         .outline
         .blocks
         .iter()
-        .map(|block| Point {
+        .map(|block| SlopePoint {
             before: block.tags_before.into(),
             words: page
                 .text
@@ -94,8 +93,8 @@ pub(super) fn window(page: &Extract) -> Option<Range<usize>> {
     best_window(&points, page.outline.tags.into())
 }
 
-/// The words of the slope curve: what stands between spaces, and each ideograph or kana by itself,
-/// so that a Chinese paragraph is not one word.
+/// Counts words for the slope curve: runs between spaces, and each ideograph or kana separately, so
+/// that a Chinese paragraph is not one word.
 fn count_words(text: &str) -> u64 {
     let mut words = 0;
     let mut after_space = true;
@@ -113,8 +112,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Every window, token by token, as the papers define it.
-    fn naive_window(points: &[Point], tags: u64) -> Option<Range<usize>> {
+    /// The definition from the papers: tries every window.
+    fn naive_window(points: &[SlopePoint], tags: u64) -> Option<Range<usize>> {
         let mut best: Option<(i128, Range<usize>)> = None;
         for end in 1..=points.len() {
             for begin in 0..end {
@@ -133,16 +132,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn one_pass_finds_the_window_that_trying_all_finds(
+        fn one_pass_finds_the_same_window_as_exhaustive_search(
             steps in prop::collection::vec((0u64..30, 0u64..40, 0u64..6), 0..40),
             after in 0u64..30,
         ) {
             let mut before = 0;
-            let points: Vec<Point> = steps
+            let points: Vec<SlopePoint> = steps
                 .into_iter()
                 .map(|(tags, words, inside)| {
                     before += tags;
-                    let point = Point { before, words, inside };
+                    let point = SlopePoint { before, words, inside };
                     before += inside;
                     point
                 })
@@ -153,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn no_blocks_have_no_window() {
+    fn a_page_without_blocks_has_no_window() {
         assert_eq!(best_window(&[], 7), None);
     }
 

@@ -1,16 +1,16 @@
-//! Reading a date from left to right.
+//! A cursor that reads a date from left to right.
 
-use super::Moment;
+use super::DateFields;
 
-/// What is left of a text that is ASCII.
+/// The remainder of an ASCII text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cursor<'text> {
+pub(super) struct DateCursor<'text> {
     rest: &'text str,
 }
 
-impl<'text> Cursor<'text> {
+impl<'text> DateCursor<'text> {
     pub(super) fn new(text: &'text str) -> Self {
-        Cursor { rest: text }
+        DateCursor { rest: text }
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -30,19 +30,19 @@ impl<'text> Cursor<'text> {
         taken
     }
 
-    /// Takes the byte if it comes next.
+    /// Consumes the next byte if it is `byte`.
     pub(super) fn take(&mut self, byte: u8) -> bool {
         self.take_any(&[byte]).is_some()
     }
 
-    /// Takes the next byte if it is one of these.
+    /// Consumes the next byte if it is one of `bytes`.
     pub(super) fn take_any(&mut self, bytes: &[u8]) -> Option<u8> {
         let next = self.peek().filter(|next| bytes.contains(next))?;
         self.skip(1);
         Some(next)
     }
 
-    /// Takes all white space that comes next; false if there is none.
+    /// Consumes white space; returns whether there was any.
     pub(super) fn take_spaces(&mut self) -> bool {
         let trimmed = self.rest.trim_ascii_start();
         let taken = trimmed.len() < self.rest.len();
@@ -50,13 +50,13 @@ impl<'text> Cursor<'text> {
         taken
     }
 
-    /// Takes the letters that come next.
+    /// Consumes a run of letters.
     pub(super) fn word(&mut self) -> Option<&'text str> {
         let length = self.run(|byte| byte.is_ascii_alphabetic());
         (length > 0).then(|| self.skip(length))
     }
 
-    /// Takes the digits that come next: the number and how many there were.
+    /// Consumes a run of digits; returns the number and how many digits it has.
     pub(super) fn digits(&mut self) -> Option<(u32, usize)> {
         let length = self.run(|byte| byte.is_ascii_digit());
         let number = self.rest.get(..length)?.parse().ok()?;
@@ -64,13 +64,13 @@ impl<'text> Cursor<'text> {
         Some((number, length))
     }
 
-    /// Takes what comes next up to and with the closing bracket; false if that is missing.
+    /// Consumes everything up to and including the closing bracket; false if it is missing.
     pub(super) fn take_until(&mut self, closing: u8) -> bool {
         let found = self.rest.bytes().position(|byte| byte == closing);
         found.is_some_and(|position| !self.skip(position + 1).is_empty())
     }
 
-    /// Takes a number of so many digits, and no more than are there.
+    /// Consumes a number of `least` to `most` digits.
     pub(super) fn number(&mut self, least: usize, most: usize) -> Option<u32> {
         let length = self.run(|byte| byte.is_ascii_digit()).min(most);
         if length < least {
@@ -79,7 +79,7 @@ impl<'text> Cursor<'text> {
         self.skip(length).parse().ok()
     }
 
-    /// Takes the digits of a fraction of a second, of which milliseconds are kept.
+    /// Consumes the digits of a fraction of a second and returns the milliseconds.
     pub(super) fn fraction(&mut self) -> Option<u32> {
         let length = self.run(|byte| byte.is_ascii_digit());
         let digits = self.skip(length);
@@ -87,7 +87,7 @@ impl<'text> Cursor<'text> {
         (!digits.is_empty()).then(|| padded.get(..3)?.parse().ok())?
     }
 
-    /// Takes `th` and the like after the number of a day.
+    /// Consumes an ordinal suffix such as `th` after the day.
     pub(super) fn take_ordinal(&mut self) {
         let ahead = *self;
         let word = self.word().unwrap_or_default().to_ascii_lowercase();
@@ -96,9 +96,9 @@ impl<'text> Cursor<'text> {
         }
     }
 
-    /// Takes a time of day: hours and perhaps minutes, seconds and a fraction, with or without
-    /// colons, and then perhaps the half of the day.
-    pub(super) fn time(&mut self, moment: &mut Moment) -> Option<()> {
+    /// Consumes a time of day: hours and optionally minutes, seconds and a fraction, with or
+    /// without colons, and optionally `am` or `pm`.
+    pub(super) fn time(&mut self, moment: &mut DateFields) -> Option<()> {
         moment.hour = self.number(1, 2)?;
         let colon = self.take(b':');
         if colon || self.peek().is_some_and(|next| next.is_ascii_digit()) {
@@ -122,12 +122,12 @@ impl<'text> Cursor<'text> {
         Some(())
     }
 
-    /// Whether `am` or `pm` comes next.
+    /// Whether `am` or `pm` is next.
     pub(super) fn at_half_day(&self) -> bool {
         { *self }.half_day().is_some()
     }
 
-    /// Takes `am` or `pm`, with or without dots: whether it is the latter.
+    /// Consumes `am` or `pm`, with or without dots; returns whether it is `pm`.
     fn half_day(&mut self) -> Option<bool> {
         let ahead = *self;
         self.take_spaces();

@@ -1,4 +1,4 @@
-//! Every form that is read, and what is not.
+//! Every format that is accepted, and text that is not.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ const DAY: i64 = 1_709_596_800_000;
 const MONTH: i64 = 1_709_251_200_000;
 
 #[test]
-fn one_moment_is_read_from_every_form() {
+fn every_format_of_one_moment_is_read() {
     for text in [
         "2024-03-05T10:30:00Z",
         "2024-03-05T10:30:00",
@@ -83,7 +83,7 @@ fn a_date_without_a_time_is_midnight() {
 }
 
 #[test]
-fn a_month_without_a_day_is_its_first_and_a_year_without_a_month_its_first() {
+fn a_missing_day_or_month_is_the_first() {
     for text in ["2024-03", "2024/03", "202403", "March 2024", "Mar 2024"] {
         assert_eq!(parse(text), Some(MONTH), "{text}");
     }
@@ -91,7 +91,7 @@ fn a_month_without_a_day_is_its_first_and_a_year_without_a_month_its_first() {
 }
 
 #[test]
-fn slashes_count_where_only_one_order_is_possible() {
+fn slashes_are_accepted_if_only_one_order_is_possible() {
     assert_eq!(parse("25/12/2024"), parse("2024-12-25"));
     assert_eq!(parse("12/25/2024 1:05 pm"), parse("2024-12-25T13:05"));
     assert_eq!(parse("3/3/2024"), parse("2024-03-03"));
@@ -99,7 +99,7 @@ fn slashes_count_where_only_one_order_is_possible() {
 }
 
 #[test]
-fn odd_but_real_times_are_read() {
+fn unusual_but_valid_times_are_read() {
     assert_eq!(parse("2024-03-05T24:00:00"), parse("2024-03-06"));
     assert_eq!(parse("2016-12-31T23:59:60Z"), parse("2016-12-31T23:59:59Z"));
     assert_eq!(parse("March 5, 2024 12:00 am"), Some(DAY));
@@ -112,7 +112,7 @@ fn odd_but_real_times_are_read() {
 }
 
 #[test]
-fn what_is_no_date_is_none() {
+fn text_that_is_not_a_date_is_rejected() {
     for text in [
         "",
         " ",
@@ -154,7 +154,7 @@ fn what_is_no_date_is_none() {
 }
 
 #[test]
-fn what_is_rendered_reads_back() {
+fn rendered_dates_parse_to_the_same_moment() {
     for millis in [0, -1, MOMENT, MOMENT + 1, DAY, 253_402_000_000_000] {
         assert_eq!(parse(&render(millis)), Some(millis), "{}", render(millis));
     }
@@ -163,15 +163,15 @@ fn what_is_rendered_reads_back() {
 
 proptest! {
     #[test]
-    fn any_text_is_read_or_not_but_never_panics(text in "\\PC{0,30}|[0-9A-Za-z:/.,+ \\[\\]()-]{0,40}") {
+    fn any_text_is_accepted(text in "\\PC{0,30}|[0-9A-Za-z:/.,+ \\[\\]()-]{0,40}") {
         if let Some(millis) = parse(&text) {
-            // Years 1000 to 9999, give or take a zone, and seconds since 1970.
+            // Years 1000 to 9999, plus or minus a zone offset, and seconds since 1970.
             prop_assert!((-30_610_310_400_000..=253_402_387_200_000).contains(&millis));
         }
     }
 
     #[test]
-    fn agrees_with_jiff_on_what_both_read(millis in -30_000_000_000_000i64..250_000_000_000_000) {
+    fn dates_agree_with_jiff(millis in -30_000_000_000_000i64..250_000_000_000_000) {
         let moment = jiff::Timestamp::from_millisecond(millis).unwrap();
         prop_assert_eq!(parse(&moment.to_string()), Some(millis));
         let seconds = millis.div_euclid(1000) * 1000;

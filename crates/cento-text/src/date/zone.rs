@@ -1,10 +1,10 @@
-//! Time zones, as far as a date can name them without a doubt.
+//! Time zones that are unambiguous in a date.
 
-use super::cursor::Cursor;
+use super::cursor::DateCursor;
 
-/// Takes what is left of a date, if that is a zone, and perhaps a remark in brackets: how far it is
-/// ahead of UTC, in seconds. Nothing at all is UTC.
-pub(super) fn offset(cursor: &mut Cursor<'_>) -> Option<i64> {
+/// Consumes a zone and an optional remark in brackets. Returns the offset from UTC in seconds; UTC
+/// if there is no zone.
+pub(super) fn offset(cursor: &mut DateCursor<'_>) -> Option<i64> {
     cursor.take_spaces();
     let mut hours = 0;
     if let Some(name) = cursor.word() {
@@ -33,8 +33,8 @@ pub(super) fn offset(cursor: &mut Cursor<'_>) -> Option<i64> {
     }
 }
 
-/// The hours that a zone is ahead of UTC: those that RFC 2822 names, and those of Europe. Other
-/// abbreviations stand for several zones.
+/// The offset of a named zone in hours: those of RFC 2822 and those of Europe. Other abbreviations
+/// are ambiguous.
 fn named(name: &str) -> Option<i64> {
     Some(match name.to_ascii_uppercase().as_str() {
         "Z" | "UT" | "UTC" | "GMT" | "WET" => 0,

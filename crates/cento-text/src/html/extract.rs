@@ -1,15 +1,15 @@
-//! From a page to its text, what it says about itself, and its links.
+//! Extracts the text, metadata and links of a page.
 
 use super::metadata::{Metadata, collapse};
-use super::outline::{Follow, Outline, OutlineBuilder};
+use super::outline::{Outline, OutlineBuilder, TextObserver};
 use super::scan;
 use super::token::tokenize;
 use super::write::Writer;
 use crate::words;
 
-mod page;
+mod page_reader;
 
-use page::{Finished, Page};
+use page_reader::{Finished, PageReader};
 
 /// What to extract beyond the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,20 +18,20 @@ pub struct Options {
     pub outline: bool,
 }
 
-/// What was found on a page.
+/// The text, metadata and links of a page.
 #[derive(Clone, Debug, Default)]
 pub struct Extract {
     /// The visible text.
     ///
-    /// Paragraphs are parted by one blank line, lines by a line feed, table cells by a tab, words
-    /// by one space; inside `pre` and `textarea` spaces and tabs stay as they are. The text neither
-    /// begins nor ends in such whitespace, and no line ends in it.
+    /// Paragraphs are separated by one blank line, lines by a line feed, table cells by a tab,
+    /// words by one space; inside `pre` and `textarea`, spaces and tabs are kept. Neither the text
+    /// nor any line ends in whitespace, and the text does not begin with it.
     pub text: String,
     /// The first `<title>`, or else `og:title`, with whitespace collapsed.
     pub title: Option<String>,
-    /// The date of publication as the page spells it: from `article:published_time`, else
-    /// `itemprop=datePublished`, else JSON-LD, else the metadata names that libraries and news
-    /// systems use, else `<time pubdate>`.
+    /// The publication date as written on the page: from `article:published_time`, else
+    /// `itemprop=datePublished`, else JSON-LD, else the metadata names of libraries and news
+    /// systems, else `<time pubdate>`.
     pub published: Option<String>,
     /// The primary language subtag in lower case, such as `de`: from `<html lang>`, else
     /// `xml:lang`, else the `content-language` meta tag, else `og:locale`.
@@ -40,19 +40,20 @@ pub struct Extract {
     pub base: Option<String>,
     /// The address in `<link rel=canonical>`.
     pub canonical: Option<String>,
-    /// How deep the deepest element stands in others. Counted are those that go on until their end
-    /// tag, such as `div` and `table`: a row of paragraphs that are never closed is not deep.
+    /// The maximum nesting depth. Only elements that extend to their end tag count, such as `div`
+    /// and `table`: a sequence of unclosed paragraphs is not deep.
     pub depth: u32,
-    /// The blocks of the text and the elements around them; empty unless [`Options::outline`] asked
-    /// for it.
+    /// The blocks of the text and the elements around them; empty unless [`Options::outline`] is
+    /// set.
     pub outline: Outline,
     links: Links,
 }
 
 impl Extract {
-    /// The `href` of each `<a>` and `<area>`, in order, decoded and trimmed but not resolved. Left
-    /// out are those that lead nowhere else (`#…`, `javascript:`, `mailto:`, `data:`, `tel:`,
-    /// `about:`), those longer than [`LONGEST_LINK`], and all after the first [`MOST_LINKS`].
+    /// The `href` of each `<a>` and `<area>`, in order, decoded and trimmed but not resolved.
+    /// Skipped are links without a target on the web (`#…`, `javascript:`, `mailto:`, `data:`,
+    /// `tel:`, `about:`), links longer than [`LONGEST_LINK`], and all after the first
+    /// [`MOST_LINKS`].
     pub fn links(&self) -> impl Iterator<Item = &str> {
         self.links.iter()
     }
@@ -65,14 +66,14 @@ impl Extract {
     }
 }
 
-/// No page has more links than this as far as [`Extract::links`] is concerned: a page of links
-/// alone must not take more memory than its text would.
+/// The maximum number of links in [`Extract::links`], so that a page of links does not take
+/// more memory than its text.
 pub const MOST_LINKS: usize = 65_536;
 
-/// Links of more bytes than this are left out of [`Extract::links`].
+/// Links of more bytes than this are skipped in [`Extract::links`].
 pub const LONGEST_LINK: usize = 8_192;
 
-/// Addresses, one after the other in one string.
+/// Link addresses, concatenated in one string.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
     arena: String,
@@ -95,7 +96,7 @@ impl Links {
             return;
         }
         self.arena.push_str(href);
-        // 65,536 links of 8 KiB are the most, so the sum fits.
+        // At most 65,536 links of 8 KiB, so the sum fits.
         self.ends
             .push(u32::try_from(self.arena.len()).unwrap_or(u32::MAX));
     }
@@ -123,95 +124,93 @@ fn leads_nowhere(href: &str) -> bool {
         })
 }
 
-/// Turns pages into [`Extract`]s, one after the other, in the same memory.
+/// Extracts pages, one after another, reusing its buffers.
 #[derive(Debug, Default)]
 pub struct Extractor {
     extract: Extract,
 }
 
-/// Only this much of a page is read, so that positions fit 32 bits even where references make the
-/// text a little longer.
+/// The maximum number of bytes of a page that are read, so that positions fit into 32 bits
+/// even where references make the text slightly longer than the page.
 pub const LONGEST_PAGE: usize = 1 << 30;
 
 impl Extractor {
-    /// An extractor without memory yet.
+    /// Creates an extractor with empty buffers.
     #[must_use]
     pub fn new() -> Self {
         Extractor::default()
     }
 
-    /// Reads a page. Any input will do: there is no page that cannot be read, only pages without
-    /// text.
+    /// Extracts a page. Any input is accepted; a page may simply have no text.
     ///
-    /// What is in `noscript` is left out where the page has any other words.
+    /// The content of `noscript` is skipped unless the page has no other words.
     ///
-    /// Of a page longer than [`LONGEST_PAGE`] the beginning is read. Time is linear in the length
-    /// of the page, memory at most a small multiple of it.
+    /// Only the first [`LONGEST_PAGE`] bytes are read. Time is linear in the length of the
+    /// page, and memory is at most a small multiple of it.
     pub fn extract(&mut self, html: &str, options: &Options) -> &Extract {
         self.extract_while(html, options, &mut || true)
     }
 
-    /// The same, as long as `goes_on` says so: it is asked now and then, and if it says no, what
-    /// was read until then is all there is.
+    /// Like [`Extractor::extract`], but calls `should_continue` periodically and stops when it
+    /// returns false. The result is then what was read so far.
     pub fn extract_while(
         &mut self,
         html: &str,
         options: &Options,
-        goes_on: &mut dyn FnMut() -> bool,
+        should_continue: &mut dyn FnMut() -> bool,
     ) -> &Extract {
         let html = scan::prefix(html, LONGEST_PAGE);
-        let dropped_noscript = self.extract_once(html, options, false, goes_on);
-        // A page that shows nothing but what it has for browsers without scripts is read as those
-        // read it.
-        if dropped_noscript && words::count_words(&self.extract.text) == 0 && goes_on() {
-            self.extract_once(html, options, true, goes_on);
+        let dropped_noscript = self.extract_once(html, options, false, should_continue);
+        // A page whose only words are in `noscript` is read as by a browser without scripts.
+        if dropped_noscript && words::count_words(&self.extract.text) == 0 && should_continue() {
+            self.extract_once(html, options, true, should_continue);
         }
         &self.extract
     }
 
-    /// Reads a page with or without what is in `noscript`, and answers whether some of that was
-    /// dropped.
+    /// Extracts a page with or without the content of `noscript`, and returns whether some
+    /// of it was dropped.
     fn extract_once(
         &mut self,
         html: &str,
         options: &Options,
         noscript: bool,
-        goes_on: &mut dyn FnMut() -> bool,
+        should_continue: &mut dyn FnMut() -> bool,
     ) -> bool {
         self.extract.clear();
         let mut outline = std::mem::take(&mut self.extract.outline);
         let dropped_noscript = if options.outline {
-            let follow = OutlineBuilder::new(&mut outline);
-            let (follow, dropped) = self.read(html, follow, noscript, goes_on);
-            follow.finish(self.extract.text.len());
+            let observer = OutlineBuilder::new(&mut outline);
+            let (observer, dropped) = self.read(html, observer, noscript, should_continue);
+            observer.finish(self.extract.text.len());
             dropped
         } else {
-            self.read(html, (), noscript, goes_on).1
+            self.read(html, (), noscript, should_continue).1
         };
         self.extract.outline = outline;
         dropped_noscript
     }
 
-    fn read<F: Follow>(
+    fn read<F: TextObserver>(
         &mut self,
         html: &str,
-        follow: F,
+        observer: F,
         noscript: bool,
-        goes_on: &mut dyn FnMut() -> bool,
+        should_continue: &mut dyn FnMut() -> bool,
     ) -> (F, bool) {
         let Extract { text, links, .. } = &mut self.extract;
-        let mut page = Page::new(Writer::new(text, follow), links, html, goes_on);
-        page.show_noscript(noscript);
-        tokenize(html, &mut page);
+        let mut reader = PageReader::new(Writer::new(text, observer), links, html, should_continue);
+        reader.show_noscript(noscript);
+        tokenize(html, &mut reader);
         let Finished {
             metadata,
-            follow,
+            observer,
             depth,
             dropped_noscript,
-        } = page.finish();
+        } = reader.finish();
         self.extract.depth = depth;
         self.take(metadata);
-        (follow, dropped_noscript)
+        (observer, dropped_noscript)
     }
 
     fn take(&mut self, metadata: Metadata) {

@@ -1,30 +1,29 @@
-//! What a page says about itself: its language, date, address, and the links it makes.
+//! Metadata that a page declares: language, date, title and address.
 
 use super::extract::LONGEST_LINK;
 use super::scan;
 use super::tag::Tag;
 use super::token::Attributes;
 
-/// Which of several statements of the publication date to believe, best first. Of equals the first
-/// on the page counts.
+/// Sources of the publication date, most reliable first. Among equals the first on the page is
+/// used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DateSource {
-    /// `<meta property="article:published_time">`: made for this, one for a page.
+    /// `<meta property="article:published_time">`: intended for this purpose, one per page.
     OpenGraph,
     /// `itemprop="datePublished"` with `content` or `datetime`, or `<meta name="datePublished">`.
     Microdata,
-    /// `"datePublished"` in JSON-LD; after microdata because it may belong to any of several things
-    /// that one script describes.
+    /// `"datePublished"` in JSON-LD; after microdata because a script may describe several things.
     JsonLd,
-    /// `citation_publication_date`, `dc.date.issued`, `pubdate` and their like.
+    /// `citation_publication_date`, `dc.date.issued`, `pubdate` and similar names.
     Library,
-    /// `<meta name="date">` and `dc.date`, which may mean some other date.
+    /// `<meta name="date">` and `dc.date`, which may be some other date.
     Vague,
-    /// `<time pubdate datetime>`, withdrawn from HTML.
+    /// `<time pubdate datetime>`, removed from HTML.
     Time,
 }
 
-/// Which of several statements of the language to believe, best first.
+/// Sources of the language, most reliable first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum LanguageSource {
     /// `<html lang>`
@@ -47,14 +46,14 @@ pub(crate) struct Metadata {
     pub(crate) canonical: Option<String>,
 }
 
-/// A title that was never closed takes in the page; so much of it is kept.
+/// The maximum length of a title: an unclosed one contains the rest of the page.
 const LONGEST_TITLE: usize = 1_024;
 
-/// No date takes more characters than this, whatever its format.
+/// The maximum length of a date in any format.
 const LONGEST_DATE: usize = 64;
 
 impl Metadata {
-    /// Looks at a start tag in the document's own content.
+    /// Reads the metadata of a start tag in the document's own content.
     pub(crate) fn start_tag(&mut self, tag: Tag, attributes: Attributes<'_>) {
         match tag {
             Tag::Html => {
@@ -89,7 +88,7 @@ impl Metadata {
         }
     }
 
-    /// Looks for `itemprop="datePublished"`, which may stand on any element.
+    /// Looks for `itemprop="datePublished"`, which is allowed on any element.
     pub(crate) fn microdata(&mut self, attributes: Attributes<'_>) {
         let states_date = attributes.get("itemprop").is_some_and(|names| {
             names
@@ -159,8 +158,7 @@ impl Metadata {
 
     /// Looks for a date in a script of type `application/ld+json`.
     ///
-    /// A search for the key, not a parse: on many pages the JSON is broken by what was pasted into
-    /// it, and the key is as good there.
+    /// Searches for the key instead of parsing the JSON, which is malformed on many pages.
     pub(crate) fn json_ld(&mut self, script: &str) {
         const KEY: &str = "\"datePublished\"";
         for found in memchr::memmem::find_iter(script.as_bytes(), KEY) {
@@ -209,11 +207,11 @@ fn primary_subtag(value: &str) -> Option<String> {
     let is_language =
         matches!(subtag.len(), 2 | 3) && subtag.bytes().all(|byte| byte.is_ascii_alphabetic());
     let language = subtag.to_ascii_lowercase();
-    // "Undetermined", "several" and "no linguistic content" name no language.
+    // "Undetermined", "multiple" and "no linguistic content" are not languages.
     (is_language && !matches!(language.as_str(), "und" | "mul" | "zxx")).then_some(language)
 }
 
-/// The string whose opening quote stood before `rest`, if it is short enough for a date.
+/// The JSON string whose opening quote precedes `rest`, if it is short enough for a date.
 fn json_string(rest: &str) -> Option<String> {
     let mut out = String::new();
     let mut characters = rest.chars();
@@ -233,7 +231,7 @@ fn json_string(rest: &str) -> Option<String> {
     None
 }
 
-/// An address as it may be handed on: without the whitespace around it, neither empty nor overlong.
+/// A trimmed address; `None` if it is empty or too long.
 fn address(value: &str) -> Option<String> {
     let value = value.trim_matches(|c: char| c.is_ascii_whitespace());
     (1..=LONGEST_LINK)
@@ -241,7 +239,7 @@ fn address(value: &str) -> Option<String> {
         .then(|| value.to_owned())
 }
 
-/// A title with whitespace collapsed; nothing if there is nothing else.
+/// A title with whitespace collapsed; `None` if it is empty.
 pub(crate) fn collapse(text: &str) -> Option<String> {
     let mut out = String::new();
     let is_space = |c: char| c.is_whitespace() || c.is_control();

@@ -1,12 +1,12 @@
-//! The outline of a page: which block of text stands in which element, between how many tags, and
-//! how much of it is links.
+//! The outline of a page: its blocks of text, their elements, the tags between them, and the share
+//! of links.
 //!
-//! This is what main-content selection looks at. It is made along with the text when
-//! [`Options::outline`] asks for it.
+//! Main-content selection is based on it. It is built along with the text if [`Options::outline`]
+//! is set.
 //!
 //! [`Options::outline`]: super::Options::outline
 
-use super::tag::{Edge, Tag};
+use super::tag::{Tag, TagEdge};
 use super::token::Attributes;
 use std::ops::Range;
 
@@ -18,12 +18,13 @@ pub(crate) use build::OutlineBuilder;
 /// The blocks of a page's text and the tree of elements that contain them.
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
-    /// The elements that have an [`Edge`] of [`Edge::Cell`] or stronger, in the order of their
+    /// The elements that have a [`TagEdge`] of [`TagEdge::Cell`] or stronger, in the order of their
     /// start tags: a parent comes before its children. The first is the page itself.
     pub containers: Vec<Container>,
     /// The blocks of text, in order, without overlap.
-    pub blocks: Vec<Block>,
-    /// How many tags the page has, dropped parts apart: the last value of the document slope curve.
+    pub blocks: Vec<TextBlock>,
+    /// The number of tags on the page, without dropped subtrees: the last value of the document
+    /// slope curve.
     pub tags: u32,
     hints: String,
 }
@@ -33,11 +34,11 @@ pub struct Outline {
 pub struct Container {
     /// Index of the container around this one; the page itself, at index 0, is its own parent.
     pub parent: u32,
-    /// Which element; [`Tag::Html`] for the page.
+    /// The tag; [`Tag::Html`] for the page.
     pub tag: Tag,
-    /// Where its text begins, in bytes; equal to `end` if it has none.
+    /// The start of its text, in bytes; equal to `end` if it has no text.
     pub begin: u32,
-    /// Where its text ends.
+    /// The end of its text.
     pub end: u32,
     /// The blocks inside it, at any depth: a range of indices into [`Outline::blocks`].
     pub blocks: Range<u32>,
@@ -46,30 +47,29 @@ pub struct Container {
 
 /// A run of text between two edges of block elements, or between two blank lines made with `<br>`.
 ///
-/// Blocks are parted by whitespace alone. A block inside `<pre>` may contain blank lines; no other
+/// Only whitespace lies between blocks. A block inside `<pre>` may contain blank lines; no other
 /// does.
 #[derive(Clone, Debug)]
-pub struct Block {
-    /// Where it begins in the text, in bytes.
+pub struct TextBlock {
+    /// Its start in the text, in bytes.
     pub begin: u32,
-    /// Where it ends.
+    /// Its end.
     pub end: u32,
     /// Index of the innermost container around it.
     pub container: u32,
     /// That container's tag: `p`, `h1`, `li`, `td`, `div` …
     pub tag: Tag,
-    /// How many of its bytes stand inside `<a href>`.
+    /// The number of its bytes inside `<a href>`.
     pub link_bytes: u32,
-    /// How many tags of the page come before its first character: the value of the document slope
-    /// curve.
+    /// The number of tags before its first character: the value of the document slope curve.
     pub tags_before: u32,
-    /// How many tags lie between its first and its last character.
+    /// The number of tags between its first and last character.
     pub tags_inside: u32,
 }
 
 impl Outline {
     /// The values of `class`, `id`, `role`, `itemprop` and `itemtype` of a container, in this
-    /// order, as far as it has them, parted by spaces; case is kept.
+    /// order, if present, separated by spaces; case is kept.
     #[must_use]
     pub fn hint(&self, container: &Container) -> &str {
         self.hints
@@ -85,31 +85,31 @@ impl Outline {
     }
 }
 
-/// Follows the making of a text. `()` follows nothing, and costs nothing.
-pub(crate) trait Follow {
-    /// Whether attributes of all block elements are needed.
+/// Observes how a text is built. `()` observes nothing, at no cost.
+pub(crate) trait TextObserver {
+    /// Whether the attributes of all block elements are needed.
     const ACTIVE: bool;
 
-    /// A start or end tag outside dropped parts.
+    /// A start or end tag outside dropped subtrees.
     fn tag(&mut self);
     /// A start tag of a block element, after its edge.
     fn open(&mut self, tag: Tag, attributes: Attributes<'_>);
     /// An end tag of a block element, after its edge.
     fn close(&mut self, tag: Tag);
-    /// The text, now `length` bytes long, is at an edge: a block ends if there is one.
+    /// The text, now `length` bytes long, has reached an edge: the current block ends.
     fn edge(&mut self, length: usize);
-    /// The first character after an edge goes to `length`.
+    /// The first character after an edge is written at `length`.
     fn begin(&mut self, length: usize);
     /// Characters were written.
     fn written(&mut self);
-    /// A link begins: the text is `length` bytes long, and the link's first character goes to
-    /// `position`.
+    /// A link begins: the text is `length` bytes long, and the link's first character will be
+    /// written at `position`.
     fn link_begins(&mut self, length: usize, position: usize);
     /// A link ends.
     fn link_ends(&mut self, length: usize);
 }
 
-impl Follow for () {
+impl TextObserver for () {
     const ACTIVE: bool = false;
 
     #[inline]
@@ -130,8 +130,8 @@ impl Follow for () {
     fn link_ends(&mut self, _: usize) {}
 }
 
-/// Whether `tag` has a place in the tree of containers.
+/// Whether `tag` is part of the tree of containers.
 #[inline]
 pub(crate) fn is_container(tag: Tag) -> bool {
-    tag.edge() >= Edge::Cell && !tag.is_void()
+    tag.edge() >= TagEdge::Cell && !tag.is_void()
 }

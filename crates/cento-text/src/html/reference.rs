@@ -1,41 +1,41 @@
 //! Character references: `&amp;`, `&eacute`, `&#8364;`, `&#x20AC;`.
 //!
-//! Names come from the `entities` crate, which holds the standard's list. A name that ends in a
-//! semicolon matches as a whole or not at all; the 106 old names may also stand without one, and
-//! then the longest that fits counts, so `&notit;` is `¬it;` and `&notin;` is `∉`.
+//! Names come from the `entities` crate, which contains the standard's list. A name that ends in a
+//! semicolon matches as a whole or not at all. The 106 legacy names may also occur without one, and
+//! then the longest match is used: `&notit;` is `¬it;` and `&notin;` is `∉`.
 
 use entities::ENTITIES;
 
-/// What a reference stands for: one character, or for some names two.
+/// The replacement of a reference: one character, or two for some names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meaning {
-    /// From a number.
+pub(crate) enum Replacement {
+    /// Of a numeric reference.
     Character(char),
-    /// From a name.
+    /// Of a named reference.
     Text(&'static str),
 }
 
-/// Where a reference stands: inside an attribute value, old names without semicolon are left alone
-/// before `=` and alphanumerics, so that `?a=1&copy=2` stays an address.
+/// Where a reference occurs. In an attribute value, legacy names without a semicolon are not
+/// replaced before `=` and alphanumerics, so that `?a=1&copy=2` is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ReferenceContext {
     /// Between tags.
     Text,
     /// In an attribute value.
     Attribute,
 }
 
-/// The reference at the start of `rest`, which begins with `&`, and its length in bytes; nothing if
-/// the ampersand is only that.
-pub(crate) fn read(rest: &[u8], place: Place) -> Option<(Meaning, usize)> {
+/// Parses the reference at the start of `rest`, which begins with `&`. Returns its replacement and
+/// length in bytes; `None` for a bare ampersand.
+pub(crate) fn read(rest: &[u8], context: ReferenceContext) -> Option<(Replacement, usize)> {
     match *rest.get(1)? {
         b'#' => read_number(rest),
-        byte if byte.is_ascii_alphanumeric() => read_name(rest, place),
+        byte if byte.is_ascii_alphanumeric() => read_name(rest, context),
         _ => None,
     }
 }
 
-fn read_number(rest: &[u8]) -> Option<(Meaning, usize)> {
+fn read_number(rest: &[u8]) -> Option<(Replacement, usize)> {
     let (radix, digits) = match rest.get(2)? {
         b'x' | b'X' => (16, 3),
         _ => (10, 2),
@@ -46,7 +46,7 @@ fn read_number(rest: &[u8]) -> Option<(Meaning, usize)> {
         .get(at)
         .and_then(|&byte| char::from(byte).to_digit(radix))
     {
-        // Saturation keeps a number that is too large too large.
+        // Saturate, so that a number that is too large stays invalid.
         code = code.saturating_mul(radix).saturating_add(digit);
         at += 1;
     }
@@ -56,11 +56,11 @@ fn read_number(rest: &[u8]) -> Option<(Meaning, usize)> {
     if rest.get(at) == Some(&b';') {
         at += 1;
     }
-    Some((Meaning::Character(character(code)), at))
+    Some((Replacement::Character(character(code)), at))
 }
 
-/// Numbers 0x80 to 0x9F were written by people who thought in Windows-1252, and are read so; zeros
-/// stand for themselves.
+/// Numbers 0x80 to 0x9F are interpreted as Windows-1252, as the standard requires; zeros are left
+/// unchanged.
 const WINDOWS_1252: [u16; 32] = [
     0x20AC, 0, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039,
     0x0152, 0, 0x017D, 0, 0, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC,
@@ -72,20 +72,20 @@ fn character(code: u32) -> char {
         0 => 0xFFFD,
         0x80..=0x9F => match WINDOWS_1252[(code - 0x80) as usize] {
             0 => code,
-            meant => u32::from(meant),
+            mapped => u32::from(mapped),
         },
         code => code,
     };
-    // Surrogates and numbers past the end of Unicode fail the conversion.
+    // Surrogates and numbers beyond Unicode fail the conversion.
     char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
 /// "CounterClockwiseContourIntegral;" with its semicolon.
 const LONGEST: usize = 32;
-/// Lengths of the old names: "gt" to "middot", "Aacute", "frac12", "Ccedil" …
-const OLD: std::ops::RangeInclusive<usize> = 2..=6;
+/// Lengths of the legacy names: "gt" to "middot", "Aacute", "frac12", "Ccedil" …
+const LEGACY: std::ops::RangeInclusive<usize> = 2..=6;
 
-fn read_name(rest: &[u8], place: Place) -> Option<(Meaning, usize)> {
+fn read_name(rest: &[u8], context: ReferenceContext) -> Option<(Replacement, usize)> {
     let window = rest
         .get(1..)
         .map(|tail| tail.get(..LONGEST).unwrap_or(tail))?;
@@ -96,16 +96,16 @@ fn read_name(rest: &[u8], place: Place) -> Option<(Meaning, usize)> {
     if window.get(length) == Some(&b';') {
         let name = window.get(..=length)?;
         if let Some(text) = look_up(name) {
-            return Some((Meaning::Text(text), 1 + name.len()));
+            return Some((Replacement::Text(text), 1 + name.len()));
         }
     }
-    for length in OLD.rev().skip_while(|&old| old > length) {
+    for length in LEGACY.rev().skip_while(|&old| old > length) {
         let name = window.get(..length)?;
         if let Some(text) = look_up(name) {
             let next = rest.get(1 + length);
-            let in_address = place == Place::Attribute
+            let in_address = context == ReferenceContext::Attribute
                 && next.is_some_and(|&byte| byte == b'=' || byte.is_ascii_alphanumeric());
-            return (!in_address).then_some((Meaning::Text(text), 1 + length));
+            return (!in_address).then_some((Replacement::Text(text), 1 + length));
         }
     }
     None
@@ -113,7 +113,7 @@ fn read_name(rest: &[u8], place: Place) -> Option<(Meaning, usize)> {
 
 const SLOTS: usize = 8192;
 
-/// Positions in [`ENTITIES`] plus one, by hash, collisions in the slots after it; zero is free.
+/// A hash table of positions in [`ENTITIES`] plus one, with linear probing; zero is free.
 static INDEX: [u16; SLOTS] = {
     let mut index = [0; SLOTS];
     let mut i = 0;
@@ -139,9 +139,9 @@ const fn hash(name: &[u8]) -> usize {
     (hash >> 16 ^ hash) as usize % SLOTS
 }
 
-/// What `name`, without ampersand, with or without semicolon, stands for.
+/// Looks up `name`, without ampersand, with or without semicolon.
 fn look_up(name: &[u8]) -> Option<&'static str> {
-    // Nine of ten references on the web are these.
+    // Nine of ten references on the web are one of these.
     match name {
         b"amp;" => return Some("&"),
         b"lt;" => return Some("<"),
@@ -165,9 +165,9 @@ mod tests {
     use super::*;
 
     fn text(reference: &str) -> Option<(String, usize)> {
-        read(reference.as_bytes(), Place::Text).map(|(meaning, length)| match meaning {
-            Meaning::Character(character) => (character.to_string(), length),
-            Meaning::Text(text) => (text.to_owned(), length),
+        read(reference.as_bytes(), ReferenceContext::Text).map(|(meaning, length)| match meaning {
+            Replacement::Character(character) => (character.to_string(), length),
+            Replacement::Text(text) => (text.to_owned(), length),
         })
     }
 
@@ -180,10 +180,10 @@ mod tests {
     }
 
     #[test]
-    fn every_name_of_the_standard_is_found() {
+    fn every_standard_name_is_found() {
         for entity in &ENTITIES {
             means(entity.entity, entity.characters, entity.entity.len());
-            // Nothing that follows a semicolon changes the reading.
+            // Text after the semicolon does not change the result.
             if entity.entity.ends_with(';') {
                 means(
                     &format!("{};x", entity.entity),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_name_that_fits_counts() {
+    fn the_longest_matching_name_is_used() {
         means("&notit;", "¬", 4);
         means("&notin;", "∉", 7);
         means("&notinx", "¬", 4);
@@ -209,17 +209,17 @@ mod tests {
     }
 
     #[test]
-    fn an_address_keeps_its_ampersands() {
-        let read = |reference: &str| read(reference.as_bytes(), Place::Attribute);
+    fn ampersands_in_addresses_are_kept() {
+        let read = |reference: &str| read(reference.as_bytes(), ReferenceContext::Attribute);
         assert_eq!(read("&copy=2"), None);
         assert_eq!(read("&copyx"), None);
-        assert_eq!(read("&copy"), Some((Meaning::Text("©"), 5)));
-        assert_eq!(read("&copy;=2"), Some((Meaning::Text("©"), 6)));
-        assert_eq!(read("&copy&"), Some((Meaning::Text("©"), 5)));
+        assert_eq!(read("&copy"), Some((Replacement::Text("©"), 5)));
+        assert_eq!(read("&copy;=2"), Some((Replacement::Text("©"), 6)));
+        assert_eq!(read("&copy&"), Some((Replacement::Text("©"), 5)));
     }
 
     #[test]
-    fn numbers_are_mended_as_browsers_do() {
+    fn numbers_are_corrected_as_in_browsers() {
         means("&#65;", "A", 5);
         means("&#65x", "A", 4);
         means("&#x41;", "A", 6);

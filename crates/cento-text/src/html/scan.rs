@@ -1,8 +1,6 @@
-//! Looking for bytes: one table of byte classes, and searches that are quick for the short runs
-//! that pages are made of.
+//! Byte searches: a table of byte classes, and searches optimised for short runs.
 
-/// Tab, line feed, form feed, carriage return, space: what HTML calls whitespace (a carriage return
-/// is a line feed to it).
+/// Whitespace in HTML: tab, line feed, form feed, carriage return and space.
 pub(crate) const SPACE: u8 = 1;
 /// Ends a tag name: whitespace, `/`, `>`.
 pub(crate) const TAG_NAME_END: u8 = 1 << 1;
@@ -10,8 +8,8 @@ pub(crate) const TAG_NAME_END: u8 = 1 << 1;
 pub(crate) const ATTRIBUTE_NAME_END: u8 = 1 << 2;
 /// Ends an attribute value without quotes: whitespace, `>`.
 pub(crate) const UNQUOTED_END: u8 = 1 << 3;
-/// Cannot be copied to the text as it stands: whitespace, control characters, `&`, and the first
-/// byte of the no-break space.
+/// Cannot be copied to the text unchanged: whitespace, control characters, `&`, and the first byte
+/// of the no-break space.
 pub(crate) const TEXT_SPECIAL: u8 = 1 << 4;
 
 static CLASSES: [u8; 256] = {
@@ -64,20 +62,20 @@ pub(crate) fn skip_class(bytes: &[u8], from: usize, class: u8) -> Option<usize> 
 const LOW: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
-/// High bits of the bytes of `word` that are less than `limit`; only the lowest set bit can be
-/// relied on, because a borrow may set bits above it.
+/// Sets the high bit of each byte of `word` that is less than `limit`. Only the lowest set bit is
+/// reliable, because a borrow may set bits above it.
 #[inline]
 pub(crate) fn bytes_below(word: u64, limit: u8) -> u64 {
     word.wrapping_sub(LOW * u64::from(limit)) & !word & HIGH
 }
 
-/// High bits of the bytes of `word` that equal `byte`; again only the lowest is exact.
+/// Sets the high bit of each byte of `word` that equals `byte`; again only the lowest is reliable.
 #[inline]
 pub(crate) fn bytes_equal(word: u64, byte: u8) -> u64 {
     bytes_below(word ^ (LOW * u64::from(byte)), 1)
 }
 
-/// Eight bytes from `from` on as a number, the first one lowest.
+/// Loads eight bytes from `from` on as a little-endian number.
 #[inline]
 pub(crate) fn load(bytes: &[u8], from: usize) -> Option<u64> {
     let chunk = bytes.get(from..)?.first_chunk()?;
@@ -86,10 +84,10 @@ pub(crate) fn load(bytes: &[u8], from: usize) -> Option<u64> {
 
 /// The first `needle` from `from` on.
 ///
-/// Half of the runs between two tags, and most attribute values, are shorter than 16 bytes: for
-/// those a call into [`memchr`], which has to choose an implementation first, costs more than the
-/// search. So 16 bytes are looked at here, with one branch for all of them, since where in them the
-/// needle is cannot be predicted.
+/// Half of the runs between two tags, and most attribute values, are shorter than 16 bytes. For
+/// those, a call to [`memchr`], which dispatches to an implementation first, costs more than the
+/// search. So the first 16 bytes are searched here with a single branch, since the position of the
+/// needle is unpredictable.
 #[inline]
 pub(crate) fn find_byte(bytes: &[u8], from: usize, needle: u8) -> Option<usize> {
     let mut at = from;
@@ -118,7 +116,7 @@ pub(crate) fn find_attribute_name_end(bytes: &[u8], from: usize) -> Option<usize
             | bytes_equal(word, b'>');
         if found != 0 {
             let at = from + (found.trailing_zeros() / 8) as usize;
-            // Control characters, which the first test finds too, belong to the name.
+            // Control characters, which the first test also finds, belong to the name.
             if bytes
                 .get(at)
                 .is_some_and(|&byte| is(byte, ATTRIBUTE_NAME_END))
@@ -130,7 +128,7 @@ pub(crate) fn find_attribute_name_end(bytes: &[u8], from: usize) -> Option<usize
     find_class(bytes, from, ATTRIBUTE_NAME_END)
 }
 
-/// The first byte that changes under decoding, from `from` on: `&`, carriage return or NUL.
+/// The first byte from `from` on that decoding changes: `&`, carriage return or NUL.
 #[inline]
 pub(crate) fn find_decoded(bytes: &[u8], from: usize) -> Option<usize> {
     Some(from + memchr::memchr3(b'&', b'\r', 0, bytes.get(from..)?)?)
@@ -171,7 +169,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_byte_is_found_where_a_plain_loop_finds_it(
+        fn byte_search_agrees_with_a_simple_loop(
             bytes in proptest::collection::vec(prop_oneof![Just(b'<'), Just(b';'), Just(b'='), Just(0xBC), any::<u8>()], 0..60),
             from in 0usize..64,
         ) {
@@ -180,7 +178,7 @@ mod tests {
         }
 
         #[test]
-        fn classes_are_found_where_a_plain_loop_finds_them(
+        fn class_search_agrees_with_a_simple_loop(
             bytes in proptest::collection::vec(prop_oneof![Just(b'a'), Just(b'&'), Just(b'='), Just(b' '), 0u8..0x21, any::<u8>()], 0..40),
             from in 0usize..42,
         ) {
@@ -190,7 +188,7 @@ mod tests {
         }
 
         #[test]
-        fn a_prefix_is_as_long_as_characters_allow(text in ".{0,12}", most in 0usize..40) {
+        fn a_prefix_ends_at_the_last_possible_character_boundary(text in ".{0,12}", most in 0usize..40) {
             let prefix = prefix(&text, most);
             prop_assert!(text.starts_with(prefix) && prefix.len() <= most);
             prop_assert!(text[prefix.len()..].chars().next().is_none_or(|next| prefix.len() + next.len_utf8() > most));

@@ -1,4 +1,4 @@
-//! The elements that cento tells apart, and what each does to the text around it.
+//! The elements that cento distinguishes, and how each affects the text around it.
 
 /// How strongly an element's edge separates the text on its two sides.
 ///
@@ -11,10 +11,10 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-pub enum Edge {
-    /// Text runs on as if the tag were not there.
+pub enum TagEdge {
+    /// The tag does not separate the text.
     None,
-    /// Words on the two sides are two words.
+    /// The words on the two sides are separate.
     Space,
     /// A table cell begins or ends.
     Cell,
@@ -31,28 +31,28 @@ pub enum ContentModel {
     Data,
     /// Text with character references up to the matching end tag.
     RcData,
-    /// Text as it stands up to the matching end tag.
+    /// Text without references up to the matching end tag.
     RawText,
-    /// As raw text, with the escapes that let a script write `</script>` inside `<!--`.
+    /// Like raw text, with the escapes that allow a script to contain `</script>` inside `<!--`.
     Script,
-    /// Text as it stands up to the end of the page.
+    /// Text without references up to the end of the page.
     PlainText,
 }
 
 macro_rules! tags {
     ($($variant:ident $name:literal $edge:ident,)*) => {
-        /// An HTML element name, as far as it matters to the text; all others are [`Tag::Other`].
+        /// An HTML element name that affects the text; all others are [`Tag::Other`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum Tag {
-            /// Any name that is not listed: inline, without meaning for the text.
+            /// Any other name: inline, without effect on the text.
             Other,
             $(#[doc = concat!("`<", $name, ">`")] $variant,)*
         }
 
         const TAGS: &[Tag] = &[Tag::Other, $(Tag::$variant,)*];
         const NAMES: &[&str] = &["", $($name,)*];
-        const EDGES: &[Edge] = &[Edge::None, $(Edge::$edge,)*];
+        const EDGES: &[TagEdge] = &[TagEdge::None, $(TagEdge::$edge,)*];
     };
 }
 
@@ -179,10 +179,10 @@ impl Tag {
     /// All tags, each at its [`Tag::index`].
     pub const ALL: &[Tag] = TAGS;
 
-    /// How many tags there are: an array of this length can be indexed by [`Tag::index`].
+    /// The number of tags: an array of this length can be indexed by [`Tag::index`].
     pub const COUNT: usize = TAGS.len();
 
-    /// The element called `name`, whatever its case.
+    /// The tag called `name`, ignoring case.
     #[must_use]
     pub fn from_name(name: &str) -> Tag {
         let name = name.as_bytes();
@@ -195,7 +195,7 @@ impl Tag {
         }
     }
 
-    /// The element whose packed, lower-cased name is `key`; see [`pack`].
+    /// The tag whose packed, lower-case name is `key`; see [`pack`].
     #[inline]
     pub(crate) fn from_key(key: u64) -> Tag {
         let tag = TABLE[slot(key)];
@@ -219,24 +219,23 @@ impl Tag {
         self as usize
     }
 
-    /// What the element's start and its end do to the text around them.
+    /// How the element's start and end separate the text around them.
     ///
-    /// `div` ends a paragraph, as `p` does: today's pages put paragraphs, bylines, teasers and menu
-    /// entries into divs, and a chunk that welds several of them together is not found again on
-    /// another page. On 181 labelled news pages, 0.9 % of the words stand in chunks that mix
-    /// article and surroundings this way, and 2.4 % in chunks of over 300 words; with divs as mere
-    /// lines it is 1.1 % and 3.1 %. The price is that listings with one div for each line fall
-    /// apart into lines.
+    /// `div` separates paragraphs, like `p`: modern pages put paragraphs, bylines, teasers and menu
+    /// entries into divs, and a chunk that combines several of them does not match on another page.
+    /// On 181 labelled news pages, 0.9 % of the words are in chunks that mix the article with its
+    /// surroundings, and 2.4 % in chunks of over 300 words; with divs as lines these are 1.1 % and
+    /// 3.1 %. The drawback is that listings with one div per line are split into lines.
     #[inline]
     #[must_use]
-    pub fn edge(self) -> Edge {
+    pub fn edge(self) -> TagEdge {
         EDGES[self.index()]
     }
 
-    /// How the text after this element's start tag is to be read when it stands in HTML content.
+    /// How the content of this element is read when it occurs in HTML content.
     ///
-    /// `noscript` reads as markup, since its content may be dropped element by element, and an
-    /// unclosed one then need not swallow the page.
+    /// `noscript` is read as markup, so that its content can be dropped element by element and an
+    /// unclosed one does not hide the page.
     #[inline]
     #[must_use]
     pub const fn content_model(self) -> ContentModel {
@@ -251,7 +250,7 @@ impl Tag {
         }
     }
 
-    /// Elements that have no content and no end tag.
+    /// Whether the element has neither content nor an end tag.
     #[must_use]
     pub const fn is_void(self) -> bool {
         matches!(
@@ -275,7 +274,7 @@ impl Tag {
     }
 }
 
-/// Names past eight bytes do not fit a key; they are few and rare enough to be compared one by one.
+/// Names longer than eight bytes do not fit a key; there are few, so they are compared one by one.
 const LONG: &[(&str, Tag)] = &[
     ("annotation", Tag::Annotation),
     ("annotation-xml", Tag::AnnotationXml),
@@ -285,12 +284,12 @@ const LONG: &[(&str, Tag)] = &[
     ("plaintext", Tag::Plaintext),
 ];
 
-/// A name of up to eight bytes as one number, first byte lowest, with bit 5 set in every byte.
+/// Packs a name of up to eight bytes into a little-endian number with bit 5 set in every byte.
 ///
-/// Setting that bit lower-cases letters and leaves digits and hyphens alone. It also maps other
-/// bytes onto one another, but never one that may stand in a name onto a letter, digit or hyphen,
-/// apart from control characters; those do not get here because their bytes end the fast path of
-/// the tokenizer, and `from_name` finds them by the check below.
+/// Setting that bit lower-cases letters and does not change digits and hyphens. It also merges
+/// other bytes, but never a byte that may occur in a name with a letter, digit or hyphen, except
+/// control characters. Those do not get here because they end the fast path of the tokenizer, and
+/// `from_name` detects them by the check below.
 pub(crate) fn pack(name: &[u8]) -> Option<u64> {
     if name.len() > 8 {
         return None;
@@ -314,7 +313,7 @@ const fn slot(key: u64) -> usize {
 const fn pack_name(name: &str) -> u64 {
     let bytes = name.as_bytes();
     if bytes.len() > 8 || bytes.is_empty() {
-        // No packed name is this: its bytes all have bit 5 set or are zero.
+        // Not a packed name: their bytes all have bit 5 set or are zero.
         return 1;
     }
     let mut key = 0;
@@ -336,8 +335,7 @@ static KEYS: [u64; Tag::COUNT] = {
     keys
 };
 
-/// A factor under which no two short names fall into one slot, found at compile time by trying odd
-/// ones in turn.
+/// A multiplier under which no two short names collide, found at compile time by trial.
 const MULTIPLIER: u64 = {
     let mut multiplier: u64 = 0x9E37_79B9_7F4A_7C15;
     loop {
@@ -382,7 +380,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_finds_its_tag_in_any_case() {
+    fn every_name_is_found_in_any_case() {
         for (&tag, &name) in TAGS.iter().zip(NAMES).skip(1) {
             assert_eq!(Tag::from_name(name), tag);
             assert_eq!(Tag::from_name(&name.to_ascii_uppercase()), tag);
@@ -391,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_only_look_alike_are_other() {
+    fn similar_names_are_other() {
         for name in [
             "",
             "x",

@@ -1,14 +1,13 @@
-//! The tokenizer: a page as a sequence of text runs, start tags and end tags, by the rules of the
-//! WHATWG standard.
+//! The tokenizer: splits a page into text runs, start tags and end tags by the rules of the WHATWG
+//! standard.
 //!
-//! The standard describes eighty states that read one character each. Read over a page that is
-//! wholly in memory they come down to a few searches: text ends at a `<` that a letter, `/`, `!` or
-//! `?` follows; a comment ends at `-->` or `--!>`; a tag ends at the first `>` outside a quoted
-//! value. So the tokenizer jumps from one such byte to the next, and hands out slices of the page.
-//! Nothing is decoded or copied until somebody asks: [`Text::decode`] and [`Attributes::get`] do it
-//! then.
+//! The standard describes eighty states that each read one character. For a page in memory they
+//! reduce to a few searches: text ends at a `<` followed by a letter, `/`, `!` or `?`; a comment
+//! ends at `-->` or `--!>`; a tag ends at the first `>` outside a quoted value. The tokenizer jumps
+//! from one such byte to the next and passes slices of the page to the sink. Nothing is decoded or
+//! copied until [`TextToken::decode`] or [`Attributes::get`] is called.
 //!
-//! The tests hold its output against that of a tokenizer which is written state by state.
+//! The tests compare its output with that of a tokenizer that implements the states.
 
 use super::scan::{self, SPACE, TAG_NAME_END, UNQUOTED_END, bytes_below, bytes_equal};
 use super::tag::{ContentModel, Tag, pack};
@@ -17,44 +16,44 @@ mod parts;
 mod raw;
 
 use parts::{AttributeSpan, slice};
-pub use parts::{Attributes, EndTag, StartTag, Text, decode_name, decode_value};
+pub use parts::{Attributes, EndTag, StartTag, TextToken, decode_name, decode_value};
 
-/// Receives what the tokenizer finds, in the order of the page.
-pub trait Sink {
-    /// A run of text. Runs may follow one another without a tag between (a comment, say, parts
-    /// them).
-    fn text(&mut self, text: Text<'_>);
+/// Receives the tokens of a page, in order.
+pub trait TokenSink {
+    /// A run of text. Consecutive runs without a tag between them are possible, for example around
+    /// a comment.
+    fn text(&mut self, text: TextToken<'_>);
 
-    /// Whether the attributes of this start tag will be looked at. If not, they are skipped at
-    /// higher speed, and [`Sink::start_tag`] sees none.
+    /// Whether the attributes of this start tag are needed. If not, they are skipped faster, and
+    /// [`TokenSink::start_tag`] receives none.
     fn wants_attributes(&mut self, tag: Tag) -> bool;
 
-    /// A start tag. The answer says how to read on: [`Tag::content_model`] in HTML,
-    /// [`ContentModel::Data`] inside SVG and MathML, where for instance `<title>` is a tag like any
-    /// other.
+    /// A start tag. Returns how to read the following content: [`Tag::content_model`] in HTML,
+    /// [`ContentModel::Data`] inside SVG and MathML, where for example `<title>` is an ordinary
+    /// tag.
     fn start_tag(&mut self, start: StartTag<'_>) -> ContentModel;
 
     /// An end tag.
     fn end_tag(&mut self, end: EndTag<'_>);
 
-    /// Whether to read on. Asked once in [`BETWEEN_QUESTIONS`] bytes or so; if not, that was all.
-    fn goes_on(&mut self) -> bool {
+    /// Whether to continue. Called about every [`CHECK_INTERVAL`] bytes; tokenizing stops if it
+    /// returns false.
+    fn should_continue(&mut self) -> bool {
         true
     }
 
-    /// Whether the current place is inside SVG or MathML, so that `<![CDATA[` is one. Asked only
-    /// where one occurs.
+    /// Whether the current position is inside SVG or MathML, so that `<![CDATA[` begins a CDATA
+    /// section. Called only where one occurs.
     fn in_foreign_content(&self) -> bool {
         false
     }
 }
 
-/// How many bytes of a page are read between two questions whether to read on: a millisecond or
-/// two.
-pub const BETWEEN_QUESTIONS: usize = 256 << 10;
+/// The number of bytes between two calls of [`TokenSink::should_continue`]: a millisecond or two.
+pub const CHECK_INTERVAL: usize = 256 << 10;
 
-/// Reads `page` from its beginning to its end.
-pub fn tokenize<S: Sink>(page: &str, sink: &mut S) {
+/// Tokenizes `page`.
+pub fn tokenize<S: TokenSink>(page: &str, sink: &mut S) {
     let mut tokenizer = Tokenizer {
         page,
         bytes: page.as_bytes(),
@@ -66,26 +65,26 @@ pub fn tokenize<S: Sink>(page: &str, sink: &mut S) {
 struct Tokenizer<'a> {
     page: &'a str,
     bytes: &'a [u8],
-    /// The attributes of the start tag being read; kept for its memory.
+    /// The attributes of the current start tag; the allocation is reused.
     attributes: Vec<AttributeSpan>,
 }
 
-/// Where a tag ended: the position behind its `>`, and whether a `/` stood before that.
+/// The end of a tag: the position after its `>`, and whether a `/` precedes it.
 type TagEnd = Option<(usize, bool)>;
 
 impl<'a> Tokenizer<'a> {
-    fn run<S: Sink>(&mut self, sink: &mut S) {
+    fn run<S: TokenSink>(&mut self, sink: &mut S) {
         let end = self.bytes.len();
-        // Text from `begin` on has not been handed out; the search for its end is at `at`.
+        // Text from `begin` on has not been emitted; the search for its end is at `at`.
         let mut begin = 0;
         let mut at = 0;
-        let mut ask = BETWEEN_QUESTIONS;
+        let mut next_check = CHECK_INTERVAL;
         while let Some(open) = scan::find_byte(self.bytes, at, b'<') {
-            if open >= ask {
-                if !sink.goes_on() {
+            if open >= next_check {
+                if !sink.should_continue() {
                     return;
                 }
-                ask = open + BETWEEN_QUESTIONS;
+                next_check = open + CHECK_INTERVAL;
             }
             let next = match self.bytes.get(open + 1) {
                 Some(byte) if byte.is_ascii_alphabetic() => {
@@ -99,7 +98,7 @@ impl<'a> Tokenizer<'a> {
                     }
                     Some(_) => {
                         self.data(begin, open, sink);
-                        // `</>` is nothing, any other is a comment; both end at the next `>`.
+                        // `</>` is ignored, anything else is a comment; both end at the next `>`.
                         self.past_greater(open + 2)
                     }
                     // The page ends after `</`, which is then text.
@@ -118,7 +117,7 @@ impl<'a> Tokenizer<'a> {
                     continue;
                 }
             };
-            // Nothing comes after a tag or comment that the page ends in.
+            // An unterminated tag or comment extends to the end of the page.
             let Some(next) = next else { return };
             begin = next;
             at = next;
@@ -127,15 +126,15 @@ impl<'a> Tokenizer<'a> {
     }
 
     #[inline]
-    fn data<S: Sink>(&self, begin: usize, end: usize, sink: &mut S) {
+    fn data<S: TokenSink>(&self, begin: usize, end: usize, sink: &mut S) {
         self.emit(begin, end, ContentModel::Data, sink);
     }
 
     #[inline]
-    fn emit<S: Sink>(&self, begin: usize, end: usize, model: ContentModel, sink: &mut S) {
+    fn emit<S: TokenSink>(&self, begin: usize, end: usize, model: ContentModel, sink: &mut S) {
         if begin < end {
             let raw = slice(self.page, (begin, end));
-            sink.text(Text { raw, model });
+            sink.text(TextToken { raw, model });
         }
     }
 
@@ -143,8 +142,8 @@ impl<'a> Tokenizer<'a> {
         Some(1 + scan::find_byte(self.bytes, from, b'>')?)
     }
 
-    /// Behind `<!`: a comment, a doctype, or something that is treated as a comment.
-    fn declaration<S: Sink>(&self, at: usize, sink: &mut S) -> Option<usize> {
+    /// After `<!`: a comment, a doctype, or something treated as a comment.
+    fn declaration<S: TokenSink>(&self, at: usize, sink: &mut S) -> Option<usize> {
         let rest = self.bytes.get(at..)?;
         if rest.starts_with(b"--") {
             return self.comment(at + 2);
@@ -156,11 +155,12 @@ impl<'a> Tokenizer<'a> {
             self.emit(begin, end, ContentModel::PlainText, sink);
             return Some((end + b"]]>".len()).min(self.bytes.len()));
         }
-        // A doctype, too, ends at the first `>`, even inside its quotes.
+        // A doctype also ends at the first `>`, even inside quotes.
         self.past_greater(at)
     }
 
-    /// Behind `<!--`. The comment ends at `-->` or `--!>`, but right here also at `>` or `->`.
+    /// After `<!--`. The comment ends at `-->` or `--!>`; directly at its start also at `>` or
+    /// `->`.
     fn comment(&self, begin: usize) -> Option<usize> {
         let rest = self.bytes.get(begin..)?;
         if rest.starts_with(b">") {
@@ -178,7 +178,7 @@ impl<'a> Tokenizer<'a> {
         None
     }
 
-    fn start_tag<S: Sink>(&mut self, name: usize, sink: &mut S) -> Option<usize> {
+    fn start_tag<S: TokenSink>(&mut self, name: usize, sink: &mut S) -> Option<usize> {
         let (tag, name_end) = self.tag_name(name)?;
         self.attributes.clear();
         let (next, self_closing) = if self.bytes.get(name_end) == Some(&b'>') {
@@ -203,7 +203,7 @@ impl<'a> Tokenizer<'a> {
         }
     }
 
-    fn end_tag<S: Sink>(&mut self, name: usize, sink: &mut S) -> Option<usize> {
+    fn end_tag<S: TokenSink>(&mut self, name: usize, sink: &mut S) -> Option<usize> {
         let (tag, name_end) = self.tag_name(name)?;
         let next = if self.bytes.get(name_end) == Some(&b'>') {
             name_end + 1
@@ -218,12 +218,12 @@ impl<'a> Tokenizer<'a> {
         Some(next)
     }
 
-    /// The tag whose name begins at `begin`, and where the name ends.
+    /// Reads the tag name at `begin`; returns the tag and the end of the name.
     #[inline(always)]
     fn tag_name(&self, begin: usize) -> Option<(Tag, usize)> {
         if let Some(word) = scan::load(self.bytes, begin) {
-            // Bytes up to the space, `/` and `>` end the name, apart from control characters, which
-            // are not worth being told apart here: they take the slow way.
+            // Bytes up to the space, `/` and `>` end the name, except for other control characters,
+            // which take the slow path.
             let ends =
                 bytes_below(word, b' ' + 1) | bytes_equal(word, b'/') | bytes_equal(word, b'>');
             if ends != 0 {
@@ -247,7 +247,7 @@ impl<'a> Tokenizer<'a> {
         Some((tag, end))
     }
 
-    /// What follows the name of a tag, up to its end.
+    /// Reads the rest of a tag after its name.
     #[inline]
     fn tag_rest<const RECORD: bool>(&mut self, mut at: usize) -> TagEnd {
         let bytes = self.bytes;
@@ -272,8 +272,7 @@ impl<'a> Tokenizer<'a> {
             let name = at;
             let name_end = scan::find_attribute_name_end(bytes, at + 1)?;
             at = name_end;
-            // Hardly anybody puts spaces around the equals sign, so they are looked for only where
-            // there is one.
+            // Spaces around the equals sign are rare, so they are skipped only if there is one.
             if scan::is(*bytes.get(at)?, SPACE) {
                 at = scan::skip_class(bytes, at + 1, SPACE)?;
             }
@@ -289,7 +288,7 @@ impl<'a> Tokenizer<'a> {
                         value = (at + 1, end);
                         at = end + 1;
                     }
-                    // A value that is missing; the loop above finds the end of the tag.
+                    // A missing value; the loop above finds the end of the tag.
                     b'>' => {}
                     _ => {
                         let end = scan::find_class(bytes, at, UNQUOTED_END)?;

@@ -1,120 +1,117 @@
-//! Writing the text: whitespace is held back until a visible character follows it.
+//! Writes the text of a page. Whitespace is deferred until a visible character follows it.
 //!
-//! That one rule gives all the promises about whitespace at once. What is held back is only the
-//! strongest edge since the last visible character, so there is never more than one blank line; at
-//! the beginning it is dropped, at the end it is never written, and neither are spaces before a
-//! line break.
+//! This rule ensures all guarantees about whitespace. Only the strongest edge since the last
+//! visible character is pending, so there is never more than one blank line. Pending whitespace is
+//! discarded at the beginning, at the end and before a line break.
 
-use super::outline::Follow;
-use super::reference::{self, Meaning, Place};
+use super::outline::TextObserver;
+use super::reference::{self, ReferenceContext, Replacement};
 use super::scan::{self, SPACE, TEXT_SPECIAL};
-use super::tag::Edge;
-use crate::plain::parts_words;
+use super::tag::TagEdge;
+use crate::plain::separates_words;
 
 pub(crate) struct Writer<'a, F> {
     text: &'a mut String,
-    /// The separator that the next visible character will be written after.
-    pending: Edge,
-    /// Spaces and tabs of preformatted text that follow that separator; empty unless `pending` is
-    /// set.
+    /// The separator to write before the next visible character.
+    pending: TagEdge,
+    /// Spaces and tabs of preformatted text after that separator; empty unless `pending` is set.
     blank: String,
-    pub(crate) follow: F,
+    pub(crate) observer: F,
 }
 
-impl<'a, F: Follow> Writer<'a, F> {
-    pub(crate) fn new(text: &'a mut String, follow: F) -> Self {
+impl<'a, F: TextObserver> Writer<'a, F> {
+    pub(crate) fn new(text: &'a mut String, observer: F) -> Self {
         Writer {
             text,
-            // The beginning is an edge too.
-            pending: Edge::Paragraph,
+            // The beginning of the text is an edge.
+            pending: TagEdge::Paragraph,
             blank: String::new(),
-            follow,
+            observer,
         }
     }
 
-    /// How many bytes have been written.
+    /// The number of bytes written.
     #[inline]
     pub(crate) fn length(&self) -> usize {
         self.text.len()
     }
 
-    /// Where the next visible character will go.
+    /// The position of the next visible character.
     pub(crate) fn position(&self) -> usize {
         if self.text.is_empty() {
             return 0;
         }
         let separator = match self.pending {
-            Edge::None => 0,
-            Edge::Space => usize::from(self.blank.is_empty()),
-            Edge::Cell | Edge::Line => 1,
-            Edge::Paragraph => 2,
+            TagEdge::None => 0,
+            TagEdge::Space => usize::from(self.blank.is_empty()),
+            TagEdge::Cell | TagEdge::Line => 1,
+            TagEdge::Paragraph => 2,
         };
         self.text.len() + separator + self.blank.len()
     }
 
-    /// Nothing but what has been written is to be seen since the last edge.
+    /// Whether no separator is pending.
     #[inline]
-    pub(crate) fn is_settled(&self) -> bool {
-        self.pending == Edge::None
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.pending == TagEdge::None
     }
 
-    /// The beginning or the end of an element.
+    /// Handles the beginning or end of an element.
     #[inline]
-    pub(crate) fn edge(&mut self, edge: Edge) {
-        if edge >= Edge::Cell {
-            self.follow.edge(self.text.len());
+    pub(crate) fn edge(&mut self, edge: TagEdge) {
+        if edge >= TagEdge::Cell {
+            self.observer.edge(self.text.len());
             self.blank.clear();
         }
         self.pending = self.pending.max(edge);
     }
 
-    /// A line break that the author asked for. The second in a row makes an empty line, as on the
-    /// screen.
+    /// Handles an explicit line break. The second in a row makes a blank line, as in a browser.
     pub(crate) fn line_break(&mut self) {
         self.blank.clear();
-        if self.pending >= Edge::Line {
-            self.edge(Edge::Paragraph);
+        if self.pending >= TagEdge::Line {
+            self.edge(TagEdge::Paragraph);
         } else {
-            self.pending = Edge::Line;
+            self.pending = TagEdge::Line;
         }
     }
 
-    /// Writes what was held back.
+    /// Writes the pending separator.
     #[inline]
-    fn settle(&mut self) {
-        if self.pending != Edge::None {
-            self.settle_slowly();
+    fn flush(&mut self) {
+        if self.pending != TagEdge::None {
+            self.write_pending();
         }
     }
 
-    fn settle_slowly(&mut self) {
-        let after_edge = self.pending >= Edge::Cell;
+    fn write_pending(&mut self) {
+        let after_edge = self.pending >= TagEdge::Cell;
         if !self.text.is_empty() {
             match self.pending {
-                Edge::None => {}
-                // Preformatted spaces stand for themselves.
-                Edge::Space if self.blank.is_empty() => self.text.push(' '),
-                Edge::Space => {}
-                Edge::Cell => self.text.push('\t'),
-                Edge::Line => self.text.push('\n'),
-                Edge::Paragraph => self.text.push_str("\n\n"),
+                TagEdge::None => {}
+                // Preformatted spaces replace the separator.
+                TagEdge::Space if self.blank.is_empty() => self.text.push(' '),
+                TagEdge::Space => {}
+                TagEdge::Cell => self.text.push('\t'),
+                TagEdge::Line => self.text.push('\n'),
+                TagEdge::Paragraph => self.text.push_str("\n\n"),
             }
             self.text.push_str(&self.blank);
         }
         self.blank.clear();
-        self.pending = Edge::None;
+        self.pending = TagEdge::None;
         if after_edge {
-            self.follow.begin(self.text.len());
+            self.observer.begin(self.text.len());
         }
     }
 
-    /// Text in which whitespace collapses, with character references.
+    /// Writes text with collapsing whitespace and character references.
     pub(crate) fn flowing(&mut self, raw: &str) {
         let bytes = raw.as_bytes();
         let mut at = 0;
         while let Some(&first) = bytes.get(at) {
             if scan::is(first, SPACE) {
-                self.pending = self.pending.max(Edge::Space);
+                self.pending = self.pending.max(TagEdge::Space);
                 match scan::skip_class(bytes, at + 1, SPACE) {
                     Some(next) => at = next,
                     None => return,
@@ -122,9 +119,9 @@ impl<'a, F: Follow> Writer<'a, F> {
             }
             let end = plain_end(bytes, at);
             if end > at {
-                self.settle();
+                self.flush();
                 self.text.push_str(raw.get(at..end).unwrap_or_default());
-                self.follow.written();
+                self.observer.written();
                 if end == bytes.len() {
                     return;
                 }
@@ -136,19 +133,19 @@ impl<'a, F: Follow> Writer<'a, F> {
         }
     }
 
-    /// Text whose spaces and line breaks are kept, with character references where `references`
-    /// says so.
+    /// Writes text with its spaces and line breaks, decoding character references if `references`
+    /// is set.
     pub(crate) fn preformatted(&mut self, raw: &str, references: bool) {
         let bytes = raw.as_bytes();
         let mut at = 0;
         while let Some(&first) = bytes.get(at) {
-            // Whitespace may be copied only after something visible of the same run: before that it
-            // may have to be held back.
+            // Whitespace is copied only after a visible character of the same run: before that it
+            // may have to be deferred.
             if !scan::is(first, TEXT_SPECIAL) {
                 let end = preformatted_end(bytes, at);
-                self.settle();
+                self.flush();
                 self.text.push_str(raw.get(at..end).unwrap_or_default());
-                self.follow.written();
+                self.observer.written();
                 at = end;
             }
             at = match bytes.get(at) {
@@ -163,8 +160,8 @@ impl<'a, F: Follow> Writer<'a, F> {
         }
     }
 
-    /// Deals with the character at `at` if it cannot be copied as it is, and answers where to read
-    /// on.
+    /// Handles the character at `at` if it cannot be copied unchanged, and returns the position to
+    /// continue at.
     fn special(&mut self, raw: &str, at: usize, preformatted: bool) -> usize {
         let Some(rest) = raw.get(at..) else {
             return raw.len();
@@ -183,12 +180,12 @@ impl<'a, F: Follow> Writer<'a, F> {
             }
             return at;
         }
-        match reference::read(rest.as_bytes(), Place::Text) {
-            Some((Meaning::Character(character), length)) => {
+        match reference::read(rest.as_bytes(), ReferenceContext::Text) {
+            Some((Replacement::Character(character), length)) => {
                 self.character(character, preformatted);
                 at + length
             }
-            Some((Meaning::Text(text), length)) => {
+            Some((Replacement::Text(text), length)) => {
                 for character in text.chars() {
                     self.character(character, preformatted);
                 }
@@ -205,20 +202,20 @@ impl<'a, F: Follow> Writer<'a, F> {
         match character {
             '\n' | '\r' if preformatted => {
                 self.blank.clear();
-                self.pending = if self.pending >= Edge::Line {
-                    Edge::Paragraph
+                self.pending = if self.pending >= TagEdge::Line {
+                    TagEdge::Paragraph
                 } else {
-                    Edge::Line
+                    TagEdge::Line
                 };
             }
             ' ' | '\t' | '\u{A0}' if preformatted => {
-                self.pending = self.pending.max(Edge::Space);
+                self.pending = self.pending.max(TagEdge::Space);
                 self.blank.push(if character == '\t' { '\t' } else { ' ' });
             }
             ' ' | '\t' | '\n' | '\x0C' | '\r' | '\u{A0}' => {
-                self.pending = self.pending.max(Edge::Space);
+                self.pending = self.pending.max(TagEdge::Space);
             }
-            character if parts_words(character) => self.character(' ', preformatted),
+            character if separates_words(character) => self.character(' ', preformatted),
             character if character.is_control() => {}
             character => self.visible(character),
         }
@@ -226,13 +223,13 @@ impl<'a, F: Follow> Writer<'a, F> {
 
     #[inline]
     fn visible(&mut self, character: char) {
-        self.settle();
+        self.flush();
         self.text.push(character);
-        self.follow.written();
+        self.observer.written();
     }
 }
 
-/// Where the run of characters ends that can be copied as it is: it may contain single spaces
+/// The end of the run of characters that can be copied unchanged; it may contain single spaces
 /// between words.
 #[inline]
 fn plain_end(bytes: &[u8], from: usize) -> usize {
@@ -250,8 +247,8 @@ fn plain_end(bytes: &[u8], from: usize) -> usize {
     }
 }
 
-/// The same in preformatted text, where all spaces and tabs may stand that do not end a line, and
-/// up to two line feeds.
+/// The same for preformatted text, which may contain spaces and tabs that do not end a line, and up
+/// to two line feeds.
 #[inline]
 fn preformatted_end(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
@@ -264,11 +261,11 @@ fn preformatted_end(bytes: &[u8], from: usize) -> usize {
         while matches!(bytes.get(next), Some(b' ' | b'\t')) {
             next += 1;
         }
-        let goes_on = next > at
+        let continues = next > at
             && bytes
                 .get(next)
                 .is_some_and(|&byte| !scan::is(byte, TEXT_SPECIAL));
-        if !goes_on {
+        if !continues {
             return at;
         }
         at = next;

@@ -1,4 +1,4 @@
-//! Scripts, as far as they tell languages apart.
+//! Scripts, as far as they distinguish languages.
 
 /// A script, or a group of scripts that one language uses together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(super) enum Script {
 const SCRIPTS: usize = Script::Han as usize + 1;
 
 impl Script {
-    /// The script of a letter. Blocks are enough here: what stands beside letters in them is rare.
+    /// The script of a letter, determined by its block: other characters in these blocks are rare.
     pub(super) fn of(letter: char) -> Script {
         match letter {
             'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => Script::Latin,
@@ -78,7 +78,7 @@ impl Script {
         }
     }
 
-    /// The language that is written in this script, if it is nearly always the same.
+    /// The language written in this script, if it is nearly always the same.
     pub(super) fn language(self) -> Option<&'static str> {
         Some(match self {
             Script::Greek => "el",
@@ -111,7 +111,7 @@ impl Script {
         })
     }
 
-    /// How much a letter says: a syllable or a word of the Far East as much as several letters.
+    /// The weight of a letter: an East Asian syllable or word counts as several letters.
     fn weight(self) -> u32 {
         match self {
             Script::Other => 0,
@@ -121,26 +121,26 @@ impl Script {
     }
 }
 
-/// How much text there is in each script.
+/// The amount of text in each script.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct ScriptTally {
     weights: [u32; SCRIPTS],
 }
 
-impl Tally {
+impl ScriptTally {
     pub(super) fn add(&mut self, script: Script) {
         self.weights[script as usize] += script.weight();
     }
 
-    /// Whether there is no other script.
+    /// Whether this is the only script.
     pub(super) fn is_all(&self, script: Script) -> bool {
         self.weights.iter().sum::<u32>() == self.weights[script as usize]
     }
 
-    /// The script that decides the language.
+    /// The script that determines the language.
     ///
-    /// Latin letters are everywhere, in names, commands and addresses: a text is in another script
-    /// if that has a third of it.
+    /// Latin letters occur everywhere, in names, commands and addresses: another script is the main
+    /// one if it has at least a third of the text.
     pub(super) fn main_script(&self) -> Script {
         const OTHERS: [Script; SCRIPTS - 2] = [
             Script::Greek,
@@ -179,8 +179,8 @@ impl Tally {
             }
         }
         let (script, most) = match best.0 {
-            // Chinese has no kana at all, Japanese every other letter; a tenth leaves room for a
-            // name.
+            // Chinese has no kana; about half of Japanese text is kana. The threshold of a tenth
+            // allows for a Japanese name in Chinese.
             Script::Kana | Script::Han if weight(Script::Kana) * 10 >= japanese => {
                 (Script::Kana, japanese)
             }

@@ -1,11 +1,11 @@
-//! What people write, in many languages.
+//! Sentences in many languages.
 
 use proptest::prelude::*;
 
 use super::*;
 
 #[test]
-fn everyday_sentences_are_told_apart() {
+fn ordinary_sentences_are_identified() {
     for (language, text) in [
         (
             "en",
@@ -83,7 +83,7 @@ fn everyday_sentences_are_told_apart() {
         ("ta", "தொகுப்பை நிறுவும் போது கணினி கேட்கும்"),
     ] {
         assert_eq!(detect(text), Some(language), "{text}");
-        // Longer text is sampled from three places, which must not matter.
+        // Longer text is sampled, which must not change the result.
         assert_eq!(
             detect(&format!("{text} ").repeat(40)),
             Some(language),
@@ -99,7 +99,7 @@ fn names_and_commands_in_latin_letters_do_not_mislead() {
 }
 
 #[test]
-fn what_is_not_clear_is_none() {
+fn an_ambiguous_text_has_no_language() {
     for text in [
         "",
         "42",
@@ -113,7 +113,7 @@ fn what_is_not_clear_is_none() {
 
 proptest! {
     #[test]
-    fn any_text_has_a_language_or_none_but_never_panics(text in "\\PC{0,60}", repeats in 1usize..30) {
+    fn any_text_is_accepted(text in "\\PC{0,60}", repeats in 1usize..30) {
         if let Some(language) = detect(&text.repeat(repeats)) {
             prop_assert!(matches!(language.len(), 2 | 3));
         }
@@ -121,7 +121,7 @@ proptest! {
 }
 
 #[test]
-fn a_long_text_takes_no_longer_than_a_short_one() {
+fn detection_time_does_not_depend_on_the_length() {
     let begin = std::time::Instant::now();
     for text in [
         "1 ".repeat(1 << 22),

@@ -1,18 +1,18 @@
-//! Registered domains: the part of a host that somebody paid for.
+//! Registered domains, from the public suffix list.
 
 use psl::{List, Psl, Type};
 
-/// The registered domain of `host`: the public suffix and one label before it, by Mozilla's public
-/// suffix list.
+/// Returns the registered domain of `host`: the public suffix and one label before it, by Mozilla's
+/// public suffix list.
 ///
-/// By default only the list's ICANN section counts: these are the suffixes under which names are
-/// bought, so that `me.github.io` belongs to `github.io`. With `private`, suffixes of the other
-/// section count too, under which companies give names to their users, and `me.github.io` stands
-/// for itself.
+/// By default only the list's ICANN section is used, which contains the suffixes under which names
+/// are sold: the domain of `me.github.io` is `github.io`. With `private`, the other section is used
+/// too, which contains suffixes under which companies give names to their users: `me.github.io` is
+/// then a domain.
 ///
-/// A suffix that the list does not know is taken to be one label long. An address is its own
-/// domain, and so is a host that is nothing but a suffix. The host is expected as
-/// [`PageUrl::host`](super::PageUrl::host) gives it: in lower case.
+/// An unknown suffix is assumed to be one label long. An IP address is its own domain, and so is a
+/// host that is only a suffix. The host must be in lower case, as
+/// [`PageUrl::host`](super::PageUrl::host) returns it.
 ///
 /// ```
 /// use cento_text::url::registered_domain;
@@ -45,8 +45,7 @@ fn suffix(host: &str, private: bool) -> Option<&str> {
         if private || found.typ() != Some(Type::Private) {
             return Some(suffix);
         }
-        // A private suffix hides the ICANN suffix that it stands under; the rest of its labels has
-        // that.
+        // Skip the private suffix to find the ICANN suffix it ends with.
         name = suffix.split_once('.')?.1;
     }
 }
@@ -64,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn private_suffixes_count_only_where_they_are_asked_for() {
+    fn private_suffixes_are_used_only_on_request() {
         for (host, icann, private) in [
             ("a.b.example.com", "example.com", "example.com"),
             ("x.blogspot.com", "blogspot.com", "x.blogspot.com"),
@@ -87,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_suffixes_addresses_and_oddities_have_a_domain_too() {
+    fn unknown_suffixes_addresses_and_invalid_hosts_have_a_domain() {
         for (host, domain) in [
             ("a.b.internal", "b.internal"),
             ("localhost", "localhost"),
@@ -108,7 +107,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn a_domain_is_the_end_of_its_host_and_its_own_domain(host in "[a-z.]{0,20}|([a-z]{1,3}\\.){0,4}(co\\.uk|github\\.io|com|ck)") {
+        fn a_domain_is_a_suffix_of_its_host_and_its_own_domain(host in "[a-z.]{0,20}|([a-z]{1,3}\\.){0,4}(co\\.uk|github\\.io|com|ck)") {
             for private in [false, true] {
                 let domain = registered_domain(&host, private);
                 proptest::prop_assert!(host.ends_with(domain));

@@ -1,10 +1,10 @@
-//! Where the links of a page lead.
+//! Resolution of links.
 //!
-//! Resolving a reference by the WHATWG rules takes half a microsecond, and there are pages with a
-//! link in every hundred bytes, where that would be most of the work. Nearly all references are
-//! plain, though: letters, digits and a little punctuation, which those rules leave alone but for
-//! `.` and `..`. These are resolved here, straight into the link key; whatever is not plain goes
-//! the long way, and a test holds the two ways to the same answer.
+//! Resolving a reference by the WHATWG rules takes half a microsecond, which would dominate on
+//! pages with a link in every hundred bytes. But nearly all references are plain: letters, digits
+//! and a little punctuation, which the rules leave unchanged except for `.` and `..`. These are
+//! resolved here directly into a link key. All others are resolved by the `url` crate, and a test
+//! verifies that both paths agree.
 
 mod host;
 mod shape;
@@ -13,15 +13,14 @@ mod shape;
 mod tests;
 
 use host::HostCache;
-use shape::{COLON, DOT_SEGMENT, MARK, PERCENT, Shape};
+use shape::{COLON, DOT_SEGMENT, MARK, PERCENT, ReferenceShape};
 
 use super::{PageUrl, bare_host_offset, percent, registered_domain};
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link<'a> {
-    /// What the target is recognised by; equals the [`link_key`](PageUrl::link_key) of the page
-    /// that it names.
+    /// The key of the target; equals the [`link_key`](PageUrl::link_key) of the target page.
     pub key: &'a str,
     /// The host of the target.
     pub host: &'a str,
@@ -45,34 +44,34 @@ pub struct Link<'a> {
 /// ```
 #[derive(Debug)]
 pub struct LinkResolver {
-    base: Base,
+    base: LinkBase,
     private: bool,
     /// The key of the page itself.
     own: String,
-    target: Target,
+    target: LinkTarget,
     hosts: HostCache,
     scratch: String,
 }
 
-/// What references are relative to.
+/// The base that references are resolved against.
 #[derive(Debug)]
-struct Base {
-    /// As the URL standard has it; none where the page has no URL.
+struct LinkBase {
+    /// The parsed URL; `None` if the page has no URL.
     url: Option<url::Url>,
-    /// As a target, if it is on the web: what plain references are relative to.
-    target: Option<Target>,
-    /// Where each directory of the target's path ends, after its slash; the first is the root.
+    /// The base as a link target, if it is on the web; used for plain references.
+    target: Option<LinkTarget>,
+    /// The end of each directory of the target's path, after its slash; the first is the root.
     directories: Vec<usize>,
-    /// Where the target's path ends.
+    /// The end of the target's path.
     path_end: usize,
-    /// Whether the path has what could be the letter of a Windows drive, which the `url` crate lets
-    /// no `..` remove.
+    /// Whether the path may contain a Windows drive letter, which `..` does not remove in the `url`
+    /// crate.
     drives: bool,
 }
 
-impl Base {
+impl LinkBase {
     fn new(url: Option<url::Url>, private: bool) -> Self {
-        let mut target = Target::default();
+        let mut target = LinkTarget::default();
         let page = url.as_ref().map(PageUrl::from_url);
         let web = page.as_ref().is_some_and(|page| target.set(page, private));
         let mut directories = Vec::new();
@@ -84,7 +83,7 @@ impl Base {
                 memchr::memchr_iter(b'/', path.as_bytes()).map(|slash| target.path + slash + 1),
             );
         }
-        Base {
+        LinkBase {
             url,
             drives: target.text[target.path..].contains([':', '|']),
             target: web.then_some(target),
@@ -93,8 +92,7 @@ impl Base {
         }
     }
 
-    /// Where the directory ends that is so many above that of the base; there is none above the
-    /// root.
+    /// The end of the directory `above` levels above that of the base, or of the root.
     #[inline]
     fn directory(&self, above: usize) -> usize {
         let last = self.directories.len().saturating_sub(1);
@@ -103,33 +101,33 @@ impl Base {
     }
 }
 
-/// An address on the web: the canonical form from the host on.
+/// An address on the web: the canonical form without its scheme.
 #[derive(Clone, Debug, Default)]
-struct Target {
+struct LinkTarget {
     text: String,
-    /// Where the key begins: after `www.`, as a rule.
+    /// The start of the key: usually after `www.`.
     key: usize,
-    /// Where the registered domain begins: it ends where the host does.
+    /// The start of the registered domain, which ends with the host.
     domain: usize,
-    /// Where the host ends.
+    /// The end of the host.
     host: usize,
-    /// Where the path begins: at the host's end, or after the port.
+    /// The start of the path: at the end of the host or port.
     path: usize,
 }
 
-/// Why the quick way does not lead to a target.
+/// Why the fast path did not produce a target.
 #[derive(Debug, PartialEq, Eq)]
 enum Obstacle {
-    /// The reference is plain, and does not lead to the web.
+    /// The reference is plain but its target is not on the web.
     NotWeb,
     /// The reference is not plain.
     NotPlain,
 }
 
 impl LinkResolver {
-    /// A resolver for the links on the page at `page`.
+    /// Creates a resolver for the links on the page at `page`.
     ///
-    /// `base` is what the page's `<base href>` says, if it has one. `private` is as for
+    /// `base` is the page's `<base href>`, if it has one. `private` is as for
     /// [`registered_domain`].
     pub fn new(page: &str, base: Option<&str>, private: bool) -> Self {
         let url = url::Url::parse(page).ok();
@@ -141,17 +139,17 @@ impl LinkResolver {
             None => url::Url::parse(base).ok(),
         });
         LinkResolver {
-            base: Base::new(moved.or(url), private),
+            base: LinkBase::new(moved.or(url), private),
             private,
             own,
-            target: Target::default(),
+            target: LinkTarget::default(),
             hosts: HostCache::default(),
             scratch: String::new(),
         }
     }
 
-    /// Where `reference`, such as the `href` of an `a`, leads; none if not to the web, or to
-    /// nowhere but the page itself.
+    /// Resolves `reference`, such as the `href` of an `a`. Returns `None` if the target is not on
+    /// the web or is the page itself.
     #[inline]
     pub fn resolve(&mut self, reference: &str) -> Option<Link<'_>> {
         let resolved = match self.resolve_plain(reference) {
@@ -165,7 +163,7 @@ impl LinkResolver {
         Some(self.target.link()).filter(|link| link.key != self.own)
     }
 
-    /// Sets the target by the rules of the URL standard; false if that is not on the web.
+    /// Sets the target by the rules of the URL standard; returns false if it is not on the web.
     #[cold]
     fn resolve_any(&mut self, reference: &str) -> bool {
         let url = match &self.base.url {
@@ -177,14 +175,14 @@ impl LinkResolver {
 
     /// Sets the target if `reference` is plain.
     fn resolve_plain(&mut self, reference: &str) -> Result<(), Obstacle> {
-        // Most references with dots climb first and are plain from there on.
+        // Most references with dots begin with `../` and are plain after that.
         let mut above = 0;
         let mut rest = reference;
         while let Some(after) = rest.strip_prefix("../") {
             above += 1;
             rest = after;
         }
-        let shape = Shape::of(rest).ok_or(Obstacle::NotPlain)?;
+        let shape = ReferenceShape::of(rest).ok_or(Obstacle::NotPlain)?;
         let climbs = above > 0 || shape.seen & DOT_SEGMENT != 0;
         if climbs && (self.base.drives || shape.seen & COLON != 0 || shape.scheme.is_some()) {
             return Err(Obstacle::NotPlain);
@@ -195,7 +193,7 @@ impl LinkResolver {
         } else if let Some(length) = shape.scheme {
             self.start_at_scheme(plain, length)?
         } else if let Some(rest) = plain.strip_prefix("//") {
-            // The scheme is that of the base.
+            // The scheme is inherited from the base.
             self.base.target.as_ref().ok_or(Obstacle::NotWeb)?;
             self.start_at_host(rest)?
         } else {
@@ -213,15 +211,15 @@ impl LinkResolver {
         Ok(())
     }
 
-    // Each of these sets the target to where a plain reference starts, and returns what is left to
-    // append to it.
+    // Each of these sets the target to the starting point of a plain reference, and returns the
+    // remainder to append.
 
     fn start_above<'rest>(
         &mut self,
         plain: &'rest str,
         above: usize,
     ) -> Result<&'rest str, Obstacle> {
-        // An empty segment would be taken for the root.
+        // An empty segment would be treated as the root.
         if plain.starts_with('/') {
             return Err(Obstacle::NotPlain);
         }
@@ -273,7 +271,7 @@ impl LinkResolver {
     }
 }
 
-impl Target {
+impl LinkTarget {
     fn link(&self) -> Link<'_> {
         Link {
             key: &self.text[self.key..],
@@ -282,7 +280,7 @@ impl Target {
         }
     }
 
-    /// Becomes `page`; false if that is not on the web.
+    /// Sets the target to `page`; returns false if it is not on the web.
     fn set(&mut self, page: &PageUrl, private: bool) -> bool {
         let Some(host) = page.host().filter(|_| page.web) else {
             return false;
@@ -297,17 +295,17 @@ impl Target {
         true
     }
 
-    /// Becomes the first so many bytes of `base`.
+    /// Sets the target to the first `kept` bytes of `base`.
     #[inline]
-    fn set_base(&mut self, base: &Target, kept: usize) {
+    fn set_base(&mut self, base: &LinkTarget, kept: usize) {
         self.text.clear();
         self.text.push_str(&base.text[..kept]);
         (self.key, self.domain, self.host, self.path) =
             (base.key, base.domain, base.host, base.path);
     }
 
-    /// Appends a path and a query, both plain, to a target that ends with a slash, or with its path
-    /// if there is only a query.
+    /// Appends a plain path and query to a target that ends with a slash, or, for a query alone,
+    /// with its path.
     #[inline]
     fn append(&mut self, reference: &str, seen: u8) {
         let reference = reference.strip_prefix('/').unwrap_or(reference);
@@ -319,8 +317,8 @@ impl Target {
             self.append_segments(path);
             self.text.push_str(query);
         }
-        // Where the query is empty, its mark goes too. A mark at the end can only be that: another
-        // one would belong to a query that is not.
+        // The mark of an empty query is removed. A mark at the end is such a mark only if it is the
+        // first.
         if seen & MARK != 0
             && self.text.ends_with('?')
             && self.text.find('?') == Some(self.text.len() - 1)
@@ -350,7 +348,7 @@ impl Target {
         }
     }
 
-    /// Takes the last directory from a path that ends with a slash; the root stays.
+    /// Removes the last directory from a path that ends with a slash; the root is kept.
     fn pop(&mut self) {
         let directories = &self.text[self.path..self.text.len() - 1];
         if let Some(slash) = memchr::memrchr(b'/', directories.as_bytes()) {

@@ -1,7 +1,7 @@
-//! One spelling for percent-encoded text.
+//! Normalisation of percent-encoded text.
 
-/// Appends `text` to `out`: unreserved characters decoded, the digits of all others in capitals,
-/// and percent signs that encode nothing encoded. Doing it again changes nothing.
+/// Appends `text` to `out`: unreserved characters are decoded, all other encodings use upper-case
+/// digits, and stray percent signs are encoded. The result is stable under repetition.
 pub(super) fn normalise(text: &str, out: &mut String) {
     let mut rest = text;
     while let Some(percent) = memchr::memchr(b'%', rest.as_bytes()) {
@@ -20,7 +20,7 @@ pub(super) fn normalise(text: &str, out: &mut String) {
                 rest = &rest[3..];
             }
             _ => {
-                // Left alone, it could go together with what is decoded after it.
+                // A bare sign could form an encoding with the characters decoded after it.
                 out.push_str("%25");
                 rest = &rest[1..];
             }
@@ -29,7 +29,7 @@ pub(super) fn normalise(text: &str, out: &mut String) {
     out.push_str(rest);
 }
 
-/// Whether `text` has a percent-encoded dot, which the URL standard takes for a dot in `.` and
+/// Whether `text` contains a percent-encoded dot, which the URL standard treats as a dot in `.` and
 /// `..`.
 pub(super) fn encodes_dot(text: &str) -> bool {
     memchr::memchr_iter(b'%', text.as_bytes()).any(|percent| {
@@ -62,19 +62,19 @@ mod tests {
     }
 
     #[test]
-    fn unreserved_characters_are_decoded_and_others_spelt_in_capitals() {
+    fn unreserved_characters_are_decoded_and_other_encodings_are_in_upper_case() {
         assert_eq!(normalised("/%7euser/%61%2fb%c3%A9"), "/~user/a%2Fb%C3%A9");
     }
 
     #[test]
-    fn a_percent_sign_that_encodes_nothing_is_encoded() {
+    fn a_stray_percent_sign_is_encoded() {
         assert_eq!(normalised("100%"), "100%25");
         assert_eq!(normalised("%4"), "%254");
         assert_eq!(normalised("%zz%%36%31"), "%25zz%2561");
     }
 
     #[test]
-    fn what_is_decoded_is_not_decoded_again() {
+    fn decoding_happens_once() {
         assert_eq!(normalised("%2541"), "%2541");
     }
 }

@@ -1,25 +1,25 @@
-//! Addresses that a crawler made up by running in circles.
+//! Recursion errors: URLs that a crawler invented by following relative links in circles.
 
 use std::collections::HashMap;
 use std::fmt;
 
-/// From when on an address looks like a recursion error. A limit of 0 turns its test off.
+/// The limits beyond which a URL is a recursion error. A limit of 0 disables its test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Recursion {
-    /// The most components that a path may have.
+pub struct RecursionLimits {
+    /// The maximum number of path components.
     pub components: u32,
-    /// How often a component may not stand in a path: so often, or more, is an error.
+    /// A path in which one component occurs at least this often is an error.
     pub repeats: u32,
-    /// How often two or more components may not follow each other in the same order: so often in a
-    /// row, or more, is an error. Cycles of up to 64 components are seen.
+    /// A path in which a sequence of two or more components repeats at least this often in a row is
+    /// an error. Sequences of up to 64 components are detected.
     pub cycles: u32,
 }
 
-impl Default for Recursion {
-    /// The limits of Ardi & Heidemann: more than 96 components, one of them 4 times, or a cycle 3
+impl Default for RecursionLimits {
+    /// The limits of Ardi & Heidemann: more than 96 components, one component 4 times, or a cycle 3
     /// times.
     fn default() -> Self {
-        Recursion {
+        RecursionLimits {
             components: 96,
             repeats: 4,
             cycles: 3,
@@ -27,23 +27,24 @@ impl Default for Recursion {
     }
 }
 
-/// What makes an address look like a recursion error.
+/// Why a URL is considered a recursion error.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RecursionError {
     /// The path has more components than allowed.
     Components(usize),
-    /// One component stands in the path too often.
+    /// One component occurs too often.
     Repeats {
         /// The component.
         component: String,
-        /// How often it stands there.
+        /// How often it occurs.
         times: usize,
     },
-    /// Some components follow each other in the same order too often.
+    /// A sequence of components repeats too often.
     Cycle {
-        /// How many components the cycle has.
+        /// The number of components in the sequence.
         length: usize,
-        /// How often they follow each other in full.
+        /// The number of complete repetitions.
         times: usize,
     },
 }
@@ -67,19 +68,18 @@ impl fmt::Display for RecursionError {
 
 impl std::error::Error for RecursionError {}
 
-/// The longest cycle that is looked for. It bounds the work on a hostile address where the limit of
+/// The longest cycle that is detected. It bounds the work on a hostile URL when the limit of
 /// components is off; with the default limits no cycle is longer than a third of 96.
 const LONGEST_CYCLE: usize = 64;
 
-impl Recursion {
-    /// Tests the components of a path, cheapest test first; time and memory are linear in the path.
+impl RecursionLimits {
+    /// Checks the components of a path, cheapest test first, in linear time and memory.
     pub fn check<'path>(
         &self,
         components: impl Iterator<Item = &'path str>,
     ) -> Option<RecursionError> {
         let mut numbers = Vec::new();
-        // Components are numbered in the order in which they first occur: comparing numbers is all
-        // that the tests need.
+        // Components are numbered in order of first occurrence; the tests compare only the numbers.
         let mut known: HashMap<&str, (u32, usize)> = HashMap::new();
         let mut most: Option<(&str, usize)> = None;
         for component in components {
@@ -106,8 +106,8 @@ impl Recursion {
         self.cycle(&numbers)
     }
 
-    /// A cycle of length L that occurs c times in a row is a stretch of (c − 1)·L components, each
-    /// of which equals the one L further on.
+    /// Looks for a cycle: a cycle of length L that occurs c times in a row is a run of (c − 1)·L
+    /// components, each equal to the one L positions later.
     fn cycle(&self, numbers: &[u32]) -> Option<RecursionError> {
         if self.cycles == 0 {
             return None;
@@ -136,10 +136,10 @@ mod tests {
     use super::*;
 
     fn check(path: &str) -> Option<RecursionError> {
-        Recursion::default().check(path.split('/').filter(|component| !component.is_empty()))
+        RecursionLimits::default().check(path.split('/').filter(|component| !component.is_empty()))
     }
 
-    /// Whether some two or more components follow each other so often: the definition.
+    /// The definition: whether a sequence of two or more components occurs `times` times in a row.
     fn has_cycle(components: &[String], times: usize) -> bool {
         (0..components.len()).any(|begin| {
             (2..=components.len()).any(|length| {
@@ -156,8 +156,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn cycles_are_found_as_defined(components in prop::collection::vec("[ab]", 0..24), cycles in 2u32..5) {
-            let limits = Recursion { components: 0, repeats: 0, cycles };
+        fn cycles_agree_with_the_definition(components in prop::collection::vec("[ab]", 0..24), cycles in 2u32..5) {
+            let limits = RecursionLimits { components: 0, repeats: 0, cycles };
             let found = limits.check(components.iter().map(String::as_str));
             prop_assert_eq!(found.is_some(), has_cycle(&components, cycles as usize));
         }
@@ -195,18 +195,18 @@ mod tests {
                 times: 3
             })
         );
-        // One component three times in a row is neither a cycle of several nor often enough to be a
+        // One component three times in a row is not a cycle of several, and not often enough for a
         // repeat.
         assert_eq!(check("/2024/a/a/a"), None);
         assert_eq!(check(""), None);
     }
 
     #[test]
-    fn a_limit_of_zero_turns_its_test_off() {
+    fn a_limit_of_zero_disables_its_test() {
         let path = "/a/b".repeat(100);
         let components = || path.split('/').filter(|component| !component.is_empty());
         let check = |components_, repeats, cycles| {
-            Recursion {
+            RecursionLimits {
                 components: components_,
                 repeats,
                 cycles,
@@ -229,9 +229,9 @@ mod tests {
             check(96, 0, 0),
             Some(RecursionError::Components(200))
         ));
-        // A cycle of one round is no cycle.
+        // A single round is not a cycle.
         assert_eq!(
-            Recursion {
+            RecursionLimits {
                 components: 0,
                 repeats: 0,
                 cycles: 1
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn a_megabyte_of_path_takes_linear_time() {
         let begin = std::time::Instant::now();
-        let limits = Recursion {
+        let limits = RecursionLimits {
             components: 0,
             repeats: 0,
             cycles: 3,
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_says_what_it_saw() {
+    fn an_error_describes_the_path() {
         let shown = check("/a/b/a/b/a/b").map(|error| error.to_string());
         assert_eq!(
             shown.as_deref(),

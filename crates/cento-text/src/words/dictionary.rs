@@ -1,11 +1,10 @@
-//! Words in scripts that are written without spaces, as a dictionary splits them.
+//! Segments scripts written without spaces, using ICU's dictionaries.
 //!
-//! ICU's dictionary takes, from where it stands, the longest word that it knows. So where it breaks
-//! depends on what follows by no more than the longest word, and on what went before not at all,
-//! once it has broken there. This is what lets a run of any length be split piece by piece, in
-//! bounded memory, with the very breaks that the whole would have. ICU's other model, a neural
-//! network, has neither property, and computes in floating point besides: not something to rest the
-//! identity of a word on.
+//! The dictionary segmenter matches the longest known word at the current position. A break
+//! therefore depends on at most one maximal word of following text, and not on any text before the
+//! previous break. This allows a run of any length to be segmented in pieces, in bounded memory,
+//! with the same breaks as the whole run. ICU's other model, a neural network, has neither property
+//! and uses floating-point arithmetic, so word identity could differ between machines.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -13,31 +12,30 @@ use std::sync::LazyLock;
 use icu_segmenter::options::WordBreakInvariantOptions;
 use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed};
 
-use super::table::{self, Kind};
+use super::table::{self, CharacterKind};
 
-/// How many bytes are split at a time: enough to make beginnings and ends rare, little enough to
-/// stay in cache.
+/// Bytes segmented at a time: enough to make piece boundaries rare, small enough to stay in cache.
 const PIECE: usize = 4096;
 
-/// How far from the end of an unfinished piece a break must be to be believed, in bytes. The
-/// longest word of the dictionaries is far shorter.
+/// A break in an unfinished piece is accepted only if it is at least this many bytes before the end
+/// of the piece. The longest word in the dictionaries is far shorter.
 const MARGIN: usize = 512;
 
 static SEGMENTER: LazyLock<WordSegmenterBorrowed<'static>> =
     LazyLock::new(|| WordSegmenter::new_dictionary(WordBreakInvariantOptions::default()));
 
-/// Splits runs; keeps the buffers that this needs.
+/// Segments runs of dictionary scripts; reuses its buffers.
 #[derive(Debug, Default)]
 pub(super) struct Dictionary {
-    /// The piece at hand, without ignorable characters.
+    /// The current piece, without ignorable characters.
     clean: String,
-    /// Where in the text each byte of `clean` came from; empty if nothing was left out.
+    /// The text offset of each byte of `clean`; empty if no character was removed.
     origins: Vec<usize>,
 }
 
 impl Dictionary {
-    /// Splits the run of dictionary characters that begins at `begin` and gives `visit` the range
-    /// and the characters of each word, without ignorable ones. Returns where the run ends.
+    /// Segments the run of dictionary characters that begins at `begin` and calls `visit` with the
+    /// range and the characters of each word, without ignorable ones. Returns the end of the run.
     pub(super) fn split(
         &mut self,
         text: &str,
@@ -71,8 +69,8 @@ impl Dictionary {
                 return end;
             }
             if done == 0 {
-                // One word fills the piece. Doubling keeps the whole work linear, however long the
-                // word is.
+                // One word fills the piece. Doubling the size keeps the total work linear for words
+                // of any length.
                 size *= 2;
             } else {
                 begin = self.origin(begin, done..self.clean.len()).start;
@@ -81,8 +79,8 @@ impl Dictionary {
         }
     }
 
-    /// Copies up to `size` bytes of the run at `begin`, without ignorable characters, into `clean`.
-    /// Returns where it stopped and whether that is the end of the run.
+    /// Copies up to `size` bytes of the run at `begin` into `clean`, without ignorable characters.
+    /// Returns the position where it stopped and whether the run ends there.
     fn gather(&mut self, text: &str, begin: usize, size: usize) -> (usize, bool) {
         self.clean.clear();
         self.origins.clear();
@@ -90,20 +88,20 @@ impl Dictionary {
         for (offset, character) in text[begin..].char_indices() {
             let at = begin + offset;
             let kind = if character.is_ascii() {
-                Kind::Separator
+                CharacterKind::Separator
             } else {
                 table::entry(character).kind()
             };
             match kind {
-                Kind::Dictionary | Kind::Mark => {}
-                Kind::Ignorable => {
+                CharacterKind::Dictionary | CharacterKind::Mark => {}
+                CharacterKind::Ignorable => {
                     self.copy(text, copied..at);
                     if self.origins.is_empty() {
                         self.origins.extend(begin..at);
                     }
                     copied = at + character.len_utf8();
                 }
-                Kind::Plain | Kind::Separator => {
+                CharacterKind::Plain | CharacterKind::Separator => {
                     self.copy(text, copied..at);
                     return (at, true);
                 }
@@ -127,13 +125,13 @@ impl Dictionary {
         }
     }
 
-    /// Where in the text a range of `clean` came from.
+    /// The range of the text that a range of `clean` was copied from.
     fn origin(&self, begin: usize, range: Range<usize>) -> Range<usize> {
         if self.origins.is_empty() {
             return begin + range.start..begin + range.end;
         }
-        // The end is where the last character ends, not where the next begins: something may have
-        // been left out between them.
+        // The range ends with its last character, not where the next one begins: ignorable
+        // characters may lie in between.
         let first = self.origins.get(range.start).copied().unwrap_or(begin);
         let last = self.origins.get(range.end - 1).copied().unwrap_or(first);
         first..last + 1

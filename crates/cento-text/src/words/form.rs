@@ -1,19 +1,19 @@
-//! The normal form of a word, built up character by character.
+//! Builds the normal form of a word, character by character.
 
-use super::table::{self, Entry, Form};
+use super::table::{self, CharacterEntry, CharacterForm};
 
-/// Builds the normal form of one word after the other in one buffer.
+/// Builds the normal forms of successive words in one buffer.
 #[derive(Debug, Default)]
 pub(super) struct NormalForm {
     text: String,
-    /// Whether the word has a character that only ICU can treat.
+    /// Whether the word contains a character that requires ICU's normaliser.
     rare: bool,
-    /// Whether the last character was a mark that the next mark could change places with.
+    /// Whether the last character was a mark that could be reordered with a following mark.
     after_mark: bool,
 }
 
 impl NormalForm {
-    /// Begins a new word.
+    /// Starts a new word.
     #[inline]
     pub(super) fn clear(&mut self) {
         self.text.clear();
@@ -21,36 +21,36 @@ impl NormalForm {
         self.after_mark = false;
     }
 
-    /// Takes the next character, which is a letter or a digit of ASCII.
+    /// Appends an ASCII letter or digit.
     #[inline]
     pub(super) fn push_ascii(&mut self, byte: u8) {
         self.after_mark = false;
         self.text.push(char::from(byte.to_ascii_lowercase()));
     }
 
-    /// Takes the next character, which words are made of.
+    /// Appends a word character.
     #[inline]
-    pub(super) fn push(&mut self, character: char, entry: Entry) {
+    pub(super) fn push(&mut self, character: char, entry: CharacterEntry) {
         match entry.form() {
-            Form::One(one) => {
+            CharacterForm::One(one) => {
                 self.after_mark = false;
                 self.text.push(one);
             }
-            Form::Several => {
+            CharacterForm::Several => {
                 let (text, ends_in_mark) = table::expansion(character);
                 self.after_mark = ends_in_mark;
                 self.text.push_str(text);
             }
-            Form::LoneMark => {
+            CharacterForm::LoneMark => {
                 self.rare |= self.after_mark;
                 self.after_mark = true;
                 self.text.push(character);
             }
-            Form::Rare => self.rare = true,
+            CharacterForm::Rare => self.rare = true,
         }
     }
 
-    /// The normal form of the word that all of `raw` is.
+    /// Returns the normal form of the word, whose original text is `raw`.
     #[inline]
     pub(super) fn finish(&mut self, raw: &str) -> &str {
         if self.rare {
@@ -73,7 +73,7 @@ impl NormalForm {
         }
     }
 
-    /// The normal form of `raw`, all of which is one word without ignorable characters.
+    /// Returns the normal form of `raw`, which is a single word without ignorable characters.
     pub(super) fn of(&mut self, raw: &str) -> &str {
         self.clear();
         for character in raw.chars() {

@@ -1,87 +1,85 @@
-//! Finding words at the speed of memory.
+//! The fast word scanner.
 //!
-//! Text is cut at the ASCII characters that separate words: white space, punctuation, controls.
-//! What is left between them are *runs* of ASCII letters and digits and of anything that is not
-//! ASCII. In a run of ASCII letters and digits alone there is nothing to decide: it is one word.
-//! Only runs with other characters are looked at character by character.
+//! Text is first split at ASCII separators: white space, punctuation and control characters. The
+//! pieces in between are *runs* of ASCII letters and digits and of non-ASCII characters. A run of
+//! ASCII letters and digits is one word. Only runs with non-ASCII characters are processed
+//! character by character.
 //!
 //! ```text
 //! text    In der Größe, 3月5日.
-//! runs    ██ ███ ██████ ███████        ASCII letters, digits, and all that is not ASCII
-//! other           ▲▲     ▲▲▲ ▲▲▲        bytes that are not ASCII
-//! words   ██ ███ ██████ ██▀█▀          a run of ASCII is a word; the others are walked
+//! runs    ██ ███ ██████ ███████        ASCII letters and digits, and all non-ASCII bytes
+//! other           ▲▲     ▲▲▲ ▲▲▲        non-ASCII bytes
+//! words   ██ ███ ██████ ██▀█▀          an ASCII run is a word; the others are walked
 //! ```
 //!
-//! Runs are found 64 bytes at a time, as bits in a machine word, so that the cost of a word is a
-//! few instructions and not one mispredicted branch. Normal forms are slices of a window that is
-//! put into lower case at once; or, for those who hash them, two numbers, which are read out of the
-//! text itself.
+//! Runs are found 64 bytes at a time, as bits in a machine word, so a word costs a few instructions
+//! and no mispredicted branch. Normal forms are slices of a lower-cased window of the text; or, for
+//! callers that hash them, two numbers read directly from the text.
 
 use std::ops::Range;
 
 use super::dictionary::Dictionary;
 use super::form::NormalForm;
-use super::table::{self, Kind};
+use super::table::{self, CharacterKind};
 
-/// How much text is put into lower case at a time; it stays in the first-level cache until its
-/// words are used.
+/// Bytes lower-cased at a time; a window stays in the first-level cache until its words are used.
 const WINDOW: usize = 2048;
 
-/// What a sink looks at: nothing else is made.
+/// What a sink needs to know about each word; nothing else is computed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
-    /// How many words there are; it may get them by number.
+pub(super) enum WordDetail {
+    /// Only the number of words; words may be reported in bulk.
     Count,
-    /// Where they are; the normal forms that it gets are empty.
+    /// Byte ranges; the normal forms passed to the sink are empty.
     Ranges,
-    /// Normal forms, those of short words of ASCII packed.
+    /// Normal forms; those of short ASCII words are packed.
     Packed,
     /// Normal forms.
     Normals,
 }
 
-/// Who takes the words.
-pub(super) trait Sink {
-    const WANTED: Wanted;
-    /// Whether normal forms have to be made.
-    const NORMAL: bool = matches!(Self::WANTED, Wanted::Packed | Wanted::Normals);
+/// Receives the words of a text.
+pub(super) trait WordSink {
+    const DETAIL: WordDetail;
+    /// Whether normal forms are needed.
+    const NORMAL: bool = matches!(Self::DETAIL, WordDetail::Packed | WordDetail::Normals);
 
-    /// Takes a word.
+    /// Receives a word.
     fn word(&mut self, range: Range<usize>, normal: &str);
 
-    /// Takes a word of which the normal form is ASCII and up to 16 bytes long: two numbers of eight
-    /// bytes each, the first byte lowest, and zeros after the last.
+    /// Receives a word with an ASCII normal form of up to 16 bytes, packed into two little-endian
+    /// numbers and padded with zeros.
     fn packed(&mut self, _range: Range<usize>, _normal: [u64; 2]) {}
 
-    /// Takes so many words of which nothing matters but that they are there.
+    /// Receives `words` words of which only the number matters.
     fn count(&mut self, _words: u32) {}
 }
 
-/// The buffers of a scan.
+/// The scanner's reusable buffers.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// The window in lower case (ASCII only).
+    /// The window with ASCII letters in lower case.
     lower: String,
     normal: NormalForm,
     dictionary: Dictionary,
 }
 
 impl Scan {
-    /// Gives `sink` every word of `text`, in order.
-    pub(super) fn run(&mut self, text: &str, sink: &mut impl Sink) {
+    /// Passes every word of `text` to `sink`, in order.
+    pub(super) fn run(&mut self, text: &str, sink: &mut impl WordSink) {
         let mut at = 0;
         while at < text.len() {
             at = self.window(text, at, sink);
         }
     }
 
-    /// Gives `sink` the words of the window that begins at `begin`, which is not within a run, and
-    /// returns where the next one has to begin.
-    fn window<S: Sink>(&mut self, text: &str, begin: usize, sink: &mut S) -> usize {
+    /// Passes the words of the window at `begin` to `sink` and returns the start of the next
+    /// window. `begin` must not lie inside a run.
+    fn window<S: WordSink>(&mut self, text: &str, begin: usize, sink: &mut S) -> usize {
         let mut size = text.len() - begin;
-        if S::WANTED == Wanted::Normals {
+        if S::DETAIL == WordDetail::Normals {
             size = size.min(WINDOW);
-            // A window that ends within a character is copied to that character's end.
+            // Extend the window to the next character boundary.
             let mut end = begin + size;
             while !text.is_char_boundary(end) {
                 end += 1;
@@ -90,18 +88,17 @@ impl Scan {
             self.lower.push_str(&text[begin..end]);
             self.lower.make_ascii_lowercase();
         }
-        // The run that is not over yet: where it began, and whether it has had a byte that is not
-        // ASCII.
+        // The open run: its start, and whether it contains a non-ASCII byte.
         let (mut open, mut start, mut mixed) = (false, 0, false);
         for (number, block) in text.as_bytes()[begin..begin + size].chunks(64).enumerate() {
             let offset = number * 64;
             let Bits { ascii, mut other } = Bits::of(block);
             let inside = ascii | other;
-            // Each byte's bit says what the byte before it is.
+            // Each bit describes the preceding byte.
             let before = inside << 1 | u64::from(open);
             let mut starts = inside & !before;
             let mut ends = before & !inside;
-            if S::WANTED == Wanted::Count && other == 0 && !mixed {
+            if S::DETAIL == WordDetail::Count && other == 0 && !mixed {
                 sink.count(ends.count_ones());
                 open = inside >> 63 == 1;
                 if starts != 0 {
@@ -109,9 +106,9 @@ impl Scan {
                 }
                 continue;
             }
-            // Runs come by their ends, so that each costs one turn of the loop. Where no run begins
-            // any more, what `start` is does not matter. No branch asks whether a run is open: that
-            // is as good as random.
+            // Runs are enumerated by their ends, one loop iteration each. If no further run begins
+            // in this block, the value of `start` is irrelevant. There is no branch on whether a
+            // run is open, because it would be unpredictable.
             start = if open {
                 start
             } else {
@@ -121,7 +118,7 @@ impl Scan {
             while ends != 0 {
                 let end = ends.trailing_zeros();
                 ends &= ends - 1;
-                // What is not ASCII before the end and was not yet looked at is of this run.
+                // Unprocessed non-ASCII bytes before the end belong to this run.
                 let later = other >> end << end;
                 mixed |= other != later;
                 other = later;
@@ -147,10 +144,10 @@ impl Scan {
         begin + start
     }
 
-    /// Gives `sink` the words of a run, which lies in the window at `begin`.
-    // A call for each word was measured to cost a third of finding it.
+    /// Passes the words of a run in the window at `begin` to `sink`.
+    // Measured: a function call per word adds a third to the time.
     #[inline(always)]
-    fn take<S: Sink>(
+    fn take<S: WordSink>(
         &mut self,
         text: &str,
         begin: usize,
@@ -161,27 +158,27 @@ impl Scan {
         let range = begin + run.start..begin + run.end;
         if mixed {
             let end = self.walk(text, range.start, sink);
-            debug_assert_eq!(end, range.end, "a run ends where its bits say");
+            debug_assert_eq!(end, range.end, "walking a run must end where its bits end");
             return;
         }
-        match S::WANTED {
-            Wanted::Normals => sink.word(range, &self.lower[run]),
-            Wanted::Packed => match pack(text.as_bytes(), &range) {
+        match S::DETAIL {
+            WordDetail::Normals => sink.word(range, &self.lower[run]),
+            WordDetail::Packed => match pack(text.as_bytes(), &range) {
                 Some(packed) => sink.packed(range, packed),
                 None => {
                     self.walk(text, range.start, sink);
                 }
             },
-            Wanted::Ranges | Wanted::Count => sink.word(range, ""),
+            WordDetail::Ranges | WordDetail::Count => sink.word(range, ""),
         }
     }
 
-    /// Gives `sink` the words of the run that begins at `begin`, character by character, and
-    /// returns where it ends.
+    /// Passes the words of the run at `begin` to `sink`, character by character, and returns the
+    /// end of the run.
     #[inline(never)]
-    fn walk<S: Sink>(&mut self, text: &str, begin: usize, sink: &mut S) -> usize {
+    fn walk<S: WordSink>(&mut self, text: &str, begin: usize, sink: &mut S) -> usize {
         let mut at = begin;
-        // The word at hand; empty between words.
+        // The current word; empty between words.
         let mut word = at..at;
         let mut characters = text[at..].chars();
         while let Some(character) = characters.next() {
@@ -190,12 +187,12 @@ impl Scan {
                 if !character.is_ascii_alphanumeric() {
                     break;
                 }
-                table::Entry::ASCII
+                table::CharacterEntry::ASCII
             } else {
                 table::entry(character)
             };
             match entry.kind() {
-                Kind::Plain | Kind::Mark => {
+                CharacterKind::Plain | CharacterKind::Mark => {
                     if word.is_empty() {
                         word.start = at;
                         self.normal.clear();
@@ -207,9 +204,9 @@ impl Scan {
                         self.normal.push(character, entry);
                     }
                 }
-                Kind::Ignorable => {}
-                Kind::Separator => self.finish(text, &mut word, sink),
-                Kind::Dictionary => {
+                CharacterKind::Ignorable => {}
+                CharacterKind::Separator => self.finish(text, &mut word, sink),
+                CharacterKind::Dictionary => {
                     self.finish(text, &mut word, sink);
                     at = self.split(text, at, sink);
                     word = at..at;
@@ -226,9 +223,9 @@ impl Scan {
         at
     }
 
-    /// Gives `sink` the word at hand, if there is one, and empties it.
+    /// Passes the current word to `sink`, if it is not empty, and clears it.
     #[inline]
-    fn finish<S: Sink>(&mut self, text: &str, word: &mut Range<usize>, sink: &mut S) {
+    fn finish<S: WordSink>(&mut self, text: &str, word: &mut Range<usize>, sink: &mut S) {
         if word.start == word.end {
             return;
         }
@@ -241,8 +238,9 @@ impl Scan {
         sink.word(range, normal);
     }
 
-    /// Gives `sink` the words of the dictionary characters at `begin` and returns where they end.
-    fn split<S: Sink>(&mut self, text: &str, begin: usize, sink: &mut S) -> usize {
+    /// Passes the words of the dictionary characters at `begin` to `sink` and returns the end of
+    /// their run.
+    fn split<S: WordSink>(&mut self, text: &str, begin: usize, sink: &mut S) -> usize {
         let Scan {
             normal, dictionary, ..
         } = self;
@@ -253,14 +251,14 @@ impl Scan {
     }
 }
 
-/// The normal form of the letters and digits of ASCII in `range`, if there are up to 16 of them;
-/// none as well where fewer than 16 bytes of text are left from their beginning.
+/// Packs the normal form of the ASCII letters and digits in `range`. Returns `None` for more than
+/// 16 bytes, and if fewer than 16 bytes of text follow the start of the word.
 ///
-/// Sixteen bytes are read whatever the length is, and those beyond it cut off: how long a word is,
-/// no processor can foresee.
+/// Sixteen bytes are always read and the excess is masked, because a branch on the length of a word
+/// is unpredictable.
 #[inline]
 fn pack(text: &[u8], range: &Range<usize>) -> Option<[u64; 2]> {
-    /// The bytes to keep, by length.
+    /// The mask for each length.
     const MASKS: [[u64; 2]; 17] = {
         let mut masks = [[0, 0]; 17];
         let mut length = 1;
@@ -277,14 +275,14 @@ fn pack(text: &[u8], range: &Range<usize>) -> Option<[u64; 2]> {
     let [first, second] = MASKS.get(range.len())?;
     let (halves, _) = text.get(range.start..)?.as_chunks::<8>();
     let [one, two, ..] = halves else { return None };
-    // Digits have the bit that makes a letter small.
+    // This bit lower-cases letters; digits already have it set.
     Some([
         (u64::from_le_bytes(*one) | eight(0x20)) & first,
         (u64::from_le_bytes(*two) | eight(0x20)) & second,
     ])
 }
 
-/// Which of 64 bytes are ASCII letters or digits, and which are not ASCII; the first byte is the
+/// Bit masks of 64 bytes: ASCII letters and digits, and non-ASCII bytes. The first byte is the
 /// lowest bit.
 struct Bits {
     ascii: u64,
@@ -308,7 +306,7 @@ impl Bits {
             }),
             other: 0,
         };
-        // Most blocks of most texts in Latin letters are ASCII throughout.
+        // Most blocks of Latin text are pure ASCII.
         if !block.is_ascii() {
             bits.other = gather(block, |byte| byte >= 0x80);
         }
@@ -316,15 +314,14 @@ impl Bits {
     }
 }
 
-/// The same byte eight times.
+/// A number made of eight copies of `byte`.
 const fn eight(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// One bit for each of 64 bytes.
+/// Computes one bit for each of 64 bytes.
 ///
-/// The first loop is one that compilers turn into a few instructions on sixteen bytes at once, as
-/// long as it does nothing else.
+/// Compilers vectorise the first loop as long as it does nothing else.
 #[inline]
 fn gather(block: &[u8; 64], is: impl Fn(u8) -> bool) -> u64 {
     let mut flags = [0u8; 64];
@@ -339,7 +336,7 @@ fn gather(block: &[u8; 64], is: impl Fn(u8) -> bool) -> u64 {
     transpose(square)
 }
 
-/// Mirrors a square of eight times eight bits: bit `i` of byte `j` becomes bit `j` of byte `i`.
+/// Transposes an 8 × 8 bit matrix: bit `i` of byte `j` becomes bit `j` of byte `i`.
 #[inline]
 fn transpose(mut square: u64) -> u64 {
     for (distance, mask) in [
@@ -358,7 +355,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_square_of_bits_is_mirrored() {
+    fn a_bit_matrix_is_transposed() {
         for row in 0..8 {
             for column in 0..8 {
                 let (one, mirrored) = (1 << (8 * row + column), 1 << (8 * column + row));
@@ -378,13 +375,13 @@ mod tests {
         let sixteen = [number(b"01234567"), number(b"89abcdef")];
         assert_eq!(pack(text, &(4..20)), Some(sixteen));
         assert_eq!(pack(text, &(4..21)), None);
-        // Fewer than 16 bytes are left from there on.
+        // Fewer than 16 bytes of text are left.
         assert_eq!(pack(&text[..15], &(0..3)), None);
         assert_eq!(pack(&text[..16], &(0..3)), Some([the, 0]));
     }
 
     #[test]
-    fn the_bits_of_a_block_say_what_each_byte_is() {
+    fn the_bits_of_a_block_classify_each_byte() {
         let bytes: Vec<u8> = (0..=255).collect();
         for begin in 0..256 {
             for length in [1, 7, 8, 63, 64] {

@@ -1,11 +1,10 @@
-//! What each character is to a word: a table of all of Unicode, made page by page as texts ask for
-//! it.
+//! The role of each character in a word: a table of Unicode, computed lazily in blocks.
 //!
-//! The definitions come from ICU's properties, but asking those for every character of a text would
-//! cost more than everything else together. Most texts live on a handful of pages of 64 characters;
-//! a page is computed when the first of its characters is met, in some microseconds, and kept for
-//! the life of the process. A page of UTF-8's two-byte characters is exactly one lead byte, so that
-//! a text in Russian needs four.
+//! The definitions come from ICU's properties, but looking those up for every character of a text
+//! would dominate the cost of finding words. Most texts use only a few blocks of 64 characters. A
+//! block is computed, within microseconds, when the first of its characters is seen, and is kept
+//! for the life of the process. A block of two-byte UTF-8 characters corresponds to one lead byte,
+//! so Russian text needs four.
 
 use std::collections::HashSet;
 use std::sync::{LazyLock, OnceLock};
@@ -24,7 +23,7 @@ use icu_properties::props::{
 use icu_properties::script::ScriptWithExtensions;
 use icu_properties::{CodePointMapData, CodePointSetData};
 
-/// The scripts that are written without spaces and that there is a dictionary for.
+/// Scripts written without spaces for which ICU has a dictionary.
 const DICTIONARY_SCRIPTS: [Script; 7] = [
     Script::Han,
     Script::Hiragana,
@@ -35,80 +34,80 @@ const DICTIONARY_SCRIPTS: [Script; 7] = [
     Script::Myanmar,
 ];
 
-/// What a character does where it stands.
+/// The role of a character in segmentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// It separates words.
+pub(super) enum CharacterKind {
+    /// Separates words.
     Separator,
-    /// It belongs to a word, with all word characters around it.
+    /// Joins with the word characters around it.
     Plain,
-    /// It is a mark without a script of its own: it goes with the character before it.
+    /// A combining mark of no dictionary script: it belongs to the preceding character.
     Mark,
-    /// It belongs to a run of a script without spaces, which the dictionary splits.
+    /// Belongs to a script without spaces; the dictionary segments runs of these.
     Dictionary,
-    /// It is invisible: words go on as if it were not there.
+    /// Invisible: ignored, so words continue across it.
     Ignorable,
 }
 
-/// How a character of a word becomes part of the normal form.
+/// How a word character is normalised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    /// It becomes one character, whatever stands beside it.
+pub(super) enum CharacterForm {
+    /// Becomes one character, regardless of its neighbours.
     One(char),
-    /// It becomes several characters, whatever stands beside it: [`expansion`] has them.
+    /// Becomes several characters, regardless of its neighbours: see [`expansion`].
     Several,
-    /// It stays as it is unless another mark precedes it: then their order may change.
+    /// Unchanged unless it follows another mark, in which case they may be reordered.
     LoneMark,
-    /// It may compose with its neighbours: only ICU knows what becomes of its word.
+    /// May compose with its neighbours: the word needs ICU's normaliser.
     Rare,
 }
 
-/// The kind and the form of one character.
+/// The kind and the form of a character.
 ///
-/// Packed into 32 bits: the character of [`Form::One`] in the lower 21, then the form, then the
-/// kind.
+/// Packed into 32 bits: the character of [`CharacterForm::One`] in the lower 21, then the form,
+/// then the kind.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry(u32);
+pub(super) struct CharacterEntry(u32);
 
-impl Entry {
-    /// What every letter and digit of ASCII is; its form is not here.
-    pub(super) const ASCII: Entry = Entry((Kind::Plain as u32) << 24);
+impl CharacterEntry {
+    /// The entry of every ASCII letter and digit; its form is not stored here.
+    pub(super) const ASCII: CharacterEntry = CharacterEntry((CharacterKind::Plain as u32) << 24);
 
-    fn new(kind: Kind, form: Form) -> Self {
+    fn new(kind: CharacterKind, form: CharacterForm) -> Self {
         let (form, character) = match form {
-            Form::One(character) => (0, u32::from(character)),
-            Form::Several => (1, 0),
-            Form::LoneMark => (2, 0),
-            Form::Rare => (3, 0),
+            CharacterForm::One(character) => (0, u32::from(character)),
+            CharacterForm::Several => (1, 0),
+            CharacterForm::LoneMark => (2, 0),
+            CharacterForm::Rare => (3, 0),
         };
-        Entry((kind as u32) << 24 | form << 22 | character)
+        CharacterEntry((kind as u32) << 24 | form << 22 | character)
     }
 
     #[inline]
-    pub(super) fn kind(self) -> Kind {
+    pub(super) fn kind(self) -> CharacterKind {
         match self.0 >> 24 {
-            0 => Kind::Separator,
-            1 => Kind::Plain,
-            2 => Kind::Mark,
-            3 => Kind::Dictionary,
-            _ => Kind::Ignorable,
+            0 => CharacterKind::Separator,
+            1 => CharacterKind::Plain,
+            2 => CharacterKind::Mark,
+            3 => CharacterKind::Dictionary,
+            _ => CharacterKind::Ignorable,
         }
     }
 
     #[inline]
-    pub(super) fn form(self) -> Form {
+    pub(super) fn form(self) -> CharacterForm {
         match self.0 >> 22 & 3 {
-            0 => Form::One(char::from_u32(self.0 & 0x1f_ffff).unwrap_or_default()),
-            1 => Form::Several,
-            2 => Form::LoneMark,
-            _ => Form::Rare,
+            0 => CharacterForm::One(char::from_u32(self.0 & 0x1f_ffff).unwrap_or_default()),
+            1 => CharacterForm::Several,
+            2 => CharacterForm::LoneMark,
+            _ => CharacterForm::Rare,
         }
     }
 }
 
-struct Page {
-    entries: [Entry; 64],
-    /// The normal forms of the characters that become several, in their order.
+struct CharacterBlock {
+    entries: [CharacterEntry; 64],
+    /// The normal forms of the characters of [`CharacterForm::Several`], in order.
     expansions: Vec<Expansion>,
 }
 
@@ -118,25 +117,25 @@ struct Expansion {
     ends_in_mark: bool,
 }
 
-static PAGES: [OnceLock<Box<Page>>; (char::MAX as usize + 1) / 64] =
+static BLOCKS: [OnceLock<Box<CharacterBlock>>; (char::MAX as usize + 1) / 64] =
     [const { OnceLock::new() }; (char::MAX as usize + 1) / 64];
 
 #[inline]
-fn page(character: char) -> &'static Page {
+fn block(character: char) -> &'static CharacterBlock {
     let number = character as usize / 64;
-    PAGES[number].get_or_init(|| make_page(number))
+    BLOCKS[number].get_or_init(|| make_block(number))
 }
 
-/// What `character` is to a word.
+/// Looks up a character.
 #[inline]
-pub(super) fn entry(character: char) -> Entry {
-    page(character).entries[character as usize % 64]
+pub(super) fn entry(character: char) -> CharacterEntry {
+    block(character).entries[character as usize % 64]
 }
 
-/// What a character of [`Form::Several`] becomes, and whether that ends with a mark that can be
-/// reordered.
+/// The normal form of a character of [`CharacterForm::Several`], and whether it ends with a mark
+/// that can be reordered.
 pub(super) fn expansion(character: char) -> (&'static str, bool) {
-    page(character)
+    block(character)
         .expansions
         .iter()
         .find(|expansion| expansion.of == character)
@@ -146,59 +145,61 @@ pub(super) fn expansion(character: char) -> (&'static str, bool) {
 }
 
 #[cold]
-fn make_page(number: usize) -> Box<Page> {
-    let mut page = Page {
-        entries: [Entry::new(Kind::Separator, Form::Rare); 64],
+fn make_block(number: usize) -> Box<CharacterBlock> {
+    let mut block = CharacterBlock {
+        entries: [CharacterEntry::new(CharacterKind::Separator, CharacterForm::Rare); 64],
         expansions: Vec::new(),
     };
-    for (offset, entry) in page.entries.iter_mut().enumerate() {
-        // Surrogates are no characters and are never looked up.
+    for (offset, entry) in block.entries.iter_mut().enumerate() {
+        // Surrogates are not characters and are never looked up.
         let Some(character) = char::from_u32((number * 64 + offset) as u32) else {
             continue;
         };
         let kind = kind(character);
         let form = match kind {
-            Kind::Separator | Kind::Ignorable => Form::Rare,
-            Kind::Plain | Kind::Mark | Kind::Dictionary => form(character, &mut page.expansions),
+            CharacterKind::Separator | CharacterKind::Ignorable => CharacterForm::Rare,
+            CharacterKind::Plain | CharacterKind::Mark | CharacterKind::Dictionary => {
+                form(character, &mut block.expansions)
+            }
         };
-        *entry = Entry::new(kind, form);
+        *entry = CharacterEntry::new(kind, form);
     }
-    Box::new(page)
+    Box::new(block)
 }
 
-fn kind(character: char) -> Kind {
+fn kind(character: char) -> CharacterKind {
     if is_ignorable(character) {
-        return Kind::Ignorable;
+        return CharacterKind::Ignorable;
     }
     if !is_word(character) {
-        return Kind::Separator;
+        return CharacterKind::Separator;
     }
     let scripts = ScriptWithExtensions::new();
     let script = scripts.get_script_val(character);
     let category = CodePointMapData::<GeneralCategory>::new().get(character);
     let shared = matches!(script, Script::Common | Script::Inherited);
     if DICTIONARY_SCRIPTS.contains(&script) {
-        Kind::Dictionary
+        CharacterKind::Dictionary
     } else if GeneralCategoryGroup::Mark.contains(category) {
-        Kind::Mark
-    } else if shared && is_of_dictionary_scripts_alone(character) {
-        // Such as the long vowel mark, which belongs to Hiragana and Katakana alike.
-        Kind::Dictionary
+        CharacterKind::Mark
+    } else if shared && is_only_in_dictionary_scripts(character) {
+        // For example the long vowel mark, which is shared by Hiragana and Katakana.
+        CharacterKind::Dictionary
     } else {
-        Kind::Plain
+        CharacterKind::Plain
     }
 }
 
-/// Whether all scripts that share the character are written without spaces. One that they share
-/// with others, as the Ukrainian apostrophe U+02BC is shared by Cyrillic, Latin and Thai, is a
-/// letter like any other.
-fn is_of_dictionary_scripts_alone(character: char) -> bool {
+/// Whether all scripts in the character's script extensions are written without spaces. A character
+/// shared with other scripts, such as the Ukrainian apostrophe U+02BC (Cyrillic, Latin and Thai),
+/// is an ordinary letter.
+fn is_only_in_dictionary_scripts(character: char) -> bool {
     let shared_by = ScriptWithExtensions::new().get_script_extensions_val(character);
     let mut scripts = shared_by.iter().peekable();
     scripts.peek().is_some() && scripts.all(|script| DICTIONARY_SCRIPTS.contains(&script))
 }
 
-/// Whether words are made of such characters: letters, marks, numbers.
+/// Whether the character is a letter, mark or number.
 pub(super) fn is_word(character: char) -> bool {
     let category = CodePointMapData::<GeneralCategory>::new().get(character);
     GeneralCategoryGroup::Letter
@@ -207,8 +208,7 @@ pub(super) fn is_word(character: char) -> bool {
         .contains(category)
 }
 
-/// Whether words go on as if the character were not there: soft hyphens, zero-width and other
-/// default-ignorable ones.
+/// Whether the character is default-ignorable: soft hyphens, zero-width characters and so on.
 pub(super) fn is_ignorable(character: char) -> bool {
     CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(character)
 }
@@ -217,9 +217,9 @@ const COMPOSE: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_n
 const DECOMPOSE: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizer::new_nfkd();
 const FOLD: CaseMapperBorrowed<'static> = CaseMapper::new();
 
-/// The normal form of a word without ignorable characters, by the definition: NFKC, full case
-/// folding, NFKC again because folding may leave something to compose, and of that the characters
-/// that words are made of.
+/// Appends the normal form of a word without ignorable characters, by definition: NFKC, full case
+/// folding, NFKC again because folding can create new compositions, then only the word characters
+/// of the result.
 pub(super) fn normal_form(word: &str, out: &mut String) {
     let composed = COMPOSE.normalize(word);
     let folded = FOLD.fold_string(&composed);
@@ -231,22 +231,22 @@ pub(super) fn normal_form(word: &str, out: &mut String) {
     );
 }
 
-/// Finds the form of a character of a word.
+/// Determines how a word character is normalised.
 ///
-/// A string is its own NFKC if every character is, and none reorders with or composes onto the one
-/// before it. So a character may be replaced on its own if neither what it decomposes to nor what
-/// it becomes begins with one that does such a thing to the left, and if what it becomes ends with
-/// a mark, then only before what is no mark.
-fn form(character: char, expansions: &mut Vec<Expansion>) -> Form {
+/// A string is in NFKC if each character is, and none reorders with or composes onto its
+/// predecessor. A character can therefore be replaced independently if neither its decomposition
+/// nor its normal form begins with a character that does so. If its normal form ends with a mark,
+/// this holds only if no mark follows.
+fn form(character: char, expansions: &mut Vec<Expansion>) -> CharacterForm {
     let alone = character.encode_utf8(&mut [0; 4]).to_owned();
     let mut normal = String::new();
     normal_form(&alone, &mut normal);
     if class(character) != 0 {
         let stays = normal == alone && DECOMPOSE.is_normalized(&alone);
         return if stays && !composes_backwards(character) {
-            Form::LoneMark
+            CharacterForm::LoneMark
         } else {
-            Form::Rare
+            CharacterForm::Rare
         };
     }
     let reaches_left = |text: &str| {
@@ -255,11 +255,11 @@ fn form(character: char, expansions: &mut Vec<Expansion>) -> Form {
             .is_none_or(|first| class(first) != 0 || composes_backwards(first))
     };
     if reaches_left(&DECOMPOSE.normalize(&alone)) || reaches_left(&normal) {
-        return Form::Rare;
+        return CharacterForm::Rare;
     }
     let mut characters = normal.chars();
     match (characters.next(), characters.next()) {
-        (Some(only), None) => Form::One(only),
+        (Some(only), None) => CharacterForm::One(only),
         _ => {
             expansions.push(Expansion {
                 of: character,
@@ -269,20 +269,20 @@ fn form(character: char, expansions: &mut Vec<Expansion>) -> Form {
                     .is_some_and(|last| class(last) != 0),
                 text: normal.into_boxed_str(),
             });
-            Form::Several
+            CharacterForm::Several
         }
     }
 }
 
-/// The canonical combining class: 0 for all but marks that can be reordered.
+/// The canonical combining class: nonzero only for marks that can be reordered.
 fn class(character: char) -> u8 {
     CanonicalCombiningClassMap::new().get_u8(character)
 }
 
-/// Whether canonical composition can join the character to one before it: whether anything
-/// decomposes to a pair that ends with it.
+/// Whether canonical composition can join the character to its predecessor, that is, whether some
+/// character decomposes to a pair that ends with it.
 fn composes_backwards(character: char) -> bool {
-    /// Nothing beyond the second plane decomposes to a pair.
+    /// No character beyond this decomposes to a pair.
     const LAST: char = '\u{1ffff}';
     static SECONDS: LazyLock<HashSet<char>> = LazyLock::new(|| {
         const CANONICAL: CanonicalDecompositionBorrowed<'static> = CanonicalDecomposition::new();
@@ -301,14 +301,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_character_of_a_word_has_a_normal_form_of_word_characters() {
+    fn every_word_character_has_a_normal_form_of_word_characters() {
         for character in ('\0'..=char::MAX).filter(|&character| is_word(character)) {
             if is_ignorable(character) {
                 continue;
             }
             let mut normal = String::new();
             normal_form(character.encode_utf8(&mut [0; 4]), &mut normal);
-            assert!(!normal.is_empty(), "{character:?} has none");
+            assert!(!normal.is_empty(), "{character:?} has no normal form");
             assert!(
                 normal.chars().all(is_word),
                 "{character:?} becomes {normal:?}"
@@ -317,14 +317,16 @@ mod tests {
     }
 
     #[test]
-    fn the_table_says_what_the_definition_says() {
+    fn the_table_agrees_with_the_definition() {
         for character in '\0'..='\u{3ffff}' {
             let entry = entry(character);
             let in_word = is_word(character) && !is_ignorable(character);
             match entry.kind() {
-                Kind::Separator => assert!(!in_word && !is_ignorable(character)),
-                Kind::Ignorable => assert!(is_ignorable(character)),
-                Kind::Plain | Kind::Mark | Kind::Dictionary => assert!(in_word),
+                CharacterKind::Separator => assert!(!in_word && !is_ignorable(character)),
+                CharacterKind::Ignorable => assert!(is_ignorable(character)),
+                CharacterKind::Plain | CharacterKind::Mark | CharacterKind::Dictionary => {
+                    assert!(in_word);
+                }
             }
             if !in_word {
                 continue;
@@ -332,19 +334,19 @@ mod tests {
             let mut normal = String::new();
             normal_form(character.encode_utf8(&mut [0; 4]), &mut normal);
             match entry.form() {
-                Form::One(one) => assert_eq!(normal, one.to_string()),
-                Form::Several => assert_eq!(normal, expansion(character).0),
-                Form::LoneMark => assert_eq!(normal, character.to_string()),
-                Form::Rare => {}
+                CharacterForm::One(one) => assert_eq!(normal, one.to_string()),
+                CharacterForm::Several => assert_eq!(normal, expansion(character).0),
+                CharacterForm::LoneMark => assert_eq!(normal, character.to_string()),
+                CharacterForm::Rare => {}
             }
         }
     }
 
     #[test]
-    fn everyday_letters_are_not_rare() {
+    fn common_letters_do_not_need_icu() {
         let letters = "äÄößéñçøłŁğİıΩσςАяЁїאبहा中文あアーｱ한";
         for character in letters.chars() {
-            assert_ne!(entry(character).form(), Form::Rare, "{character}");
+            assert_ne!(entry(character).form(), CharacterForm::Rare, "{character}");
         }
     }
 }

@@ -1,21 +1,23 @@
-//! A sandbox in which the real binary runs, and the inputs that tests give it.
+//! A sandbox in which the real binary runs, and test inputs.
 
 #![expect(
     clippy::unwrap_used,
-    reason = "a test that cannot set up its sandbox should stop there"
+    clippy::panic,
+    reason = "a test that cannot set up its sandbox fails"
 )]
 #![allow(
     dead_code,
     clippy::allow_attributes,
-    reason = "each test file is a crate of its own and uses its share of this"
+    reason = "each test file is a separate crate and uses some of these"
 )]
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
-/// An empty folder in which commands run; it goes with the test.
+/// An empty folder in which commands run; it is removed after the test.
 pub(crate) struct Sandbox {
     folder: tempfile::TempDir,
 }
@@ -39,7 +41,7 @@ impl Sandbox {
         self
     }
 
-    /// `cento` with these arguments, to be run in the sandbox.
+    /// Returns `cento` with these arguments, to be run in the sandbox.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cento"));
         command
@@ -50,12 +52,12 @@ impl Sandbox {
         command
     }
 
-    /// Runs and returns everything that the user would see, times and places evened out.
+    /// Runs a command and returns its status and output, without times and paths that vary.
     pub(crate) fn run(&self, arguments: &[&str]) -> String {
         self.transcript(&self.command(arguments).output().unwrap())
     }
 
-    /// The same with something on standard input.
+    /// Like [`Sandbox::run`], with data on standard input.
     pub(crate) fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> String {
         let mut child = self
             .command(arguments)
@@ -68,13 +70,34 @@ impl Sandbox {
         self.transcript(&child.wait_with_output().unwrap())
     }
 
-    /// Runs what must succeed.
+    /// Runs a command that must succeed, and returns its standard output.
     pub(crate) fn succeed(&self, arguments: &[&str]) -> String {
         let output = self.command(arguments).output().unwrap();
         assert!(output.status.success(), "{}", self.transcript(&output));
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
+    /// Runs a command that must succeed, and returns its peak anonymous memory in bytes, sampled
+    /// every few milliseconds.
+    pub(crate) fn peak_memory(&self, arguments: &[&str]) -> u64 {
+        let mut child = self
+            .command(arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut peak = 0;
+        loop {
+            peak = peak.max(anonymous_memory(child.id()).unwrap_or(0));
+            if let Some(status) = child.try_wait().unwrap() {
+                assert!(status.success(), "{arguments:?}");
+                return peak;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Returns the status and output of a command, without times and paths that vary.
     pub(crate) fn transcript(&self, output: &Output) -> String {
         let status = output
             .status
@@ -99,7 +122,61 @@ impl Sandbox {
     }
 }
 
-/// The name of a run depends on every byte of its corpus.
+/// Reports a test that needs something this machine does not have: in CI it fails, elsewhere it is
+/// skipped. Pull requests must not lose tests silently.
+pub(crate) fn skip(reason: &str) {
+    if std::env::var_os("CI").is_some_and(|value| value == "true") {
+        panic!("{reason}; in CI this test must not be skipped");
+    }
+    let _ = writeln!(std::io::stderr(), "skipped: {reason}");
+}
+
+/// Returns the anonymous resident memory of a process in bytes.
+fn anonymous_memory(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssAnon:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+/// A small file system in memory, mounted until it is dropped.
+pub(crate) struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// Mounts a file system of this size, such as `300k`. Returns `None`, after [`skip`], if this
+    /// user may not mount.
+    pub(crate) fn mount(folder: PathBuf, size: &str) -> Option<SmallDisk> {
+        fs::create_dir_all(&folder).unwrap();
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
+            .arg(&folder)
+            .output();
+        if mount.is_ok_and(|output| output.status.success()) {
+            return Some(SmallDisk(folder));
+        }
+        skip("this user may not mount a file system");
+        None
+    }
+
+    /// Changes the options of the file system, such as `ro` or `size=100m`.
+    pub(crate) fn remount(&self, options: &str) {
+        let status = Command::new("mount")
+            .args(["-o", &format!("remount,{options}")])
+            .arg(&self.0)
+            .status();
+        assert!(status.unwrap().success());
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+/// Replaces the name of a run, which depends on every byte of its corpus.
 fn without_run(line: &str) -> String {
     match line.rsplit_once('/') {
         Some((place, run))
@@ -113,20 +190,27 @@ fn without_run(line: &str) -> String {
     }
 }
 
-/// How often progress is told depends on how busy the machine is.
-fn without_progress(said: &str) -> String {
+/// Removes progress lines: their number depends on how busy the machine is. All of them, and no
+/// other lines on standard error, end in a rate per second or in a clock after two spaces.
+fn without_progress(text: &str) -> String {
     let is_progress = |line: &&str| {
-        (line.contains(" pages  ") && line.contains("/s"))
-            || line.contains(" % of all  ")
-            || (line.contains(" of ") && line.contains(" rows  "))
+        let line = line.trim_end();
+        let line = line.strip_suffix(" left").unwrap_or(line);
+        let last = line.rsplit("  ").next().unwrap_or_default();
+        let is_number =
+            |text: &str| !text.is_empty() && text.chars().all(|letter| letter.is_ascii_digit());
+        let is_clock = last.split_once(':').is_some_and(|(minutes, seconds)| {
+            is_number(minutes) && is_number(seconds) && seconds.len() == 2
+        });
+        line.contains("  ") && (is_clock || last.ends_with("/s"))
     };
-    said.split_inclusive('\n')
+    text.split_inclusive('\n')
         .filter(|line| !is_progress(line))
         .collect()
 }
 
-/// Seconds and rates differ from run to run, and the size of a corpus with every change to how it
-/// is stored.
+/// Replaces seconds and rates, which differ from run to run, and the size of a corpus, which
+/// depends on how it is stored.
 fn without_times(line: &str) -> String {
     let begins = |name: &str| {
         line.strip_prefix("  ")
@@ -141,7 +225,7 @@ fn without_times(line: &str) -> String {
     }
 }
 
-/// All files below a folder, by name, with their content; locks aside.
+/// Returns all files below a folder with their contents, sorted by name.
 pub(crate) fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     fn walk(root: &Path, folder: &Path, found: &mut Vec<(String, Vec<u8>)>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -160,7 +244,7 @@ pub(crate) fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// Asserts that two corpora are the same, byte for byte, and says which file differs.
+/// Asserts that two folders are identical, byte for byte, and names the file that differs.
 pub(crate) fn assert_same(left: &Path, right: &Path) {
     let (left, right) = (contents(left), contents(right));
     let names = |files: &[(String, Vec<u8>)]| -> Vec<String> {
@@ -172,7 +256,7 @@ pub(crate) fn assert_same(left: &Path, right: &Path) {
     }
 }
 
-/// Numbers that look random and are the same in every run.
+/// A random generator with a fixed seed.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -197,7 +281,7 @@ impl Random {
         text
     }
 
-    /// A page of `paragraphs` paragraphs with a link and some furniture.
+    /// A page with this many paragraphs, links and boilerplate.
     pub(crate) fn page(&mut self, title: &str, paragraphs: u64) -> String {
         let mut html = format!(
             "<!doctype html><html lang=en><head><title>{title}</title><style>p {{}}</style></head>\
@@ -212,7 +296,7 @@ impl Random {
     }
 }
 
-/// Writes archives record by record.
+/// A writer of WARC archives.
 #[derive(Default)]
 pub(crate) struct Archive {
     pub(crate) bytes: Vec<u8>,
@@ -245,7 +329,7 @@ impl Archive {
         self.raw(&record)
     }
 
-    /// Bytes as they are, as a member of their own if the archive is compressed.
+    /// Appends raw bytes, as a separate member if the archive is compressed.
     pub(crate) fn raw(&mut self, record: &[u8]) -> &mut Archive {
         if self.gzip {
             let mut encoder =
@@ -269,7 +353,7 @@ impl Archive {
         )
     }
 
-    /// A page that was found.
+    /// Appends an HTML page with status 200.
     pub(crate) fn page(&mut self, url: &str, html: &str) -> &mut Archive {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8";
         self.response(url, head, html.as_bytes())

@@ -1,13 +1,14 @@
-//! What is held by several servers together: Table 2 of the paper.
+//! Collections of pages that several servers replicate: Table 2 of the paper.
 //!
 //! ```text
-//!   pages ─ members ─▶ by class ─ hosts ─▶ by hosts ─ host sets ─▶ by size ─ merge ─▶ collections
+//!   pages ─ members ─▶ by class ─ hosts of classes ─▶ by hosts ─ host sets ─▶ by size …
+//!   … ─ merge collections ─▶ by strength ─ write collections ─▶ collections
 //! ```
 //!
-//! A *class* is a visited page with its replicas. Classes that are on the same servers belong
-//! together: a manual is one collection however many folders it has, and whichever server was
-//! visited first. Mirrors are seldom complete, so a set of servers joins a larger collection if at
-//! least half of its servers, and two of them, have that collection in the same place: in one
+//! A *class* is a visited page with its replicas. Classes on the same servers form a collection: a
+//! manual is one collection however many folders it has, and whichever server is visited first.
+//! Mirrors are rarely complete, so a smaller collection is merged into a larger one if at least
+//! half of its servers, and at least two, have the larger one in the same place: in the same
 //! folder, or in one inside the other.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -17,26 +18,31 @@ use cento_fingerprint::word_hash;
 use cento_flow::{Flow, Registry, Shuffle, Stage, StageError, WideGroups};
 use serde::{Deserialize, Serialize};
 
-use super::super::order::Order;
+use super::super::page_order::PageOrder;
 use super::resolve::Notion;
 use super::{COLLECTIONS, CollectionRow};
-use crate::source::Source;
+use crate::corpus_pages::CorpusPages;
 
+const MEMBERS: &str = "members";
+const HOSTS_OF_CLASSES: &str = "hosts of classes";
+const HOST_SETS: &str = "host sets";
+const MERGE_COLLECTIONS: &str = "merge collections";
+const WRITE_COLLECTIONS: &str = "write collections";
 const BY_CLASS: &str = "by class";
 const BY_HOSTS: &str = "by hosts";
 const BY_SIZE: &str = "by size";
 const BY_STRENGTH: &str = "by strength";
-/// Servers of a class that are looked at.
+/// The most servers of a class that are considered.
 const MOST_HOSTS: usize = 1 << 16;
-/// Collections that later ones may join: the largest. What comes after them stands alone.
+/// The most collections that others can be merged into: the largest ones.
 const MOST_JOINED: usize = 1 << 14;
 
-/// What a server has of a collection.
+/// The part of a collection on one server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Holding {
-    /// The folder that holds all of it.
+    /// The folder that contains all of it.
     folder: String,
-    /// One of its pages: of several the first by name.
+    /// The first of its pages by URL.
     page: String,
     pages: u32,
 }
@@ -50,16 +56,16 @@ impl Holding {
     }
 }
 
-/// A set of servers and what they hold together.
+/// A set of servers and the pages that they replicate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-struct Held {
+struct Collection {
     hosts: BTreeMap<String, Holding>,
     pages: u32,
     replicas: u32,
 }
 
-impl Held {
-    fn absorb(&mut self, other: Held) {
+impl Collection {
+    fn absorb(&mut self, other: Collection) {
         for (host, holding) in other.hosts {
             match self.hosts.get_mut(&host) {
                 Some(known) => known.absorb(holding),
@@ -70,8 +76,8 @@ impl Held {
         self.replicas += other.replicas;
     }
 
-    /// Whether another set of servers holds more of the same.
-    fn takes(&self, other: &Held) -> bool {
+    /// Whether a smaller collection is part of this one.
+    fn contains(&self, other: &Collection) -> bool {
         let same_place = |(host, holding): &(&String, &Holding)| {
             self.hosts.get(*host).is_some_and(|known| {
                 known.folder.starts_with(&holding.folder)
@@ -84,7 +90,7 @@ impl Held {
 
     fn row(self) -> Option<CollectionRow> {
         let servers = self.hosts.len() as u32;
-        // Of servers that have as many pages, the first by name.
+        // Of servers with equally many pages, the first by name.
         let most = self
             .hosts
             .into_values()
@@ -99,47 +105,55 @@ impl Held {
     }
 }
 
-/// Collections as they are merged.
+/// Merges collections.
 #[derive(Default)]
 struct Collections {
-    held: Vec<Held>,
-    /// Collections of which a server has some, by the hash of its name.
+    collections: Vec<Collection>,
+    /// The collections of each server, by the hash of its name.
     by_host: HashMap<u64, Vec<usize>>,
 }
 
 impl Collections {
-    /// Takes what some servers hold: into a collection that it belongs to, or as a new one. It
-    /// comes back if there is no more room.
-    fn take(&mut self, held: Held) -> Option<Held> {
-        let hosts: Vec<u64> = held.hosts.keys().map(|host| word_hash(host)).collect();
+    /// Merges a collection into a larger one, or adds it. Returns it if there are too many
+    /// collections.
+    fn add(&mut self, collection: Collection) -> Option<Collection> {
+        let hosts: Vec<u64> = collection
+            .hosts
+            .keys()
+            .map(|host| word_hash(host))
+            .collect();
         let known = hosts.iter().filter_map(|host| self.by_host.get(host));
         let candidates: BTreeSet<usize> = known.flatten().copied().collect();
-        let takes = |&at: &usize| self.held.get(at).is_some_and(|known| known.takes(&held));
-        let taker = candidates.into_iter().find(takes);
-        let at = taker.unwrap_or(self.held.len());
+        let contains = |&at: &usize| {
+            self.collections
+                .get(at)
+                .is_some_and(|known| known.contains(&collection))
+        };
+        let container = candidates.into_iter().find(contains);
+        let at = container.unwrap_or(self.collections.len());
         if at >= MOST_JOINED {
-            return Some(held);
+            return Some(collection);
         }
         for host in hosts {
-            let places = self.by_host.entry(host).or_default();
-            if !places.contains(&at) {
-                places.push(at);
+            let positions = self.by_host.entry(host).or_default();
+            if !positions.contains(&at) {
+                positions.push(at);
             }
         }
-        match self.held.get_mut(at) {
-            Some(known) => known.absorb(held),
-            None => self.held.push(held),
+        match self.collections.get_mut(at) {
+            Some(known) => known.absorb(collection),
+            None => self.collections.push(collection),
         }
         None
     }
 }
 
-/// A number by which the largest come first.
+/// Returns a key that sorts the largest first.
 fn descending(first: u32, second: u32) -> u64 {
     u64::from(u32::MAX - first) << 32 | u64::from(u32::MAX - second)
 }
 
-/// The address up to its last slash.
+/// Returns a URL up to its last slash.
 fn folder(url: &str) -> &str {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     match path.rfind('/') {
@@ -154,7 +168,7 @@ fn folder(url: &str) -> &str {
     }
 }
 
-/// The folder that two folders are in.
+/// Returns the deepest folder that contains two folders.
 fn common_folder<'a>(one: &'a str, other: &str) -> &'a str {
     let same = one
         .bytes()
@@ -171,9 +185,9 @@ fn common_folder<'a>(one: &'a str, other: &str) -> &'a str {
         .unwrap_or_default()
 }
 
-/// Adds the stages that gather collections.
-pub(super) fn with_collections(flow: Flow, source: &Source) -> Flow {
-    // One partition: what joins what is decided in one order.
+/// Adds the stages that find collections.
+pub(super) fn with_collections(flow: Flow, source: &CorpusPages) -> Flow {
+    // One partition, because merging depends on the order of all rows.
     let in_order = Shuffle {
         partitions: 1,
         key_bits: Some(64),
@@ -183,21 +197,21 @@ pub(super) fn with_collections(flow: Flow, source: &Source) -> Flow {
         .shuffle(BY_HOSTS)
         .shuffle_with(BY_SIZE, in_order)
         .shuffle_of_numbers(BY_STRENGTH, 64)
-        .stage(Stage::map("members", source.page_tasks()).writes(BY_CLASS))
-        .stage(Stage::reduce("hosts of classes", BY_CLASS).writes(BY_HOSTS))
-        .stage(Stage::reduce("host sets", BY_HOSTS).writes(BY_SIZE))
-        .stage(Stage::reduce("merge collections", BY_SIZE).writes(BY_STRENGTH))
-        .stage(Stage::reduce("write collections", BY_STRENGTH).writes(COLLECTIONS))
+        .stage(Stage::map(MEMBERS, source.page_tasks()).writes(BY_CLASS))
+        .stage(Stage::reduce(HOSTS_OF_CLASSES, BY_CLASS).writes(BY_HOSTS))
+        .stage(Stage::reduce(HOST_SETS, BY_HOSTS).writes(BY_SIZE))
+        .stage(Stage::reduce(MERGE_COLLECTIONS, BY_SIZE).writes(BY_STRENGTH))
+        .stage(Stage::reduce(WRITE_COLLECTIONS, BY_STRENGTH).writes(COLLECTIONS.as_str()))
 }
 
 pub(super) fn register(
     registry: &mut Registry,
-    source: &Arc<Source>,
-    order: &Arc<Order>,
+    source: &Arc<CorpusPages>,
+    order: &Arc<PageOrder>,
     notion: Notion,
 ) {
     let (pages, order) = (Arc::clone(source), Arc::clone(order));
-    registry.map("members", move |context| {
+    registry.map(MEMBERS, move |context| {
         let mut classes = context.wide_shuffle(BY_CLASS)?;
         pages.for_each_page::<StageError>(context.task()?, |facts| {
             let rank = order.rank(facts.number);
@@ -212,13 +226,13 @@ pub(super) fn register(
             Ok(())
         })
     });
-    registry.reduce("hosts of classes", |context, groups| {
+    registry.reduce(HOSTS_OF_CLASSES, |context, groups| {
         let mut by_hosts = context.wide_shuffle(BY_HOSTS)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
-            let mut held = Held {
+            let mut collection = Collection {
                 pages: 1,
-                ..Held::default()
+                ..Collection::default()
             };
             let mut members = 0;
             for record in group {
@@ -229,42 +243,42 @@ pub(super) fn register(
                     page: url,
                     pages: 1,
                 };
-                if let Some(known) = held.hosts.get_mut(&host) {
+                if let Some(known) = collection.hosts.get_mut(&host) {
                     known.absorb(holding);
-                    // Several pages of a class on one server are one page of the collection.
+                    // Several pages of a class on one server count once.
                     known.pages = 1;
-                } else if held.hosts.len() < MOST_HOSTS {
-                    held.hosts.insert(host, holding);
+                } else if collection.hosts.len() < MOST_HOSTS {
+                    collection.hosts.insert(host, holding);
                 }
             }
-            if held.hosts.len() < 2 {
+            if collection.hosts.len() < 2 {
                 continue;
             }
-            held.replicas = members - 1;
-            let names: Vec<&String> = held.hosts.keys().collect();
+            collection.replicas = members - 1;
+            let names: Vec<&String> = collection.hosts.keys().collect();
             let key = blake3::hash(&serde_json::to_vec(&names)?);
-            by_hosts.push(key.as_bytes(), 0, &serde_json::to_vec(&held)?)?;
+            by_hosts.push(key.as_bytes(), 0, &serde_json::to_vec(&collection)?)?;
         }
         Ok(())
     });
-    registry.reduce("host sets", |context, groups| {
+    registry.reduce(HOST_SETS, |context, groups| {
         let mut by_size = context.wide_shuffle(BY_SIZE)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
-            let mut all = Held::default();
+            let mut all = Collection::default();
             for record in group {
                 all.absorb(serde_json::from_slice(&record.value)?);
             }
-            // The largest first; of equal ones, that on more servers.
+            // The largest first; of equal ones, the one on more servers.
             let size = descending(all.pages, all.hosts.len() as u32);
             by_size.push_numbered(size, 0, &serde_json::to_vec(&all)?)?;
         }
         Ok(())
     });
-    registry.reduce("merge collections", |context, groups| {
+    registry.reduce(MERGE_COLLECTIONS, |context, groups| {
         let mut by_strength = context.wide_shuffle(BY_STRENGTH)?;
-        let mut write = |held: Held| -> std::result::Result<(), StageError> {
-            let Some(row) = held.row() else {
+        let mut write = |collection: Collection| -> std::result::Result<(), StageError> {
+            let Some(row) = collection.row() else {
                 return Ok(());
             };
             let strength = descending(row.servers, row.replicas);
@@ -281,16 +295,16 @@ pub(super) fn register(
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             for record in group {
-                let held: Held = serde_json::from_slice(&record.value)?;
-                if let Some(held) = collections.take(held) {
-                    write(held)?;
+                let collection: Collection = serde_json::from_slice(&record.value)?;
+                if let Some(collection) = collections.add(collection) {
+                    write(collection)?;
                 }
             }
         }
-        collections.held.into_iter().try_for_each(write)
+        collections.collections.into_iter().try_for_each(write)
     });
-    registry.reduce("write collections", |context, groups| {
-        let mut table = context.table::<CollectionRow>(COLLECTIONS)?;
+    registry.reduce(WRITE_COLLECTIONS, |context, groups| {
+        let mut table = context.table(COLLECTIONS)?;
         let mut groups = WideGroups::new(groups);
         while let Some(group) = groups.next_group()? {
             for record in group {
@@ -314,7 +328,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_folder_of_an_address_is_what_stands_before_its_page() {
+    fn the_folder_of_a_url_ends_with_its_last_slash() {
         for (url, expected) in [
             ("http://a.example/x/y.html", "http://a.example/x/"),
             ("http://a.example/x/?q=/z", "http://a.example/x/"),
@@ -328,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn two_folders_are_in_the_folder_that_both_begin_with() {
+    fn the_common_folder_is_the_longest_common_prefix() {
         for (one, other, expected) in [
             ("http://a/x/y/", "http://a/x/z/", "http://a/x/"),
             ("http://a/x/", "http://a/x/", "http://a/x/"),
@@ -339,7 +353,7 @@ mod tests {
         }
     }
 
-    fn held(folders: &[&str], pages: u32) -> Held {
+    fn collection(folders: &[&str], pages: u32) -> Collection {
         let holdings = folders.iter().map(|&folder| {
             let host = folder.split('/').nth(2).unwrap();
             let holding = Holding {
@@ -349,7 +363,7 @@ mod tests {
             };
             (host.to_owned(), holding)
         });
-        Held {
+        Collection {
             hosts: holdings.collect(),
             pages,
             replicas: pages,
@@ -357,17 +371,20 @@ mod tests {
     }
 
     #[test]
-    fn an_incomplete_mirror_joins_its_collection_and_a_licence_on_many_servers_does_not() {
-        let manual = held(&["http://a/ldp/", "http://b/pub/ldp/", "http://c/ldp/"], 90);
-        assert!(manual.takes(&held(
+    fn an_incomplete_mirror_is_merged_and_a_licence_on_many_servers_is_not() {
+        let manual = collection(&["http://a/ldp/", "http://b/pub/ldp/", "http://c/ldp/"], 90);
+        assert!(manual.contains(&collection(
             &["http://a/ldp/howto/", "http://b/pub/ldp/howto/"],
             4
         )));
-        assert!(manual.takes(&held(&["http://a/ldp/", "http://c/ldp/", "http://d/x/"], 4)));
-        assert!(!manual.takes(&held(&["http://a/java/", "http://b/java/"], 4)));
+        assert!(manual.contains(&collection(
+            &["http://a/ldp/", "http://c/ldp/", "http://d/x/"],
+            4
+        )));
+        assert!(!manual.contains(&collection(&["http://a/java/", "http://b/java/"], 4)));
         let licence: Vec<String> = (0..50).map(|host| format!("http://{host}/")).collect();
         let mut licence: Vec<&str> = licence.iter().map(String::as_str).collect();
         licence.extend(["http://a/", "http://b/"]);
-        assert!(!manual.takes(&held(&licence, 1)));
+        assert!(!manual.contains(&collection(&licence, 1)));
     }
 }

@@ -1,107 +1,121 @@
-//! From groups, pairs and hot sets to how many replicas each page has, and for which of them a
-//! crawler would skip it.
+//! Resolves groups, pairs and hot sets: the number of replicas of each page, and the visited page
+//! for which a crawler would skip it.
 //!
-//! Pages are known by rank, and visited in that order. A page that shares enough with a visited one
-//! is skipped; otherwise it is visited itself.
+//! Pages are identified by rank and visited in that order. A page that shares enough with a visited
+//! page is skipped; otherwise it is visited.
 
-use super::super::PAIRS;
-use super::stages::{COPIES, GROUPS, SET_CHUNKS, SETS};
-use crate::error::Result;
+use std::sync::Arc;
+
+use cento_flow::{Lease, MemoryBudget, TableName};
+
+use super::stages::{GROUP_PAIRS, GROUPS, LeaderRow, SAME_TEXT, SET_CHUNKS, SETS};
+use crate::error::{Error, Result};
 use crate::run::Findings;
-use crate::tables::read_table;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{UInt32Type, UInt64Type};
 
-/// Steps of counting that hot sets may cost: ten seconds or so. What is not counted then is said.
+/// The bytes of memory per page while a notion is resolved: leaders, weights, sets, replicas and
+/// visited pages.
+pub(super) const BYTES_PER_PAGE: u64 = 20;
+/// The most steps of comparing hot sets: about ten seconds. Pages that are not compared with all
+/// others are counted.
 const MOST_STEPS: u64 = 1 << 33;
 const NONE: u32 = u32::MAX;
 
-/// What a notion of a replica says. Pages are known by rank, and what is true of the leader of a
-/// group is true of its pages.
+/// The replicas of all pages under one notion. Pages are identified by rank. Values are stored for
+/// the leader of a group and hold for all its pages.
 #[derive(Debug, Default)]
 pub(super) struct Notion {
     pub(super) name: String,
     leaders: Vec<u32>,
     replicas: Vec<u32>,
     visited: Vec<u32>,
-    /// Pages whose hot chunks were not compared with those of all others. For these, and for those
-    /// that they were not compared with, the numbers are lower bounds.
+    /// Pages whose hot chunks were not compared with those of all others. For these pages, and for
+    /// those that they were not compared with, the numbers are lower bounds.
     pub(super) beyond: u64,
 }
 
 impl Notion {
+    /// The bytes of memory per page.
+    pub(super) const BYTES_PER_PAGE: u64 = 12;
+
     fn of_leader(&self, values: &[u32], page: u32) -> u32 {
         let leader = self.leaders.get(page as usize).copied().unwrap_or(page);
         values.get(leader as usize).copied().unwrap_or(page)
     }
 
-    /// How many replicas a page has, itself among them.
+    /// Returns the number of replicas of a page, including itself.
     pub(super) fn replicas(&self, page: u32) -> u32 {
         self.of_leader(&self.replicas, page)
     }
 
-    /// The visited page that a page is a replica of: itself if it is visited.
+    /// Returns the visited page that a page is a replica of: itself if it is visited.
     pub(super) fn visited(&self, page: u32) -> u32 {
         self.of_leader(&self.visited, page)
     }
 
-    /// Pages in all.
+    /// Returns the number of pages.
     pub(super) fn pages(&self) -> u32 {
         self.leaders.len() as u32
     }
 }
 
-/// Hot sets with enough chunks to make replicas by themselves, and all others, by number.
-pub(super) struct Sets {
+/// The hot sets, by number.
+pub(super) struct HotSets {
     /// The set of each page.
     pub(super) of: Vec<u32>,
     begins: Vec<u32>,
     chunks: Vec<u32>,
     threshold: u32,
-    /// Sets that have a chunk, if these have enough chunks.
+    /// The sets of each chunk, among the sets with at least the threshold of chunks.
     holders: Vec<u32>,
     holder_begins: Vec<u32>,
     counts: Vec<u32>,
-    /// Steps that may still be made.
+    /// The steps that are left of [`MOST_STEPS`].
     pub(super) steps: u64,
 }
 
-impl Sets {
-    /// Sets by the hot chunks that each has, in order; `of` says which set a page has.
-    pub(super) fn new(of: Vec<u32>, lists: &[(u32, Vec<u64>)], threshold: u32) -> Sets {
-        let mut names: Vec<u64> = lists.iter().flat_map(|(_, list)| list).copied().collect();
+impl HotSets {
+    /// The bytes of memory for sets with `chunks` chunks in all. The peak is in [`HotSets::new`]:
+    /// the chunks by hash, sorted and by number.
+    fn bytes(chunks: u64, sets: u64) -> u64 {
+        24 * chunks + 40 * sets
+    }
+
+    /// Returns sets with the hashes of their hot chunks. The chunks of set `n` are those from
+    /// `begins[n]` to `begins[n + 1]`, and `of` has the set of each page.
+    pub(super) fn new(of: Vec<u32>, begins: Vec<u32>, hashes: &[u64], threshold: u32) -> HotSets {
+        let mut names: Vec<u64> = hashes.to_vec();
         names.sort_unstable();
         names.dedup();
-        let number = |chunk: u64| names.binary_search(&chunk).unwrap_or_default() as u32;
-        let mut sets = Sets {
+        let number = |chunk: &u64| names.binary_search(chunk).unwrap_or_default() as u32;
+        let count = begins.len().saturating_sub(1);
+        let mut sets = HotSets {
             of,
-            begins: vec![0],
-            chunks: Vec::new(),
+            begins,
+            chunks: hashes.iter().map(number).collect(),
             threshold,
             holders: Vec::new(),
             holder_begins: Vec::new(),
-            counts: vec![0; lists.len()],
+            counts: vec![0; count],
             steps: MOST_STEPS,
         };
-        for (_, list) in lists {
-            sets.chunks.extend(list.iter().map(|&chunk| number(chunk)));
-            sets.begins.push(sets.chunks.len() as u32);
-        }
-        for set in 0..lists.len() {
+        for set in 0..count {
             let (begin, end) = sets.range(set as u32);
             if let Some(list) = sets.chunks.get_mut(begin..end) {
                 list.sort_unstable();
             }
         }
-        sets.invert(names.len());
+        let chunks = names.len();
+        drop(names);
+        sets.invert(chunks);
         sets
     }
 
-    /// Counting sort of the sets by their chunks.
+    /// Sorts the sets by their chunks, with a counting sort.
     fn invert(&mut self, chunks: usize) {
         let mut places = vec![0u32; chunks + 1];
         let all = 0..self.begins.len().saturating_sub(1) as u32;
-        let large = |sets: &Sets, set: &u32| sets.chunks_of(*set).len() >= sets.threshold as usize;
+        let large =
+            |sets: &HotSets, set: &u32| sets.chunks_of(*set).len() >= sets.threshold as usize;
         for set in all.clone().filter(|set| large(self, set)) {
             for &chunk in self.chunks_of(set) {
                 if let Some(place) = places.get_mut(chunk as usize + 1) {
@@ -139,13 +153,13 @@ impl Sets {
         self.chunks.get(begin..end).unwrap_or_default()
     }
 
-    /// The set of a page, if it has one.
+    /// Returns the set of a page, if any.
     fn set(&self, page: u32) -> Option<u32> {
         let set = self.of.get(page as usize).copied();
         set.filter(|&set| set != NONE)
     }
 
-    /// Hot chunks that two pages share.
+    /// Returns the number of hot chunks that two pages share.
     fn shared(&self, one: u32, other: u32) -> u32 {
         let (Some(one), Some(other)) = (self.set(one), self.set(other)) else {
             return 0;
@@ -171,7 +185,7 @@ impl Sets {
         self.holders.get(range).unwrap_or_default()
     }
 
-    /// Steps that it takes to find what a set is related to.
+    /// Returns the number of steps of [`HotSets::related`].
     fn cost(&self, set: u32) -> u64 {
         let chunks = self.chunks_of(set).iter();
         chunks
@@ -179,8 +193,8 @@ impl Sets {
             .sum()
     }
 
-    /// The sets that share enough with a set, itself among them if it has enough. None if it would
-    /// take too many steps.
+    /// Returns the sets that share at least the threshold with a set, including itself if it is
+    /// large enough. None if that would take too many steps.
     fn related(&mut self, set: u32) -> Option<Vec<u32>> {
         if self.chunks_of(set).len() < self.threshold as usize {
             return Some(Vec::new());
@@ -210,30 +224,29 @@ impl Sets {
     }
 }
 
-/// Calls `each` with the rows of a table of two columns of numbers.
-fn for_each_like(findings: &Findings, table: &str, mut each: impl FnMut(u32, u32)) -> Result<()> {
-    for batch in read_table(&findings.table(table))? {
-        let batch = batch?;
-        let column = |at: usize| batch.column(at).as_primitive::<UInt32Type>().values();
-        for (&page, &first) in column(0).iter().zip(column(1)) {
-            each(page, first);
+/// Sets the leaders of the pages in a table.
+fn read_leaders(
+    findings: &Findings,
+    table: TableName<LeaderRow>,
+    leaders: &mut [u32],
+) -> Result<()> {
+    for row in findings.rows(table)? {
+        let row = row?;
+        if let Some(slot) = leaders.get_mut(row.page as usize) {
+            *slot = row.first;
         }
     }
     Ok(())
 }
 
-/// For each page, the first page with the same text.
+/// Returns for each page the first page with the same text.
 pub(super) fn first_of_text(findings: &Findings, pages: u32) -> Result<Vec<u32>> {
     let mut firsts: Vec<u32> = (0..pages).collect();
-    for_each_like(findings, COPIES, |page, first| {
-        if let Some(slot) = firsts.get_mut(page as usize) {
-            *slot = first;
-        }
-    })?;
+    read_leaders(findings, SAME_TEXT, &mut firsts)?;
     Ok(firsts)
 }
 
-/// The replicas that have the same text.
+/// Returns the replicas with identical text.
 pub(super) fn exact(firsts: &[u32]) -> Notion {
     let mut copies = vec![0u32; firsts.len()];
     for &first in firsts {
@@ -250,74 +263,86 @@ pub(super) fn exact(firsts: &[u32]) -> Notion {
     }
 }
 
-/// The replicas of a notion by what its flow has found. A set is known by its number, which is that
-/// of its place in the table.
+/// Returns the replicas of a notion from the results of its flow.
 pub(super) fn near(
     name: &str,
     findings: &Findings,
     firsts: &[u32],
     threshold: u32,
+    budget: &Arc<MemoryBudget>,
 ) -> Result<Notion> {
     let mut leaders: Vec<u32> = (0..firsts.len() as u32).collect();
-    for_each_like(findings, GROUPS, |page, first| {
-        if let Some(slot) = leaders.get_mut(page as usize) {
-            *slot = first;
-        }
-    })?;
+    read_leaders(findings, GROUPS, &mut leaders)?;
     for page in 0..leaders.len() {
         let first = firsts.get(page).copied().unwrap_or_default() as usize;
-        // The leader of a first page is found before those of its copies, which come after it.
+        // The first page of a text precedes its duplicates, so its leader is final.
         let leader = leaders.get(first).copied();
         if let (Some(leader), Some(slot)) = (leader, leaders.get_mut(page)) {
             *slot = leader;
         }
     }
-    let sets = read_sets(findings, firsts.len(), threshold)?;
-    let pairs = read_table(&findings.table(PAIRS))?.map(|batch| {
-        let batch = batch?;
-        let column = |at: usize| batch.column(at).as_primitive::<UInt32Type>().values();
-        let (left, right, chunks) = (column(0), column(1), column(2));
-        let rows = left.iter().zip(right).zip(chunks);
-        Ok(rows
-            .map(|((&left, &right), &chunks)| (left, right, chunks))
-            .collect::<Vec<_>>())
+    let (sets, _lease) = read_sets(findings, firsts.len(), threshold, budget)?;
+    let pairs = findings.rows(GROUP_PAIRS)?.map(|row| {
+        let row = row?;
+        Ok((row.left, row.right, row.chunks))
     });
     let mut notion = resolve(leaders, sets, pairs, threshold)?;
     name.clone_into(&mut notion.name);
     Ok(notion)
 }
 
-fn read_sets(findings: &Findings, pages: usize, threshold: u32) -> Result<Sets> {
-    let mut lists: Vec<(u32, Vec<u64>)> = Vec::new();
-    for batch in read_table(&findings.table(SET_CHUNKS))? {
-        let batch = batch?;
-        let sets = batch.column(0).as_primitive::<UInt32Type>().values();
-        let chunks = batch.column(1).as_primitive::<UInt64Type>().values();
-        for (&set, &chunk) in sets.iter().zip(chunks) {
-            match lists.last_mut().filter(|(last, _)| *last == set) {
-                Some((_, list)) => list.push(chunk),
-                None => lists.push((set, vec![chunk])),
+/// Reads the hot sets, and leases the memory for them before that. A set is known by its number,
+/// which is its position in the table.
+fn read_sets(
+    findings: &Findings,
+    pages: usize,
+    threshold: u32,
+    budget: &Arc<MemoryBudget>,
+) -> Result<(HotSets, Lease)> {
+    let report = &findings.record.report;
+    let rows = report.rows(SET_CHUNKS.as_str());
+    // A set has at least one chunk and at least one page.
+    let most_sets = rows.min(report.rows(SETS.as_str()));
+    let lease = budget.take(
+        HotSets::bytes(rows, most_sets),
+        "the sets of very common chunks",
+    )?;
+    if rows >= u64::from(u32::MAX) {
+        return Err(Error::Unsuitable(format!(
+            "very common chunks occur in too many combinations: {rows}"
+        )));
+    }
+    let mut firsts: Vec<u32> = Vec::new();
+    let mut begins: Vec<u32> = Vec::new();
+    let mut hashes: Vec<u64> = Vec::with_capacity(rows as usize);
+    for row in findings.rows(SET_CHUNKS)? {
+        let row = row?;
+        if firsts.last() != Some(&row.set) {
+            firsts.push(row.set);
+            begins.push(hashes.len() as u32);
+        }
+        hashes.push(row.chunk);
+    }
+    begins.push(hashes.len() as u32);
+    let mut of = Vec::new();
+    if !firsts.is_empty() {
+        of = vec![NONE; pages];
+        for row in findings.rows(SETS)? {
+            let row = row?;
+            let number = firsts.binary_search(&row.first);
+            if let (Some(slot), Ok(number)) = (of.get_mut(row.page as usize), number) {
+                *slot = number as u32;
             }
         }
     }
-    let mut of = Vec::new();
-    if !lists.is_empty() {
-        of = vec![NONE; pages];
-        for_each_like(findings, SETS, |page, set| {
-            let number = lists.binary_search_by_key(&set, |(set, _)| *set);
-            if let (Some(slot), Ok(number)) = (of.get_mut(page as usize), number) {
-                *slot = number as u32;
-            }
-        })?;
-    }
-    Ok(Sets::new(of, &lists, threshold))
+    Ok((HotSets::new(of, begins, &hashes, threshold), lease))
 }
 
-/// Resolves pairs that come in the order of their left pages, batch by batch.
+/// Resolves pairs, which must be in the order of their left pages.
 pub(super) fn resolve(
     leaders: Vec<u32>,
-    mut sets: Sets,
-    pairs: impl Iterator<Item = Result<Vec<(u32, u32, u32)>>>,
+    mut sets: HotSets,
+    pairs: impl Iterator<Item = Result<(u32, u32, u32)>>,
     threshold: u32,
 ) -> Result<Notion> {
     let pages = leaders.len();
@@ -334,7 +359,7 @@ pub(super) fn resolve(
     let mut visited: Vec<u32> = (0..pages as u32).collect();
     // The first visited page that is related to a set.
     let mut for_set = vec![NONE; sets.begins.len()];
-    let mut visit = |page: u32, visited: &mut Vec<u32>, sets: &mut Sets| {
+    let mut visit = |page: u32, visited: &mut Vec<u32>, sets: &mut HotSets| {
         let Some(slot) = visited.get_mut(page as usize) else {
             return;
         };
@@ -351,30 +376,29 @@ pub(super) fn resolve(
         }
     };
     let mut next = 0;
-    for batch in pairs {
-        for (left, right, chunks) in batch? {
-            while next <= left {
-                if leaders.get(next as usize) == Some(&next) {
-                    visit(next, &mut visited, &mut sets);
-                }
-                next += 1;
+    for pair in pairs {
+        let (left, right, chunks) = pair?;
+        while next <= left {
+            if leaders.get(next as usize) == Some(&next) {
+                visit(next, &mut visited, &mut sets);
             }
-            let hot = sets.shared(left, right);
-            // Of two that are replicas by their hot chunks alone, all is known.
-            if hot >= threshold || chunks + hot < threshold {
-                continue;
+            next += 1;
+        }
+        let hot = sets.shared(left, right);
+        // Replicas by hot chunks alone are counted already.
+        if hot >= threshold || chunks + hot < threshold {
+            continue;
+        }
+        for (one, other) in [(left, right), (right, left)] {
+            if let Some(count) = replicas.get_mut(one as usize) {
+                *count += weight(other);
             }
-            for (one, other) in [(left, right), (right, left)] {
-                if let Some(count) = replicas.get_mut(one as usize) {
-                    *count += weight(other);
-                }
-            }
-            let left_is_visited = visited.get(left as usize) == Some(&left);
-            if let Some(slot) = visited.get_mut(right as usize)
-                && left_is_visited
-            {
-                *slot = left.min(*slot);
-            }
+        }
+        let left_is_visited = visited.get(left as usize) == Some(&left);
+        if let Some(slot) = visited.get_mut(right as usize)
+            && left_is_visited
+        {
+            *slot = left.min(*slot);
         }
     }
     while (next as usize) < pages {
@@ -392,9 +416,9 @@ pub(super) fn resolve(
     })
 }
 
-/// Adds the replicas that pages have by hot chunks alone. Answers how many pages were not compared
-/// with all others.
-fn add_sets(replicas: &mut [u32], weights: &[u32], leaders: &[u32], sets: &mut Sets) -> u64 {
+/// Adds the replicas that pages have by hot chunks alone. Returns the number of pages that were not
+/// compared with all others.
+fn add_sets(replicas: &mut [u32], weights: &[u32], leaders: &[u32], sets: &mut HotSets) -> u64 {
     let mut of_set = vec![0u32; sets.begins.len()];
     let is_leader = |page: u32| leaders.get(page as usize) == Some(&page);
     let pages = 0..replicas.len() as u32;
@@ -423,7 +447,7 @@ fn add_sets(replicas: &mut [u32], weights: &[u32], leaders: &[u32], sets: &mut S
             }
         };
         if let Some(count) = replicas.get_mut(page as usize) {
-            // The page itself is in the sum, if there is one.
+            // The sum includes the page itself, unless it is zero.
             *count += sum.saturating_sub(own);
         }
     }

@@ -1,4 +1,4 @@
-//! Replication against its definition: every page compared with every other.
+//! Compares replication with its definition, which compares all pairs of pages.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use cento_store::Parameters;
 use proptest::prelude::*;
 
 use super::*;
-use crate::overlap::tests::{Given, chunk_set, corpus, dated, given, workplace};
+use crate::overlap::tests::{TestPage, chunk_set, corpus, dated, test_page, workplace};
 
-/// What the definition says: the replicas of each page, and the page that it is skipped for.
-fn naive(pages: &[Given], params: &Params) -> Vec<(u32, u32)> {
+/// Returns the replicas of each page, and the page that it is skipped for, by the definition.
+fn naive(pages: &[TestPage], params: &OverlapParams) -> Vec<(u32, u32)> {
     let sets: Vec<BTreeSet<String>> = pages
         .iter()
         .map(|page| chunk_set(&page.text, params.chunk))
@@ -37,12 +37,19 @@ fn naive(pages: &[Given], params: &Params) -> Vec<(u32, u32)> {
         .collect()
 }
 
-fn found(folder: &std::path::Path, pages: &[Given], params: &Params, hot: u32) -> Vec<(u32, u32)> {
+fn found(
+    folder: &std::path::Path,
+    pages: &[TestPage],
+    params: &OverlapParams,
+    hot: u32,
+) -> Vec<(u32, u32)> {
     let source = corpus(folder, pages, Parameters::default());
-    let order = Arc::new(Order::of(&source).unwrap());
+    let order = Arc::new(PageOrder::of(&source).unwrap());
     let place = workplace(folder, 2, 64 << 20);
     let notions = std::slice::from_ref(params);
-    let (summary, notion) = find(&source, notions, hot, &order, &place).unwrap();
+    let budget = MemoryBudget::new(place.memory, place.threads).unwrap();
+    let (summary, notion) = find(&source, notions, hot, &order, &budget, &place).unwrap();
+    assert_eq!(budget.used(), 0);
     assert_eq!(summary.beyond, 0);
     (0..pages.len() as u32)
         .map(|page| {
@@ -64,17 +71,17 @@ proptest! {
         threshold in 1u32..5,
         hot in 1u32..6,
     ) {
-        let pages: Vec<Given> = pages.iter().enumerate().map(|(number, (date, lines))| {
-            // A line of its own for some: it connects nothing.
+        let pages: Vec<TestPage> = pages.iter().enumerate().map(|(number, (date, lines))| {
+            // Some pages have a unique line, which connects nothing.
             let own = |line: &String| match line.as_str() {
                 "u" => format!("own {number}"),
                 line => line.to_owned(),
             };
             let text = lines.iter().map(own).collect::<Vec<_>>().join("\n");
-            dated(given(number % 5, number, &text), *date)
+            dated(test_page(number % 5, number, &text), *date)
         }).collect();
         let folder = tempfile::tempdir().unwrap();
-        let params = Params { threshold, ..Params::new("lines:1".parse().unwrap()) };
+        let params = OverlapParams { threshold, ..OverlapParams::new("lines:1".parse().unwrap()) };
         prop_assert_eq!(found(folder.path(), &pages, &params, hot), naive(&pages, &params));
     }
 }
@@ -84,21 +91,21 @@ fn twelve_hundred_pages_that_share_a_hundred_lines_are_replicas_of_the_first() {
     let template: Vec<String> = (0..100)
         .map(|line| format!("line {line} of the form"))
         .collect();
-    let mut pages: Vec<Given> = (0..1_200)
+    let mut pages: Vec<TestPage> = (0..1_200)
         .map(|page| {
-            given(
+            test_page(
                 page,
                 page,
                 &format!("{}\nfilled in by {page}", template.join("\n")),
             )
         })
         .collect();
-    // The same without one word of their own, and with a line that ten of them share.
+    // Half of them share a further line with a tenth of these.
     for page in &mut pages[600..] {
         let family = page.url.len() % 10;
         page.text.push_str(&format!("\nfamily {family}"));
     }
-    pages.extend((0..100).map(|page| given(page, 2_000 + page, &format!("page {page} alone"))));
+    pages.extend((0..100).map(|page| test_page(page, 2_000 + page, &format!("page {page} alone"))));
     let folder = tempfile::tempdir().unwrap();
     let source = corpus(folder.path(), &pages, Parameters::default());
     let findings = replication(&source, &workplace(folder.path(), 2, 64 << 20)).unwrap();
@@ -122,14 +129,14 @@ fn one_mirrored_manual_is_one_collection_in_any_order() {
             .map(|line| format!("line {line} of page {page}\n"))
             .collect()
     };
-    let mut pages: Vec<Given> = Vec::new();
+    let mut pages: Vec<TestPage> = Vec::new();
     for server in 0..4 {
         for page in 0..45 {
             // The last server has half of the manual.
             if server == 3 && page % 2 == 1 {
                 continue;
             }
-            pages.push(Given {
+            pages.push(TestPage {
                 url: format!(
                     "http://s{server}.example/pub/manual/part{}/{page}.html",
                     page / 5
@@ -150,34 +157,27 @@ fn one_mirrored_manual_is_one_collection_in_any_order() {
         let folder = tempfile::tempdir().unwrap();
         let source = corpus(folder.path(), &pages, Parameters::default());
         let findings = replication(&source, &workplace(folder.path(), 1, 64 << 20)).unwrap();
-        let mut found = Vec::new();
-        for batch in crate::tables::read_table(&findings.table(COLLECTIONS)).unwrap() {
-            let batch = batch.unwrap();
-            for row in 0..batch.num_rows() {
-                let values: serde_json::Map<String, serde_json::Value> =
-                    crate::rows::row_values(&batch, row)
-                        .map(|(name, value)| (name.to_owned(), value))
-                        .collect();
-                found.push(serde_json::Value::from(values).to_string());
-            }
-        }
+        let found = findings.rows(COLLECTIONS).unwrap();
+        let found: Vec<CollectionRow> = found.map(Result::unwrap).collect();
         rows.push(found);
     }
-    let expected = json!({
-        "collection": "http://s0.example/pub/manual/",
-        "page": "http://s0.example/pub/manual/part0/0.html",
-        "pages": 45, "replicas": 113, "servers": 4,
-    });
+    let expected = CollectionRow {
+        servers: 4,
+        pages: 45,
+        replicas: 113,
+        collection: "http://s0.example/pub/manual/".to_owned(),
+        page: "http://s0.example/pub/manual/part0/0.html".to_owned(),
+    };
     for found in rows {
-        assert_eq!(found, [expected.to_string()]);
+        assert_eq!(found, std::slice::from_ref(&expected));
     }
 }
 
 #[test]
-fn too_little_memory_is_said_before_anything_is_read() {
+fn too_little_memory_is_reported_before_anything_is_read() {
     let folder = tempfile::tempdir().unwrap();
-    let pages: Vec<Given> = (0..200)
-        .map(|page| given(0, page, &format!("page {page}")))
+    let pages: Vec<TestPage> = (0..200)
+        .map(|page| test_page(0, page, &format!("page {page}")))
         .collect();
     let source = corpus(folder.path(), &pages, Parameters::default());
     let refused = replication(&source, &workplace(folder.path(), 1, 6_000)).unwrap_err();
@@ -186,4 +186,60 @@ fn too_little_memory_is_said_before_anything_is_read() {
         text.contains("200 pages") && text.contains("32 bytes"),
         "{text}"
     );
+}
+
+#[test]
+fn the_least_memory_that_is_accepted_suffices_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = |family: usize| -> String {
+        (0..70)
+            .map(|line| format!("line {line} of family {family}\n"))
+            .collect()
+    };
+    // Later pages have earlier dates, so that the order of pages takes memory.
+    let pages: Vec<TestPage> = (0..3_000)
+        .map(|page| {
+            let text = format!("{}page {page}", lines(page % 400));
+            dated(
+                test_page(page % 9, page, &text),
+                Some((3_000 - page as i64) % 28),
+            )
+        })
+        .collect();
+    let source = corpus(folder.path(), &pages, Parameters::default());
+    let summary = |memory| -> ReplicationSummary {
+        let findings = replication(&source, &workplace(folder.path(), 2, memory)).unwrap();
+        findings.summary().unwrap()
+    };
+    let least = needed_memory(&source, 2);
+    assert_eq!(summary(least), summary(1 << 30));
+    assert!(replication(&source, &workplace(folder.path(), 2, least - 1)).is_err());
+}
+
+#[test]
+fn hot_sets_that_exceed_the_budget_are_an_error_with_the_bytes_needed() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages: Vec<TestPage> = (0..40)
+        .map(|page| test_page(page, page, &format!("a\nb\nc\nd {}\nown {page}", page % 7)))
+        .collect();
+    let source = corpus(folder.path(), &pages, Parameters::default());
+    let order = Arc::new(PageOrder::of(&source).unwrap());
+    let place = workplace(folder.path(), 1, 64 << 20);
+    let params = OverlapParams {
+        threshold: 2,
+        ..OverlapParams::new("lines:1".parse().unwrap())
+    };
+    let find = |left: u64| {
+        let budget = MemoryBudget::new(1 << 20, 1).unwrap();
+        let _others = budget.take((1 << 20) - left, "a test").unwrap();
+        let params = std::slice::from_ref(&params);
+        find(&source, params, 2, &order, &budget, &place).map(|(summary, _)| summary.beyond)
+    };
+    assert_eq!(find(1 << 19).unwrap(), 0);
+    // Enough for the arrays of pages, and too little for the sets.
+    let error = find(40 * (4 + resolve::BYTES_PER_PAGE)).unwrap_err();
+    assert_eq!(error.fault(), cento_file::Fault::Unsuitable);
+    let text = error.to_string();
+    assert!(text.contains("very common chunks"), "{text}");
+    assert!(text.contains("bytes are needed"), "{text}");
 }

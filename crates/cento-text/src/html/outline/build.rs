@@ -1,27 +1,27 @@
-//! Making the outline, with the repairs that the nesting of real pages needs most.
+//! Builds the outline, with the most common repairs of malformed nesting.
 
-use super::stack::Stack;
-use super::{Block, Container, Follow, Outline, is_container};
+use super::stack::OpenElements;
+use super::{Container, Outline, TextBlock, TextObserver, is_container};
 use crate::html::tag::Tag;
 use crate::html::token::Attributes;
 
-/// Makes an [`Outline`] in step with the text.
+/// Builds an [`Outline`] along with the text.
 pub(crate) struct OutlineBuilder<'a> {
     outline: &'a mut Outline,
-    stack: Stack,
-    /// Start tags that were past the depth limit and have not been closed.
+    stack: OpenElements,
+    /// Unclosed start tags beyond the depth limit.
     overflow: u32,
     tags: u32,
     /// The value of `tags` when characters were last written.
     tags_at_text: u32,
     in_block: bool,
     link: bool,
-    /// Where the link bytes not yet added to the block begin.
+    /// The start of the link bytes not yet added to the block.
     link_from: usize,
 }
 
-/// Text positions fit because [`Extractor::extract`](crate::html::Extractor::extract) bounds the
-/// page.
+/// Positions fit because [`Extractor::extract`](crate::html::Extractor::extract) limits the length
+/// of a page.
 fn narrow(position: usize) -> u32 {
     u32::try_from(position).unwrap_or(u32::MAX)
 }
@@ -39,7 +39,7 @@ impl<'a> OutlineBuilder<'a> {
         });
         OutlineBuilder {
             outline,
-            stack: Stack::new(),
+            stack: OpenElements::new(),
             overflow: 0,
             tags: 0,
             tags_at_text: 0,
@@ -49,7 +49,7 @@ impl<'a> OutlineBuilder<'a> {
         }
     }
 
-    /// The page has ended with a text of `length` bytes.
+    /// Finishes the outline of a text of `length` bytes.
     pub(crate) fn finish(mut self, length: usize) {
         self.edge(length);
         self.pop_to(1);
@@ -64,7 +64,7 @@ impl<'a> OutlineBuilder<'a> {
         }
     }
 
-    /// Writes down where a container's text ended.
+    /// Records the end of a container's text.
     fn seal(&mut self, index: u32) {
         let Outline {
             containers, blocks, ..
@@ -80,12 +80,11 @@ impl<'a> OutlineBuilder<'a> {
         }
     }
 
-    /// Closes what a start tag closes without being told: an open `p` before a block, an `li`
+    /// Closes the elements that a start tag implicitly closes: an open `p` before a block, an `li`
     /// before the next `li` …
     fn imply_ends(&mut self, tag: Tag) {
         let before = match tag {
-            // An item closes the one before it even out of wrappers that people put around its
-            // content.
+            // An item closes its predecessor even if wrappers around its content are still open.
             Tag::Li => self.stack.find_through(&[Tag::Li], WRAPPERS),
             Tag::Dt | Tag::Dd => self.stack.find_through(&[Tag::Dt, Tag::Dd], WRAPPERS),
             Tag::Td | Tag::Th => self.stack.find(CELLS, &[Tag::Table, Tag::Tr]),
@@ -100,7 +99,7 @@ impl<'a> OutlineBuilder<'a> {
             self.pop_to(depth);
         }
         if ends_paragraph(tag)
-            && let Some(depth) = self.stack.find(&[Tag::P], WALLS)
+            && let Some(depth) = self.stack.find(&[Tag::P], BARRIERS)
         {
             self.pop_to(depth);
         }
@@ -114,8 +113,8 @@ impl<'a> OutlineBuilder<'a> {
 
 const HEADINGS: &[Tag] = &[Tag::H1, Tag::H2, Tag::H3, Tag::H4, Tag::H5, Tag::H6];
 const CELLS: &[Tag] = &[Tag::Td, Tag::Th];
-/// What no end tag from inside a table reaches beyond.
-const WALLS: &[Tag] = &[Tag::Td, Tag::Th, Tag::Table];
+/// End tags inside a table do not close elements beyond these.
+const BARRIERS: &[Tag] = &[Tag::Td, Tag::Th, Tag::Table];
 const WRAPPERS: &[Tag] = &[Tag::Div, Tag::P, Tag::Address];
 
 fn ends_paragraph(tag: Tag) -> bool {
@@ -136,7 +135,7 @@ fn ends_paragraph(tag: Tag) -> bool {
     )
 }
 
-impl Follow for OutlineBuilder<'_> {
+impl TextObserver for OutlineBuilder<'_> {
     const ACTIVE: bool = true;
 
     #[inline]
@@ -145,12 +144,12 @@ impl Follow for OutlineBuilder<'_> {
     }
 
     fn open(&mut self, tag: Tag, attributes: Attributes<'_>) {
-        // Void block elements are edges, not containers; a second body is none.
+        // Void block elements are edges, not containers; a second body is ignored.
         if !is_container(tag) || (tag == Tag::Body && self.stack.is_open(Tag::Body)) {
             return;
         }
         self.imply_ends(tag);
-        // A link that was never closed does not reach into another cell.
+        // An unclosed link does not extend into another cell.
         self.link &= !CELLS.contains(&tag);
         if self.stack.is_full() {
             self.overflow = self.overflow.saturating_add(1);
@@ -188,14 +187,14 @@ impl Follow for OutlineBuilder<'_> {
             return;
         }
         self.link &= !CELLS.contains(&tag);
-        // An end tag inside a table cell does not reach outside the table, but those of the table's
-        // own parts do.
+        // An end tag inside a table cell does not close elements outside the table, but those of
+        // the table's own parts do.
         let found = match tag {
             Tag::Body => self.stack.find(&[tag], &[]),
             Tag::Td | Tag::Th | Tag::Tr | Tag::Tbody | Tag::Thead | Tag::Tfoot | Tag::Table => {
                 self.stack.find(&[tag], &[Tag::Table])
             }
-            _ => self.stack.find(&[tag], WALLS),
+            _ => self.stack.find(&[tag], BARRIERS),
         };
         if let Some(depth) = found {
             self.pop_to(depth);
@@ -226,7 +225,7 @@ impl Follow for OutlineBuilder<'_> {
         self.in_block = true;
         self.link_from = length;
         let (container, tag) = self.stack.top();
-        self.outline.blocks.push(Block {
+        self.outline.blocks.push(TextBlock {
             begin: narrow(length),
             end: narrow(length),
             container,

@@ -2,34 +2,34 @@
 
 use crate::html::tag::Tag;
 
-/// Elements nested deeper than this are not told from the one at this depth: nobody writes them,
-/// but somebody sends them.
+/// Elements nested deeper than this are merged with the one at this depth. Only hostile pages nest
+/// so deeply.
 pub(super) const DEPTH: usize = 512;
 
-/// The open containers, from the page itself, which is never taken off, to the innermost.
+/// The open containers, from the page itself, which is never removed, to the innermost.
 ///
-/// Each entry knows the one of the same tag below it, so that the innermost of any tag is found
-/// without a search: a page that is all stray end tags is read as fast as any other.
-pub(super) struct Stack {
-    entries: Vec<Entry>,
-    /// The depth of the innermost of each tag; 0, where the page is, stands for none.
+/// Each entry links to the one of the same tag below it, so that the innermost of any tag is found
+/// without a search. A page of stray end tags is processed as fast as any other.
+pub(super) struct OpenElements {
+    entries: Vec<OpenElement>,
+    /// The depth of the innermost element of each tag; 0, the position of the page, means none.
     latest: [u16; Tag::COUNT],
 }
 
-struct Entry {
+struct OpenElement {
     container: u32,
     tag: Tag,
     below: u16,
 }
 
-impl Stack {
+impl OpenElements {
     pub(super) fn new() -> Self {
-        let page = Entry {
+        let page = OpenElement {
             container: 0,
             tag: Tag::Html,
             below: 0,
         };
-        Stack {
+        OpenElements {
             entries: vec![page],
             latest: [0; Tag::COUNT],
         }
@@ -46,11 +46,11 @@ impl Stack {
             .map_or((0, Tag::Html), |entry| (entry.container, entry.tag))
     }
 
-    /// Puts a container on top, if there is room.
+    /// Pushes a container, unless the stack is full.
     pub(super) fn push(&mut self, container: u32, tag: Tag) {
         if let (false, Ok(depth)) = (self.is_full(), u16::try_from(self.entries.len())) {
             let latest = &mut self.latest[tag.index()];
-            self.entries.push(Entry {
+            self.entries.push(OpenElement {
                 container,
                 tag,
                 below: *latest,
@@ -59,7 +59,7 @@ impl Stack {
         }
     }
 
-    /// Takes the innermost container off, if there are more than `depth`, and never the page.
+    /// Pops the innermost container if there are more than `depth`; never the page.
     pub(super) fn pop_above(&mut self, depth: usize) -> Option<u32> {
         if self.entries.len() <= depth.max(1) {
             return None;
@@ -79,16 +79,16 @@ impl Stack {
         self.latest[tag.index()] > 0
     }
 
-    /// The depth of the innermost container of one of `wanted`, unless one of `walls` is open
+    /// The depth of the innermost container of one of `tags`, unless one of `barriers` is open
     /// inside of it.
-    pub(super) fn find(&self, wanted: &[Tag], walls: &[Tag]) -> Option<usize> {
-        let depth = self.innermost(wanted);
-        (depth > 0 && self.innermost(walls) <= depth).then_some(depth)
+    pub(super) fn find(&self, tags: &[Tag], barriers: &[Tag]) -> Option<usize> {
+        let depth = self.innermost(tags);
+        (depth > 0 && self.innermost(barriers) <= depth).then_some(depth)
     }
 
-    /// As [`find`](Stack::find), but with nothing between except `wrappers`.
-    pub(super) fn find_through(&self, wanted: &[Tag], wrappers: &[Tag]) -> Option<usize> {
-        let depth = self.innermost(wanted);
+    /// Like [`find`](OpenElements::find), but only `wrappers` may be open inside of it.
+    pub(super) fn find_through(&self, tags: &[Tag], wrappers: &[Tag]) -> Option<usize> {
+        let depth = self.innermost(tags);
         let between = self.entries.get(depth + 1..)?;
         let is_near = between
             .iter()

@@ -1,31 +1,31 @@
-//! What the tokenizer hands out: slices of the page, decoded when somebody asks.
+//! Tokens: slices of the page that are decoded on request.
 
-use crate::html::reference::{self, Meaning, Place};
+use crate::html::reference::{self, ReferenceContext, Replacement};
 use crate::html::scan;
 use crate::html::tag::{ContentModel, Tag};
 use std::borrow::Cow;
 
-/// A run of text as the page has it.
+/// A run of text, not decoded.
 #[derive(Clone, Copy, Debug)]
-pub struct Text<'a> {
+pub struct TextToken<'a> {
     /// The bytes of the page.
     pub raw: &'a str,
-    /// How they are to be read: character references count in [`ContentModel::Data`] and
+    /// How to decode them: character references occur in [`ContentModel::Data`] and
     /// [`ContentModel::RcData`].
     pub model: ContentModel,
 }
 
-impl<'a> Text<'a> {
-    /// The characters: references resolved, line ends made `\n`, and NUL made U+FFFD where the
-    /// standard says so.
+impl<'a> TextToken<'a> {
+    /// Decodes the text: resolves references, converts line ends to `\n`, and replaces NUL with
+    /// U+FFFD where the standard requires it.
     #[must_use]
     pub fn decode(self) -> Cow<'a, str> {
         let references = match self.model {
-            ContentModel::Data | ContentModel::RcData => Some(Place::Text),
+            ContentModel::Data | ContentModel::RcData => Some(ReferenceContext::Text),
             _ => None,
         };
-        // In data the tokenizer passes NUL on; the tree builder, which is the reader of this text,
-        // drops it.
+        // In data the tokenizer keeps NUL; the tree builder of the standard, here the reader of
+        // this text, removes it.
         let nul = if self.model == ContentModel::Data {
             "\0"
         } else {
@@ -38,17 +38,17 @@ impl<'a> Text<'a> {
 /// A start tag with its attributes.
 #[derive(Clone, Copy, Debug)]
 pub struct StartTag<'a> {
-    /// Which element.
+    /// The tag.
     pub tag: Tag,
-    /// The attributes, if they were wanted.
+    /// The attributes, if the sink needs them.
     pub attributes: Attributes<'a>,
-    /// Whether it ends in `/>`. HTML gives that no meaning; SVG does.
+    /// Whether it ends in `/>`, which is ignored in HTML but not in SVG.
     pub self_closing: bool,
     pub(super) name: (usize, usize),
 }
 
 impl<'a> StartTag<'a> {
-    /// Its name as the page spells it.
+    /// Its name as written on the page.
     #[must_use]
     pub fn name(&self) -> &'a str {
         slice(self.attributes.page, self.name)
@@ -58,14 +58,14 @@ impl<'a> StartTag<'a> {
 /// An end tag.
 #[derive(Clone, Copy, Debug)]
 pub struct EndTag<'a> {
-    /// Which element.
+    /// The tag.
     pub tag: Tag,
     pub(super) page: &'a str,
     pub(super) name: (usize, usize),
 }
 
 impl<'a> EndTag<'a> {
-    /// Its name as the page spells it.
+    /// Its name as written on the page.
     #[must_use]
     pub fn name(&self) -> &'a str {
         slice(self.page, self.name)
@@ -86,14 +86,14 @@ pub(super) struct AttributeSpan {
 }
 
 impl<'a> Attributes<'a> {
-    /// Whether there are none (or none were wanted).
+    /// Whether there are no attributes (or the sink did not need them).
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.spans.is_empty()
     }
 
-    /// The decoded value of the attribute called `name` (which must be in lower case), or nothing.
-    /// Where a tag has several of that name, the first counts.
+    /// The decoded value of the attribute `name` (which must be in lower case). The first one is
+    /// used if the name is repeated.
     #[must_use]
     pub fn get(self, name: &str) -> Option<Cow<'a, str>> {
         let span = self.spans.iter().find(|span| {
@@ -103,8 +103,8 @@ impl<'a> Attributes<'a> {
         Some(decode_value(slice(self.page, span.value)))
     }
 
-    /// Name and value of each as the page spells them, repeated names included: [`decode_value`]
-    /// and [`decode_name`] read them.
+    /// The name and value of each attribute as written, including repeated names; decode them with
+    /// [`decode_name`] and [`decode_value`].
     pub fn iter(self) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.spans
             .iter()
@@ -112,25 +112,25 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// Positions come from searches for ASCII bytes, so they are always on character boundaries.
+/// Positions are found by searching for ASCII bytes, so they are always on character boundaries.
 #[inline]
 pub(super) fn slice(page: &str, (begin, end): (usize, usize)) -> &str {
     page.get(begin..end).unwrap_or_default()
 }
 
-/// A tag or attribute name as the standard reads it: in lower case, NUL as U+FFFD.
+/// Decodes a tag or attribute name: lower case, NUL replaced with U+FFFD.
 #[must_use]
 pub fn decode_name(raw: &str) -> String {
     raw.to_ascii_lowercase().replace('\0', "\u{FFFD}")
 }
 
-/// The value of an attribute from its spelling in the page.
+/// Decodes the value of an attribute.
 #[must_use]
 pub fn decode_value(raw: &str) -> Cow<'_, str> {
-    decode(raw, Some(Place::Attribute), "\u{FFFD}")
+    decode(raw, Some(ReferenceContext::Attribute), "\u{FFFD}")
 }
 
-fn decode<'a>(raw: &'a str, references: Option<Place>, nul: &str) -> Cow<'a, str> {
+fn decode<'a>(raw: &'a str, references: Option<ReferenceContext>, nul: &str) -> Cow<'a, str> {
     let bytes = raw.as_bytes();
     let Some(first) = scan::find_decoded(bytes, 0) else {
         return Cow::Borrowed(raw);
@@ -151,11 +151,11 @@ fn decode<'a>(raw: &'a str, references: Option<Place>, nul: &str) -> Cow<'a, str
             Some(0) => out.push_str(nul),
             _ => {
                 let rest = bytes.get(at..).unwrap_or_default();
-                match references.and_then(|place| reference::read(rest, place)) {
-                    Some((meaning, length)) => {
-                        match meaning {
-                            Meaning::Character(character) => out.push(character),
-                            Meaning::Text(text) => out.push_str(text),
+                match references.and_then(|context| reference::read(rest, context)) {
+                    Some((replacement, length)) => {
+                        match replacement {
+                            Replacement::Character(character) => out.push(character),
+                            Replacement::Text(text) => out.push_str(text),
                         }
                         done = at + length;
                     }

@@ -1,13 +1,13 @@
-//! Elements whose content is not markup: it ends only where their own end tag stands.
+//! Elements whose content is not markup and extends to their own end tag.
 
-use super::{Sink, Tokenizer, slice};
+use super::{TokenSink, Tokenizer, slice};
 use crate::html::scan::{self, TAG_NAME_END};
 use crate::html::tag::ContentModel;
 use memchr::{memchr2, memmem};
 
 impl Tokenizer<'_> {
-    /// Hands out the content of the element `name`, which begins at `begin`, and then its end tag.
-    pub(super) fn raw<S: Sink>(
+    /// Emits the content of the element `name`, which begins at `begin`, and its end tag.
+    pub(super) fn raw<S: TokenSink>(
         &mut self,
         begin: usize,
         name: &str,
@@ -32,7 +32,7 @@ impl Tokenizer<'_> {
             .find(|&open| self.names(open + b"</".len(), name))
     }
 
-    /// Whether `name` stands at `at` as a whole tag name. A name that the page breaks off in does
+    /// Whether `name` is at `at` as a complete tag name. A name cut off by the end of the page does
     /// not count.
     fn names(&self, at: usize, name: &str) -> bool {
         let end = at + name.len();
@@ -43,15 +43,17 @@ impl Tokenizer<'_> {
                 .is_some_and(|&byte| scan::is(byte, TAG_NAME_END))
     }
 
-    /// The `<` of the end tag that ends a script.
+    /// The `<` of the end tag of a script.
     ///
     /// ```text
     ///           <!--            <script
-    ///  script ───────► escaped ─────────► doubly escaped       `</script` ends the script from the first two states,
-    ///     ▲ ◄─────────    │    ◄─────────       │              and leads back to the second from the third
+    ///  script ───────► escaped ─────────► doubly escaped
+    ///     ▲ ◄─────────    │    ◄─────────       │
     ///     │      -->           </script         │
     ///     └─────────────────────────────────────┘ -->
     /// ```
+    ///
+    /// `</script` ends the script in the first two states.
     fn script_end(&self, begin: usize, name: &str) -> Option<usize> {
         let bytes = self.bytes;
         let mut at = begin;
@@ -65,7 +67,7 @@ impl Tokenizer<'_> {
             if !rest.starts_with(b"!--") {
                 continue;
             }
-            // The dashes that open may also close: `<!-->` escapes nothing.
+            // The opening dashes may also close the escape: `<!-->` escapes nothing.
             let dashes = open + b"<!".len();
             at = dashes + b"--".len();
             let mut doubly = false;

@@ -1,102 +1,101 @@
-//! The writer against its definition.
+//! Compares the writer with its definition.
 
 use super::*;
 use crate::html::tag::ContentModel;
-use crate::html::token::Text;
+use crate::html::token::TextToken;
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
-enum Step {
+enum WriterCall {
     Flowing(String),
     Preformatted(String, bool),
-    Edge(Edge),
+    Edge(TagEdge),
     LineBreak,
 }
 
-fn write(steps: &[Step]) -> String {
+fn write(steps: &[WriterCall]) -> String {
     let mut text = String::new();
     let mut writer = Writer::new(&mut text, ());
     for step in steps {
         match step {
-            Step::Flowing(raw) => writer.flowing(raw),
-            Step::Preformatted(raw, references) => writer.preformatted(raw, *references),
-            Step::Edge(edge) => writer.edge(*edge),
-            Step::LineBreak => writer.line_break(),
+            WriterCall::Flowing(raw) => writer.flowing(raw),
+            WriterCall::Preformatted(raw, references) => writer.preformatted(raw, *references),
+            WriterCall::Edge(edge) => writer.edge(*edge),
+            WriterCall::LineBreak => writer.line_break(),
         }
     }
     text
 }
 
-/// The definition: one decoded character at a time, and what stands between two visible ones worked
-/// out from all of it.
-fn write_naively(steps: &[Step]) -> String {
+/// The definition: decodes one character at a time and derives each separator from everything
+/// between two visible characters.
+fn write_naively(steps: &[WriterCall]) -> String {
     #[derive(Clone, Copy)]
-    enum Item {
+    enum WrittenItem {
         Visible(char),
         Flowing,
         Blank(char),
         Break,
-        Edge(Edge),
+        Edge(TagEdge),
     }
     let mut items = Vec::new();
     for step in steps {
         let (raw, model, preformatted) = match step {
-            Step::Edge(edge) => {
-                items.push(Item::Edge(*edge));
+            WriterCall::Edge(edge) => {
+                items.push(WrittenItem::Edge(*edge));
                 continue;
             }
-            Step::LineBreak => {
-                items.push(Item::Break);
+            WriterCall::LineBreak => {
+                items.push(WrittenItem::Break);
                 continue;
             }
-            Step::Flowing(raw) => (raw, ContentModel::Data, false),
-            Step::Preformatted(raw, true) => (raw, ContentModel::Data, true),
-            Step::Preformatted(raw, false) => (raw, ContentModel::RawText, true),
+            WriterCall::Flowing(raw) => (raw, ContentModel::Data, false),
+            WriterCall::Preformatted(raw, true) => (raw, ContentModel::Data, true),
+            WriterCall::Preformatted(raw, false) => (raw, ContentModel::RawText, true),
         };
-        // Line ends are evened out before anything else; NUL is no character of the text in any
-        // element.
+        // Line ends are normalised first; NUL is removed in every element.
         let raw = raw
             .replace("\r\n", "\n")
             .replace('\r', "\n")
             .replace('\0', "");
-        for character in (Text { raw: &raw, model }).decode().chars() {
+        for character in (TextToken { raw: &raw, model }).decode().chars() {
             items.push(match character {
-                '\n' | '\r' if preformatted => Item::Break,
-                ' ' | '\u{A0}' if preformatted => Item::Blank(' '),
-                '\t' if preformatted => Item::Blank('\t'),
-                ' ' | '\t' | '\n' | '\r' | '\x0C' | '\u{A0}' => Item::Flowing,
-                other if parts_words(other) && preformatted => Item::Blank(' '),
-                other if parts_words(other) => Item::Flowing,
+                '\n' | '\r' if preformatted => WrittenItem::Break,
+                ' ' | '\u{A0}' if preformatted => WrittenItem::Blank(' '),
+                '\t' if preformatted => WrittenItem::Blank('\t'),
+                ' ' | '\t' | '\n' | '\r' | '\x0C' | '\u{A0}' => WrittenItem::Flowing,
+                other if separates_words(other) && preformatted => WrittenItem::Blank(' '),
+                other if separates_words(other) => WrittenItem::Flowing,
                 other if other.is_control() => continue,
-                other => Item::Visible(other),
+                other => WrittenItem::Visible(other),
             });
         }
     }
     let mut text = String::new();
     let mut between = Vec::new();
     for item in items {
-        let Item::Visible(character) = item else {
+        let WrittenItem::Visible(character) = item else {
             between.push(item);
             continue;
         };
-        let mut strongest = Edge::None;
+        let mut strongest = TagEdge::None;
         let mut blank = String::new();
         for item in between.drain(..) {
             match item {
-                Item::Visible(_) => unreachable!(),
-                Item::Flowing => strongest = strongest.max(Edge::Space),
-                Item::Blank(character) => blank.push(character),
-                Item::Edge(edge) => {
+                WrittenItem::Visible(_) => unreachable!(),
+                WrittenItem::Flowing => strongest = strongest.max(TagEdge::Space),
+                WrittenItem::Blank(character) => blank.push(character),
+                WrittenItem::Edge(edge) => {
                     strongest = strongest.max(edge);
-                    if edge >= Edge::Cell {
+                    if edge >= TagEdge::Cell {
                         blank.clear();
                     }
                 }
-                Item::Break => {
-                    strongest = if strongest >= Edge::Line {
-                        Edge::Paragraph
+                WrittenItem::Break => {
+                    strongest = if strongest >= TagEdge::Line {
+                        TagEdge::Paragraph
                     } else {
-                        Edge::Line
+                        TagEdge::Line
                     };
                     blank.clear();
                 }
@@ -104,11 +103,11 @@ fn write_naively(steps: &[Step]) -> String {
         }
         if !text.is_empty() {
             text.push_str(match strongest {
-                Edge::Space if blank.is_empty() => " ",
-                Edge::None | Edge::Space => "",
-                Edge::Cell => "\t",
-                Edge::Line => "\n",
-                Edge::Paragraph => "\n\n",
+                TagEdge::Space if blank.is_empty() => " ",
+                TagEdge::None | TagEdge::Space => "",
+                TagEdge::Cell => "\t",
+                TagEdge::Line => "\n",
+                TagEdge::Paragraph => "\n\n",
             });
             text.push_str(&blank);
         }
@@ -155,22 +154,22 @@ fn raw() -> impl Strategy<Value = String> {
         .prop_map(|pieces| pieces.concat())
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = WriterCall> {
     let edge = prop::sample::select(
         [
-            Edge::None,
-            Edge::Space,
-            Edge::Cell,
-            Edge::Line,
-            Edge::Paragraph,
+            TagEdge::None,
+            TagEdge::Space,
+            TagEdge::Cell,
+            TagEdge::Line,
+            TagEdge::Paragraph,
         ]
         .as_slice(),
     );
     prop_oneof![
-        3 => raw().prop_map(Step::Flowing),
-        3 => (raw(), any::<bool>()).prop_map(|(raw, references)| Step::Preformatted(raw, references)),
-        2 => edge.prop_map(Step::Edge),
-        1 => Just(Step::LineBreak),
+        3 => raw().prop_map(WriterCall::Flowing),
+        3 => (raw(), any::<bool>()).prop_map(|(raw, references)| WriterCall::Preformatted(raw, references)),
+        2 => edge.prop_map(WriterCall::Edge),
+        1 => Just(WriterCall::LineBreak),
     ]
 }
 
@@ -178,7 +177,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn runs_are_written_as_their_characters_one_by_one(steps in prop::collection::vec(step(), 0..10)) {
+    fn runs_are_written_like_their_single_characters(steps in prop::collection::vec(step(), 0..10)) {
         prop_assert_eq!(write(&steps), write_naively(&steps));
     }
 }

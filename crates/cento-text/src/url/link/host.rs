@@ -1,21 +1,21 @@
-//! The hosts of links, and what is known of them.
+//! A cache of the hosts of links.
 
 use super::super::{bare_host_offset, registered_domain};
 
-/// Remembers the hosts that the last links named.
+/// Caches the properties of recently seen hosts.
 #[derive(Debug, Default)]
 pub(super) struct HostCache {
-    slots: Vec<Host>,
+    slots: Vec<PlainHost>,
 }
 
-/// A host whose name is plain.
+/// A host with a plain name.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Host {
-    /// As it was written.
+pub(super) struct PlainHost {
+    /// The spelling in the link.
     written: String,
-    /// In lower case, and with a slash.
+    /// The name in lower case, followed by a slash.
     pub(super) root: String,
-    /// Where the key and the registered domain begin.
+    /// The start of the key and of the registered domain.
     pub(super) key: usize,
     pub(super) domain: usize,
 }
@@ -23,14 +23,14 @@ pub(super) struct Host {
 impl HostCache {
     const SLOTS: usize = 64;
 
-    /// What is known of the host that is written so; none if that is not plainly a name.
+    /// Returns the host with this spelling; `None` if it is not a plain name.
     #[inline]
-    pub(super) fn get(&mut self, written: &str, private: bool) -> Option<&Host> {
+    pub(super) fn get(&mut self, written: &str, private: bool) -> Option<&PlainHost> {
         if self.slots.is_empty() {
-            self.slots.resize(Self::SLOTS, Host::default());
+            self.slots.resize(Self::SLOTS, PlainHost::default());
         }
-        // Names differ at their ends or in their lengths, mostly: enough to keep them apart in few
-        // slots.
+        // PlainHost names mostly differ in their first or last bytes or in length, so this
+        // distributes them well enough.
         let bytes = written.as_bytes();
         let ends = match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
             (Some(first), Some(last)) => {
@@ -56,14 +56,14 @@ impl HostCache {
     }
 }
 
-/// Whether the URL standard takes the name as it is, but for its case.
+/// Whether the URL standard leaves the name unchanged except for its case.
 fn is_plain_host(name: &[u8]) -> bool {
     let mut before = b'.';
-    // What follows the last dot must not look like a number: that would be an address.
+    // The last label must not look like a number, because the host would be an IP address.
     let mut label = 0;
     for (position, &byte) in name.iter().enumerate() {
-        // Two hyphens may stand for an international name, and two dots, or one at either end, are
-        // odd.
+        // Two hyphens may indicate an internationalised name. Consecutive, leading and trailing
+        // dots are left to the `url` crate.
         let plain = byte.is_ascii_alphanumeric()
             || byte == b'_'
             || (matches!(byte, b'.' | b'-') && byte != before);

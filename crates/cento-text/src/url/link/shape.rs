@@ -1,21 +1,21 @@
-//! What a reference looks like at a glance: whether it is plain, and what it has.
+//! Classifies references: whether one is plain, and which special characters it contains.
 
-/// What can be seen of a plain reference at a glance.
-pub(super) struct Shape {
-    /// How long it is without its fragment.
+/// The shape of a plain reference.
+pub(super) struct ReferenceShape {
+    /// Its length without the fragment.
     pub(super) length: usize,
     /// The length of its scheme, if it has one.
     pub(super) scheme: Option<usize>,
-    /// Which classes of characters it has, and perhaps [`DOT_SEGMENT`].
+    /// The classes of its characters, and possibly [`DOT_SEGMENT`].
     pub(super) seen: u8,
 }
 
-impl Shape {
-    /// The shape of `reference`; none if that is not plain.
+impl ReferenceShape {
+    /// Returns the shape of `reference`; `None` if it is not plain.
     #[inline]
     pub(super) fn of(reference: &str) -> Option<Self> {
         let bytes = reference.as_bytes();
-        let mut shape = Shape {
+        let mut shape = ReferenceShape {
             length: bytes.len(),
             scheme: None,
             seen: 0,
@@ -31,13 +31,13 @@ impl Shape {
                     break;
                 }
                 COLON if shape.seen & (COLON | SLASH | MARK) == 0 => {
-                    // What precedes the first colon of all is a scheme, or else it is complicated.
+                    // The text before the first colon must be a scheme; anything else is not plain.
                     if !is_scheme(&bytes[..position]) {
                         return None;
                     }
                     shape.scheme = Some(position);
                     if !matches!(position, 4 | 5) || !bytes[..4].eq_ignore_ascii_case(b"http") {
-                        // Whatever follows: it is not on the web, and need not be plain.
+                        // The target is not on the web, so the rest does not matter.
                         shape.length = position + 1;
                         break;
                     }
@@ -59,9 +59,9 @@ fn is_scheme(bytes: &[u8]) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
 }
 
-// The classes of characters, as bits.
+// Character classes, as bits.
 
-/// Nothing special about it.
+/// An ordinary character.
 const PLAIN: u8 = 0;
 const DOT: u8 = 1;
 const SLASH: u8 = 2;
@@ -70,9 +70,9 @@ pub(super) const MARK: u8 = 4;
 pub(super) const COLON: u8 = 8;
 pub(super) const PERCENT: u8 = 16;
 const HASH: u8 = 32;
-/// Some rule may apply to it.
+/// A character to which some other rule may apply.
 const OTHER: u8 = 64;
-/// No class, but a dot at the beginning or after a slash: there may be a segment `.` or `..`.
+/// Not a class: a dot at the beginning or after a slash, so there may be a segment `.` or `..`.
 pub(super) const DOT_SEGMENT: u8 = 128;
 
 const CLASSES: [u8; 256] = {

@@ -1,10 +1,10 @@
-//! The quick way against the long way, and what links are for.
+//! Compares the fast path with the `url` crate; use cases of links.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// The long way for everything.
+/// Resolves every reference with the `url` crate.
 fn slow(
     page: &str,
     base: Option<&str>,
@@ -82,7 +82,7 @@ fn reference() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
     #[test]
-    fn the_quick_way_leads_where_the_long_way_does(
+    fn the_fast_path_agrees_with_the_url_crate(
         page in prop::sample::select(PAGES.to_vec()),
         base in prop_oneof![3 => Just(None), 1 => reference().prop_map(Some)],
         references in prop::collection::vec(reference(), 1..4),
@@ -97,7 +97,7 @@ proptest! {
 }
 
 #[test]
-fn plain_references_take_the_quick_way() {
+fn plain_references_take_the_fast_path() {
     let mut resolver = LinkResolver::new(
         "https://docs.example.com/api/java/lang/String.html",
         None,
@@ -140,7 +140,7 @@ fn plain_references_take_the_quick_way() {
 }
 
 #[test]
-fn links_to_the_page_itself_are_none() {
+fn links_to_the_page_itself_are_ignored() {
     let mut resolver = LinkResolver::new("https://example.com/a/b", None, false);
     for reference in [
         "",
@@ -158,7 +158,7 @@ fn links_to_the_page_itself_are_none() {
 }
 
 #[test]
-fn a_base_element_moves_relative_links_but_not_the_page() {
+fn a_base_element_affects_relative_links_but_not_the_page() {
     let mut resolver = LinkResolver::new(
         "https://example.com/a",
         Some("//cdn.example.net/lib/"),
@@ -176,7 +176,7 @@ fn a_base_element_moves_relative_links_but_not_the_page() {
 }
 
 #[test]
-fn a_file_links_to_the_web_only_in_full() {
+fn a_file_links_to_the_web_only_by_absolute_urls() {
     let mut resolver = LinkResolver::new("docs/a.html", None, false);
     assert_eq!(resolver.resolve("b.html"), None);
     assert_eq!(resolver.resolve("//example.com/"), None);

@@ -1,0 +1,295 @@
+//! Skip lists for crawlers: prefixes that mirror other prefixes, and single URLs.
+//!
+//! ```text
+//!   # cento skip list, version 2: …
+//!   prefix   mirror.example/pub/          original.example/
+//!   keep     http://mirror.example/pub/news.html
+//!   url      http://a.example/x?session=1 http://a.example/x
+//! ```
+//!
+//! A crawler skips every URL under a `prefix` unless it is listed as `keep`, and every `url`. The
+//! last column is fetched instead. A prefix has no scheme and ends with a slash. Fields are
+//! separated by tabs.
+//!
+//! A prefix is skipped if at least [`SHARE`] of the pages under it, and at least five, have a
+//! duplicate at the same path under the other prefix; a page that the crawler has not seen yet is
+//! then probably a duplicate too. Of two such prefixes the later by date is skipped; if dates do
+//! not decide, the longer. No content is lost: a crawl that follows the list fetches at least one
+//! page of every class of duplicates, and every page without duplicates.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::io::Write;
+
+use cento_fingerprint::word_hash;
+
+use super::mirrors::PREFIXES;
+use super::pairs::PAIRS;
+use crate::corpus_pages::CorpusPages;
+use crate::error::{Error, Result};
+use crate::run::Findings;
+
+/// The most pairs of prefixes that are considered: the largest ones.
+const MOST: usize = 10_000;
+/// The share of the pages under a prefix that must be duplicates of the page at the same path under
+/// the other prefix.
+const SHARE: f64 = 0.9;
+
+/// A prefix of URLs under which pages are duplicates of those under another prefix.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SkipRule {
+    /// The prefix to skip.
+    pub prefix: String,
+    /// The prefix that is fetched instead.
+    pub of_prefix: String,
+    /// The number of pages that have a duplicate at the same path there.
+    pub pages: u64,
+    /// The number of pages under the prefix.
+    pub all: u64,
+}
+
+impl SkipRule {
+    /// Returns the share of the pages under the prefix that are duplicates.
+    pub fn share(&self) -> f64 {
+        self.pages as f64 / self.all.max(1) as f64
+    }
+}
+
+/// Two prefixes with the same pages.
+struct PrefixPair {
+    prefix: String,
+    of_prefix: String,
+    pages: u64,
+    dated: bool,
+}
+
+/// Returns the rules that follow from the findings of `copies`, largest first. A prefix that is
+/// fetched instead of another is never skipped itself.
+pub fn rules(findings: &Findings, source: &CorpusPages) -> Result<Vec<SkipRule>> {
+    let candidates = candidates(findings)?;
+    let counts = count_pages(&candidates, source)?;
+    let all = |prefix: &str| counts.get(prefix).copied().unwrap_or(0);
+    let mut rules: Vec<SkipRule> = Vec::new();
+    for candidate in candidates {
+        let rule = |prefix: &str, of_prefix: &str| SkipRule {
+            prefix: prefix.to_owned(),
+            of_prefix: of_prefix.to_owned(),
+            pages: candidate.pages,
+            all: all(prefix),
+        };
+        let mut choices = vec![rule(&candidate.prefix, &candidate.of_prefix)];
+        if !candidate.dated {
+            choices.push(rule(&candidate.of_prefix, &candidate.prefix));
+        }
+        let is_valid = |rule: &SkipRule| {
+            let within = |one: &str, other: &str| one.starts_with(other);
+            rule.share() >= SHARE
+                && !within(&rule.of_prefix, &rule.prefix)
+                && rules.iter().all(|known| {
+                    !within(&rule.prefix, &known.prefix)
+                        && !within(&rule.of_prefix, &known.prefix)
+                        && !within(&known.of_prefix, &rule.prefix)
+                })
+        };
+        let choice = choices.into_iter().find(|rule| is_valid(rule));
+        rules.extend(choice);
+    }
+    Ok(rules)
+}
+
+fn candidates(findings: &Findings) -> Result<Vec<PrefixPair>> {
+    let mut found: Vec<PrefixPair> = Vec::new();
+    let shorten = |found: &mut Vec<PrefixPair>| {
+        found.sort_by(|one, other| {
+            let by_name = (&one.prefix, &one.of_prefix).cmp(&(&other.prefix, &other.of_prefix));
+            other.pages.cmp(&one.pages).then(by_name)
+        });
+        found.truncate(MOST);
+    };
+    for row in findings.rows(PREFIXES)? {
+        let row = row?;
+        found.push(PrefixPair {
+            prefix: row.prefix,
+            of_prefix: row.of_prefix,
+            pages: row.pages,
+            dated: row.prefix_earlier != row.of_prefix_earlier,
+        });
+        if found.len() > 4 * MOST {
+            shorten(&mut found);
+        }
+    }
+    shorten(&mut found);
+    Ok(found)
+}
+
+/// Counts the pages under each prefix.
+fn count_pages(candidates: &[PrefixPair], source: &CorpusPages) -> Result<HashMap<String, u64>> {
+    let mut counts: HashMap<String, u64> = HashMap::new();
+    for candidate in candidates {
+        counts.insert(candidate.prefix.clone(), 0);
+        counts.insert(candidate.of_prefix.clone(), 0);
+    }
+    for task in 0..source.page_tasks().len() {
+        source.for_each_page(task, |facts| {
+            if facts.reject.is_none() {
+                under(facts.url, |prefix| {
+                    if let Some(count) = counts.get_mut(prefix) {
+                        *count += 1;
+                    }
+                });
+            }
+            Ok::<_, Error>(())
+        })?;
+    }
+    Ok(counts)
+}
+
+/// Calls `each` with every prefix of a URL that ends with a slash.
+fn under(url: &str, mut each: impl FnMut(&str)) {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = rest.find('/').unwrap_or(rest.len());
+    let (host, path) = rest.split_at(host);
+    let address = format!("{}{path}", host.to_ascii_lowercase());
+    for (at, _) in address.match_indices('/') {
+        each(address.get(..=at).unwrap_or_default());
+    }
+}
+
+/// The skipped prefixes.
+struct Prefixes(HashSet<String>);
+
+impl Prefixes {
+    fn skip(&self, url: &str) -> bool {
+        let mut skip = false;
+        if !self.0.is_empty() {
+            under(url, |prefix| skip |= self.0.contains(prefix));
+        }
+        skip
+    }
+}
+
+/// The removed pages and the URLs that are fetched instead.
+#[derive(Default)]
+struct SkipPlan {
+    /// Removed pages, by id and hash of the URL: two corpora may use the same ids.
+    removed: HashSet<(u64, u64)>,
+    /// Hashes of the URLs of removed pages that no prefix skips.
+    single: HashSet<u64>,
+    /// Classes whose kept page is under a skipped prefix, with the first URL of the class that is
+    /// not, if any. That URL is fetched instead.
+    instead: HashMap<(u64, u64), Option<String>>,
+}
+
+/// Returns the key of a page.
+fn identity(id: u64, url: &str) -> (u64, u64) {
+    (id, word_hash(url))
+}
+
+impl SkipPlan {
+    fn of(findings: &Findings, prefixes: &Prefixes) -> Result<SkipPlan> {
+        let mut plan = SkipPlan::default();
+        for pair in findings.rows(PAIRS)? {
+            let pair = pair?;
+            plan.removed.insert(identity(pair.page_id, &pair.page));
+            let page_is_skipped = prefixes.skip(&pair.page);
+            if !page_is_skipped {
+                plan.single.insert(word_hash(&pair.page));
+            }
+            if prefixes.skip(&pair.of) {
+                let of = identity(pair.of_id, &pair.of);
+                let instead = plan.instead.entry(of).or_default();
+                let first = |known: &str| pair.page.as_str() < known;
+                if !page_is_skipped && instead.as_deref().is_none_or(first) {
+                    *instead = Some(pair.page);
+                }
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Returns the URL of a class that is fetched.
+    fn fetched<'a>(&'a self, of_id: u64, of: &'a str) -> &'a str {
+        let instead = self.instead.get(&identity(of_id, of));
+        let instead = instead.and_then(Option::as_deref);
+        instead.unwrap_or(of)
+    }
+}
+
+/// Writes the skip list of findings. Returns the numbers of prefixes and of single URLs in it.
+pub fn write_skip_list(
+    findings: &Findings,
+    source: &CorpusPages,
+    out: &mut dyn Write,
+) -> Result<(u64, u64)> {
+    let rules = rules(findings, source)?;
+    let failed = |error| Error::io(&findings.path, error);
+    writeln!(
+        out,
+        "# cento skip list, version 2: skip URLs under a prefix unless listed as keep, and skip each url; \
+         the last column is fetched instead. At least {:.0} % of the known pages under a prefix are duplicates.",
+        100.0 * SHARE
+    )
+    .map_err(failed)?;
+    for rule in &rules {
+        writeln!(out, "prefix\t{}\t{}", rule.prefix, rule.of_prefix).map_err(failed)?;
+    }
+    let prefixes = Prefixes(rules.iter().map(|rule| rule.prefix.clone()).collect());
+    let plan = SkipPlan::of(findings, &prefixes)?;
+    // URLs that must be fetched although a rule or a single line would skip them.
+    let mut fetch: HashSet<u64> = plan
+        .instead
+        .values()
+        .flatten()
+        .map(|url| word_hash(url))
+        .collect();
+    let mut keep: BTreeSet<String> = BTreeSet::new();
+    for task in 0..source.page_tasks().len() {
+        source.for_each_page::<Error>(task, |facts| {
+            let counts = facts.reject.is_none_or(|reason| reason == "not-text");
+            let page = identity(facts.page_id, facts.url);
+            let replaced = plan.instead.get(&page).is_some_and(Option::is_some);
+            if !counts || replaced || plan.removed.contains(&page) {
+                return Ok(());
+            }
+            if prefixes.skip(facts.url) {
+                keep.insert(plain(facts.url));
+            } else if plan.single.contains(&word_hash(facts.url)) {
+                fetch.insert(word_hash(facts.url));
+            }
+            Ok(())
+        })?;
+    }
+    for url in &keep {
+        writeln!(out, "keep\t{url}").map_err(failed)?;
+    }
+    let mut single = 0;
+    for pair in findings.rows(PAIRS)? {
+        let pair = pair?;
+        // A URL that was captured twice is not skipped.
+        let fetched = plan.fetched(pair.of_id, &pair.of);
+        let skipped = prefixes.skip(&pair.page);
+        if !skipped && pair.page != fetched && !fetch.contains(&word_hash(&pair.page)) {
+            writeln!(out, "url\t{}\t{}", plain(&pair.page), plain(fetched)).map_err(failed)?;
+            single += 1;
+        }
+    }
+    Ok((rules.len() as u64, single))
+}
+
+/// Returns a URL without control characters, so that it takes one line.
+fn plain(url: &str) -> String {
+    url.chars().filter(|c| !c.is_control()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_under_each_of_its_prefixes() {
+        let mut found = Vec::new();
+        under("http://A.org/b/c.html", |prefix| {
+            found.push(prefix.to_owned());
+        });
+        assert_eq!(found, ["a.org/", "a.org/b/"]);
+    }
+}

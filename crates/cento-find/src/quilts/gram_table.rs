@@ -1,0 +1,112 @@
+//! A hash table of the grams of one page, reused from page to page.
+
+use std::hash::{BuildHasher, RandomState};
+
+/// A map from grams to numbers. The factor of the hash function is drawn at random for each table,
+/// so that nobody can write a page whose grams all collide. The result does not depend on it.
+pub(super) struct GramTable {
+    /// The gram of each slot; 0 if it is free.
+    grams: Vec<u64>,
+    numbers: Vec<u32>,
+    /// The number of the gram 0.
+    zero: Option<u32>,
+    factor: u64,
+    shift: u32,
+}
+
+impl Default for GramTable {
+    fn default() -> GramTable {
+        GramTable {
+            grams: Vec::new(),
+            numbers: Vec::new(),
+            zero: None,
+            factor: RandomState::new().hash_one(0) | 1,
+            shift: 63,
+        }
+    }
+}
+
+impl GramTable {
+    /// Removes all grams, and makes space for this many.
+    pub(super) fn reset(&mut self, grams: usize) {
+        let slots = (grams.max(8) * 2).next_power_of_two();
+        self.grams.clear();
+        self.grams.resize(slots, 0);
+        if self.numbers.len() < slots {
+            self.numbers.resize(slots, 0);
+        }
+        self.zero = None;
+        self.shift = 64 - slots.trailing_zeros();
+    }
+
+    /// The slot of a gram, or the free slot where it belongs. There always is one: the table is at
+    /// most half full.
+    #[inline(always)]
+    fn slot(&self, gram: u64) -> usize {
+        let last = self.grams.len().wrapping_sub(1);
+        let mut slot = (gram.wrapping_mul(self.factor) >> self.shift) as usize & last;
+        while self
+            .grams
+            .get(slot)
+            .is_some_and(|&found| found != gram && found != 0)
+        {
+            slot = (slot + 1) & last;
+        }
+        slot
+    }
+
+    /// Inserts a gram if it is new. Returns whether it is.
+    #[inline(always)]
+    pub(super) fn insert(&mut self, gram: u64, number: u32) -> bool {
+        if gram == 0 {
+            let new = self.zero.is_none();
+            self.zero.get_or_insert(number);
+            return new;
+        }
+        let slot = self.slot(gram);
+        match (self.grams.get_mut(slot), self.numbers.get_mut(slot)) {
+            (Some(known), Some(value)) if *known == 0 => {
+                (*known, *value) = (gram, number);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The number of a gram.
+    #[inline(always)]
+    pub(super) fn get(&self, gram: u64) -> Option<u32> {
+        if gram == 0 {
+            return self.zero;
+        }
+        let slot = self.slot(gram);
+        let found = self.grams.get(slot).is_some_and(|&found| found == gram);
+        self.numbers.get(slot).copied().filter(|_| found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    proptest! {
+        #[test]
+        fn it_equals_a_hash_map(rounds in prop::collection::vec(prop::collection::vec(0u64..50, 0..100), 1..4)) {
+            let mut table = GramTable::default();
+            for grams in rounds {
+                table.reset(grams.len());
+                let mut known = HashMap::new();
+                for (number, &gram) in grams.iter().enumerate() {
+                    let new = !known.contains_key(&gram);
+                    known.entry(gram).or_insert(number as u32);
+                    prop_assert_eq!(table.insert(gram, number as u32), new);
+                }
+                for gram in 0..60 {
+                    prop_assert_eq!(table.get(gram), known.get(&gram).copied());
+                }
+            }
+        }
+    }
+}

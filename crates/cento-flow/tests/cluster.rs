@@ -1,0 +1,205 @@
+//! Single tasks, run as a cluster would run them, write the same tables as a local run.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot set up its files should stop there"
+)]
+#![allow(
+    dead_code,
+    clippy::allow_attributes,
+    reason = "the `main` of the example is not called here"
+)]
+
+#[path = "../examples/overlap.rs"]
+mod overlap;
+mod support;
+
+use std::collections::BTreeMap;
+
+use cento_flow::{Buffers, Flow, Progress, Registry, Shuffle, StageInput, Step, TaskLimits};
+use proptest::prelude::*;
+use serde_json::json;
+use support::{Machine, RandomRows, flow, numbers, read_table, registry, table_bytes};
+
+/// A minimal cluster runner: everything is moved as bytes.
+fn run_by_task(flow: &Flow, registry: &Registry, folder: &std::path::Path) {
+    // Other machines get the flow as JSON.
+    let flow: Flow = serde_json::from_str(&serde_json::to_string(flow).unwrap()).unwrap();
+    let limits = TaskLimits {
+        memory: 1 << 20,
+        progress: Progress::new(),
+    };
+    let mut shuffles: BTreeMap<String, Vec<Vec<Vec<u8>>>> = BTreeMap::new();
+    let mut tables: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
+    let mut states: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    for stage in flow.steps.iter().flat_map(Step::stages) {
+        let name = &stage.name;
+        let outputs: Vec<Buffers> = match &stage.input {
+            StageInput::Tasks(tasks) => (0..tasks.len())
+                .map(|task| {
+                    registry
+                        .run_map(&flow, name, task, &states, &limits)
+                        .unwrap()
+                })
+                .collect(),
+            StageInput::Shuffle(shuffle) => {
+                let mut input = shuffles.remove(shuffle).unwrap_or_default();
+                // The order of buffers does not matter.
+                input.reverse();
+                (0..flow.shuffles[shuffle].partitions as usize)
+                    .map(|partition| {
+                        let mine: Vec<&[u8]> = input
+                            .iter()
+                            .map(|task| task[partition].as_slice())
+                            .collect();
+                        registry
+                            .run_reduce(&flow, name, partition, &mine, &states, &limits)
+                            .unwrap()
+                    })
+                    .collect()
+            }
+        };
+        let mut written: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
+        for output in outputs {
+            output
+                .shuffles
+                .into_iter()
+                .for_each(|(name, parts)| shuffles.entry(name).or_default().push(parts));
+            output
+                .tables
+                .into_iter()
+                .for_each(|(name, rows)| tables.entry(name).or_default().push(rows));
+            output
+                .states
+                .into_iter()
+                .for_each(|(name, bytes)| written.entry(name).or_default().push(bytes));
+        }
+        for (name, parts) in written {
+            let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+            states.insert(
+                name.clone(),
+                registry.merge_states(&flow, &name, &parts).unwrap(),
+            );
+        }
+    }
+    std::fs::create_dir_all(folder.join("tables")).unwrap();
+    for (name, parts) in tables {
+        let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+        registry
+            .write_table(&folder.join("tables"), &name, &parts, 2)
+            .unwrap();
+    }
+}
+
+#[test]
+fn a_cluster_writes_the_same_tables() {
+    let tasks: Vec<RandomRows> = (0..4)
+        .map(|seed| RandomRows {
+            seed,
+            rows: 30_000,
+            keys: 9000,
+            hot: 4,
+            small: false,
+        })
+        .collect();
+    let flow = flow(
+        &tasks,
+        Shuffle {
+            partitions: 7,
+            ..Shuffle::default()
+        },
+    );
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    run_by_task(&flow, &registry(), folders[0].path());
+    Machine::large()
+        .run(folders[1].path(), &registry(), &flow)
+        .unwrap();
+    assert!(
+        table_bytes(folders[0].path(), "summaries") == table_bytes(folders[1].path(), "summaries")
+    );
+}
+
+#[test]
+fn invalid_calls_are_refused() {
+    let flow = flow(&[], Shuffle::default());
+    let limits = TaskLimits {
+        memory: 1 << 20,
+        progress: Progress::new(),
+    };
+    let nothing = BTreeMap::new();
+    let registry = registry();
+    assert!(
+        registry
+            .run_map(&flow, "make", 0, &nothing, &limits)
+            .is_err()
+    );
+    assert!(
+        registry
+            .run_map(&flow, "summarise", 0, &nothing, &limits)
+            .is_err()
+    );
+    assert!(
+        registry
+            .run_map(&flow, "nothing", 0, &nothing, &limits)
+            .is_err()
+    );
+    assert!(
+        registry
+            .run_reduce(&flow, "make", 0, &[], &nothing, &limits)
+            .is_err()
+    );
+    assert!(
+        registry
+            .run_reduce(&flow, "summarise", 256, &[], &nothing, &limits)
+            .is_err()
+    );
+    // Eleven bytes are not a row of twelve.
+    assert!(
+        registry
+            .run_reduce(&flow, "summarise", 0, &[&[1; 11]], &nothing, &limits)
+            .is_err()
+    );
+    // Rows need not be aligned.
+    let bytes = [0; 25];
+    let summary = registry.run_reduce(&flow, "summarise", 0, &[&bytes[1..]], &nothing, &limits);
+    assert!(summary.is_ok());
+}
+
+/// Pages with some of thirty chunks each.
+fn pages() -> impl Strategy<Value = Vec<Vec<u64>>> {
+    prop::collection::vec(prop::collection::btree_set(0u64..30, 0..20), 0..25).prop_map(|pages| {
+        pages
+            .into_iter()
+            .map(|page| page.into_iter().collect())
+            .collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn coarse_counting_is_exact_for_any_memory_and_on_a_cluster(pages in pages(), least in 1u64..6, counters in 1u64..500) {
+        let tasks = pages.iter().enumerate().map(|(page, chunks)| json!([page, chunks])).collect();
+        let mut flow = overlap::flow(tasks, least, counters);
+        flow.shuffles.values_mut().for_each(|shuffle| shuffle.partitions = 5);
+        let mut expected = Vec::new();
+        for (left, one) in pages.iter().enumerate() {
+            for (right, other) in pages.iter().enumerate().skip(left + 1) {
+                let shared = one.iter().filter(|chunk| other.contains(chunk)).count() as u64;
+                if shared >= least {
+                    expected.push((left as u64, right as u64, shared));
+                }
+            }
+        }
+        let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        run_by_task(&flow, &overlap::registry(), folders[0].path());
+        Machine::smallest(2).run(folders[1].path(), &overlap::registry(), &flow).unwrap();
+        for folder in &folders {
+            let table = read_table(folder.path(), "overlaps");
+            let (lefts, rights) = (numbers(&table, "left"), numbers(&table, "right"));
+            let found: Vec<_> = (0..lefts.len()).map(|at| (lefts[at], rights[at], numbers(&table, "chunks")[at])).collect();
+            prop_assert_eq!(&found, &expected);
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Checks the Thrift metadata of Parquet files before the library parses it.
+//!
+//! The library skips unknown fields. The elements of a list of booleans take no bytes, so seven
+//! bytes can claim two billion of them, and skipping those takes seconds; a small file can contain
+//! thousands of such lists. So every header is checked here first, in time proportional to its
+//! bytes.
+
+use std::io::{Cursor, Error, ErrorKind, Read, Result};
+
+use parquet::errors::Result as ParquetResult;
+use parquet::file::reader::{ChunkReader, Length};
+
+use crate::bytes::{Handle, HandleReader};
+
+/// The longest header of a page. Real ones have a hundred bytes, or some kilobytes with minimum and
+/// maximum values.
+const MAX_HEADER: usize = 16 << 20;
+
+/// The maximum number of elements without bytes in a header.
+const MAX_ZERO_SIZED: u64 = 1 << 16;
+
+/// The maximum nesting depth of a header, the same as in the library.
+const MAX_DEPTH: u32 = 64;
+
+/// A file whose page headers are checked before the library parses them.
+#[derive(Clone)]
+pub(super) struct CheckedFile(pub(super) Handle);
+
+impl Length for CheckedFile {
+    fn len(&self) -> u64 {
+        self.0.length()
+    }
+}
+
+impl ChunkReader for CheckedFile {
+    type T = PageHeaderReader;
+
+    fn get_read(&self, start: u64) -> ParquetResult<PageHeaderReader> {
+        Ok(PageHeaderReader {
+            rest: self.0.get_read(start)?,
+            head: None,
+        })
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<::bytes::Bytes> {
+        self.0.get_bytes(start, length)
+    }
+}
+
+/// Reads the header of a page and the bytes after it. The header is checked at the first read,
+/// because the library also opens offsets without a header and then reads nothing.
+pub(super) struct PageHeaderReader {
+    rest: HandleReader,
+    head: Option<Cursor<Vec<u8>>>,
+}
+
+impl Read for PageHeaderReader {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        let head = match &mut self.head {
+            Some(head) => head,
+            none => {
+                let bytes = walk(&mut self.rest, MAX_HEADER).map_err(|error| {
+                    let problem = format!("the header of a page is corrupted: {error}");
+                    Error::new(error.kind(), problem)
+                })?;
+                none.insert(Cursor::new(bytes))
+            }
+        };
+        match head.read(buffer)? {
+            0 => self.rest.read(buffer),
+            count => Ok(count),
+        }
+    }
+}
+
+/// Checks one struct and returns its bytes. Fails if there are more than `most`, or too many
+/// elements without bytes.
+pub(super) fn walk(input: &mut impl Read, most: usize) -> Result<Vec<u8>> {
+    let mut walk = ThriftWalk::new(input, most);
+    walk.structure(MAX_DEPTH)?;
+    Ok(walk.seen)
+}
+
+/// Checks a footer. Each element of its list of columns contains the number of its children, for
+/// which the library reserves memory. It cannot exceed the number of columns.
+pub(super) fn walk_footer(footer: &[u8]) -> Result<()> {
+    let mut input = footer;
+    let mut walk = ThriftWalk::new(&mut input, footer.len());
+    walk.structure(MAX_DEPTH)?;
+    if walk.children > walk.columns {
+        return Err(bad("a column claims too many children"));
+    }
+    Ok(())
+}
+
+/// The paths, by field number, of the list of columns in a footer and of the number of children in
+/// each.
+const COLUMNS: [i64; 1] = [2];
+const CHILDREN: [i64; 2] = [2, 5];
+
+struct ThriftWalk<'a, R> {
+    input: &'a mut R,
+    seen: Vec<u8>,
+    most: usize,
+    zero_sized: u64,
+    /// The field numbers of the current path.
+    path: Vec<i64>,
+    /// The length of the list of columns, if this is a footer.
+    columns: u64,
+    /// The largest number of children of a column.
+    children: u64,
+}
+
+impl<'a, R: Read> ThriftWalk<'a, R> {
+    fn new(input: &'a mut R, most: usize) -> Self {
+        ThriftWalk {
+            input,
+            seen: Vec::with_capacity(128),
+            most,
+            zero_sized: 0,
+            path: Vec::new(),
+            columns: 0,
+            children: 0,
+        }
+    }
+
+    fn structure(&mut self, depth: u32) -> Result<()> {
+        let mut field = 0i64;
+        loop {
+            let head = self.byte()?;
+            if head & 15 == 0 {
+                return Ok(());
+            }
+            // A field number is either a difference to the previous one or stored separately.
+            field = match head >> 4 {
+                0 => signed(self.number()?),
+                step => field.wrapping_add(i64::from(step)),
+            };
+            self.path.push(field);
+            self.value(head & 15, depth)?;
+            self.path.pop();
+        }
+    }
+
+    fn value(&mut self, kind: u8, depth: u32) -> Result<()> {
+        let deeper = depth
+            .checked_sub(1)
+            .ok_or_else(|| bad("it is nested too deeply"))?;
+        match kind {
+            1 | 2 => self.zero_sized += 1,
+            3 => drop(self.byte()?),
+            4..=6 => {
+                let number = signed(self.number()?);
+                if self.path == CHILDREN {
+                    self.children = self.children.max(u64::try_from(number).unwrap_or(0));
+                }
+            }
+            7 => self.bytes(8)?,
+            8 => {
+                let length = self.number()?;
+                self.bytes(length)?;
+            }
+            9 | 10 => {
+                let head = self.byte()?;
+                let count = match head >> 4 {
+                    15 => self.number()?,
+                    count => u64::from(count),
+                };
+                if self.path == COLUMNS {
+                    self.columns = count;
+                }
+                self.values(&[head & 15], count, deeper)?;
+            }
+            11 => {
+                let count = self.number()?;
+                if count > 0 {
+                    let kinds = self.byte()?;
+                    self.values(&[kinds >> 4, kinds & 15], count, deeper)?;
+                }
+            }
+            12 => self.structure(deeper)?,
+            13 => self.bytes(16)?,
+            _ => return Err(bad("it contains a value of unknown type")),
+        }
+        if self.zero_sized > MAX_ZERO_SIZED {
+            return Err(bad("it claims too many values"));
+        }
+        Ok(())
+    }
+
+    fn values(&mut self, kinds: &[u8], count: u64, depth: u32) -> Result<()> {
+        for _ in 0..count {
+            for &kind in kinds {
+                self.value(kind, depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<u64> {
+        let (mut number, mut shift) = (0u64, 0u32);
+        loop {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 127).wrapping_shl(shift);
+            if byte & 128 == 0 {
+                return Ok(number);
+            }
+            shift = shift.wrapping_add(7);
+        }
+    }
+
+    fn byte(&mut self) -> Result<u8> {
+        self.bytes(1)?;
+        Ok(self.seen.last().copied().unwrap_or(0))
+    }
+
+    fn bytes(&mut self, count: u64) -> Result<()> {
+        let left = self.most - self.seen.len();
+        if count > left as u64 {
+            return Err(bad("it is too long"));
+        }
+        let read = self
+            .input
+            .by_ref()
+            .take(count)
+            .read_to_end(&mut self.seen)?;
+        if (read as u64) < count {
+            return Err(bad("it is truncated"));
+        }
+        Ok(())
+    }
+}
+
+/// Decodes a zigzag number: 0, −1, 1, −2, …
+fn signed(number: u64) -> i64 {
+    (number >> 1) as i64 ^ -((number & 1) as i64)
+}
+
+fn bad(problem: &str) -> Error {
+    Error::new(ErrorKind::InvalidData, problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Field 1 = 5, field 2 = "ab", the end, and other bytes.
+    #[test]
+    fn a_struct_is_read_to_its_end_and_no_further() {
+        let mut input: &[u8] = &[0x15, 0x0a, 0x18, 2, b'a', b'b', 0, 99, 98];
+        assert_eq!(walk(&mut input, 100).unwrap().len(), 7);
+        assert_eq!(input, [99, 98]);
+    }
+
+    #[test]
+    fn claims_of_many_values_are_rejected_at_once() {
+        let endless = [0xff, 0xff, 0xff, 0xff, 0x07];
+        // A list, a set and a map of booleans; a list of such lists.
+        for head in [&[0x19, 0xf1][..], &[0x1a, 0xf2], &[0x1b], &[0x19, 0xf9]] {
+            let mut input = head.to_vec();
+            input.extend(endless);
+            input.extend([0x11; 40]);
+            assert!(walk(&mut &input[..], 1 << 20).is_err(), "{head:?}");
+        }
+    }
+
+    /// A footer of two columns, of which the first has a number of children.
+    #[test]
+    fn a_column_cannot_have_more_children_than_there_are_columns() {
+        let footer = |below: u8| [0x15, 2, 0x19, 0x2c, 0x55, below, 0, 0x55, 0, 0, 0];
+        assert!(walk_footer(&footer(2)).is_ok());
+        assert!(walk_footer(&footer(4)).is_ok());
+        assert!(walk_footer(&footer(6)).is_err());
+        // With a separate field number.
+        assert!(walk_footer(&[0x05, 2, 2, 0x09, 4, 0x1c, 0x05, 10, 0x7e, 0, 0]).is_err());
+    }
+
+    #[test]
+    fn truncated_deep_and_long_structs_are_rejected() {
+        assert!(walk(&mut &[0x15][..], 100).is_err());
+        assert!(walk(&mut &[0x1c; 10_000][..], 100_000).is_err());
+        assert!(walk(&mut &[0x18, 0xff, 0xff, 0xff, 0x7f][..], 100).is_err());
+        assert!(walk(&mut &[0x15, 0x0a, 0x15, 0x0a, 0][..], 4).is_err());
+    }
+}

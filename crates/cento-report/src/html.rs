@@ -1,0 +1,301 @@
+//! Renders HTML by hand: elements are always closed, and text is always escaped. The content
+//! security policy in the head of the file forbids a browser to load or run anything.
+
+use cento_figure::STYLE as FIGURE_STYLE;
+
+use crate::escape::{escape, link};
+use crate::format::{number, shortened};
+use crate::report::{Chapter, Report};
+use crate::section::{Excerpt, ExcerptPiece, ExcerptSource, ReportCell, ReportTable, Suggestion};
+use crate::style::STYLE;
+
+/// Characters of an address that are shown.
+const LONGEST: usize = 200;
+/// The number of colours for sources.
+const COLOURS: usize = 7;
+
+/// Renders the whole file.
+pub(crate) fn page(report: &Report) -> String {
+    let mut out =
+        String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\" />\n");
+    out.push_str(
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\" />\n\
+         <meta name=\"referrer\" content=\"no-referrer\" />\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n",
+    );
+    out.push_str(&format!(
+        "<meta name=\"generator\" content=\"cento {}\" />\n<title>{} – cento</title>\n<style>\n{STYLE}{FIGURE_STYLE}</style>\n</head>\n<body>\n",
+        env!("CARGO_PKG_VERSION"),
+        escape(&report.corpus)
+    ));
+    header(&mut out, report);
+    out.push_str("<main>\n");
+    for chapter in &report.chapters {
+        write_chapter(&mut out, chapter, &report.root);
+    }
+    out.push_str("</main>\n");
+    footer(&mut out, report);
+    out.push_str("</body>\n</html>\n");
+    out
+}
+
+fn header(out: &mut String, report: &Report) {
+    out.push_str(&format!(
+        "<header>\n<p class=\"muted\">Reused text in</p>\n<h1><bdi>{}</bdi></h1>\n",
+        escape(&report.corpus)
+    ));
+    for sentence in &report.introduction {
+        paragraph(out, "", sentence);
+    }
+    out.push_str("<ul class=\"tiles\">\n");
+    for headline in report.all_headlines() {
+        out.push_str(&format!(
+            "<li><b>{}</b><span>{}</span></li>\n",
+            escape(&headline.value),
+            escape(&headline.label)
+        ));
+    }
+    out.push_str("</ul>\n");
+    if report.chapters.is_empty() {
+        paragraph(
+            out,
+            "",
+            "There are no results for this corpus. The reasons are listed at the end of this page.",
+        );
+    } else {
+        out.push_str("<ul class=\"summary\">\n");
+        for chapter in &report.chapters {
+            for sentence in &chapter.section.sentences {
+                out.push_str(&format!(
+                    "<li dir=\"auto\">{}</li>\n",
+                    self::sentence(sentence)
+                ));
+            }
+        }
+        out.push_str("</ul>\n<nav><ul>\n");
+        for chapter in &report.chapters {
+            out.push_str(&format!(
+                "<li><a href=\"#{}\">{}</a></li>\n",
+                escape(&chapter.id),
+                escape(&chapter.title)
+            ));
+        }
+        out.push_str("</ul></nav>\n");
+    }
+    out.push_str("</header>\n");
+}
+
+/// Renders one chapter as a `<section>` element.
+pub(crate) fn chapter(chapter: &Chapter, root: &str) -> String {
+    let mut out = String::new();
+    write_chapter(&mut out, chapter, root);
+    out
+}
+
+fn write_chapter(out: &mut String, chapter: &Chapter, root: &str) {
+    out.push_str(&format!(
+        "<section id=\"{}\">\n<h2>{}</h2>\n",
+        escape(&chapter.id),
+        escape(&chapter.title)
+    ));
+    paragraph(out, "question", &chapter.question);
+    for sentence in &chapter.section.sentences {
+        paragraph(out, "", sentence);
+    }
+    if !chapter.section.notes.is_empty() {
+        out.push_str("<ul class=\"notes\">\n");
+        for note in &chapter.section.notes {
+            out.push_str(&format!("<li dir=\"auto\">{}</li>\n", sentence(note)));
+        }
+        out.push_str("</ul>\n");
+    }
+    if !chapter.drawings.is_empty() {
+        out.push_str("<div class=\"figures\">\n");
+        for drawing in &chapter.drawings {
+            out.push_str(&format!(
+                "<figure>{}</figure>\n",
+                drawing.figure.svg_for_page()
+            ));
+        }
+        out.push_str("</div>\n");
+    }
+    for table in &chapter.section.tables {
+        self::table(out, table, root);
+    }
+    if !chapter.section.excerpts.is_empty() {
+        out.push_str("<h3>excerpts, marked by source</h3>\n");
+        for excerpt in &chapter.section.excerpts {
+            self::excerpt(out, excerpt, root);
+        }
+    }
+    suggestions(out, &chapter.section.suggestions);
+    out.push_str(&format!(
+        "<p class=\"muted\">Command: <code>{}</code><br />Results: <code>{}</code></p>\n</section>\n",
+        escape(&chapter.command),
+        escape(&chapter.results)
+    ));
+}
+
+fn suggestions(out: &mut String, suggestions: &[Suggestion]) {
+    if suggestions.is_empty() {
+        return;
+    }
+    out.push_str("<h3>next steps</h3>\n<ul class=\"next\">\n");
+    for Suggestion { command, purpose } in suggestions {
+        out.push_str(&format!(
+            "<li>To {}:<pre>{}</pre></li>\n",
+            escape(purpose),
+            escape(command)
+        ));
+    }
+    out.push_str("</ul>\n");
+}
+
+fn footer(out: &mut String, report: &Report) {
+    out.push_str("<footer>\n");
+    if !report.skipped.is_empty() {
+        out.push_str("<h2>Skipped analyses</h2>\n<ul class=\"summary\">\n");
+        for skipped in &report.skipped {
+            out.push_str(&format!(
+                "<li>{}: {}</li>\n",
+                escape(&skipped.title),
+                escape(&skipped.reason)
+            ));
+        }
+        out.push_str("</ul>\n");
+    }
+    out.push_str(&format!(
+        "<p class=\"muted\">Generated by cento {}. This page is self-contained: it loads nothing from the network and runs no scripts. \
+         Quoted texts belong to their authors.</p>\n</footer>\n",
+        env!("CARGO_PKG_VERSION")
+    ));
+}
+
+/// Escapes a sentence, and keeps a number and its percent sign on one line.
+fn sentence(text: &str) -> String {
+    escape(text).replace(" %", "\u{a0}%")
+}
+
+fn paragraph(out: &mut String, class: &str, text: &str) {
+    let class = match class {
+        "" => String::new(),
+        class => format!(" class=\"{class}\""),
+    };
+    out.push_str(&format!("<p dir=\"auto\"{class}>{}</p>\n", sentence(text)));
+}
+
+/// Renders an address relative to the root, shortened if it is too long; an HTTP URL becomes a
+/// link.
+fn address(address: &str, root: &str) -> String {
+    let shown = address.strip_prefix(root).unwrap_or(address);
+    let shown = escape(&shortened(shown, LONGEST));
+    match link(address) {
+        Some(target) => format!(
+            "<a href=\"{target}\" rel=\"noreferrer noopener nofollow\"><bdi>{shown}</bdi></a>"
+        ),
+        None => format!("<bdi>{shown}</bdi>"),
+    }
+}
+
+fn table(out: &mut String, table: &ReportTable, root: &str) {
+    let Some(first) = table.rows.first() else {
+        return;
+    };
+    out.push_str(&format!(
+        "<h3>{}</h3>\n<div class=\"wide\"><table>\n<thead><tr>",
+        escape(&table.title)
+    ));
+    for (column, name) in table.columns.iter().enumerate() {
+        let number = first.get(column).is_some_and(ReportCell::is_number);
+        let class = if number { " class=\"n\"" } else { "" };
+        out.push_str(&format!("<th scope=\"col\"{class}>{}</th>", escape(name)));
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for row in &table.rows {
+        out.push_str("<tr>");
+        for cell in row {
+            match cell {
+                ReportCell::Address(text) => {
+                    out.push_str(&format!("<td>{}</td>", address(text, root)))
+                }
+                ReportCell::Text(text) => {
+                    out.push_str(&format!("<td><bdi>{}</bdi></td>", escape(text)))
+                }
+                number => out.push_str(&format!("<td class=\"n\">{}</td>", escape(&number.text()))),
+            }
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody></table></div>\n");
+    if table.more > 0 {
+        out.push_str(&format!(
+            "<p class=\"muted\">and {} more</p>\n",
+            number(table.more)
+        ));
+    }
+}
+
+fn excerpt(out: &mut String, excerpt: &Excerpt, root: &str) {
+    out.push_str(&format!(
+        "<article>\n<p><strong>{}</strong></p>\n<p class=\"muted\">{}</p>\n<div class=\"quilt\">\n<div class=\"words\" dir=\"auto\">",
+        address(&excerpt.page, root),
+        escape(&excerpt.about)
+    ));
+    let mut last = None;
+    for piece in &excerpt.pieces {
+        match piece {
+            ExcerptPiece::Own(words) => out.push_str(&escape(words)),
+            ExcerptPiece::Gap(letters) => out.push_str(&format!(
+                "<span class=\"gap\"> [… {} characters …] </span>",
+                number(*letters)
+            )),
+            ExcerptPiece::Shared(source, words) => {
+                let class = colour(*source);
+                out.push_str(&format!("<mark class=\"{class}\">"));
+                // The number of the source is not repeated between adjacent pieces.
+                if last != Some(*source) {
+                    out.push_str(&format!("<sup class=\"key\">{}</sup>", source + 1));
+                }
+                out.push_str(&format!("{}</mark>", escape(words)));
+            }
+        }
+        last = match piece {
+            ExcerptPiece::Shared(source, _) => Some(*source),
+            _ => None,
+        };
+    }
+    out.push_str("</div>\n<ol class=\"sources\">\n");
+    for (index, shown) in excerpt.sources.iter().enumerate() {
+        source(out, index, shown, root);
+    }
+    if excerpt.more > 0 {
+        out.push_str(&format!(
+            "<li class=\"muted\">and {} smaller sources, not marked here</li>\n",
+            number(excerpt.more)
+        ));
+    }
+    out.push_str("</ol>\n</div>\n</article>\n");
+}
+
+fn source(out: &mut String, index: usize, source: &ExcerptSource, root: &str) {
+    let class = colour(index);
+    out.push_str(&format!(
+        "<li class=\"{class}\"><span class=\"key\">{}</span> {}<br /><span class=\"muted\">{}</span>",
+        index + 1,
+        address(&source.address, root),
+        escape(&source.about)
+    ));
+    for quote in &source.quotes {
+        out.push_str(&format!(
+            "<blockquote dir=\"auto\">{}<mark class=\"{class}\">{}</mark>{}</blockquote>",
+            escape(&quote.before),
+            escape(&quote.passage),
+            escape(&quote.after)
+        ));
+    }
+    out.push_str("</li>\n");
+}
+
+fn colour(source: usize) -> String {
+    format!("s{}", source % COLOURS + 1)
+}

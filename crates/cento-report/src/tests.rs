@@ -1,0 +1,170 @@
+//! A report is well-formed, and untrusted text cannot add markup to it.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use crate::{
+    Chapter, Drawing, Excerpt, ExcerptPiece, ExcerptSource, Headline, Quote, Report, ReportCell,
+    ReportTable, Section, SkippedAnalysis, Suggestion,
+};
+
+/// Returns a report in which every text is `text`.
+fn report_of(text: &str) -> Report {
+    let text = text.to_owned();
+    let section = Section {
+        headlines: vec![Headline::new(text.clone(), text.clone())],
+        sentences: vec![text.clone()],
+        notes: vec![text.clone()],
+        tables: vec![ReportTable {
+            title: text.clone(),
+            columns: vec![text.clone(), text.clone()],
+            rows: vec![vec![
+                ReportCell::Address(text.clone()),
+                ReportCell::Text(text.clone()),
+            ]],
+            more: 1,
+        }],
+        excerpts: vec![Excerpt {
+            page: text.clone(),
+            about: text.clone(),
+            pieces: vec![
+                ExcerptPiece::Own(text.clone()),
+                ExcerptPiece::Shared(0, text.clone()),
+                ExcerptPiece::Shared(9, text.clone()),
+                ExcerptPiece::Gap(12),
+            ],
+            sources: vec![ExcerptSource {
+                address: text.clone(),
+                about: text.clone(),
+                quotes: vec![Quote {
+                    before: text.clone(),
+                    passage: text.clone(),
+                    after: text.clone(),
+                }],
+            }],
+            more: 3,
+        }],
+        suggestions: vec![Suggestion {
+            command: text.clone(),
+            purpose: text.clone(),
+        }],
+    };
+    let figure = cento_figure::Figure::new(
+        text.clone(),
+        cento_figure::Axis::of_categories(text.clone(), [text.clone()]),
+        cento_figure::Axis::linear(text.clone()),
+    )
+    .caption(text.clone())
+    .series(cento_figure::Series::columns(text.clone(), [1.0]));
+    let chapter = Chapter {
+        id: "copies".to_owned(),
+        title: text.clone(),
+        question: text.clone(),
+        command: text.clone(),
+        results: text.clone(),
+        section,
+        drawings: vec![Drawing::new("figure", figure)],
+    };
+    let skipped = SkippedAnalysis {
+        title: text.clone(),
+        reason: text.clone(),
+    };
+    Report {
+        corpus: text.clone(),
+        introduction: vec![text.clone()],
+        headlines: vec![Headline::new(text.clone(), text.clone())],
+        root: text,
+        chapters: vec![chapter],
+        skipped: vec![skipped],
+    }
+}
+
+/// The names of elements, the names of attributes, and the targets of links.
+type Markup = (BTreeSet<String>, BTreeSet<String>, Vec<String>);
+
+/// Parses a page, which must be well-formed.
+fn markup(page: &str) -> Result<Markup, String> {
+    let page = page.replacen("<!DOCTYPE html>", "", 1);
+    let document = roxmltree::Document::parse(&page).map_err(|error| error.to_string())?;
+    let (mut elements, mut attributes, mut targets) =
+        (BTreeSet::new(), BTreeSet::new(), Vec::new());
+    for node in document.descendants().filter(roxmltree::Node::is_element) {
+        elements.insert(node.tag_name().name().to_owned());
+        for attribute in node.attributes() {
+            attributes.insert(attribute.name().to_owned());
+            if attribute.name() == "href" {
+                targets.push(attribute.value().to_owned());
+            }
+        }
+    }
+    Ok((elements, attributes, targets))
+}
+
+const ATTACKS: [&str; 10] = [
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror=alert(1)>",
+    "' onmouseover='alert(1)",
+    "</style><script>alert(1)</script>",
+    "</title><svg onload=alert(1)>",
+    "javascript:alert(1)",
+    "https://evil.example/\"onclick=\"alert(1)",
+    "]]><!-- --><![CDATA[",
+    "&lt;script&gt; &#60;script&#62; &quot;",
+    "\u{202e}\u{0}\u{1b}[31m{{7*7}}${7*7}",
+];
+
+#[test]
+fn attacks_add_no_element_and_no_attribute() {
+    let plain = markup(&report_of("plain").html());
+    assert!(plain.is_ok(), "{plain:?}");
+    for attack in ATTACKS {
+        let attacked = markup(&report_of(attack).html());
+        let (elements, attributes, targets) = attacked.clone().unwrap_or_default();
+        let (known, usual, _) = plain.clone().unwrap_or_default();
+        assert!(attacked.is_ok(), "{attack}: {attacked:?}");
+        let with_links: BTreeSet<String> = ["a", "href", "rel"].map(str::to_owned).into();
+        let beyond: Vec<_> = elements
+            .difference(&known)
+            .filter(|name| !with_links.contains(*name))
+            .collect();
+        assert!(beyond.is_empty(), "{attack}: {beyond:?}");
+        let beyond: Vec<_> = attributes
+            .difference(&usual)
+            .filter(|name| !with_links.contains(*name))
+            .collect();
+        assert!(beyond.is_empty(), "{attack}: {beyond:?}");
+        for target in targets {
+            assert!(
+                target.starts_with('#') || target.starts_with("https://"),
+                "{target}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_report_refers_to_nothing_outside_itself() {
+    let page = report_of("plain").html();
+    for word in [
+        "<script", "src=", "url(", "@import", "<link", "<iframe", "<object", "<form",
+    ] {
+        assert!(!page.contains(word), "{word}");
+    }
+    assert!(page.contains("default-src 'none'"));
+}
+
+proptest! {
+    #[test]
+    fn a_report_of_any_text_is_well_formed(text in "\\PC{0,60}|[\\x00-\\x7f]{0,60}") {
+        let parsed = markup(&report_of(&text).html());
+        prop_assert!(parsed.is_ok(), "{:?}", parsed);
+    }
+}
+
+#[test]
+fn a_chapter_is_rendered_alone_as_it_is_in_a_report() {
+    let report = report_of("plain");
+    let html = report.chapters[0].html(&report.root);
+    assert!(report.html().contains(&html));
+}

@@ -1,0 +1,138 @@
+//! The list of inputs of a run, and how it is compared with that of a resumed or added run.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::path::Path;
+
+use cento_read::{Input, Role, Settings};
+
+use crate::error::{Error, Result};
+use crate::manifest::Run;
+
+/// Fails if the inputs of `run` were read with other settings.
+pub(crate) fn check_reading(
+    path: &Path,
+    run: &Run,
+    reading: &BTreeMap<String, String>,
+) -> Result<()> {
+    if *reading == run.reading {
+        return Ok(());
+    }
+    let shown = |reading: &BTreeMap<String, String>, name: &str| match reading.get(name) {
+        Some(value) => format!("{name} {value}"),
+        None => format!("no {name}"),
+    };
+    let names = run.reading.keys().chain(reading.keys());
+    let differing = names
+        .filter(|name| run.reading.get(*name) != reading.get(*name))
+        .map(|name| {
+            format!(
+                "{}, now {}",
+                shown(&run.reading, name),
+                shown(reading, name)
+            )
+        })
+        .next();
+    Err(Error::InputsDiffer {
+        path: path.to_owned(),
+        detail: format!("they were read with {}", differing.unwrap_or_default()),
+    })
+}
+
+/// The inputs of a corpus.
+#[derive(Default)]
+pub(crate) struct KnownInputs {
+    pub(crate) lines: HashSet<String>,
+}
+
+impl KnownInputs {
+    /// Whether an input with the same name, size and version is in the corpus. A stream never is:
+    /// its content is unknown.
+    pub(crate) fn has(&self, input: &Input) -> bool {
+        let is_listed = |version: Option<&str>| {
+            let line = render_input(&input.name, input.bytes, version);
+            self.lines.contains(&line)
+        };
+        // Lists of older corpora have no versions, only names and sizes.
+        input.bytes.is_some() && (is_listed(input.version.as_deref()) || is_listed(None))
+    }
+}
+
+/// Reads the list of inputs of a run of `corpus`.
+pub(crate) fn input_lines(corpus: &Path, run: &Run) -> Result<Vec<String>> {
+    let path = corpus.join(&run.inputs.file);
+    let list = fs::read(&path).map_err(|error| Error::io(&path, error))?;
+    Ok(lines_of(&list))
+}
+
+pub(crate) fn lines_of(list: &[u8]) -> Vec<String> {
+    let list = String::from_utf8_lossy(list);
+    list.lines().map(str::to_owned).collect()
+}
+
+/// The list of inputs as it is stored: one line for each.
+pub(crate) fn render_inputs(inputs: &[Input]) -> Vec<u8> {
+    let mut lines = Vec::new();
+    for input in inputs {
+        let line = render_input(&input.name, input.bytes, input.version.as_deref());
+        lines.extend_from_slice(line.as_bytes());
+        lines.push(b'\n');
+    }
+    lines
+}
+
+fn render_input(name: &str, bytes: Option<u64>, version: Option<&str>) -> String {
+    let mut line = serde_json::json!({ "name": name, "bytes": bytes });
+    if let Some(version) = version {
+        line["version"] = version.into();
+    }
+    line.to_string()
+}
+
+/// The settings that inputs are read with, as far as the user can choose them.
+pub(crate) fn render_settings(settings: &Settings) -> BTreeMap<String, String> {
+    let limits = &settings.limits;
+    let mut reading = BTreeMap::from([
+        (
+            "max_page_bytes".to_owned(),
+            limits.max_page_bytes.to_string(),
+        ),
+        (
+            "max_header_bytes".to_owned(),
+            limits.max_header_bytes.to_string(),
+        ),
+        (
+            "max_line_bytes".to_owned(),
+            limits.max_line_bytes.to_string(),
+        ),
+        ("max_ratio".to_owned(), limits.max_ratio.to_string()),
+    ]);
+    if let Some(base_url) = &settings.base_url {
+        reading.insert("base_url".to_owned(), base_url.clone());
+    }
+    if let Some(format) = settings.format {
+        reading.insert("format".to_owned(), format.name().to_owned());
+    }
+    for role in Role::ALL {
+        if let Some(name) = settings.fields.assigned(role) {
+            reading.insert(format!("field {role}"), name.to_owned());
+        }
+    }
+    reading
+}
+
+/// Describes the first difference between the inputs of a corpus and the requested ones.
+pub(crate) fn first_difference(known: &[String], requested: &[String]) -> String {
+    let name = |line: Option<&String>| match line {
+        None => "nothing more".to_owned(),
+        Some(line) => line.clone(),
+    };
+    let mut known = known.iter();
+    let mut requested = requested.iter();
+    loop {
+        let (old, new) = (known.next(), requested.next());
+        if old != new || old.is_none() {
+            return format!("it had {}, now there is {}", name(old), name(new));
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! The token sink of the extractor: decides what is visible, what is dropped, and what is metadata.
+
+use super::Links;
+use crate::html::metadata::Metadata;
+use crate::html::outline::{TextObserver, is_container};
+use crate::html::tag::{ContentModel, Tag, TagEdge};
+use crate::html::token::{Attributes, EndTag, StartTag, TextToken, TokenSink};
+use crate::html::write::Writer;
+
+mod dropped;
+
+use dropped::{DroppedSubtree, StartTagEffect, is_dropped};
+
+pub(super) struct PageReader<'a, F> {
+    writer: Writer<'a, F>,
+    links: &'a mut Links,
+    metadata: Metadata,
+    /// The subtree being dropped, if any.
+    dropped: DroppedSubtree,
+    /// Whether `datePublished` occurs on the page, so that any element may state it. One search of
+    /// the page is far cheaper than inspecting the attributes of every tag.
+    microdata: bool,
+    /// How to handle the text of the current element whose content is not markup.
+    raw: Raw,
+    /// Inside `pre` or `listing`.
+    preformatted: bool,
+    /// The length of the text when the last link ended.
+    link_end: usize,
+    in_math: u32,
+    /// The number of open elements that [nest](nests), and its maximum. Counted by tags only:
+    /// elements that a browser would close along with a table stay open here, which matters only by
+    /// the thousand.
+    depth: u32,
+    deepest: u32,
+    /// Whether the content of `noscript` is shown, and whether some of it was dropped.
+    show_noscript: bool,
+    dropped_noscript: bool,
+    should_continue: &'a mut dyn FnMut() -> bool,
+}
+
+/// The result of reading a page.
+pub(super) struct Finished<F> {
+    pub(super) metadata: Metadata,
+    pub(super) observer: F,
+    pub(super) depth: u32,
+    pub(super) dropped_noscript: bool,
+}
+
+/// Whether a start tag has no effect beyond its edge. A table lookup, because it is needed for
+/// every tag.
+#[inline]
+fn is_ordinary(tag: Tag) -> bool {
+    static ORDINARY: [bool; Tag::COUNT] = {
+        let mut ordinary = [true; Tag::COUNT];
+        let mut i = 0;
+        while i < Tag::COUNT {
+            let tag = Tag::ALL[i];
+            ordinary[i] = !(is_dropped(tag)
+                || !matches!(tag.content_model(), ContentModel::Data)
+                || matches!(
+                    tag,
+                    Tag::A
+                        | Tag::Area
+                        | Tag::Base
+                        | Tag::Br
+                        | Tag::Html
+                        | Tag::Link
+                        | Tag::Listing
+                        | Tag::Math
+                        | Tag::Meta
+                        | Tag::Pre
+                        | Tag::Time
+                ));
+            i += 1;
+        }
+        ordinary
+    };
+    ORDINARY[tag.index()]
+}
+
+/// Whether an element extends to its end tag, so that an unclosed one contains everything that
+/// follows, including others with the same tag. Paragraphs, cells and headings do not: they end
+/// where the next begins. A table lookup, as above.
+#[inline]
+fn nests(tag: Tag) -> bool {
+    static NESTS: [bool; Tag::COUNT] = {
+        let mut nests = [false; Tag::COUNT];
+        let mut i = 0;
+        while i < Tag::COUNT {
+            nests[i] = matches!(
+                Tag::ALL[i],
+                Tag::Address
+                    | Tag::Article
+                    | Tag::Aside
+                    | Tag::Blockquote
+                    | Tag::Center
+                    | Tag::Details
+                    | Tag::Dialog
+                    | Tag::Dir
+                    | Tag::Div
+                    | Tag::Dl
+                    | Tag::Fieldset
+                    | Tag::Figure
+                    | Tag::Footer
+                    | Tag::Header
+                    | Tag::Main
+                    | Tag::Menu
+                    | Tag::Nav
+                    | Tag::Ol
+                    | Tag::Search
+                    | Tag::Section
+                    | Tag::Table
+                    | Tag::Ul
+            );
+            i += 1;
+        }
+        nests
+    };
+    NESTS[tag.index()]
+}
+
+/// How the text of raw elements is used.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Raw {
+    Dropped,
+    Title,
+    JsonLd,
+    Shown,
+}
+
+impl<'a, F: TextObserver> PageReader<'a, F> {
+    pub(super) fn new(
+        writer: Writer<'a, F>,
+        links: &'a mut Links,
+        html: &str,
+        should_continue: &'a mut dyn FnMut() -> bool,
+    ) -> Self {
+        PageReader {
+            writer,
+            links,
+            metadata: Metadata::default(),
+            dropped: DroppedSubtree::default(),
+            microdata: memchr::memmem::find(html.as_bytes(), b"datePublished").is_some(),
+            raw: Raw::Dropped,
+            preformatted: false,
+            link_end: usize::MAX,
+            in_math: 0,
+            depth: 0,
+            deepest: 0,
+            show_noscript: false,
+            dropped_noscript: false,
+            should_continue,
+        }
+    }
+
+    /// Sets whether the content of `noscript` is shown.
+    pub(super) fn show_noscript(&mut self, show: bool) {
+        self.show_noscript = show;
+    }
+
+    /// Returns the metadata, the observer and the depth of the page.
+    pub(super) fn finish(self) -> Finished<F> {
+        Finished {
+            metadata: self.metadata,
+            observer: self.writer.observer,
+            depth: self.deepest,
+            dropped_noscript: self.dropped_noscript,
+        }
+    }
+
+    fn anchor(&mut self, attributes: Attributes<'_>) {
+        // Adjacent links are separate labels, as in a menu that is spaced by CSS, so their words
+        // are separated.
+        if self.writer.is_flushed() && self.link_end == self.writer.length() {
+            self.writer.edge(TagEdge::Space);
+        }
+        match attributes.get("href") {
+            Some(href) => {
+                self.links.push(&href);
+                self.writer
+                    .observer
+                    .link_begins(self.writer.length(), self.writer.position());
+            }
+            None => self.writer.observer.link_ends(self.writer.length()),
+        }
+    }
+}
+
+impl<F: TextObserver> TokenSink for PageReader<'_, F> {
+    #[inline]
+    fn text(&mut self, text: TextToken<'_>) {
+        match text.model {
+            ContentModel::Data if self.dropped.is_active() => {}
+            ContentModel::Data if self.preformatted => self.writer.preformatted(text.raw, true),
+            ContentModel::Data => self.writer.flowing(text.raw),
+            // A CDATA section.
+            ContentModel::PlainText if self.in_foreign_content() => {
+                if !self.dropped.is_active() {
+                    self.writer.preformatted(text.raw, false);
+                }
+            }
+            model => match self.raw {
+                Raw::Dropped => {}
+                Raw::Shown => self
+                    .writer
+                    .preformatted(text.raw, model == ContentModel::RcData),
+                Raw::Title => {
+                    self.metadata.title = Some(text.decode().into_owned());
+                }
+                Raw::JsonLd => self.metadata.json_ld(text.raw),
+            },
+        }
+    }
+
+    #[inline]
+    fn wants_attributes(&mut self, tag: Tag) -> bool {
+        if self.dropped.is_active() {
+            return false;
+        }
+        match tag {
+            Tag::A
+            | Tag::Area
+            | Tag::Html
+            | Tag::Base
+            | Tag::Link
+            | Tag::Meta
+            | Tag::Time
+            | Tag::Script => true,
+            _ => self.microdata || (F::ACTIVE && is_container(tag)),
+        }
+    }
+
+    #[inline]
+    fn start_tag(&mut self, start: StartTag<'_>) -> ContentModel {
+        let StartTag {
+            tag, attributes, ..
+        } = start;
+        if self.dropped.is_active() {
+            match self.dropped.start_tag(&start) {
+                StartTagEffect::EndsSubtree => {}
+                StartTagEffect::Foreign => return ContentModel::Data,
+                StartTagEffect::Html => {
+                    self.raw = Raw::Dropped;
+                    return tag.content_model();
+                }
+            }
+        }
+        self.writer.observer.tag();
+        if self.microdata && !attributes.is_empty() {
+            self.metadata.microdata(attributes);
+        }
+        let edge = tag.edge();
+        if edge != TagEdge::None {
+            self.writer.edge(edge);
+            self.writer.observer.open(tag, attributes);
+            if nests(tag) {
+                self.depth += 1;
+                self.deepest = self.deepest.max(self.depth);
+            }
+        }
+        // Few tags need more than this. One test for all others is easier to predict than the jump
+        // of the match below.
+        if tag == Tag::A {
+            self.anchor(attributes);
+            return ContentModel::Data;
+        }
+        if is_ordinary(tag) {
+            return ContentModel::Data;
+        }
+        match tag {
+            Tag::Area => {
+                if let Some(href) = attributes.get("href") {
+                    self.links.push(&href);
+                }
+            }
+            Tag::Br => self.writer.line_break(),
+            Tag::Pre | Tag::Listing => self.preformatted = true,
+            Tag::Html | Tag::Base | Tag::Link | Tag::Meta | Tag::Time => {
+                self.metadata.start_tag(tag, attributes);
+            }
+            Tag::Script => {
+                let is_json = attributes
+                    .get("type")
+                    .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/ld+json"));
+                self.raw = if is_json && self.microdata {
+                    Raw::JsonLd
+                } else {
+                    Raw::Dropped
+                };
+            }
+            Tag::Title => {
+                self.raw = if self.metadata.title.is_none() {
+                    Raw::Title
+                } else {
+                    Raw::Dropped
+                };
+            }
+            Tag::Textarea | Tag::Xmp | Tag::Plaintext => self.raw = Raw::Shown,
+            Tag::Style | Tag::Iframe | Tag::Noembed | Tag::Noframes => self.raw = Raw::Dropped,
+            Tag::Math if !start.self_closing => self.in_math += 1,
+            Tag::Noscript if self.show_noscript => {}
+            _ => {
+                self.dropped_noscript |= tag == Tag::Noscript;
+                self.dropped.begin(&start);
+            }
+        }
+        tag.content_model()
+    }
+
+    #[inline]
+    fn end_tag(&mut self, end: EndTag<'_>) {
+        let tag = end.tag;
+        if self.dropped.is_active() && self.dropped.end_tag(tag) {
+            return;
+        }
+        self.writer.observer.tag();
+        let edge = tag.edge();
+        if edge != TagEdge::None {
+            self.writer.edge(edge);
+            self.writer.observer.close(tag);
+            if nests(tag) {
+                self.depth = self.depth.saturating_sub(1);
+            }
+        }
+        match tag {
+            Tag::A => {
+                self.link_end = self.writer.length();
+                self.writer.observer.link_ends(self.link_end);
+            }
+            Tag::Pre | Tag::Listing | Tag::Td | Tag::Th | Tag::Body => self.preformatted = false,
+            // A browser reads `</br>` as `<br>`.
+            Tag::Br => self.writer.line_break(),
+            Tag::Math => self.in_math = self.in_math.saturating_sub(1),
+            _ => {}
+        }
+    }
+
+    fn should_continue(&mut self) -> bool {
+        (self.should_continue)()
+    }
+
+    fn in_foreign_content(&self) -> bool {
+        self.dropped.is_foreign() || self.in_math > 0
+    }
+}

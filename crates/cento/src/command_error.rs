@@ -1,0 +1,169 @@
+//! Errors of a command: a message, a hint, and an exit status that says whose fault it is.
+
+use std::fmt;
+use std::path::Path;
+use std::process::ExitCode;
+
+use cento_file::{Fault, bug_hint};
+
+use crate::output::{clean, say};
+
+/// Exit status of `index --strict` when some of the input was damaged.
+pub(crate) const STRICT: u8 = 3;
+/// Exit status of a command ended by Ctrl-C, as shells expect it.
+pub(crate) const INTERRUPTED: u8 = 130;
+/// Exit status of a bug in cento: `EX_SOFTWARE` of sysexits.h.
+const BUG: u8 = 70;
+
+/// The exit statuses, for help and man page.
+pub(crate) const EXIT_STATUS: &str = "\
+Exit status:
+  0    success
+  1    failure: an unsuitable corpus or input, a file that cannot be read, the network
+  2    wrong usage: options, or a corpus or input that does not exist
+  3    success, but some input was damaged (`cento index --strict`)
+  4    a corpus, findings or labels are corrupted
+  5    out of disk space
+  70   a bug in cento
+  130  interrupted by Ctrl-C; the same command resumes";
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(crate) struct CommandError {
+    message: String,
+    hint: Option<String>,
+    fault: Fault,
+}
+
+impl CommandError {
+    fn new(message: impl fmt::Display, hint: Option<String>, fault: Fault) -> CommandError {
+        CommandError {
+            message: message.to_string(),
+            hint,
+            fault,
+        }
+    }
+
+    /// A mistake in the command line, found after parsing.
+    pub(crate) fn usage(message: String, hint: &str) -> CommandError {
+        CommandError::new(message, Some(hint.to_owned()), Fault::Usage)
+    }
+
+    /// Something that was requested and does not exist.
+    pub(crate) fn missing(message: String, hint: String) -> CommandError {
+        CommandError::new(message, Some(hint), Fault::Unsuitable)
+    }
+
+    /// A file operation that failed.
+    pub(crate) fn io(path: &Path, error: std::io::Error) -> CommandError {
+        let message = format!("{}: {error}", path.display());
+        CommandError::new(message, None, Fault::of_io(&error))
+    }
+
+    /// A panic, which was printed when it happened.
+    pub(crate) fn panicked() -> CommandError {
+        CommandError::new("internal error: cento panicked", None, Fault::Bug)
+    }
+
+    /// Replaces the hint.
+    pub(crate) fn with_hint(mut self, hint: &str) -> CommandError {
+        self.hint = Some(hint.to_owned());
+        self
+    }
+
+    /// Returns the exit status; [`EXIT_STATUS`] documents them.
+    fn status(&self) -> u8 {
+        match self.fault {
+            Fault::Usage => 2,
+            Fault::Corrupted => 4,
+            Fault::OutOfSpace => 5,
+            Fault::Interrupted => INTERRUPTED,
+            Fault::Bug => BUG,
+            _ => 1,
+        }
+    }
+
+    /// Prints the message and the hint, and returns the exit status.
+    pub(crate) fn report(&self) -> ExitCode {
+        say(&format!("error: {}", clean(&self.message)));
+        if self.fault == Fault::Bug {
+            let words: Vec<String> = std::env::args_os()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect();
+            say(&format!("hint: {}", bug_hint()));
+            let version = env!("CARGO_PKG_VERSION");
+            let command = words.join(" ");
+            say(&format!(
+                "note: cento {version}, command: {}",
+                clean(&command)
+            ));
+        } else if let Some(hint) = &self.hint {
+            say(&format!("hint: {}", clean(hint)));
+        }
+        ExitCode::from(self.status())
+    }
+}
+
+impl From<cento_find::Error> for CommandError {
+    fn from(error: cento_find::Error) -> CommandError {
+        CommandError::new(&error, error.hint(), error.fault())
+    }
+}
+
+impl From<cento_store::Error> for CommandError {
+    fn from(error: cento_store::Error) -> CommandError {
+        cento_find::Error::from(error).into()
+    }
+}
+
+impl From<cento_read::Error> for CommandError {
+    fn from(error: cento_read::Error) -> CommandError {
+        cento_find::Error::from(error).into()
+    }
+}
+
+impl From<cento_labels::Error> for CommandError {
+    fn from(error: cento_labels::Error) -> CommandError {
+        cento_find::Error::from(error).into()
+    }
+}
+
+impl From<cento_synth::Error> for CommandError {
+    fn from(error: cento_synth::Error) -> CommandError {
+        CommandError::new(&error, error.hint(), error.fault())
+    }
+}
+
+impl From<std::io::Error> for CommandError {
+    fn from(error: std::io::Error) -> CommandError {
+        let fault = Fault::of_io(&error);
+        CommandError::new(error, None, fault)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_status_says_whose_fault_it_is() {
+        let status = |fault: Fault| CommandError::new("", None, fault).status();
+        for (fault, expected) in [
+            (Fault::Usage, 2),
+            (Fault::Unsuitable, 1),
+            (Fault::Environment, 1),
+            (Fault::Corrupted, 4),
+            (Fault::OutOfSpace, 5),
+            (Fault::Interrupted, INTERRUPTED),
+            (Fault::Bug, BUG),
+        ] {
+            assert_eq!(status(fault), expected, "{fault:?}");
+            assert!(
+                EXIT_STATUS.contains(&format!("\n  {expected}  ")),
+                "{fault:?}"
+            );
+        }
+        let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        assert_eq!(CommandError::io(Path::new("x"), full).status(), 5);
+    }
+}

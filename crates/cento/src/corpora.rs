@@ -1,0 +1,76 @@
+//! Corpora named on the command line: recognising them, opening them, and protecting their inputs.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use cento_find::CorpusPages;
+use cento_report::format::counted;
+use cento_store::{Corpus, MANIFEST};
+
+use crate::command_error::CommandError;
+use crate::output::{clean, say};
+
+/// Returns whether a path names a corpus: a folder with a manifest, or any path that ends in
+/// `.cento`, so that a misspelt or unfinished corpus is reported as such and never read as input.
+pub(crate) fn is_corpus(path: impl AsRef<OsStr>) -> bool {
+    let path = Path::new(path.as_ref());
+    path.join(MANIFEST).is_file() || path.extension().is_some_and(|ending| ending == "cento")
+}
+
+/// Opens the corpora of an analysis. With `partial`, unfinished corpora are opened too, with a note
+/// about how much of them there is.
+pub(crate) fn open_corpora(paths: &[&Path], partial: bool) -> Result<CorpusPages, CommandError> {
+    if !partial {
+        return Ok(CorpusPages::open(paths)?);
+    }
+    let source = CorpusPages::open_partial(paths)?;
+    for corpus in source.corpora() {
+        let manifest = corpus.manifest();
+        if !manifest.complete() {
+            say(&format!(
+                "note: {} is unfinished; the results cover the {} indexed so far",
+                clean(&corpus.path().display().to_string()),
+                counted(manifest.counts().pages, "page", "pages")
+            ));
+        }
+    }
+    Ok(source)
+}
+
+/// Fails if an output file is an input of one of these corpora, under any name.
+pub(crate) fn check_no_input(output: &Path, source: &CorpusPages) -> Result<(), CommandError> {
+    let mut corpora = source.corpora().iter();
+    corpora.try_for_each(|corpus| check_not_input(output, corpus))
+}
+
+/// Fails if an output file is an input of a corpus, under any name.
+pub(crate) fn check_not_input(output: &Path, corpus: &Corpus) -> Result<(), CommandError> {
+    let Some(inode) = cento_file::inode(output) else {
+        return Ok(());
+    };
+    for (_, input) in corpus.inputs()? {
+        if cento_file::inode(Path::new(&input)) == Some(inode) {
+            return Err(CommandError::usage(
+                format!("the output would overwrite the input {input}"),
+                "choose another output file",
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_corpus_is_recognised_by_its_manifest_or_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!is_corpus(folder.path()));
+        std::fs::write(folder.path().join(MANIFEST), "{}").unwrap();
+        assert!(is_corpus(folder.path()));
+        assert!(is_corpus("no-such-folder/crawl.cento"));
+        assert!(is_corpus("no-such-folder/crawl.cento/"));
+        assert!(!is_corpus("crawl.warc.gz"));
+    }
+}
