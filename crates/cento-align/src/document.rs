@@ -164,6 +164,27 @@ fn divide(words: Range<usize>, into: &mut Vec<Range<usize>>) {
     }
 }
 
+/// Calls `each` with the hash of every word of a text, in order.
+///
+/// ```
+/// use cento_align::{Fold, word_hashes};
+///
+/// let mut hashes = Vec::new();
+/// word_hashes("modern modem", Fold::Ocr, |hash| hashes.push(hash));
+/// assert_eq!(hashes[0], hashes[1]);
+/// ```
+pub fn word_hashes(text: &str, fold: Fold, mut each: impl FnMut(u64)) {
+    match fold {
+        Fold::None => WordScanner::new().scan(text, |word| each(word_hash(word.normal))),
+        Fold::Ocr => words_of(text, fold).iter().for_each(|word| each(word.form)),
+    }
+}
+
+/// The words of a text, without their stems.
+pub(crate) fn words_of(text: &str, fold: Fold) -> Vec<TextWord> {
+    read_words(text, fold, &mut Vec::new())
+}
+
 fn read_words(text: &str, fold: Fold, stem_hashes: &mut Vec<u64>) -> Vec<TextWord> {
     let mut words: Vec<TextWord> = Vec::with_capacity(text.len() / 6);
     // What the last word was, in case it is hyphenated.

@@ -50,6 +50,7 @@
 //! ```
 
 mod cluster;
+mod differences;
 mod document;
 mod passage;
 mod scattered;
@@ -60,7 +61,8 @@ mod vocabulary;
 
 use std::ops::Range;
 
-pub use document::{Document, Fold};
+pub use differences::differing_words;
+pub use document::{Document, Fold, word_hashes};
 pub use passage::{Kind, Passage};
 
 use cluster::clusters;

@@ -13,8 +13,8 @@
 #[doc(hidden)]
 pub mod bench;
 mod cut;
-mod overlap_rows;
-mod page_order;
+pub(crate) mod overlap_rows;
+pub(crate) mod page_order;
 mod pair_tables;
 mod params;
 mod replication;

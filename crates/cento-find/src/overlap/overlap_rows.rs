@@ -12,15 +12,15 @@ use serde_json::Value;
 /// probability below 2⁻⁴⁹; and the author of a page can construct 64-bit collisions on a laptop.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, packed(4))]
-pub(super) struct HashPage {
+pub(crate) struct HashPage {
     high: u64,
     low: u64,
-    pub(super) page: u32,
+    pub(crate) page: u32,
 }
 
 impl HashPage {
     #[inline(always)]
-    pub(super) fn new(hash: [u8; 16], page: u32) -> HashPage {
+    pub(crate) fn new(hash: [u8; 16], page: u32) -> HashPage {
         let hash = u128::from_be_bytes(hash);
         HashPage {
             high: (hash >> 64) as u64,
@@ -31,7 +31,7 @@ impl HashPage {
 
     /// Returns a row with a 64-bit hash, for inputs that have no longer ones.
     #[inline(always)]
-    pub(super) fn short(hash: u64, page: u32) -> HashPage {
+    pub(crate) fn short(hash: u64, page: u32) -> HashPage {
         HashPage {
             high: hash,
             low: 0,
@@ -191,10 +191,10 @@ impl Row for CommonChunk {
 }
 
 /// Reserves memory of the budget for strips. Parameters: `{"bytes": n}`.
-pub(super) struct Reserve;
+pub(crate) struct Reserve;
 
 impl Reserve {
-    pub(super) const KIND: &str = "reserve";
+    pub(crate) const KIND: &str = "reserve";
 }
 
 impl State for Reserve {

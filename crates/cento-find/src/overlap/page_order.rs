@@ -7,19 +7,19 @@ use crate::precedence::Precedence;
 /// The rank of each kept page, and the page of each rank. If the pages are in the order of their
 /// dates already, ranks are page numbers, and no memory is used.
 #[derive(Debug, Default)]
-pub(super) struct PageOrder {
+pub(crate) struct PageOrder {
     ranks: Vec<u32>,
     pages: Vec<u32>,
 }
 
 impl PageOrder {
     /// The most bytes of memory per page.
-    pub(super) const BYTES_PER_PAGE: u64 = 8;
+    pub(crate) const BYTES_PER_PAGE: u64 = 8;
     /// The bytes of memory per page while the order is computed.
-    pub(super) const BYTES_TO_SORT: u64 = (size_of::<Precedence>() + size_of::<u32>()) as u64;
+    pub(crate) const BYTES_TO_SORT: u64 = (size_of::<Precedence>() + size_of::<u32>()) as u64;
 
     /// Fails if the order of all kept pages cannot be computed in this much memory.
-    pub(super) fn check_memory(source: &CorpusPages, memory: u64) -> Result<()> {
+    pub(crate) fn check_memory(source: &CorpusPages, memory: u64) -> Result<()> {
         let needed = u64::from(source.kept()) * Self::BYTES_TO_SORT;
         if needed <= memory {
             return Ok(());
@@ -36,7 +36,7 @@ impl PageOrder {
     }
 
     /// Returns the order of the kept pages of a corpus.
-    pub(super) fn of(source: &CorpusPages) -> Result<PageOrder> {
+    pub(crate) fn of(source: &CorpusPages) -> Result<PageOrder> {
         let mut order: Vec<Precedence> = Vec::with_capacity(source.kept() as usize);
         for task in 0..source.page_tasks().len() {
             source.for_each_page::<Error>(task, |facts| {
@@ -62,12 +62,12 @@ impl PageOrder {
     }
 
     /// Returns the rank of a page.
-    pub(super) fn rank(&self, page: u32) -> u32 {
+    pub(crate) fn rank(&self, page: u32) -> u32 {
         self.ranks.get(page as usize).copied().unwrap_or(page)
     }
 
     /// Returns the page of a rank.
-    pub(super) fn page(&self, rank: u32) -> u32 {
+    pub(crate) fn page(&self, rank: u32) -> u32 {
         self.pages.get(rank as usize).copied().unwrap_or(rank)
     }
 }
