@@ -173,7 +173,11 @@ fn main() {
                     println!("   truth {case:?}");
                 }
                 for (case, passage) in detected.iter().zip(&passages) {
-                    println!("   found {case:?} {:.3}", passage.identical);
+                    println!(
+                        "   found {case:?} {} {:.3}",
+                        passage.kind.as_str(),
+                        passage.identical
+                    );
                 }
             }
             truth.push(real);

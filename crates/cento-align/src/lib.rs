@@ -159,7 +159,10 @@ impl Aligner {
                 .iter()
                 .any(|other: &Found| overlaps(&found.a, &other.a))
         });
-        let edited = resolve_overlaps(edited, scattered, settings.gap);
+        let mut edited = resolve_overlaps(edited, scattered, settings.gap);
+        if settings.scattered && verbatim.is_empty() {
+            edited = scattered::join(a, b, &mut self.vocabulary, edited);
+        }
         passage::finish(a, b, &verbatim, &edited, settings.minimum_chars)
     }
 }

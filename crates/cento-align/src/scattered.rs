@@ -26,7 +26,7 @@ const SIMILAR: f32 = 0.3;
 const RATIO: Range<usize> = 3..20;
 /// The share of the summary's weight that the source must have: where an edited passage was found
 /// in the summary, and where none was.
-const COVERED: f32 = 0.5;
+const COVERED: f32 = 0.61;
 const COVERED_ALONE: f32 = 0.65;
 /// If a compact edited passage explains this share of what the whole source explains, then it is
 /// the source.
@@ -93,6 +93,47 @@ fn summary(
         b: source,
         scattered: true,
     })
+}
+
+/// The most sentences between two passages that are part of one summary.
+const BETWEEN: usize = 2;
+/// The most words of a summary that is joined from passages: longer passages are copied one by one.
+const LONGEST_JOINED: usize = 150;
+/// The share of its weight that the source must have.
+const JOINED_COVERED: f32 = 0.7;
+
+/// Joins edited passages that follow each other in the first document and are far apart in the
+/// second: the sentences of a summary that took whole sentences from its source. `found` is in the
+/// order of the first document.
+pub(crate) fn join(
+    a: &Document<'_>,
+    b: &Document<'_>,
+    vocabulary: &mut Vocabulary,
+    found: Vec<Found>,
+) -> Vec<Found> {
+    let mut joined: Vec<Found> = Vec::with_capacity(found.len());
+    for found in found {
+        let whole = joined.last().map(|last| Found {
+            a: last.a.start..found.a.end,
+            b: last.b.start.min(found.b.start)..last.b.end.max(found.b.end),
+            scattered: true,
+        });
+        let mut is_summary = |whole: &Found| {
+            let (length, source) = (a.words_of(&whole.a).len(), b.words_of(&whole.b).len());
+            if length > LONGEST_JOINED
+                || !(RATIO.start * length..=RATIO.end * length).contains(&source)
+            {
+                return false;
+            }
+            let (has, all) = covered(a, b, vocabulary, &whole.a, &whole.b);
+            has >= all * JOINED_COVERED
+        };
+        match (joined.last_mut(), whole.filter(&mut is_summary)) {
+            (Some(last), Some(whole)) if found.a.start - last.a.end <= BETWEEN => *last = whole,
+            _ => joined.push(found),
+        }
+    }
+    joined
 }
 
 /// The weight of the words of some sentences that others have, and of all their words.

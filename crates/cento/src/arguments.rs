@@ -15,6 +15,7 @@ use crate::index::IndexArguments;
 use crate::info::InfoArguments;
 use crate::labels::LabelsArguments;
 use crate::overlap::OverlapArguments;
+use crate::passages::PassagesArguments;
 use crate::phrases::PhrasesArguments;
 use crate::quilts::QuiltsArguments;
 use crate::report::ReportArguments;
@@ -44,6 +45,7 @@ pub(crate) enum Verb {
     Cat(CatArguments),
     Copies(Box<CopiesArguments>),
     Overlap(Box<OverlapArguments>),
+    Passages(Box<PassagesArguments>),
     Quilts(Box<QuiltsArguments>),
     Phrases(Box<PhrasesArguments>),
     Discover(Box<DiscoverArguments>),

@@ -27,6 +27,10 @@ mod option_pairs;
 mod originals;
 mod output;
 mod overlap;
+mod pair_list;
+mod passage_files;
+mod passage_view;
+mod passages;
 mod phrases;
 mod quilts;
 mod reading;
@@ -69,6 +73,7 @@ fn run(verb: Verb) -> Result<ExitCode, CommandError> {
         Verb::Cat(arguments) => cat::run(&arguments),
         Verb::Copies(arguments) => copies::run(&arguments),
         Verb::Overlap(arguments) => overlap::run(&arguments),
+        Verb::Passages(arguments) => passages::run(&arguments),
         Verb::Quilts(arguments) => quilts::run(&arguments),
         Verb::Phrases(arguments) => phrases::run(&arguments),
         Verb::Discover(arguments) => discover::run(&arguments),

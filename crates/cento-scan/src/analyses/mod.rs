@@ -6,6 +6,7 @@ pub mod detect;
 pub mod discover;
 mod excerpt;
 pub mod overlap;
+pub mod passages;
 pub mod phrases;
 pub mod quilts;
 pub mod replication;
@@ -17,11 +18,12 @@ use crate::analysis::Analysis;
 /// is registered.
 ///
 /// Duplicates come first: other analyses exclude them and reuse these results.
-static ALL: [&dyn Analysis; 9] = [
+static ALL: [&dyn Analysis; 10] = [
     &copies::Copies,
     &replication::Replication,
     &overlap::Servers,
     &overlap::Pages,
+    &passages::Passages,
     &quilts::Quilts,
     &sweep::Sweeps,
     &phrases::Phrases,
