@@ -130,6 +130,24 @@ fn a_summary_is_a_scattered_passage() {
 }
 
 #[test]
+fn whole_sentences_from_far_apart_are_one_scattered_passage() {
+    let source = prose(13, 40);
+    let summary = [2, 20, 37].map(|at: usize| source[at].clone());
+    let a = format!(
+        "{} {} {}",
+        prose(14, 10).join(" "),
+        summary.join(" "),
+        prose(15, 10).join(" ")
+    );
+    let b = source.join(" ");
+    let passages = align(&a, &b);
+    let passage = one(&passages);
+    assert_eq!(passage.kind, Kind::Scattered);
+    assert_eq!(&a[passage.a.clone()], summary.join(" "));
+    assert!(b[passage.b.clone()].contains(&source[10]));
+}
+
+#[test]
 fn unrelated_texts_share_nothing() {
     for seed in 0..20 {
         let (a, b) = (prose(seed, 60).join(" "), prose(seed + 100, 60).join(" "));

@@ -7,7 +7,9 @@ use crate::escape::{escape, link};
 use crate::format::{number, shortened};
 use crate::report::{Chapter, Report};
 use crate::section::{
-    ComparedPiece, Comparison,Excerpt, ExcerptPiece, ExcerptSource, ReportCell, ReportTable, Suggestion};
+    ComparedPiece, Comparison, Excerpt, ExcerptPiece, ExcerptSource, ReportCell, ReportTable,
+    Suggestion,
+};
 use crate::style::STYLE;
 
 /// Characters of an address that are shown.
@@ -317,10 +319,9 @@ fn comparison(out: &mut String, comparison: &Comparison, root: &str) {
         for piece in &side.pieces {
             match piece {
                 ComparedPiece::Same(words) => out.push_str(&escape(words)),
-                ComparedPiece::Differing(words) => out.push_str(&format!(
-                    "<mark class=\"{class}\">{}</mark>",
-                    escape(words)
-                )),
+                ComparedPiece::Differing(words) => {
+                    out.push_str(&format!("<mark class=\"{class}\">{}</mark>", escape(words)))
+                }
                 ComparedPiece::Gap(letters) => out.push_str(&format!(
                     "<span class=\"gap\"> [… {} characters …] </span>",
                     number(*letters)

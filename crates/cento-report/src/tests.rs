@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use crate::{
-    ComparedPiece, ComparedSide, Comparison,
-    Chapter, Drawing, Excerpt, ExcerptPiece, ExcerptSource, Headline, Quote, Report, ReportCell,
-    ReportTable, Section, SkippedAnalysis, Suggestion,
+    Chapter, ComparedPiece, ComparedSide, Comparison, Drawing, Excerpt, ExcerptPiece,
+    ExcerptSource, Headline, Quote, Report, ReportCell, ReportTable, Section, SkippedAnalysis,
+    Suggestion,
 };
 
 /// Returns a report in which every text is `text`.

@@ -39,7 +39,9 @@ pub(crate) fn read(path: &Path) -> Result<PairList, CommandError> {
                 let batch = batch?;
                 for row in 0..batch.num_rows() {
                     let values = row_values(&batch, row);
-                    add(&values.map(|(name, value)| (name.to_owned(), value)).collect())?;
+                    add(&values
+                        .map(|(name, value)| (name.to_owned(), value))
+                        .collect())?;
                 }
             }
         }
@@ -121,7 +123,8 @@ mod tests {
 
     #[test]
     fn csv_with_quotes_and_line_breaks_is_read() {
-        let text = "page,of\r\n\"http://a/?x=\"\"1\"\",2\",http://b/\r\n\r\nhttp://c/,\"two\nlines\"";
+        let text =
+            "page,of\r\n\"http://a/?x=\"\"1\"\",2\",http://b/\r\n\r\nhttp://c/,\"two\nlines\"";
         assert_eq!(
             csv_records(text),
             [
@@ -136,7 +139,8 @@ mod tests {
     fn pairs_are_read_by_the_columns_of_any_table() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pairs.jsonl");
-        let lines = "{\"page\": \"x\", \"of\": \"y\"}\n{\"a\": \"p\", \"b\": \"q\", \"page\": \"r\"}\n";
+        let lines =
+            "{\"page\": \"x\", \"of\": \"y\"}\n{\"a\": \"p\", \"b\": \"q\", \"page\": \"r\"}\n";
         std::fs::write(&path, lines).unwrap();
         let (_, pairs) = read(&path).unwrap();
         let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());

@@ -35,8 +35,19 @@ pub(crate) struct ShownPassage {
 
 /// The columns of JSON and CSV, in order.
 const COLUMNS: [&str; 13] = [
-    "a", "b", "a_begin", "a_end", "b_begin", "b_end", "a_begin_char", "a_end_char", "b_begin_char",
-    "b_end_char", "words", "identical", "kind",
+    "a",
+    "b",
+    "a_begin",
+    "a_end",
+    "b_begin",
+    "b_end",
+    "a_begin_char",
+    "a_end_char",
+    "b_begin_char",
+    "b_end_char",
+    "words",
+    "identical",
+    "kind",
 ];
 
 impl ShownPassage {
@@ -90,8 +101,24 @@ impl ShownPassage {
             percent(self.identical)
         );
         let sides = [
-            ("a", "b", &self.a, &self.texts[0], only_a, &self.chars[..2], &self.dates[0]),
-            ("b", "a", &self.b, &self.texts[1], only_b, &self.chars[2..], &self.dates[1]),
+            (
+                "a",
+                "b",
+                &self.a,
+                &self.texts[0],
+                only_a,
+                &self.chars[..2],
+                &self.dates[0],
+            ),
+            (
+                "b",
+                "a",
+                &self.b,
+                &self.texts[1],
+                only_b,
+                &self.chars[2..],
+                &self.dates[1],
+            ),
         ];
         for (side, other, address, words, differing, chars, date) in sides {
             let mut quote = String::new();
@@ -146,11 +173,24 @@ impl ShownPassage {
             lines.extend(wrap(&pieces, width, look.colour.then_some(colour)));
             lines
         };
-        let left = column(heading(&self.a, &self.chars[..2]), &self.texts[0], &only_a, RED);
-        let right = column(heading(&self.b, &self.chars[2..]), &self.texts[1], &only_b, GREEN);
+        let left = column(
+            heading(&self.a, &self.chars[..2]),
+            &self.texts[0],
+            &only_a,
+            RED,
+        );
+        let right = column(
+            heading(&self.b, &self.chars[2..]),
+            &self.texts[1],
+            &only_b,
+            GREEN,
+        );
         let empty = Styled::plain(String::new());
         for at in 0..left.len().max(right.len()) {
-            let (left, right) = (left.get(at).unwrap_or(&empty), right.get(at).unwrap_or(&empty));
+            let (left, right) = (
+                left.get(at).unwrap_or(&empty),
+                right.get(at).unwrap_or(&empty),
+            );
             let padding = " ".repeat(width.saturating_sub(left.width));
             let line = format!("   {}{padding} │ {}", left.text, right.text);
             text.push_str(line.trim_end());
@@ -317,7 +357,14 @@ mod tests {
         let same = |text: &str| ComparedPiece::Same(text.to_owned());
         let other = |text: &str| ComparedPiece::Differing(text.to_owned());
         assert_eq!(
-            lines(&[same("the "), other("old stone"), same(", bridge\nis closed")], 12),
+            lines(
+                &[
+                    same("the "),
+                    other("old stone"),
+                    same(", bridge\nis closed")
+                ],
+                12
+            ),
             ["the [old", "stone],", "bridge is", "closed"]
         );
         let wide = lines(&[same(&"汉".repeat(30))], 20);

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cento_align::{Aligner, Document, Fold};
+use cento_figure::csv_cell;
 use cento_find::passages::{
-    CLUSTERS_TABLE, ClusterRow, ClustersSummary, FoldChoice, PASSAGES_TABLE, PairChoice, PassageRow,
-    PassagesParams, PassagesSummary, clusters, run as find_passages,
+    CLUSTERS_TABLE, ClusterRow, ClustersSummary, FoldChoice, PASSAGES_TABLE, PairChoice,
+    PassageRow, PassagesParams, PassagesSummary, clusters, run as find_passages, strip,
 };
 use cento_find::{CorpusPages, Findings};
 use cento_report::format::{counted, percent};
@@ -15,14 +16,14 @@ use cento_scan::Analysis;
 use cento_scan::analyses::passages::{Passages, direction, passage_texts, spread};
 use cento_scan::select::first;
 use clap::{Args, ValueEnum};
-use serde_json::json;
 
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
 use crate::command_line::{refuse, refuse_all};
 use crate::corpora::{is_corpus, open_corpora};
 use crate::figures::FigureArguments;
-use crate::output::{Lines, clean, number, print, shortened, table};
+use crate::files::write_file;
+use crate::output::{Lines, clean, number, print, say, shortened, table};
 use crate::passage_files::ComparedFile;
 use crate::passage_view::{Look, ShownPassage, TEI_END, csv_heading, tei_begin};
 
@@ -61,6 +62,7 @@ Examples:
   cento passages crawl.cento --of https://example.org/article
   cento overlap crawl.cento --out pairs.csv && cento passages crawl.cento --pairs pairs.csv
   cento passages crawl.cento --clusters --figures figures/
+  cento passages pages.cento --strip -o pages-stripped/
   cento passages crawl.cento --format tei > passages.xml")]
 pub(crate) struct PassagesArguments {
     /// Two text or HTML files, or a corpus
@@ -90,6 +92,25 @@ pub(crate) struct PassagesArguments {
     /// over time and sites
     #[arg(long, conflicts_with = "format")]
     pub(crate) clusters: bool,
+    /// Write the inputs without the passages that an earlier page has to the folder of --output, with
+    /// a table cuts.csv of what was cut and why. JSON Lines and text files keep their format, HTML
+    /// files become plain paragraphs, WARC records become conversion records of plain text; Parquet
+    /// and ARC are refused
+    #[arg(long, requires = "output", conflicts_with_all = ["clusters", "of", "pairs"], help_heading = "Output")]
+    pub(crate) strip: bool,
+    /// Folder for --strip. It must not contain inputs or be inside an input folder; existing files
+    /// are not replaced
+    #[arg(
+        short,
+        long,
+        value_name = "FOLDER",
+        requires = "strip",
+        help_heading = "Output"
+    )]
+    pub(crate) output: Option<PathBuf>,
+    /// With --strip: replace existing files
+    #[arg(long, requires = "strip", help_heading = "Output")]
+    pub(crate) overwrite: bool,
     /// Number of passages to show
     #[arg(
         long,
@@ -100,7 +121,12 @@ pub(crate) struct PassagesArguments {
     )]
     pub(crate) top: usize,
     /// Print all passages in this format: json, csv, or tei (TEI P5, for scholarly editions)
-    #[arg(long, value_name = "FORMAT", conflicts_with = "json", help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        conflicts_with = "json",
+        help_heading = "Output"
+    )]
     pub(crate) format: Option<PassageFormat>,
     /// Write figures of the passages, or with --clusters of their spread over time, as SVG and CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
@@ -186,7 +212,19 @@ pub(crate) fn run(arguments: &PassagesArguments) -> Result<ExitCode, CommandErro
 
 fn of_files(arguments: &PassagesArguments, a: &str, b: &str) -> Result<ExitCode, CommandError> {
     let because = "two files are compared without a corpus";
-    refuse(&["all", "of", "pairs", "max_pages", "clusters", "figures", "out"], because)?;
+    refuse(
+        &[
+            "all",
+            "of",
+            "pairs",
+            "max_pages",
+            "clusters",
+            "strip",
+            "figures",
+            "out",
+        ],
+        because,
+    )?;
     refuse(&["explain", "findings", "again", "partial"], because)?;
     refuse_all::<crate::machine::ResourceArguments>("two files are compared on one thread")?;
     let (a, b) = (ComparedFile::read(a)?, ComparedFile::read(b)?);
@@ -202,7 +240,12 @@ fn of_files(arguments: &PassagesArguments, a: &str, b: &str) -> Result<ExitCode,
         .map(|passage| ShownPassage {
             a: a.name.clone(),
             b: b.name.clone(),
-            bytes: [passage.a.start, passage.a.end, passage.b.start, passage.b.end],
+            bytes: [
+                passage.a.start,
+                passage.a.end,
+                passage.b.start,
+                passage.b.end,
+            ],
             chars: [
                 passage.a_chars.start,
                 passage.a_chars.end,
@@ -308,7 +351,13 @@ fn of_corpus(arguments: &PassagesArguments, corpus: &Path) -> Result<ExitCode, C
         }
         return Ok(ExitCode::SUCCESS);
     }
-    if arguments.analysis.export(&findings.table(PASSAGES_TABLE.as_str()))? {
+    if let (true, Some(output)) = (arguments.strip, &arguments.output) {
+        write_stripped(arguments, &source, &findings, output)?;
+    }
+    if arguments
+        .analysis
+        .export(&findings.table(PASSAGES_TABLE.as_str()))?
+    {
         return Ok(ExitCode::SUCCESS);
     }
     match arguments.format {
@@ -322,6 +371,58 @@ fn of_corpus(arguments: &PassagesArguments, corpus: &Path) -> Result<ExitCode, C
         None => print(&corpus_text(arguments, corpus, &source, &findings)?)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the inputs without reused passages, with a table of what was cut.
+fn write_stripped(
+    arguments: &PassagesArguments,
+    source: &CorpusPages,
+    findings: &Findings,
+    output: &Path,
+) -> Result<(), CommandError> {
+    let Some(corpus) = source.corpora().first() else {
+        return Ok(());
+    };
+    let heading = "page_id,page,begin,end,kept_id,kept,kind,words,identical,earlier\r\n";
+    let (mut cuts, mut rows) = (0u64, heading.to_owned());
+    let (mut files, mut replaced) = (0, 0);
+    strip(
+        corpus,
+        findings,
+        output,
+        arguments.overwrite,
+        |row| {
+            cuts += 1;
+            rows.push_str(&format!(
+                "{},{},{},{},{},{},{},{},{},{}\r\n",
+                row.a_id,
+                csv_cell(&row.a),
+                row.a_begin,
+                row.a_end,
+                row.b_id,
+                csv_cell(&row.b),
+                row.kind,
+                row.words,
+                row.identical,
+                row.earlier
+            ));
+            Ok(())
+        },
+        |filtered| {
+            files += 1;
+            replaced += filtered.rewritten.replaced;
+            Ok(())
+        },
+    )?;
+    write_file(&output.join("cuts.csv"), rows.as_bytes())?;
+    say(&clean(&format!(
+        "{}: {} written, {} cut from {}, see cuts.csv",
+        output.display(),
+        counted(files, "input", "inputs"),
+        counted(cuts, "passage", "passages"),
+        counted(replaced, "page", "pages")
+    )));
+    Ok(())
 }
 
 /// A row of the table with the texts of the passage.
@@ -392,7 +493,11 @@ fn corpus_text(
         ),
     );
     lines.add_with("findings", "", clean(&findings.path.display().to_string()));
-    let mut text = format!("{}\n{}", clean(&corpus.display().to_string()), lines.render());
+    let mut text = format!(
+        "{}\n{}",
+        clean(&corpus.display().to_string()),
+        lines.render()
+    );
     let look = Look::of_output();
     for (at, row) in first(findings.rows(PASSAGES_TABLE)?, arguments.top)?
         .into_iter()
@@ -418,7 +523,11 @@ fn cluster_text(
     let remark = "passages on at least 3 pages";
     lines.add_with("clusters", number(summary.clusters), remark);
     lines.add_with("findings", "", clean(&joined.path.display().to_string()));
-    let mut text = format!("{}\n{}", clean(&corpus.display().to_string()), lines.render());
+    let mut text = format!(
+        "{}\n{}",
+        clean(&corpus.display().to_string()),
+        lines.render()
+    );
     let rows: Vec<ClusterRow> = first(joined.rows(CLUSTERS_TABLE)?, arguments.top)?;
     if !rows.is_empty() {
         let day = |date: &Option<String>| match date {
@@ -441,7 +550,14 @@ fn cluster_text(
             })
             .collect();
         let heading = [
-            "passage", "pages", "sites", "words", "identical", "first", "last", "first page",
+            "passage",
+            "pages",
+            "sites",
+            "words",
+            "identical",
+            "first",
+            "last",
+            "first page",
         ];
         text.push('\n');
         text.push_str(&table(&heading, &cells));
@@ -452,6 +568,8 @@ fn cluster_text(
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

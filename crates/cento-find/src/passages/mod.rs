@@ -21,6 +21,7 @@ mod pairs;
 mod params;
 mod passage_rows;
 mod passage_tables;
+mod strip;
 #[cfg(test)]
 mod tests;
 
@@ -46,6 +47,7 @@ use flow_names::{counter, shuffle, stage, state};
 use pairs::Chosen;
 pub use params::{FoldChoice, PairChoice, PassagesParams};
 pub use passage_tables::{PASSAGES_TABLE, PassageRow};
+pub use strip::strip;
 
 /// The name of the analysis, and of its findings.
 pub const ANALYSIS: &str = "passages";
@@ -190,9 +192,7 @@ fn flow(source: &CorpusPages, params: &PassagesParams, workplace: &Workplace) ->
                     .reads(state::COPIES)
                     .writes(shuffle::BY_FINGERPRINT),
             )
-            .stage(
-                Stage::reduce(stage::PAIR, shuffle::BY_FINGERPRINT).writes(shuffle::BY_PAIR),
-            ),
+            .stage(Stage::reduce(stage::PAIR, shuffle::BY_FINGERPRINT).writes(shuffle::BY_PAIR)),
     };
     flow.stage(
         Stage::reduce(stage::ALIGN, shuffle::BY_PAIR)

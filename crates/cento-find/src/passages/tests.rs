@@ -83,7 +83,11 @@ fn travelling() -> Vec<TestPage> {
     let edited = passage.replace(". w", ". and then w");
     vec![
         page(0, format!("{}{}", prose(100, 9), passage), Some(20)),
-        page(1, format!("{}{}{}", prose(101, 3), passage, prose(102, 5)), Some(5)),
+        page(
+            1,
+            format!("{}{}{}", prose(101, 3), passage, prose(102, 5)),
+            Some(5),
+        ),
         page(2, format!("{}{}", passage, prose(103, 8)), Some(9)),
         page(3, format!("{}{}", prose(104, 4), edited), None),
         page(4, prose(105, 10), Some(1)),
@@ -120,7 +124,10 @@ fn every_pair_that_shares_a_passage_is_found_with_its_direction() {
         let in_a = &a[row.a_begin as usize..row.a_end as usize];
         let in_b = &b[row.b_begin as usize..row.b_end as usize];
         assert_eq!(in_b, prose(7, 6).trim_end());
-        assert_eq!(in_a.chars().count() as u32, row.a_end_char - row.a_begin_char);
+        assert_eq!(
+            in_a.chars().count() as u32,
+            row.a_end_char - row.a_begin_char
+        );
         assert_eq!(row.attributed, Some(false));
         if row.earlier == "b" {
             assert_eq!(in_a, in_b);
@@ -157,7 +164,10 @@ fn the_passages_of_one_page_and_of_listed_pairs_are_found() {
     let pairs = [(url(1), url(0)), (url(4), url(0)), (url(1), url(9))];
     let findings = run(&source, &listed, &pairs, &workplace).unwrap();
     let summary: PassagesSummary = findings.summary().unwrap();
-    assert_eq!((summary.passages, summary.candidates, summary.unknown), (1, 2, 1));
+    assert_eq!(
+        (summary.passages, summary.candidates, summary.unknown),
+        (1, 2, 1)
+    );
     assert_eq!(rows(&findings)[0].a, url(0));
 }
 
@@ -166,7 +176,12 @@ fn results_do_not_depend_on_threads_and_memory() {
     let folder = tempfile::tempdir().unwrap();
     let pages: Vec<TestPage> = (0..60)
         .map(|at| {
-            let text = format!("{}{}{}", prose(500 + at, 40), prose(at % 7, 5), prose(900 + at, 40));
+            let text = format!(
+                "{}{}{}",
+                prose(500 + at, 40),
+                prose(at % 7, 5),
+                prose(900 + at, 40)
+            );
             page(at as usize, text, Some(1 + (at * 13 % 28) as u32))
         })
         .collect();
@@ -200,14 +215,31 @@ fn a_passage_on_many_pages_is_one_cluster() {
     let cluster = &found[0];
     assert_eq!((cluster.pages, cluster.sites, cluster.words), (4, 4, 72));
     assert_eq!(cluster.first, "http://site1.example/page");
-    assert!(cluster.first_date.as_ref().unwrap().starts_with("2001-01-05"));
-    assert!(cluster.last_date.as_ref().unwrap().starts_with("2001-01-20"));
+    assert!(
+        cluster
+            .first_date
+            .as_ref()
+            .unwrap()
+            .starts_with("2001-01-05")
+    );
+    assert!(
+        cluster
+            .last_date
+            .as_ref()
+            .unwrap()
+            .starts_with("2001-01-20")
+    );
     assert!(prose(7, 6).starts_with(&cluster.text));
     let appearances = findings.rows(APPEARANCES_TABLE).unwrap();
     let sites: Vec<String> = appearances.map(|row| row.unwrap().site.unwrap()).collect();
     assert_eq!(
         sites,
-        ["site1.example", "site2.example", "site0.example", "site3.example"]
+        [
+            "site1.example",
+            "site2.example",
+            "site0.example",
+            "site3.example"
+        ]
     );
 }
 
@@ -216,10 +248,20 @@ fn a_passage_with_a_link_to_its_source_is_attributed() {
     let folder = tempfile::tempdir().unwrap();
     let passage = prose(3, 6);
     let html = |name: &str, body: String| {
-        std::fs::write(folder.path().join(name), format!("<html><body>{body}</body></html>")).unwrap();
+        std::fs::write(
+            folder.path().join(name),
+            format!("<html><body>{body}</body></html>"),
+        )
+        .unwrap();
     };
     html("a.html", format!("<p>{passage}</p>"));
-    html("b.html", format!("<p>{}</p><p>{passage}</p><a href='a.html'>source</a>", prose(50, 4)));
+    html(
+        "b.html",
+        format!(
+            "<p>{}</p><p>{passage}</p><a href='a.html'>source</a>",
+            prose(50, 4)
+        ),
+    );
     let settings = cento_read::Settings {
         base_url: Some("http://www.example.org/".into()),
         ..cento_read::Settings::default()
@@ -227,7 +269,11 @@ fn a_passage_with_a_link_to_its_source_is_attributed() {
     let inputs = [folder.path().display().to_string()];
     let resolved = cento_read::resolve(&inputs, &settings).unwrap();
     let path = folder.path().join("pages.cento");
-    Build::new(resolved.inputs, &path).settings(settings).threads(1).run().unwrap();
+    Build::new(resolved.inputs, &path)
+        .settings(settings)
+        .threads(1)
+        .run()
+        .unwrap();
     let source = Arc::new(CorpusPages::open(&[&path]).unwrap());
     let workplace = workplace(folder.path(), 1, 128 << 20);
     let rows = rows(&run(&source, &PassagesParams::default(), &[], &workplace).unwrap());

@@ -105,7 +105,9 @@ impl Analysis for Passages {
         ));
         section.tables.push(table(&strongest, summary.passages));
         for row in distinct_pairs(&strongest).take(COMPARISONS) {
-            section.comparisons.push(comparison(input.source, row, params.fold)?);
+            section
+                .comparisons
+                .push(comparison(input.source, row, params.fold)?);
         }
         let command = self.command(input.corpus, &input.findings.record.parameters);
         section.suggestions.push(Suggestion {
@@ -124,7 +126,8 @@ impl Analysis for Passages {
 /// The first passage of each pair of pages.
 fn distinct_pairs(rows: &[PassageRow]) -> impl Iterator<Item = &PassageRow> {
     let mut seen = std::collections::BTreeSet::new();
-    rows.iter().filter(move |row| seen.insert((row.a_id, row.b_id)))
+    rows.iter()
+        .filter(move |row| seen.insert((row.a_id, row.b_id)))
 }
 
 fn sentences(
@@ -209,7 +212,15 @@ pub fn direction(row: &PassageRow) -> String {
 fn table(rows: &[PassageRow], all: u64) -> ReportTable {
     ReportTable {
         title: "strongest passages: A, the later page".to_owned(),
-        columns: columns(["A", "B", "words", "identical", "kind", "earlier", "A links to B"]),
+        columns: columns([
+            "A",
+            "B",
+            "words",
+            "identical",
+            "kind",
+            "earlier",
+            "A links to B",
+        ]),
         more: all.saturating_sub(rows.len() as u64),
         rows: rows
             .iter()
@@ -317,15 +328,20 @@ fn lengths(findings: &Findings) -> Result<Figure> {
     let mut counts = [[0u64; BARS.len()]; 3];
     for row in findings.rows(PASSAGES_TABLE)? {
         let row = row?;
-        let bar = BARS.partition_point(|&from| from <= row.words).saturating_sub(1);
+        let bar = BARS
+            .partition_point(|&from| from <= row.words)
+            .saturating_sub(1);
         if let Some(kind) = kinds.iter().position(|kind| *kind == row.kind) {
             counts[kind][bar] += 1;
         }
     }
-    let names = BARS.iter().enumerate().map(|(at, from)| match BARS.get(at + 1) {
-        Some(next) => format!("{from}–{}", next - 1),
-        None => format!("{from} or more"),
-    });
+    let names = BARS
+        .iter()
+        .enumerate()
+        .map(|(at, from)| match BARS.get(at + 1) {
+            Some(next) => format!("{from}–{}", next - 1),
+            None => format!("{from} or more"),
+        });
     let mut figure = Figure::new(
         "How long are shared passages?",
         Axis::of_categories("Words of the passage", names),
@@ -337,7 +353,9 @@ fn lengths(findings: &Findings) -> Result<Figure> {
     );
     for (kind, counts) in kinds.iter().zip(counts) {
         let points = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        let points: Vec<(f64, f64)> = points.map(|(at, &count)| (at as f64, count as f64)).collect();
+        let points: Vec<(f64, f64)> = points
+            .map(|(at, &count)| (at as f64, count as f64))
+            .collect();
         figure = figure.series(Series::new(*kind, Mark::Bars, points));
     }
     Ok(figure)
@@ -354,13 +372,17 @@ pub fn spread(findings: &Findings) -> Result<Drawing> {
         }
         let millis = row.date.as_deref().and_then(cento_text::date::parse);
         if let Some(millis) = millis {
-            days.entry(row.cluster).or_default().push(millis as f64 / DAY);
+            days.entry(row.cluster)
+                .or_default()
+                .push(millis as f64 / DAY);
         }
     }
     let mut figure = Figure::new(
         "How do passages spread over time?",
         Axis::linear("Days after the first appearance").covering(0.0),
-        Axis::linear("Pages with the passage").covering(0.0).format(NumberFormat::Count),
+        Axis::linear("Pages with the passage")
+            .covering(0.0)
+            .format(NumberFormat::Count),
     )
     .caption(
         "Each line is one passage. Dates are those of publication, else of fetching; undated pages \
@@ -372,8 +394,16 @@ pub fn spread(findings: &Findings) -> Result<Drawing> {
         let Some(&begin) = dates.first() else {
             continue;
         };
-        let points = dates.iter().zip(1u32..).map(|(date, pages)| (date - begin, f64::from(pages)));
-        let mut words = cluster.text.split_whitespace().take(6).collect::<Vec<_>>().join(" ");
+        let points = dates
+            .iter()
+            .zip(1u32..)
+            .map(|(date, pages)| (date - begin, f64::from(pages)));
+        let mut words = cluster
+            .text
+            .split_whitespace()
+            .take(6)
+            .collect::<Vec<_>>()
+            .join(" ");
         words.push('…');
         figure = figure.series(Series::new(words, Mark::Steps, points.collect::<Vec<_>>()));
     }
@@ -392,11 +422,21 @@ mod tests {
         let other = |text: &str| ComparedPiece::Differing(text.to_owned());
         assert_eq!(
             compared_pieces(text, &differing, 100),
-            [same("the "), other("old stone"), same(" bridge is "), other("closed")]
+            [
+                same("the "),
+                other("old stone"),
+                same(" bridge is "),
+                other("closed")
+            ]
         );
         assert_eq!(
             compared_pieces(text, &differing, 10),
-            [same("the "), other("old"), same(" st"), ComparedPiece::Gap(20)]
+            [
+                same("the "),
+                other("old"),
+                same(" st"),
+                ComparedPiece::Gap(20)
+            ]
         );
     }
 }

@@ -180,7 +180,14 @@ impl<'a> Scorer<'a> {
     /// The columns of the page, the source, and their ranges: those of `cento passages`, where a is
     /// the later page, or names that say so.
     fn passage_columns(&self) -> Result<[&'static str; 6]> {
-        let mut columns = ["page", "source", "begin", "end", "source_begin", "source_end"];
+        let mut columns = [
+            "page",
+            "source",
+            "begin",
+            "end",
+            "source_begin",
+            "source_end",
+        ];
         for path in &self.finding.tables() {
             for_each_row(path, |row| {
                 if row.whole("a_begin").is_some() {
