@@ -8,6 +8,10 @@ use crate::document::{Document, GRAM};
 /// Places of one run of words that are tried; text that repeats itself has more, and any will do.
 const MOST_PLACES: usize = 8;
 
+/// How many times longer than an edit a stretch may be that was rewritten word by word: its two
+/// sides then have about the same length.
+const REWRITTEN: usize = 3;
+
 /// Words on both sides that are the same but for small edits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct VerbatimPassage {
@@ -47,9 +51,13 @@ pub(crate) fn passages(
     for run in runs(a, b) {
         let joins = group.last().is_none_or(|last| {
             let (after_a, after_b) = (last.a + last.length, last.b + last.length);
-            run.a - after_a <= settings.verbatim_gap
-                && run.b >= after_b
-                && run.b - after_b <= settings.verbatim_gap
+            if run.b < after_b {
+                return false;
+            }
+            let (gap_a, gap_b) = (run.a - after_a, run.b - after_b);
+            let small = settings.verbatim_gap;
+            gap_a <= small && gap_b <= small
+                || gap_a.max(gap_b) <= REWRITTEN * small && gap_a.abs_diff(gap_b) <= small
         });
         if !joins {
             close(&mut group);

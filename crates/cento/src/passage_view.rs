@@ -14,7 +14,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::output::clean;
 
 /// Bytes of each side of a passage that a terminal shows.
-const LONGEST: usize = 4_000;
+const LONGEST: usize = 1_200;
 
 /// A passage with its text on both sides.
 pub(crate) struct ShownPassage {
