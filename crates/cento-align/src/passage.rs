@@ -164,9 +164,21 @@ pub(crate) fn finish(
         (passage.a_chars, passage.b_chars) = (a, b);
     }
     passages.retain(|passage| {
-        passage.a_chars.len() >= minimum_chars && passage.b_chars.len() >= minimum_chars
+        !is_chance(passage)
+            && passage.a_chars.len() >= minimum_chars
+            && passage.b_chars.len() >= minimum_chars
     });
     passages
+}
+
+/// An edited passage of fewer words than this …
+const SHORT: usize = 40;
+/// … is dropped unless it has this share of identical words: a sentence about the same subject uses
+/// the same terms.
+const SHORT_IDENTICAL: f64 = 0.5;
+
+fn is_chance(passage: &Passage) -> bool {
+    passage.kind == Kind::Edited && passage.words < SHORT && passage.identical < SHORT_IDENTICAL
 }
 
 /// Ranges of bytes as ranges of characters, in one pass over the text.

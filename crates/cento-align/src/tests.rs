@@ -158,6 +158,22 @@ fn unrelated_texts_share_nothing() {
 }
 
 #[test]
+fn a_sentence_about_the_same_subject_is_not_a_passage() {
+    let a = "The single premium annuity requires payment of one lump sum amount. It may be a \
+        deferred single premium annuity or an immediate single premium annuity, as agreed.";
+    let b = "A tax deferred annuity can be funded with a single lump sum, known as single premium, \
+        while other options for installments are also available, and are known as flexible ones.";
+    let text = |words: &str, seed| {
+        format!(
+            "{} {words} {}",
+            prose(seed, 8).join(" "),
+            prose(seed + 1, 8).join(" ")
+        )
+    };
+    assert_eq!(align(&text(a, 30), &text(b, 40)), []);
+}
+
+#[test]
 fn characters_are_counted_as_unicode_characters() {
     let shared = prose(20, 5).join(" ");
     let a = format!("Zwölf Füße, ćšž — näher… {shared}");
