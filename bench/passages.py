@@ -67,7 +67,7 @@ def speed(folder):
 def synthetic():
     crawl, corpus = fresh("passages-synth"), fresh("passages-synth.cento")
     run = lambda *arguments: subprocess.run([str(part) for part in [CENTO, *arguments]], check=True, capture_output=True, text=True).stdout
-    run("synth", crawl, "--pages", PAGES)
+    run("synth", "-o", crawl, "--pages", PAGES)
     run("index", crawl / "crawl", "-o", corpus)
     run("passages", corpus, "--out", FOLDER / "passages.parquet")
     print(run("score", corpus / "findings/passages", "--truth", crawl / "truth.jsonl"))

@@ -6,7 +6,7 @@ use support::Sandbox;
 
 use serde_json::Value;
 
-/// A passage of 52 words with letters outside ASCII.
+/// A passage of 54 words with letters outside ASCII.
 const PASSAGE: &str = "The committee decided to close the old bridge over the Öresund until the \
     engineers have finished their report, because two of its pillars are cracked — nobody knows for \
     how long they will carry the weight of the traffic — and the ferry, which was to be sold in \
@@ -66,7 +66,7 @@ fn offsets_in_a_text_file_are_those_of_the_file() {
     }
     assert_eq!(
         (row["kind"].as_str(), row["words"].as_u64()),
-        (Some("verbatim"), Some(52))
+        (Some("verbatim"), Some(54))
     );
 }
 
@@ -93,7 +93,7 @@ fn differing_words_are_marked_without_colour_in_a_pipe() {
     sandbox.write("b.txt", edited);
     let text = sandbox.succeed(&["passages", "a.txt", "b.txt"]);
     assert!(!text.contains('\u{1b}'), "{text}");
-    for word in ["[cracked]", "[broken]", "[twenty]", "[thirty]", "52 words"] {
+    for word in ["[cracked]", "[broken]", "[twenty]", "[thirty]", "54 words"] {
         assert!(text.contains(word), "{word}: {text}");
     }
     let tei = sandbox.succeed(&["passages", "a.txt", "b.txt", "--format", "tei"]);
@@ -253,6 +253,41 @@ fn stripped_inputs_keep_the_first_appearance_only() {
             .run(&["passages", "x.cento", "--strip", "-o", "stripped"])
             .contains("already exists")
     );
+}
+
+#[test]
+fn text_and_html_files_are_stripped() {
+    let sandbox = Sandbox::new();
+    let own = "Some words of introduction that are only here and nowhere else.";
+    sandbox.write("site/a.txt", format!("{PASSAGE} End of it."));
+    sandbox.write("site/b.txt", format!("{own} {PASSAGE}"));
+    sandbox.write(
+        "site/c.html",
+        format!("<html><body><p>1 &lt; 2</p><p>{PASSAGE}</p></body></html>"),
+    );
+    sandbox.succeed(&["index", "site", "-o", "x.cento"]);
+    sandbox.succeed(&["passages", "x.cento", "--strip", "-o", "out"]);
+    let read = |name: &str| std::fs::read_to_string(sandbox.path(name)).unwrap();
+    assert_eq!(read("out/a.txt"), format!("{PASSAGE} End of it."));
+    assert_eq!(read("out/b.txt"), own);
+    assert!(read("out/c.html").ends_with("<p>1 &lt; 2</p>\n"));
+}
+
+#[test]
+fn a_passage_is_attributed_if_the_later_page_links_to_the_earlier() {
+    let sandbox = Sandbox::new();
+    let early = serde_json::json!({
+        "url": "http://one.example/p", "text": PASSAGE, "date": "2019-01-01"
+    });
+    let html = format!("<p>{PASSAGE}</p><p>As <a href='http://one.example/p'>they</a> say.</p>");
+    let late = serde_json::json!({
+        "url": "http://two.example/q", "html": html, "date": "2020-01-01"
+    });
+    sandbox.write("pages.jsonl", format!("{early}\n{late}\n"));
+    sandbox.succeed(&["index", "pages.jsonl", "-o", "x.cento"]);
+    let rows = objects(&sandbox.succeed(&["passages", "x.cento", "--json"]));
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0]["attributed"], true);
 }
 
 #[test]
