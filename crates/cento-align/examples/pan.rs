@@ -5,8 +5,8 @@
 //!   cargo run --release -p cento-align --example pan -- FOLDER [even|odd|all]
 //! ```
 //!
-//! FOLDER has `susp/`, `src/` and a folder of XML files for each kind. Pairs are divided into halves
-//! by a hash of their names: one to tune on, one to report.
+//! FOLDER has `susp/`, `src/` and a folder of XML files for each kind. Pairs are divided into
+//! halves by a hash of their names: one to tune on, one to report.
 
 #![expect(
     clippy::print_stdout,

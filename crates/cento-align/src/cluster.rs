@@ -6,8 +6,8 @@ use crate::passage::Found;
 use crate::seeds::Seed;
 use crate::vocabulary::Vocabulary;
 
-/// Adds the clusters of seeds whose two sides are alike as a whole. A cluster that is not is divided
-/// at smaller gaps.
+/// Adds the clusters of seeds whose two sides are alike as a whole. A cluster that is not is
+/// divided at smaller gaps.
 pub(crate) fn clusters(
     a: &Document<'_>,
     b: &Document<'_>,

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use crate::document::{Fold, TextWord, words_of};
 
-/// Returns the words of each text that the other does not have, as byte ranges in order. A word that
-/// occurs more often in one text than in the other differs there in its last occurrences. These are
-/// the words that [`Passage::identical`](crate::Passage::identical) does not count.
+/// Returns the words of each text that the other does not have, as byte ranges in order. A word
+/// that occurs more often in one text than in the other differs there in its last occurrences.
+/// These are the words that [`Passage::identical`](crate::Passage::identical) does not count.
 ///
 /// ```
 /// use cento_align::{Fold, differing_words};

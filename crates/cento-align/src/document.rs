@@ -22,8 +22,8 @@ pub enum Fold {
     /// By their normal form.
     #[default]
     None,
-    /// As optical character recognition confuses them: letters that look alike are one letter, and a
-    /// word that is hyphenated at the end of a line is one word.
+    /// As optical character recognition confuses them: letters that look alike are one letter, and
+    /// a word that is hyphenated at the end of a line is one word.
     Ocr,
 }
 

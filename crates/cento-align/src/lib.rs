@@ -16,20 +16,21 @@
 //! Copied text is found whether it was left alone, edited, reordered, translated back and forth, or
 //! summarised; the three kinds have different evidence, so each is found by its own step:
 //!
-//! 1. **Verbatim.** Runs of at least [`Settings::verbatim_words`] consecutive words that are equal on
-//!    both sides, joined over small edits. Their ends are exact to the word.
+//! 1. **Verbatim.** Runs of at least [`Settings::verbatim_words`] consecutive words that are equal
+//!    on both sides, joined over small edits. Their ends are exact to the word.
 //! 2. **Edited.** Sentences whose words are alike (cosine of tf-isf vectors and Dice coefficient)
 //!    are seeds. Seeds that are near each other on both sides form a cluster, and a cluster whose
 //!    two sides are alike as a whole is a passage, whatever the order of words and sentences in it.
 //! 3. **Scattered.** Consecutive sentences on one side that take their words from all over a much
 //!    longer stretch of the other: a summary.
 //!
-//! Steps 2 and 3 follow the ideas of Sanchez-Perez, Sidorov and Gelbukh, "A winning approach to text
-//! alignment for text reuse detection at PAN 2014"; the verbatim step, the rule that tells a summary
-//! from an edited passage, and everything that keeps the cost linear are our own.
+//! Steps 2 and 3 follow the ideas of Sanchez-Perez, Sidorov and Gelbukh, "A winning approach to
+//! text alignment for text reuse detection at PAN 2014"; the verbatim step, the rule that tells a
+//! summary from an edited passage, and everything that keeps the cost linear are our own.
 //!
-//! The crate is pure: no I/O, no threads. The cost is near-linear in the length of the two texts for
-//! any input, because frequent stems, repeated runs and the seeds of a sentence are all bounded.
+//! The crate is pure: no I/O, no threads. The cost is near-linear in the length of the two texts
+//! for any input, because frequent stems, repeated runs and the seeds of a sentence are all
+//! bounded.
 //!
 //! # Example
 //!

@@ -44,8 +44,8 @@ pub struct Passage {
     pub b_chars: Range<usize>,
     /// How many words it has in the first text.
     pub words: usize,
-    /// The share of identical words: twice the number of words that both sides have, each counted as
-    /// often as the side that has it less often, over the words of both sides.
+    /// The share of identical words: twice the number of words that both sides have, each counted
+    /// as often as the side that has it less often, over the words of both sides.
     pub identical: f64,
     /// How it was reused.
     pub kind: Kind,

@@ -3,8 +3,8 @@
 /// The word without the endings that English adds to nouns, verbs and adjectives. Words of other
 /// scripts, and short ones, are returned as they are.
 ///
-/// It is cruder than Porter's algorithm and does as well here: two forms have to agree, but the stem
-/// does not have to be a word.
+/// It is cruder than Porter's algorithm and does as well here: two forms have to agree, but the
+/// stem does not have to be a word.
 pub(crate) fn stem(word: &str) -> &str {
     if word.len() < 4 || !word.is_ascii() {
         return word;

@@ -92,10 +92,10 @@ pub(crate) struct PassagesArguments {
     /// over time and sites
     #[arg(long, conflicts_with = "format")]
     pub(crate) clusters: bool,
-    /// Write the inputs without the passages that an earlier page has to the folder of --output, with
-    /// a table cuts.csv of what was cut and why. JSON Lines and text files keep their format, HTML
-    /// files become plain paragraphs, WARC records become conversion records of plain text; Parquet
-    /// and ARC are refused
+    /// Write the inputs without the passages that an earlier page has to the folder of --output,
+    /// with a table cuts.csv of what was cut and why. JSON Lines and text files keep their format,
+    /// HTML files become plain paragraphs, WARC records become conversion records of plain text;
+    /// Parquet and ARC are refused
     #[arg(long, requires = "output", conflicts_with_all = ["clusters", "of", "pairs"], help_heading = "Output")]
     pub(crate) strip: bool,
     /// Folder for --strip. It must not contain inputs or be inside an input folder; existing files

@@ -1,9 +1,9 @@
 //! The passages that pages share: which words, from where, and in which direction.
 //!
-//! Pairs of pages are aligned with [`cento_align`]. They are all pairs that share rare fingerprints,
-//! those of one page, or a list ([`PairChoice`]). Pages with identical text count as one page, the
-//! earliest by date. In a pair, *a* is the later page by [`crate::precedence`] and *b* the earlier
-//! one.
+//! Pairs of pages are aligned with [`cento_align`]. They are all pairs that share rare
+//! fingerprints, those of one page, or a list ([`PairChoice`]). Pages with identical text count as
+//! one page, the earliest by date. In a pair, *a* is the later page by [`crate::precedence`] and
+//! *b* the earlier one.
 //!
 //! ```text
 //!   pages ─ collapse ─▶ copies

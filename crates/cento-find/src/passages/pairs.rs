@@ -6,10 +6,9 @@
 //!                        or  a list ─ list ─▶ by pair
 //! ```
 //!
-//! A fingerprint on p pages makes p²/2 pairs, so those on more than
-//! [`PassagesParams::max_pages`] pages are ignored and counted. They are boilerplate, and a passage
-//! has other fingerprints. If the pairs of one page are wanted, p pages make p pairs, and nothing is
-//! ignored.
+//! A fingerprint on p pages makes p²/2 pairs, so those on more than [`PassagesParams::max_pages`]
+//! pages are ignored and counted. They are boilerplate, and a passage has other fingerprints. If
+//! the pairs of one page are wanted, p pages make p pairs, and nothing is ignored.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Rewrites the inputs of a corpus without reused passages, for training data.
 //!
-//! Of every passage the earlier appearance is kept and the later one is cut. The earliest appearance
-//! of a text is therefore never cut. Pages with the text of another page were not compared and are
-//! not changed: `copies --filter` removes them.
+//! Of every passage the earlier appearance is kept and the later one is cut. The earliest
+//! appearance of a text is therefore never cut. Pages with the text of another page were not
+//! compared and are not changed: `copies --filter` removes them.
 
 use std::collections::HashMap;
 use std::path::Path;
