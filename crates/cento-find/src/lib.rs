@@ -65,6 +65,7 @@ pub mod labelling;
 pub mod names;
 mod numbers;
 pub mod overlap;
+pub mod passages;
 pub mod phrases;
 pub mod precedence;
 pub mod provenance;

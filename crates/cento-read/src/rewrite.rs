@@ -19,9 +19,10 @@ use sha1::{Digest, Sha1};
 use crate::bytes::{ByteOrigin, ByteSource, Filled, Handle, Stream, StreamError, packing_of};
 use crate::decode::sniff;
 use crate::input::Location;
+use crate::json::replace_string;
 use crate::record::RecordBody;
 use crate::table::WholeTable;
-use crate::{Error, Format, Input, Item, Packing, Place, Record, Settings, Start};
+use crate::{Error, Format, Input, Item, Packing, Place, Record, Role, Settings, Start};
 
 /// What to do with a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +34,10 @@ pub enum Fate {
     /// Replace it by a revisit record, because it has the same payload as another page. In formats
     /// other than WARC, remove it.
     Revisit(RevisitOf),
+    /// Replace its text. In JSON Lines, only the value of the field changes; a field of HTML and a
+    /// single HTML file become a page of plain paragraphs; a WARC record becomes a conversion record
+    /// with plain text. ARC files and Parquet tables are refused.
+    Replace(String),
 }
 
 /// The page that a revisit record refers to.
@@ -54,6 +59,8 @@ pub struct Rewritten {
     pub dropped: u64,
     /// The number of records that were replaced by a revisit record.
     pub revisits: u64,
+    /// The number of records whose text was replaced.
+    pub replaced: u64,
     /// The number of damaged records that could not be copied. Where bytes are copied, there are
     /// none.
     pub lost: u64,
@@ -182,15 +189,20 @@ impl Job<'_> {
             let Item::Record(record) = item else {
                 continue;
             };
-            let instead = match fate(ordinal) {
+            let fate = fate(ordinal);
+            let instead = match &fate {
                 Fate::Keep => continue,
                 Fate::Drop => Vec::new(),
-                Fate::Revisit(of) => self.revisit(&record, &of),
+                Fate::Revisit(of) => self.revisit(&record, of),
+                Fate::Replace(text) => self.replacement(&record, text)?,
             };
             if length == 0 {
                 return Ok(None);
             }
-            count(&mut done, &instead);
+            match fate {
+                Fate::Replace(_) => done.replaced += 1,
+                _ => count(&mut done, &instead),
+            }
             holes.push(Hole {
                 begin: offset,
                 end: offset + length,
@@ -285,6 +297,34 @@ impl Job<'_> {
             .windows(4)
             .position(|bytes| bytes == b"\r\n\r\n")
             .map_or(&[][..], |at| response.get(..at + 4).unwrap_or_default());
+        self.warc_record(
+            record,
+            "revisit",
+            &[
+                (
+                    "WARC-Profile",
+                    Some("http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"),
+                ),
+                ("WARC-Refers-To-Target-URI", Some(&of.url)),
+                ("WARC-Refers-To-Date", of.date.as_deref()),
+                (
+                    "WARC-Payload-Digest",
+                    Some(&format!("sha1:{}", of.payload_sha1)),
+                ),
+                ("Content-Type", Some("application/http; msgtype=response")),
+            ],
+            head,
+        )
+    }
+
+    /// Creates a WARC record that takes the place of another.
+    fn warc_record(
+        &self,
+        record: &Record,
+        kind: &str,
+        fields: &[(&str, Option<&str>)],
+        body: &[u8],
+    ) -> Vec<u8> {
         // The record id is derived from the position, so that the output is reproducible.
         let name = Sha1::digest(format!("{}\n{}", self.input.name, record.place.ordinal));
         let hex: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -298,33 +338,58 @@ impl Job<'_> {
             part(20..32)
         );
         let mut header =
-            format!("WARC/1.0\r\nWARC-Type: revisit\r\nWARC-Record-ID: <urn:uuid:{id}>\r\n");
-        let mut field = |name: &str, value: Option<&str>| {
+            format!("WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{id}>\r\n");
+        let length = body.len().to_string();
+        let own = [
+            ("WARC-Target-URI", record.url.as_deref()),
+            ("WARC-Date", record.fetched.as_deref()),
+            ("WARC-IP-Address", record.ip.as_deref()),
+        ];
+        let all = own.iter().chain(fields);
+        for (name, value) in all.chain(&[("Content-Length", Some(length.as_str()))]) {
             if let Some(value) = value {
                 let value: String = value.chars().filter(|c| !c.is_control()).collect();
                 header.push_str(&format!("{name}: {value}\r\n"));
             }
-        };
-        field("WARC-Target-URI", record.url.as_deref());
-        field("WARC-Date", record.fetched.as_deref());
-        field("WARC-IP-Address", record.ip.as_deref());
-        field(
-            "WARC-Profile",
-            Some("http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"),
-        );
-        field("WARC-Refers-To-Target-URI", Some(&of.url));
-        field("WARC-Refers-To-Date", of.date.as_deref());
-        field(
-            "WARC-Payload-Digest",
-            Some(&format!("sha1:{}", of.payload_sha1)),
-        );
-        field("Content-Type", Some("application/http; msgtype=response"));
-        field("Content-Length", Some(&head.len().to_string()));
+        }
         let mut bytes = header.into_bytes();
         bytes.extend_from_slice(b"\r\n");
-        bytes.extend_from_slice(head);
+        bytes.extend_from_slice(body);
         bytes.extend_from_slice(b"\r\n\r\n");
         bytes
+    }
+
+    /// Returns the bytes of a record with another text.
+    fn replacement(&self, record: &Record, text: &str) -> Result<Vec<u8>, Error> {
+        match (&record.body, self.input.format) {
+            (RecordBody::Json { line, .. }, _) => self.replaced_line(line, text),
+            (_, Some(Format::Warc)) => Ok(self.warc_record(
+                record,
+                "conversion",
+                &[("Content-Type", Some("text/plain; charset=utf-8"))],
+                text.as_bytes(),
+            )),
+            _ => Err(self.irreplaceable("the text of a record cannot be replaced in an ARC file")),
+        }
+    }
+
+    /// Returns a line with another text in the field that has the text.
+    fn replaced_line(&self, line: &[u8], text: &str) -> Result<Vec<u8>, Error> {
+        let names = |role| self.settings.fields.names(role);
+        let replaced = replace_string(line, names(Role::Text), text)
+            .or_else(|| replace_string(line, names(Role::Html), &simple_html(text)));
+        let mut replaced = replaced.ok_or_else(|| {
+            self.irreplaceable("a line has no field of its own with text, which could be replaced")
+        })?;
+        replaced.push(b'\n');
+        Ok(replaced)
+    }
+
+    fn irreplaceable(&self, problem: &str) -> Error {
+        Error::NothingToRead {
+            name: self.input.name.clone(),
+            problem: problem.into(),
+        }
     }
 
     /// Copies line by line, because compressed lines cannot be cut.
@@ -339,14 +404,18 @@ impl Job<'_> {
                     place,
                     body: RecordBody::Json { line, .. },
                     ..
-                }) => {
-                    if fate(place.ordinal) == Fate::Keep {
+                }) => match fate(place.ordinal) {
+                    Fate::Keep => {
                         out.write_all(&line).map_err(write)?;
                         out.write_all(b"\n").map_err(write)?;
-                    } else {
-                        done.dropped += 1;
                     }
-                }
+                    Fate::Replace(text) => {
+                        out.write_all(&self.replaced_line(&line, &text)?)
+                            .map_err(write)?;
+                        done.replaced += 1;
+                    }
+                    Fate::Drop | Fate::Revisit(_) => done.dropped += 1,
+                },
                 Item::Record(_) | Item::Skipped(_) => done.lost += 1,
                 Item::Ignored(_) => {}
             }
@@ -376,15 +445,21 @@ impl Job<'_> {
         let mut writer = ArrowWriter::try_new(create(place)?, schema, Some(properties))
             .map_err(|error| bad(error.to_string()))?;
         let (mut row, mut done) = (0u32, Rewritten::default());
+        let mut is_replaced = false;
         let outcome = table.for_each(|batch| {
             let kept: BooleanArray = (0..batch.num_rows())
                 .map(|_| {
-                    let keep = fate(row) == Fate::Keep;
+                    let fate = fate(row);
+                    is_replaced |= matches!(fate, Fate::Replace(_));
+                    let keep = fate == Fate::Keep;
                     row = row.saturating_add(1);
                     done.dropped += u64::from(!keep);
                     Some(keep)
                 })
                 .collect();
+            if is_replaced {
+                return Err("the text of a row cannot be replaced in a Parquet table".to_owned());
+            }
             let rest = filter_record_batch(batch, &kept).map_err(|error| error.to_string())?;
             writer.write(&rest).map_err(|error| error.to_string())
         });
@@ -397,10 +472,27 @@ impl Job<'_> {
 
     /// Copies a single page, or not.
     fn page(&self, place: &Path, fate: &mut dyn FnMut(u32) -> Fate) -> RewriteResult {
-        if fate(0) == Fate::Keep {
+        let fate = fate(0);
+        if fate == Fate::Keep {
             let mut out = create(place)?;
             copy_around(self.path, &[], &mut out).map_err(|error| failed(place, error))?;
             return Ok((written(out, place)?, Rewritten::default()));
+        }
+        if let Fate::Replace(text) = fate {
+            let mut out = create(place)?;
+            let page = match self.input.format {
+                Some(Format::Html) => simple_html(&text),
+                _ => text,
+            };
+            let packed =
+                pack(page.as_bytes(), self.packing).map_err(|error| failed(place, error))?;
+            out.write_all(&packed)
+                .map_err(|error| failed(place, error))?;
+            let done = Rewritten {
+                replaced: 1,
+                ..Rewritten::default()
+            };
+            return Ok((written(out, place)?, done));
         }
         let done = Rewritten {
             dropped: 1,
@@ -408,6 +500,22 @@ impl Job<'_> {
         };
         Ok((None, done))
     }
+}
+
+/// A page of the paragraphs of a text.
+fn simple_html(text: &str) -> String {
+    let escaped = text
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
+    let mut page = String::from("<!DOCTYPE html>\n<meta charset=\"utf-8\">\n");
+    for paragraph in escaped
+        .split("\n\n")
+        .filter(|paragraph| !paragraph.is_empty())
+    {
+        page.push_str(&format!("<p>{}</p>\n", paragraph.replace('\n', "<br>\n")));
+    }
+    page
 }
 
 fn count(done: &mut Rewritten, instead: &[u8]) {

@@ -6,7 +6,10 @@ use cento_figure::STYLE as FIGURE_STYLE;
 use crate::escape::{escape, link};
 use crate::format::{number, shortened};
 use crate::report::{Chapter, Report};
-use crate::section::{Excerpt, ExcerptPiece, ExcerptSource, ReportCell, ReportTable, Suggestion};
+use crate::section::{
+    ComparedPiece, Comparison, Excerpt, ExcerptPiece, ExcerptSource, ReportCell, ReportTable,
+    Suggestion,
+};
 use crate::style::STYLE;
 
 /// Characters of an address that are shown.
@@ -126,6 +129,12 @@ fn write_chapter(out: &mut String, chapter: &Chapter, root: &str) {
         out.push_str("<h3>excerpts, marked by source</h3>\n");
         for excerpt in &chapter.section.excerpts {
             self::excerpt(out, excerpt, root);
+        }
+    }
+    if !chapter.section.comparisons.is_empty() {
+        out.push_str("<h3>passages side by side, differing words marked</h3>\n");
+        for comparison in &chapter.section.comparisons {
+            self::comparison(out, comparison, root);
         }
     }
     suggestions(out, &chapter.section.suggestions);
@@ -294,6 +303,34 @@ fn source(out: &mut String, index: usize, source: &ExcerptSource, root: &str) {
         ));
     }
     out.push_str("</li>\n");
+}
+
+fn comparison(out: &mut String, comparison: &Comparison, root: &str) {
+    out.push_str(&format!(
+        "<article>\n<p class=\"muted\">{}</p>\n<div class=\"sides\">\n",
+        escape(&comparison.about)
+    ));
+    for (index, side) in comparison.sides.iter().enumerate() {
+        let class = colour(index);
+        out.push_str(&format!(
+            "<div><p>{}</p>\n<div class=\"words\" dir=\"auto\">",
+            address(&side.address, root)
+        ));
+        for piece in &side.pieces {
+            match piece {
+                ComparedPiece::Same(words) => out.push_str(&escape(words)),
+                ComparedPiece::Differing(words) => {
+                    out.push_str(&format!("<mark class=\"{class}\">{}</mark>", escape(words)))
+                }
+                ComparedPiece::Gap(letters) => out.push_str(&format!(
+                    "<span class=\"gap\"> [… {} characters …] </span>",
+                    number(*letters)
+                )),
+            }
+        }
+        out.push_str("</div></div>\n");
+    }
+    out.push_str("</div>\n</article>\n");
 }
 
 fn colour(source: usize) -> String {

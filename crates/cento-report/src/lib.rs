@@ -69,7 +69,7 @@ mod tests;
 pub use escape::{escape, link};
 pub use report::{Chapter, Report, SkippedNotice};
 pub use section::{
-    Drawing, Excerpt, ExcerptPiece, ExcerptSource, Headline, Quote, ReportCell, ReportTable,
-    Section, Suggestion,
+    ComparedPiece, ComparedSide, Comparison, Drawing, Excerpt, ExcerptPiece, ExcerptSource,
+    Headline, Quote, ReportCell, ReportTable, Section, Suggestion,
 };
 pub use style::STYLE;

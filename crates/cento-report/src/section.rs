@@ -20,6 +20,8 @@ pub struct Section {
     pub tables: Vec<ReportTable>,
     /// Pages whose passages are marked by source.
     pub excerpts: Vec<Excerpt>,
+    /// Passages of two pages side by side.
+    pub comparisons: Vec<Comparison>,
     /// Commands to run next.
     pub suggestions: Vec<Suggestion>,
 }
@@ -189,4 +191,33 @@ pub struct Quote {
     pub passage: String,
     /// The text after the passage.
     pub after: String,
+}
+
+/// A passage of two pages, to be shown side by side.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// A description: how many words are identical, which page is dated earlier.
+    pub about: String,
+    /// The two sides.
+    pub sides: [ComparedSide; 2],
+}
+
+/// One side of a comparison.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ComparedSide {
+    /// The address of the page.
+    pub address: String,
+    /// Its text, in order.
+    pub pieces: Vec<ComparedPiece>,
+}
+
+/// A piece of the text of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ComparedPiece {
+    /// Text that both sides have.
+    Same(String),
+    /// Words that the other side does not have.
+    Differing(String),
+    /// Omitted text, by its number of characters.
+    Gap(u64),
 }

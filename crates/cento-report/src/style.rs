@@ -43,6 +43,8 @@ white-space:pre-wrap;overflow-wrap:anywhere}
 .next{list-style:none;padding:0}
 .next li{margin:.75rem 0}
 .quilt{display:grid;grid-template-columns:minmax(0,3fr) minmax(0,2fr);gap:1.25rem;margin:.75rem 0 2rem;align-items:start}
+.sides{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);gap:1.25rem;margin:.5rem 0 2rem;align-items:start}
+.sides p{margin:0 0 .4rem;font-size:.875rem;overflow-wrap:anywhere}
 .words{background:var(--soft);border:1px solid var(--line);border-radius:.5rem;padding:.75rem 1rem;font-size:.9rem;\
 white-space:pre-wrap;overflow-wrap:anywhere;overflow:hidden}
 .words .gap{color:var(--muted);font-style:italic}
@@ -60,7 +62,7 @@ mark.s5{text-decoration-style:wavy;text-decoration-thickness:1px}mark.s6{text-de
 mark.s7{text-decoration-style:dotted;text-decoration-thickness:1px}
 footer{margin-top:3rem;padding-top:.5rem;border-top:1px solid var(--line)}footer h2{border:0;margin-top:0}
 .notes{color:var(--muted);font-size:.875rem;max-width:48rem}
-@media (max-width:48rem){.quilt{grid-template-columns:minmax(0,1fr)}}
+@media (max-width:48rem){.quilt,.sides{grid-template-columns:minmax(0,1fr)}}
 @media print{
 :root{color-scheme:light;--ink:#000;--muted:#444;--line:#bbb;--paper:#fff;--soft:#f6f6f6;--link:#000;\
 --s1:#0072b2;--s2:#d55e00;--s3:#009e73;--s4:#b5558c;--s5:#a06b00;--s6:#2b8cbe;--s7:#6e7781;--tint:16%;\

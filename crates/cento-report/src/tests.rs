@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use crate::{
-    Chapter, Drawing, Excerpt, ExcerptPiece, ExcerptSource, Headline, Quote, Report, ReportCell,
-    ReportTable, Section, SkippedNotice, Suggestion,
+    Chapter, ComparedPiece, ComparedSide, Comparison, Drawing, Excerpt, ExcerptPiece,
+    ExcerptSource, Headline, Quote, Report, ReportCell, ReportTable, Section, SkippedNotice,
+    Suggestion,
 };
 
 /// Returns a report in which every text is `text`.
@@ -44,6 +45,17 @@ fn report_of(text: &str) -> Report {
                 }],
             }],
             more: 3,
+        }],
+        comparisons: vec![Comparison {
+            about: text.clone(),
+            sides: [(); 2].map(|()| ComparedSide {
+                address: text.clone(),
+                pieces: vec![
+                    ComparedPiece::Same(text.clone()),
+                    ComparedPiece::Differing(text.clone()),
+                    ComparedPiece::Gap(7),
+                ],
+            }),
         }],
         suggestions: vec![Suggestion {
             command: text.clone(),

@@ -15,6 +15,7 @@ use crate::index::IndexArguments;
 use crate::info::InfoArguments;
 use crate::labels::LabelsArguments;
 use crate::overlap::OverlapArguments;
+use crate::passages::PassagesArguments;
 use crate::phrases::PhrasesArguments;
 use crate::quilts::QuiltsArguments;
 use crate::report::ReportArguments;
@@ -46,6 +47,7 @@ pub(crate) enum Verb {
     Copies(Box<CopiesArguments>),
     Overlap(Box<OverlapArguments>),
     Reuse(Box<ReuseArguments>),
+    Passages(Box<PassagesArguments>),
     Quilts(Box<QuiltsArguments>),
     Phrases(Box<PhrasesArguments>),
     Discover(Box<DiscoverArguments>),

@@ -27,6 +27,10 @@ mod option_pairs;
 mod originals;
 mod output;
 mod overlap;
+mod pair_list;
+mod passage_files;
+mod passage_view;
+mod passages;
 mod phrases;
 mod quilts;
 mod reading;
@@ -72,6 +76,7 @@ fn run(verb: Verb) -> Result<ExitCode, CommandError> {
         Verb::Copies(arguments) => copies::run(&arguments),
         Verb::Overlap(arguments) => overlap::run(&arguments),
         Verb::Reuse(arguments) => reuse::run(&arguments),
+        Verb::Passages(arguments) => passages::run(&arguments),
         Verb::Quilts(arguments) => quilts::run(&arguments),
         Verb::Phrases(arguments) => phrases::run(&arguments),
         Verb::Discover(arguments) => discover::run(&arguments),

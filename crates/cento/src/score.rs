@@ -24,7 +24,8 @@ the suffix _id (page_id, of_id, source_id):
   overlap   pairs      page, of                   pages that share chunks; params: chunk, threshold
   overlap-servers  servers  server, of            hosts or domains that share chunks
   reuse     pairs      page, of                   pages that share text
-  passages  passages   page, source, begin, end, source_begin, source_end      in bytes
+  passages  passages   a, b, a_begin, a_end, b_begin, b_end [, earlier]         in bytes
+            or         page, source, begin, end, source_begin, source_end
   quilts    patches    page, source [, share] [, attributed]                   params: min_share
   phrases   sites      site [, flagged]           hosts, domains or addresses
   discover  labels     page [, text]              an example page of each label

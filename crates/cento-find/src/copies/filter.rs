@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::iter::Peekable;
 use std::path::{Component, Path, PathBuf};
 
-use cento_read::{Fate, Input, RevisitOf, Rewritten, Settings, rewrite};
+use cento_read::{Fate, FieldAssignment, Input, RevisitOf, Rewritten, Role, Settings, rewrite};
 use cento_store::{Corpus, ListedInput};
 
 use super::pairs::{CopyPairRow, PAIRS, kind};
@@ -34,6 +34,22 @@ pub fn filter(
     named: &[String],
     folder: &Path,
     overwrite: bool,
+    each: impl FnMut(&Filtered) -> Result<()>,
+) -> Result<()> {
+    // Pairs are sorted by page id and hence by input, so one input's pages are in memory at a time.
+    let mut removed = RemovedRecords::open(findings)?;
+    let mut fates_of = |ordinal| removed.of_input(ordinal);
+    rewrite_inputs(corpus, named, folder, overwrite, &mut fates_of, each)
+}
+
+/// Writes the named inputs of a corpus, or all if none is named, to `folder`. `fates_of` returns
+/// what happens to the records of an input; it is called with ascending ordinals.
+pub(crate) fn rewrite_inputs(
+    corpus: &Corpus,
+    named: &[String],
+    folder: &Path,
+    overwrite: bool,
+    fates_of: &mut dyn FnMut(u32) -> Result<HashMap<u32, Fate>>,
     mut each: impl FnMut(&Filtered) -> Result<()>,
 ) -> Result<()> {
     let known = corpus.listed_inputs()?;
@@ -42,13 +58,17 @@ pub fn filter(
     if let Some(format) = reading.and_then(|reading| reading.get("format")) {
         settings.format = format.parse().ok();
     }
+    for role in Role::ALL {
+        if let Some(name) = reading.and_then(|reading| reading.get(&format!("field {role}"))) {
+            let name = name.clone();
+            settings.fields.assign(FieldAssignment { role, name });
+        }
+    }
     let chosen = chosen(corpus, &known, named, &settings)?;
     let outputs = outputs(&chosen, folder)?;
     check_outputs(&known, &chosen, &outputs, folder, overwrite)?;
-    // Pairs are sorted by page id and hence by input, so one input's pages are in memory at a time.
-    let mut removed = RemovedRecords::open(findings)?;
     for ((ordinal, input), output) in chosen.iter().zip(outputs) {
-        let mut fates = removed.of_input(*ordinal)?;
+        let mut fates = fates_of(*ordinal)?;
         let rewritten = rewrite(input, &settings, &output, &mut |record| {
             fates.remove(&record).unwrap_or(Fate::Keep)
         })?;

@@ -47,6 +47,7 @@ use cento_flow::{Flow, Registry, Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+pub(crate) use filter::rewrite_inputs;
 pub use filter::{Filtered, filter};
 pub use mirrors::{ALL_PAIRS, MIRRORS, MirrorRow, PREFIXES, PrefixRow};
 pub use pairs::{CLASSES, ClassRow, CopyPairRow, NEAR_PAIRS, NearRow, PAIRS};

@@ -7,12 +7,14 @@
 mod nesting;
 mod pick;
 mod probe;
+mod splice;
 
 use std::sync::Arc;
 
 pub(crate) use nesting::{may_exceed, nesting};
 pub(crate) use pick::{FieldPlan, FieldValue};
 use probe::FieldProbe;
+pub(crate) use splice::replace_string;
 
 use crate::bytes::{Beginning, Filled, Stream, StreamError};
 use crate::reader::{RecordReader, following, from_first};

@@ -6,6 +6,7 @@ pub mod detect;
 pub mod discover;
 mod excerpt;
 pub mod overlap;
+pub mod passages;
 pub mod phrases;
 pub mod quilts;
 pub mod replication;
@@ -18,12 +19,13 @@ use crate::analysis::Analysis;
 /// is registered.
 ///
 /// Duplicates come first: other analyses exclude them and reuse these results.
-static ALL: [&dyn Analysis; 10] = [
+static ALL: [&dyn Analysis; 11] = [
     &copies::Copies,
     &replication::Replication,
     &overlap::Servers,
     &overlap::Pages,
     &reuse::Reuse,
+    &passages::Passages,
     &quilts::Quilts,
     &sweep::Sweeps,
     &phrases::Phrases,

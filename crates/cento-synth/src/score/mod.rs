@@ -13,7 +13,7 @@
 //! | `copies` | `pairs` | `page`, `of`; optionally `resemblance` | `resemblance` |
 //! | `overlap`, `reuse` | `pairs` | `page`, `of` | `chunk`, `threshold` |
 //! | `overlap-servers` | `servers` | `server`, `of`: hosts or domains | |
-//! | `passages` | `passages` | `page`, `source`, `begin`, `end`, `source_begin`, `source_end` | |
+//! | `passages` | `passages` | `a`, `b`, `a_begin`, `a_end`, `b_begin`, `b_end`, or `page`, `source`, `begin`, `end`, `source_begin`, `source_end`; optionally `earlier` | |
 //! | `quilts` | `patches` | `page`, `source`; optionally `share`, `attributed` | `min_share` |
 //! | `phrases` | `sites` | `site`: a host, domain or network address; optionally `flagged` | |
 //! | `discover` | `labels` | `page`: an example; optionally `text` | |
@@ -22,7 +22,9 @@
 //! | `bad-sites` | `sites` | `site`, `flagged` | |
 //! | `aliases` | `aliases` | `alias`, `of`: URLs, or hosts | |
 //!
-//! Offsets are in bytes.
+//! Offsets are in bytes. Passages are scored by bytes; if the corpus is known, also by the planted
+//! passages whose ends were found within five words on both sides (`ends`), and if there is a column
+//! `earlier`, by the direction of each row (`directions`).
 //!
 //! # The columns of a score
 //!

@@ -177,18 +177,42 @@ impl<'a> Scorer<'a> {
         expected
     }
 
+    /// The columns of the page, the source, and their ranges: those of `cento passages`, where a is
+    /// the later page, or names that say so.
+    fn passage_columns(&self) -> Result<[&'static str; 6]> {
+        let mut columns = [
+            "page",
+            "source",
+            "begin",
+            "end",
+            "source_begin",
+            "source_end",
+        ];
+        for path in &self.finding.tables() {
+            for_each_row(path, |row| {
+                if row.whole("a_begin").is_some() {
+                    columns = ["a", "b", "a_begin", "a_end", "b_begin", "b_end"];
+                }
+                Ok(())
+            })?;
+        }
+        Ok(columns)
+    }
+
     fn passages(&mut self) -> Result<Vec<ScoreLine>> {
-        let mut line = self.line("bytes");
+        let (mut line, mut ends) = (self.line("bytes"), self.line("ends"));
+        let mut directions = self.line("directions");
+        let columns = self.passage_columns()?;
+        let [first, second, places_of @ ..] = columns;
+        // Planted passages whose ends were found on both sides.
+        let mut exact: HashSet<(Id, Id, usize)> = HashSet::new();
+        let mut has_texts = false;
         // For each page and source, the ranges found on the page and in the source.
         let mut found: HashMap<(Id, Id), Vec<[u64; 4]>> = HashMap::new();
         let path = &self.finding.path;
-        self.for_each_pair(["page", "source"], |pages, row, page, source| {
+        self.for_each_pair([first, second], |pages, row, page, source| {
             let mut places = [0; 4];
-            for (place, column) in
-                places
-                    .iter_mut()
-                    .zip(["begin", "end", "source_begin", "source_end"])
-            {
+            for (place, column) in places.iter_mut().zip(places_of) {
                 *place = row
                     .whole(column)
                     .ok_or_else(|| bad(path, &format!("a row has no {column}")))?;
@@ -197,27 +221,49 @@ impl<'a> Scorer<'a> {
             if begin >= end || source_begin >= source_end {
                 return Err(bad(path, "a row has a passage that ends before it begins"));
             }
-            let known = &mut pages.known;
-            if known.passages.contains_key(&(page, source)) {
-                found.entry((page, source)).or_default().push(places);
+            let swapped = [source_begin, source_end, begin, end];
+            let known = &pages.known;
+            let (pair, places, sides) = if known.passages.contains_key(&(page, source)) {
+                ((page, source), places, [first, second])
             } else if known.passages.contains_key(&(source, page)) {
-                let swapped = [source_begin, source_end, begin, end];
-                found.entry((source, page)).or_default().push(swapped);
-            } else if known.families.same(page, source) {
-                line.right = line.right.saturating_add(end - begin);
-            } else if known.related(page, source)
-                || known.same_template(page, source)
-                || known.both_from_pools(page, source)
-                || is_boilerplate(
-                    pages.text(row, "page")?.as_deref(),
-                    begin,
-                    end,
-                    &pages.known.boilerplate,
-                )
-            {
-                line.known = line.known.saturating_add(end - begin);
+                ((source, page), swapped, [second, first])
             } else {
-                line.wrong = line.wrong.saturating_add(end - begin);
+                let known = &mut pages.known;
+                if known.families.same(page, source) {
+                    line.right = line.right.saturating_add(end - begin);
+                } else if known.related(page, source)
+                    || known.same_template(page, source)
+                    || known.both_from_pools(page, source)
+                    || is_boilerplate(
+                        pages.text(row, first)?.as_deref(),
+                        begin,
+                        end,
+                        &pages.known.boilerplate,
+                    )
+                {
+                    line.known = line.known.saturating_add(end - begin);
+                } else {
+                    line.wrong = line.wrong.saturating_add(end - begin);
+                }
+                return Ok(());
+            };
+            found.entry(pair).or_default().push(places);
+            match row.text("earlier") {
+                Some("b") => tally(&mut directions, pair == (page, source), false),
+                Some("a") => tally(&mut directions, pair == (source, page), false),
+                _ => {}
+            }
+            let texts = (pages.text(row, sides[0])?, pages.text(row, sides[1])?);
+            if let (Some(text), Some(source_text)) = texts {
+                has_texts = true;
+                let truth = pages.known.passages.get(&pair);
+                for (index, passage) in truth.into_iter().flatten().enumerate() {
+                    if is_near(&text, (places[0], places[1]), passage.at)
+                        && is_near(&source_text, (places[2], places[3]), passage.source_at)
+                    {
+                        exact.insert((pair.0, pair.1, index));
+                    }
+                }
             }
             Ok(())
         })?;
@@ -225,6 +271,7 @@ impl<'a> Scorer<'a> {
             let found = found.get(pair).map(Vec::as_slice).unwrap_or_default();
             let all: Vec<(u64, u64)> = found.iter().map(|place| (place[0], place[1])).collect();
             let mut right = Vec::new();
+            ends.expected += truth.len() as u64;
             for passage in truth {
                 let bytes = passage.at.1.saturating_sub(passage.at.0);
                 line.expected = line.expected.saturating_add(bytes);
@@ -239,7 +286,15 @@ impl<'a> Scorer<'a> {
             line.right = line.right.saturating_add(right);
             line.wrong = line.wrong.saturating_add(length(all).saturating_sub(right));
         }
-        Ok(vec![line])
+        ends.found = exact.len() as u64;
+        ends.right = ends.found;
+        let is_dated = directions.right + directions.wrong > 0;
+        (directions.expected, directions.found) =
+            (directions.right + directions.wrong, directions.right);
+        let mut lines = vec![line];
+        lines.extend(has_texts.then_some(ends));
+        lines.extend(is_dated.then_some(directions));
+        Ok(lines)
     }
 
     fn quilts(&mut self) -> Result<Vec<ScoreLine>> {
@@ -311,6 +366,18 @@ pub(super) fn tally(line: &mut ScoreLine, right: bool, template: bool) {
 fn common(first: (u64, u64), second: (u64, u64)) -> Option<(u64, u64)> {
     let both = (first.0.max(second.0), first.1.min(second.1));
     (both.0 < both.1).then_some(both)
+}
+
+/// The most words between the end of a planted passage and the end that was found.
+const NEAR_WORDS: usize = 5;
+
+/// Whether a range begins and ends within a few words of another.
+fn is_near(text: &str, found: (u64, u64), truth: (u64, u64)) -> bool {
+    let near = |one: u64, other: u64| {
+        let between = text.get(one.min(other) as usize..one.max(other) as usize);
+        between.is_some_and(|between| between.split_whitespace().count() <= NEAR_WORDS)
+    };
+    near(found.0, truth.0) && near(found.1, truth.1)
 }
 
 /// The length of the union of ranges.

@@ -1,0 +1,56 @@
+//! Which words of a passage its other side does not have.
+
+use std::ops::Range;
+
+use crate::document::{Fold, TextWord, words_of};
+
+/// Returns the words of each text that the other does not have, as byte ranges in order. A word
+/// that occurs more often in one text than in the other differs there in its last occurrences.
+/// These are the words that [`Passage::identical`](crate::Passage::identical) does not count.
+///
+/// ```
+/// use cento_align::{Fold, differing_words};
+///
+/// let (a, b) = ("The old bridge is closed.", "The bridge was closed, the bridge!");
+/// let [only_a, only_b] = differing_words(a, b, Fold::None);
+/// assert_eq!(only_a.iter().map(|word| &a[word.clone()]).collect::<Vec<_>>(), ["old", "is"]);
+/// assert_eq!(only_b.iter().map(|word| &b[word.clone()]).collect::<Vec<_>>(), ["was", "the", "bridge"]);
+/// ```
+pub fn differing_words(a: &str, b: &str, fold: Fold) -> [Vec<Range<usize>>; 2] {
+    let (mine, theirs) = (words_of(a, fold), words_of(b, fold));
+    let (order_a, order_b) = (by_form(&mine), by_form(&theirs));
+    let mut differing = [Vec::new(), Vec::new()];
+    let (mut i, mut j) = (0, 0);
+    loop {
+        let one = order_a.get(i).map(|&at| &mine[at]);
+        let other = order_b.get(j).map(|&at| &theirs[at]);
+        let order = match (one, other) {
+            (Some(one), Some(other)) => one.form.cmp(&other.form),
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, Some(_)) => std::cmp::Ordering::Greater,
+            (None, None) => break,
+        };
+        match (order, one, other) {
+            (std::cmp::Ordering::Less, Some(word), _) => differing[0].push(range(word)),
+            (std::cmp::Ordering::Greater, _, Some(word)) => differing[1].push(range(word)),
+            _ => {}
+        }
+        i += usize::from(order.is_le());
+        j += usize::from(order.is_ge());
+    }
+    for side in &mut differing {
+        side.sort_by_key(|range| range.start);
+    }
+    differing
+}
+
+/// The positions of words, by form and then by place.
+fn by_form(words: &[TextWord]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..words.len()).collect();
+    order.sort_by_key(|&at| words[at].form);
+    order
+}
+
+fn range(word: &TextWord) -> Range<usize> {
+    word.begin as usize..word.end as usize
+}

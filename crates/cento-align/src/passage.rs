@@ -1,0 +1,222 @@
+//! What was found, without overlaps, in bytes and characters.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::document::{Document, TextWord};
+use crate::overlaps;
+use crate::verbatim::VerbatimPassage;
+
+/// How a passage was reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Word for word, but for small edits.
+    Verbatim,
+    /// With words replaced, inserted, deleted or reordered.
+    Edited,
+    /// Here in a few sentences, there all over a longer stretch: a summary.
+    Scattered,
+}
+
+impl Kind {
+    /// Its name in tables and JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Verbatim => "verbatim",
+            Kind::Edited => "edited",
+            Kind::Scattered => "scattered",
+        }
+    }
+}
+
+/// Text that two documents share. Ends are exclusive.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Passage {
+    /// Where it is in the first text, in bytes.
+    pub a: Range<usize>,
+    /// Where it is in the second, in bytes.
+    pub b: Range<usize>,
+    /// Where it is in the first text, in Unicode characters.
+    pub a_chars: Range<usize>,
+    /// Where it is in the second, in Unicode characters.
+    pub b_chars: Range<usize>,
+    /// How many words it has in the first text.
+    pub words: usize,
+    /// The share of identical words: twice the number of words that both sides have, each counted
+    /// as often as the side that has it less often, over the words of both sides.
+    pub identical: f64,
+    /// How it was reused.
+    pub kind: Kind,
+}
+
+/// A passage as ranges of sentences.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) a: Range<usize>,
+    pub(crate) b: Range<usize>,
+    pub(crate) scattered: bool,
+}
+
+/// Merges passages that overlap on one side and are near on the other; of those that overlap in the
+/// first document alone, the longest is kept.
+pub(crate) fn resolve_overlaps(edited: Vec<Found>, scattered: Vec<Found>, near: u32) -> Vec<Found> {
+    let mut all = edited;
+    all.extend(scattered);
+    all.sort_by_key(|found| {
+        let size = found.a.len() + found.b.len();
+        (std::cmp::Reverse(size), found.a.start, found.b.start)
+    });
+    // By where they begin in the first document, where they do not overlap.
+    let mut kept: BTreeMap<usize, Found> = BTreeMap::new();
+    for mut found in all {
+        let mut is_hidden = false;
+        while let Some(neighbour) = neighbour(&kept, &found, near as usize) {
+            let other = &kept[&neighbour];
+            if is_near(&other.a, &found.a, &other.b, &found.b, near as usize) {
+                let Some(other) = kept.remove(&neighbour) else {
+                    break;
+                };
+                found = Found {
+                    a: found.a.start.min(other.a.start)..found.a.end.max(other.a.end),
+                    b: found.b.start.min(other.b.start)..found.b.end.max(other.b.end),
+                    scattered: found.scattered || other.scattered,
+                };
+            } else {
+                is_hidden = true;
+                break;
+            }
+        }
+        if !is_hidden {
+            kept.insert(found.a.start, found);
+        }
+    }
+    kept.into_values().collect()
+}
+
+/// A kept passage that overlaps one in the first document, or is to be merged with it.
+fn neighbour(kept: &BTreeMap<usize, Found>, found: &Found, near: usize) -> Option<usize> {
+    let before = kept.range(..found.a.end).next_back();
+    let after = kept.range(found.a.end..).next();
+    let mergeable = |other: &Found| is_near(&other.a, &found.a, &other.b, &found.b, near);
+    let around = before.into_iter().chain(after);
+    around
+        .filter(|(_, other)| overlaps(&other.a, &found.a) || mergeable(other))
+        .map(|(&key, _)| key)
+        .next()
+}
+
+/// Whether two passages are near on both sides, and overlap or touch on at least one.
+fn is_near(
+    a: &Range<usize>,
+    other_a: &Range<usize>,
+    b: &Range<usize>,
+    other_b: &Range<usize>,
+    near: usize,
+) -> bool {
+    let gap = |one: &Range<usize>, other: &Range<usize>| {
+        one.start.max(other.start) as i64 - one.end.min(other.end) as i64
+    };
+    let (gap_a, gap_b) = (gap(a, other_a), gap(b, other_b));
+    let near = near as i64;
+    gap_a <= near && gap_b <= near && (gap_a < 0 || gap_b < 0 || gap_a <= 0 && gap_b <= 0)
+}
+
+/// The passages that are long enough, in the order of the first document.
+pub(crate) fn finish(
+    a: &Document<'_>,
+    b: &Document<'_>,
+    verbatim: &[VerbatimPassage],
+    found: &[Found],
+    minimum_chars: usize,
+) -> Vec<Passage> {
+    let exact = verbatim
+        .iter()
+        .map(|passage| (passage.a.clone(), passage.b.clone(), Kind::Verbatim));
+    let others = found.iter().map(|found| {
+        let kind = match found.scattered {
+            true => Kind::Scattered,
+            false => Kind::Edited,
+        };
+        (a.words_of(&found.a), b.words_of(&found.b), kind)
+    });
+    let mut all: Vec<_> = exact.chain(others).collect();
+    all.sort_by_key(|(a, b, _)| (a.start, b.start));
+    let mut passages: Vec<Passage> = all
+        .into_iter()
+        .map(|(words_a, words_b, kind)| {
+            let empty = 0..0;
+            Passage {
+                a: a.bytes_of(&words_a),
+                b: b.bytes_of(&words_b),
+                a_chars: empty.clone(),
+                b_chars: empty,
+                words: words_a.len(),
+                identical: identical(&a.words[words_a], &b.words[words_b]),
+                kind,
+            }
+        })
+        .collect();
+    let chars_a = char_ranges(a.text, passages.iter().map(|passage| passage.a.clone()));
+    let chars_b = char_ranges(b.text, passages.iter().map(|passage| passage.b.clone()));
+    for ((passage, a), b) in passages.iter_mut().zip(chars_a).zip(chars_b) {
+        (passage.a_chars, passage.b_chars) = (a, b);
+    }
+    passages.retain(|passage| {
+        !is_chance(passage)
+            && passage.a_chars.len() >= minimum_chars
+            && passage.b_chars.len() >= minimum_chars
+    });
+    passages
+}
+
+/// An edited passage of fewer words than this …
+const SHORT: usize = 40;
+/// … is dropped unless it has this share of identical words: a sentence about the same subject uses
+/// the same terms.
+const SHORT_IDENTICAL: f64 = 0.5;
+
+fn is_chance(passage: &Passage) -> bool {
+    passage.kind == Kind::Edited && passage.words < SHORT && passage.identical < SHORT_IDENTICAL
+}
+
+/// Ranges of bytes as ranges of characters, in one pass over the text.
+fn char_ranges(text: &str, ranges: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
+    let ranges: Vec<Range<usize>> = ranges.collect();
+    let mut ends: Vec<usize> = ranges
+        .iter()
+        .flat_map(|range| [range.start, range.end])
+        .collect();
+    ends.sort_unstable();
+    ends.dedup();
+    let mut places = Vec::with_capacity(ends.len());
+    let (mut byte, mut chars) = (0, 0);
+    for &end in &ends {
+        chars += text[byte..end].chars().count();
+        byte = end;
+        places.push(chars);
+    }
+    let place = |byte: usize| ends.binary_search(&byte).map_or(0, |at| places[at]);
+    let ranges = ranges.iter();
+    ranges
+        .map(|range| place(range.start)..place(range.end))
+        .collect()
+}
+
+fn identical(a: &[TextWord], b: &[TextWord]) -> f64 {
+    let forms = |words: &[TextWord]| {
+        let mut forms: Vec<u64> = words.iter().map(|word| word.form).collect();
+        forms.sort_unstable();
+        forms
+    };
+    let (mine, theirs) = (forms(a), forms(b));
+    let (mut i, mut j, mut both) = (0, 0, 0);
+    while let (Some(one), Some(other)) = (mine.get(i), theirs.get(j)) {
+        let order = one.cmp(other);
+        i += usize::from(order.is_le());
+        j += usize::from(order.is_ge());
+        both += usize::from(order.is_eq());
+    }
+    2.0 * both as f64 / (mine.len() + theirs.len()).max(1) as f64
+}

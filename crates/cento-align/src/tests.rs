@@ -1,0 +1,289 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// A text of words that is different for every seed, with sentences of 5 to 24 words.
+fn prose(seed: u64, sentences: usize) -> Vec<String> {
+    let mut state = seed.wrapping_mul(2).wrapping_add(0x1234_5678_9abc_def1);
+    let mut next = |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    (0..sentences)
+        .map(|_| {
+            let length = 5 + next(20);
+            let words: Vec<String> = (0..length)
+                .map(|_| {
+                    let word = next(5000);
+                    let syllables = ["ka", "lo", "mi", "nu", "pe", "ri", "so", "ta", "vu", "ze"];
+                    format!("{word}")
+                        .bytes()
+                        .map(|digit| syllables[usize::from(digit - b'0')])
+                        .collect()
+                })
+                .collect();
+            let mut sentence = words.join(" ");
+            sentence[..1].make_ascii_uppercase();
+            sentence + "."
+        })
+        .collect()
+}
+
+fn align(a: &str, b: &str) -> Vec<Passage> {
+    Aligner::new(Settings::default()).align_texts(a, b)
+}
+
+fn one(passages: &[Passage]) -> &Passage {
+    assert_eq!(passages.len(), 1, "{passages:#?}");
+    &passages[0]
+}
+
+#[test]
+fn a_verbatim_passage_is_found_to_the_word() {
+    let (shared, before, after) = (prose(1, 6).join(" "), prose(2, 9), prose(3, 9));
+    let a = format!(
+        "{} {shared} {}",
+        before[..4].join(" "),
+        after[..4].join(" ")
+    );
+    let b = format!(
+        "{} {shared} {}",
+        after[4..].join(" "),
+        before[4..].join(" ")
+    );
+    let passages = align(&a, &b);
+    let passage = one(&passages);
+    assert_eq!(passage.kind, Kind::Verbatim);
+    assert_eq!(&a[passage.a.clone()], shared);
+    assert_eq!(&b[passage.b.clone()], shared);
+    assert!((passage.identical - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn reordered_sentences_are_one_edited_passage() {
+    let shared = prose(4, 8);
+    let shuffled: Vec<String> = [5, 2, 7, 0, 3, 6, 1, 4]
+        .map(|at: usize| shared[at].clone())
+        .into();
+    let a = format!("{} {}", prose(5, 10).join(" "), shared.join(" "));
+    let b = format!("{} {}", shuffled.join(" "), prose(6, 10).join(" "));
+    let passages = align(&a, &b);
+    let passage = one(&passages);
+    assert_eq!(&a[passage.a.clone()], shared.join(" "));
+    assert_eq!(&b[passage.b.clone()], shuffled.join(" "));
+}
+
+#[test]
+fn a_third_of_the_words_may_be_replaced() {
+    let shared = prose(7, 8);
+    let mut count = 0;
+    let edited: Vec<String> = shared
+        .iter()
+        .map(|sentence| {
+            let words = sentence.trim_end_matches('.').split(' ');
+            let words: Vec<String> = words
+                .map(|word| {
+                    count += 1;
+                    match count % 3 {
+                        0 => format!("other{count}"),
+                        _ => word.to_owned(),
+                    }
+                })
+                .collect();
+            words.join(" ") + "."
+        })
+        .collect();
+    let a = format!("{} {}", prose(8, 10).join(" "), shared.join(" "));
+    let b = format!("{} {}", edited.join(" "), prose(9, 10).join(" "));
+    let passages = align(&a, &b);
+    let passage = one(&passages);
+    assert_eq!(passage.kind, Kind::Edited);
+    assert_eq!(&a[passage.a.clone()], shared.join(" "));
+    assert_eq!(&b[passage.b.clone()], edited.join(" "));
+    assert!((0.6..0.7).contains(&passage.identical), "{passage:?}");
+}
+
+#[test]
+fn a_summary_is_a_scattered_passage() {
+    let source = prose(10, 40);
+    let summary: Vec<String> = [1, 9, 18, 27, 36]
+        .map(|at: usize| {
+            let mut words: Vec<&str> = source[at].trim_end_matches('.').split(' ').collect();
+            words.truncate(words.len() * 3 / 4 + 1);
+            words.join(" ") + "."
+        })
+        .into();
+    let a = format!(
+        "{} {} {}",
+        prose(11, 10).join(" "),
+        summary.join(" "),
+        prose(12, 10).join(" ")
+    );
+    let b = source.join(" ");
+    let passages = align(&a, &b);
+    let passage = one(&passages);
+    assert_eq!(passage.kind, Kind::Scattered);
+    assert_eq!(&a[passage.a.clone()], summary.join(" "));
+    assert!(passage.b.len() * 10 > b.len() * 8, "{passage:?}");
+}
+
+#[test]
+fn whole_sentences_from_far_apart_are_one_scattered_passage() {
+    let source = prose(13, 40);
+    let summary = [2, 20, 37].map(|at: usize| source[at].clone());
+    let a = format!(
+        "{} {} {}",
+        prose(14, 10).join(" "),
+        summary.join(" "),
+        prose(15, 10).join(" ")
+    );
+    let b = source.join(" ");
+    let passages = align(&a, &b);
+    let passage = one(&passages);
+    assert_eq!(passage.kind, Kind::Scattered);
+    assert_eq!(&a[passage.a.clone()], summary.join(" "));
+    assert!(b[passage.b.clone()].contains(&source[10]));
+}
+
+#[test]
+fn unrelated_texts_share_nothing() {
+    for seed in 0..20 {
+        let (a, b) = (prose(seed, 60).join(" "), prose(seed + 100, 60).join(" "));
+        assert_eq!(align(&a, &b), []);
+    }
+    assert_eq!(align("", ""), []);
+    assert_eq!(align("one word", ""), []);
+}
+
+#[test]
+fn a_sentence_about_the_same_subject_is_not_a_passage() {
+    let a = "The single premium annuity requires payment of one lump sum amount. It may be a \
+        deferred single premium annuity or an immediate single premium annuity, as agreed.";
+    let b = "A tax deferred annuity can be funded with a single lump sum, known as single premium, \
+        while other options for installments are also available, and are known as flexible ones.";
+    let text = |words: &str, seed| {
+        format!(
+            "{} {words} {}",
+            prose(seed, 8).join(" "),
+            prose(seed + 1, 8).join(" ")
+        )
+    };
+    assert_eq!(align(&text(a, 30), &text(b, 40)), []);
+}
+
+#[test]
+fn characters_are_counted_as_unicode_characters() {
+    let shared = prose(20, 5).join(" ");
+    let a = format!("Zwölf Füße, ćšž — näher… {shared}");
+    let b = format!("日本語。{shared}");
+    let passages = align(&a, &b);
+    let passage = one(&passages);
+    let chars = |text: &str, range: &Range<usize>| -> String {
+        text.chars().skip(range.start).take(range.len()).collect()
+    };
+    assert_eq!(chars(&a, &passage.a_chars), &a[passage.a.clone()]);
+    assert_eq!(chars(&b, &passage.b_chars), &b[passage.b.clone()]);
+}
+
+#[test]
+fn text_of_other_scripts_is_aligned() {
+    let shared = "人人生而自由，在尊严和权利上一律平等。他们赋有理性和良心，并应以兄弟关系的精神相对待。\
+        人人有资格享有本宣言所载的一切权利和自由，不分种族、肤色、性别、语言、宗教、政治或其他见解、国籍或社会出身、财产、出生或其他身份等任何区别。\
+        并且不得因一人所属的国家或领土的政治的、行政的或者国际的地位之不同而有所区别，无论该领土是独立领土、托管领土、非自治领土或者处于其他任何主权受限制的情况之下。";
+    let a = format!("昨天下雨了。{shared}我们去了公园。");
+    let b = format!("这是另一篇文章的开头。{shared}结束。");
+    let passages = align(&a, &b);
+    let passage = one(&passages);
+    assert_eq!(a[passage.a.clone()], b[passage.b.clone()]);
+    assert!(a[passage.a.clone()].contains("良心"));
+}
+
+/// The postings that are visited, for texts of `size` and of four times `size`.
+fn growth(make: impl Fn(usize) -> (String, String), size: usize) -> f64 {
+    let visited = |size| {
+        let (a, b) = make(size);
+        let mut aligner = Aligner::new(Settings::default());
+        for passage in aligner.align_texts(&a, &b) {
+            assert!(passage.a.end <= a.len() && passage.b.end <= b.len());
+        }
+        (aligner.seeds.visited + aligner.seeds.strong.len() as u64).max(1) as f64
+    };
+    visited(size * 4) / visited(size)
+}
+
+#[test]
+fn the_cost_of_hostile_texts_grows_with_their_length() {
+    let periodic = |size: usize| {
+        let text = "to be or not to be that is the question ".repeat(size);
+        (text.clone(), text)
+    };
+    let one_word = |size: usize| ("spam ".repeat(size), "spam ".repeat(size));
+    let one_sentence = |size: usize| {
+        (
+            "It is what it is. ".repeat(size),
+            "It is what it is. ".repeat(size),
+        )
+    };
+    let few_words = |size: usize| {
+        let text = |seed: usize| -> String {
+            (0..size * 8)
+                .map(|at| {
+                    format!(
+                        "w{}{}",
+                        (at * 7919 + seed) * at % 97,
+                        if at % 9 == 0 { ". " } else { " " }
+                    )
+                })
+                .collect()
+        };
+        (text(1), text(2))
+    };
+    assert!(growth(periodic, 2000) < 6.0);
+    assert!(growth(one_word, 10_000) < 6.0);
+    assert!(growth(one_sentence, 4000) < 6.0);
+    assert!(growth(few_words, 2000) < 6.0);
+}
+
+proptest! {
+    #[test]
+    fn passages_are_ranges_of_the_texts_in_order(
+        a in "[a-c .\n]{0,400}",
+        b in "[a-c .\n]{0,400}",
+        repeat in 1usize..4,
+    ) {
+        let (a, b) = (a.repeat(repeat), b.repeat(repeat));
+        let settings = Settings { minimum_chars: 1, verbatim_words: 6, ..Settings::default() };
+        let passages = Aligner::new(settings.clone()).align_texts(&a, &b);
+        for passage in &passages {
+            prop_assert!(a.get(passage.a.clone()).is_some_and(|text| !text.is_empty()));
+            prop_assert!(b.get(passage.b.clone()).is_some_and(|text| !text.is_empty()));
+            prop_assert!((0.0..=1.0).contains(&passage.identical));
+        }
+        // Buffers that were used for another pair change nothing.
+        let mut aligner = Aligner::new(settings);
+        aligner.align_texts("some other text that was here before.", &b);
+        prop_assert_eq!(aligner.align_texts(&a, &b), passages);
+    }
+
+    #[test]
+    fn a_planted_passage_is_found_wherever_it_is(
+        seed in 0u64..1000,
+        before_a in 0usize..12, after_a in 0usize..12,
+        before_b in 0usize..12, after_b in 0usize..12,
+    ) {
+        let shared = prose(seed, 5).join(" ");
+        let around = |seed, before, after| {
+            format!("{} {shared} {}", prose(seed, before).join(" "), prose(seed + 1, after).join(" "))
+        };
+        let a = around(seed + 5000, before_a, after_a);
+        let b = around(seed + 7000, before_b, after_b);
+        let passages = align(&a, &b);
+        prop_assert_eq!(passages.len(), 1);
+        // The word before or after may be the same by chance.
+        let (found, other) = (&a[passages[0].a.clone()], &b[passages[0].b.clone()]);
+        prop_assert_eq!(found, other);
+        prop_assert!(found.contains(&shared) && found.len() < shared.len() + 30);
+    }
+}

@@ -1,0 +1,64 @@
+//! The stems of two documents in one numbering, and their weights.
+
+use crate::document::Document;
+
+/// The stems of a pair of documents.
+#[derive(Debug, Default)]
+pub(crate) struct Vocabulary {
+    /// The number of each stem of the first document, by its position there.
+    pub(crate) of_a: Vec<u32>,
+    /// The same of the second.
+    pub(crate) of_b: Vec<u32>,
+    /// The inverse sentence frequency of each stem: ln((n + 1) / sentences that have it), over the
+    /// sentences of both.
+    pub(crate) weights: Vec<f32>,
+    stamps: Vec<u32>,
+    clock: u32,
+}
+
+impl Vocabulary {
+    /// Numbers the stems of both documents.
+    pub(crate) fn prepare(&mut self, a: &Document<'_>, b: &Document<'_>) {
+        let total = (a.sentences.len() + b.sentences.len() + 1) as f32;
+        self.of_a.clear();
+        self.of_b.clear();
+        self.weights.clear();
+        let (mut i, mut j) = (0, 0);
+        while i < a.stems.len() || j < b.stems.len() {
+            let order = match (a.stems.get(i), b.stems.get(j)) {
+                (Some(one), Some(other)) => one.cmp(other),
+                (Some(_), None) => std::cmp::Ordering::Less,
+                _ => std::cmp::Ordering::Greater,
+            };
+            let number = self.weights.len() as u32;
+            let mut sentences = 0;
+            if order.is_le() {
+                self.of_a.push(number);
+                sentences += a.sentence_counts[i];
+                i += 1;
+            }
+            if order.is_ge() {
+                self.of_b.push(number);
+                sentences += b.sentence_counts[j];
+                j += 1;
+            }
+            self.weights.push((total / sentences.max(1) as f32).ln());
+        }
+        self.stamps.clear();
+        self.stamps.resize(self.weights.len(), 0);
+        self.clock = 0;
+    }
+
+    /// Marks stems, and forgets those marked before.
+    pub(crate) fn mark(&mut self, stems: impl Iterator<Item = u32>) {
+        self.clock += 1;
+        for stem in stems {
+            self.stamps[stem as usize] = self.clock;
+        }
+    }
+
+    /// Whether a stem is marked.
+    pub(crate) fn is_marked(&self, stem: u32) -> bool {
+        self.stamps[stem as usize] == self.clock
+    }
+}

@@ -1,0 +1,213 @@
+//! The passages that pages share: which words, from where, and in which direction.
+//!
+//! Pairs of pages are aligned with [`cento_align`]. They are all pairs that share rare
+//! fingerprints, those of one page, or a list ([`PairChoice`]). Pages with identical text count as
+//! one page, the earliest by date. In a pair, *a* is the later page by [`crate::precedence`] and
+//! *b* the earlier one.
+//!
+//! ```text
+//!   pages ─ collapse ─▶ copies
+//!   text ─ fingerprints ─▶ pair ─▶ align ─▶ passages of page numbers ─ names, links ─▶ passages
+//!                                                                          passages ─▶ clusters
+//! ```
+//!
+//! The texts of a batch of pairs are in memory at a time, so memory is bounded; the result does not
+//! depend on it. [`clusters`] joins the passages that are the same text on many pages.
+
+mod alignment;
+mod clusters;
+mod flow_names;
+mod pairs;
+mod params;
+mod passage_rows;
+mod passage_tables;
+mod strip;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use cento_flow::{Flow, Registry, Stage};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::corpus_pages::CorpusPages;
+use crate::error::{Error, Result};
+use crate::names;
+use crate::overlap::overlap_rows::Reserve;
+use crate::overlap::page_order::PageOrder;
+use crate::run::{Findings, Workplace};
+use alignment::{AlignmentPlan, GROWTH};
+pub use clusters::{
+    APPEARANCES_TABLE, AppearanceRow, CLUSTER_ANALYSIS, CLUSTERS_TABLE, ClusterRow,
+    ClustersSummary, clusters,
+};
+use flow_names::{counter, shuffle, stage, state};
+use pairs::Chosen;
+pub use params::{FoldChoice, PairChoice, PassagesParams};
+pub use passage_tables::{PASSAGES_TABLE, PassageRow};
+pub use strip::strip;
+
+/// The name of the analysis, and of its findings.
+pub const ANALYSIS: &str = "passages";
+
+/// The counts of an analysis of passages.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PassagesSummary {
+    /// Pages with text.
+    pub pages: u64,
+    /// Pages with the same text as an earlier page; they count as one page.
+    pub copies: u64,
+    /// Fingerprints on too many pages, which were ignored when pairs were chosen.
+    pub common: u64,
+    /// Pairs that were aligned.
+    pub candidates: u64,
+    /// Pairs that share a passage.
+    pub pairs: u64,
+    /// Listed pairs with a page that the corpus does not have.
+    pub unknown: u64,
+    /// Passages.
+    pub passages: u64,
+    /// Passages word for word, with small edits at most.
+    pub verbatim: u64,
+    /// Edited passages.
+    pub edited: u64,
+    /// Summaries.
+    pub scattered: u64,
+}
+
+/// Finds the passages that pages share. `listed` are pairs of URLs, which
+/// [`PairChoice::Listed`] compares.
+///
+/// Pages are compared in the order of their dates, which takes 20 bytes of memory per page while it
+/// is computed and 8 while the flow runs.
+pub fn run(
+    source: &Arc<CorpusPages>,
+    params: &PassagesParams,
+    listed: &[(String, String)],
+    workplace: &Workplace,
+) -> Result<Findings> {
+    params.check()?;
+    if !source.has_text() {
+        return Err(Error::Unsuitable(
+            "the corpus was indexed without text, which passages are found in: index it again \
+             without --no-text"
+                .into(),
+        ));
+    }
+    PageOrder::check_memory(source, workplace.memory)?;
+    let order_bytes = u64::from(source.kept()) * PageOrder::BYTES_PER_PAGE;
+    let workplace = &workplace.with_less_memory(order_bytes);
+    workplace.run(
+        ANALYSIS,
+        params,
+        source,
+        || {
+            let chosen = match &params.pairs {
+                PairChoice::All => Chosen::All,
+                PairChoice::Of(url) => Chosen::Of(pairs::page_of_url(source, url)?),
+                PairChoice::Listed(_) => pairs::pages_of_pairs(source, listed)?,
+            };
+            let order = Arc::new(PageOrder::of(source)?);
+            let flow = flow(source, params, workplace);
+            let mut registry = Registry::new();
+            registry.state::<Reserve>(Reserve::KIND);
+            pairs::register(&mut registry, source, params, &order, &Arc::new(chosen));
+            alignment::register(&mut registry, source, params, &order);
+            passage_tables::register(&mut registry, source);
+            names::register(&mut registry, source);
+            Ok((registry, flow))
+        },
+        |folder, report| {
+            let kinds = kinds(folder)?;
+            Ok(json!(PassagesSummary {
+                pages: u64::from(source.kept()),
+                copies: report.counted(counter::COPIES),
+                common: report.counted(counter::COMMON),
+                candidates: report.counted(counter::CANDIDATES),
+                pairs: report.counted(counter::PAIRS),
+                unknown: report.counted(counter::UNKNOWN),
+                passages: report.rows(PASSAGES_TABLE.as_str()),
+                verbatim: kinds[0],
+                edited: kinds[1],
+                scattered: kinds[2],
+            }))
+        },
+    )
+}
+
+/// Counts the passages of each kind.
+fn kinds(folder: &Path) -> Result<[u64; 3]> {
+    let mut counts = [0; 3];
+    let table = folder.join(format!("{}.parquet", PASSAGES_TABLE.as_str()));
+    for row in crate::tables::read_rows::<PassageRow>(&table)? {
+        match row?.kind.as_str() {
+            "verbatim" => counts[0] += 1,
+            "edited" => counts[1] += 1,
+            _ => counts[2] += 1,
+        }
+    }
+    Ok(counts)
+}
+
+fn flow(source: &CorpusPages, params: &PassagesParams, workplace: &Workplace) -> Flow {
+    let bits = |pages: u32| (32 - pages.leading_zeros()).max(1);
+    let pages = bits(source.all());
+    // An eighth of the memory for the texts of all threads and what is computed from them.
+    let threads = workplace.threads.max(1) as u64;
+    let batch_bytes = (workplace.memory / 8 / threads / GROWTH).clamp(64 << 10, 16 << 20);
+    let reserve = batch_bytes * GROWTH * threads;
+    let bitmap = json!({ "bytes": u64::from(source.all()).div_ceil(8).max(8) });
+    let mut flow = names::with_named(Flow::new(ANALYSIS), source)
+        .state(state::RESERVE, Reserve::KIND, json!({ "bytes": reserve }))
+        .shuffle_of_numbers(shuffle::BY_PAIR, 32 + pages)
+        .shuffle_of_numbers(shuffle::BY_B, pages)
+        .shuffle_of_numbers(shuffle::BY_A, pages)
+        .shuffle_of_numbers(shuffle::RANKED, 32)
+        .table(PASSAGES_TABLE);
+    flow = match &params.pairs {
+        PairChoice::Listed(digest) => flow.stage(
+            Stage::map(stage::LIST, vec![json!(digest)])
+                .with(source.identity())
+                .writes(state::RESERVE)
+                .writes(names::NAMED)
+                .writes(shuffle::BY_PAIR),
+        ),
+        _ => flow
+            .state(state::COPIES, "bitmap", bitmap)
+            .shuffle(shuffle::BY_TEXT)
+            .shuffle(shuffle::BY_FINGERPRINT)
+            .stage(
+                Stage::map(stage::TEXTS, source.page_tasks())
+                    .with(json!({ "source": source.identity(), "params": params }))
+                    .writes(state::RESERVE)
+                    .writes(names::NAMED)
+                    .writes(state::COPIES)
+                    .writes(shuffle::BY_TEXT),
+            )
+            .stage(Stage::reduce(stage::COLLAPSE, shuffle::BY_TEXT).writes(state::COPIES))
+            .stage(
+                Stage::map(stage::FINGERPRINTS, source.text_tasks())
+                    .reads(state::COPIES)
+                    .writes(shuffle::BY_FINGERPRINT),
+            )
+            .stage(Stage::reduce(stage::PAIR, shuffle::BY_FINGERPRINT).writes(shuffle::BY_PAIR)),
+    };
+    flow.stage(
+        Stage::reduce(stage::ALIGN, shuffle::BY_PAIR)
+            .with(json!(AlignmentPlan { batch_bytes }))
+            .reads(state::RESERVE)
+            .writes(names::NAMED)
+            .writes(shuffle::BY_B),
+    )
+    .stage(names::stage(source, &[shuffle::BY_B, shuffle::BY_A]))
+    .stage(
+        Stage::map(stage::LINKS, source.page_tasks())
+            .reads(names::NAMED)
+            .writes(shuffle::BY_A),
+    )
+    .stage(Stage::reduce(stage::NAME_B, shuffle::BY_B).writes(shuffle::BY_A))
+    .stage(Stage::reduce(stage::NAME_A, shuffle::BY_A).writes(shuffle::RANKED))
+    .stage(Stage::reduce(stage::WRITE, shuffle::RANKED).writes(PASSAGES_TABLE.as_str()))
+}

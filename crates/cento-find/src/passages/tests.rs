@@ -1,0 +1,283 @@
+//! Passages of whole corpora.
+
+use std::path::Path;
+
+use cento_flow::Progress;
+use cento_store::{Build, Parameters};
+
+use super::*;
+
+/// Sentences of invented words; the same seed makes the same text.
+fn prose(seed: u64, sentences: usize) -> String {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = move |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    let mut text = String::new();
+    for _ in 0..sentences {
+        for at in 0..12 {
+            let word = next(4000);
+            text.push_str(&format!("{}w{word}", if at > 0 { " " } else { "" }));
+        }
+        text.push_str(". ");
+    }
+    text
+}
+
+struct TestPage {
+    url: String,
+    text: String,
+    day: Option<u32>,
+}
+
+fn page(number: usize, text: String, day: Option<u32>) -> TestPage {
+    TestPage {
+        url: format!("http://site{number}.example/page"),
+        text,
+        day,
+    }
+}
+
+fn corpus(folder: &Path, pages: &[TestPage]) -> Arc<CorpusPages> {
+    let input = folder.join("pages.jsonl");
+    let lines = pages.iter().map(|page| {
+        let date = page.day.map(|day| format!("2001-01-{day:02}"));
+        let line = json!({ "url": page.url, "text": page.text, "date": date });
+        format!("{line}\n")
+    });
+    std::fs::write(&input, lines.collect::<String>()).unwrap();
+    let settings = cento_read::Settings::default();
+    let resolved = cento_read::resolve(&[input.display().to_string()], &settings).unwrap();
+    let path = folder.join("pages.cento");
+    Build::new(resolved.inputs, &path)
+        .settings(settings)
+        .parameters(Parameters::default())
+        .threads(1)
+        .run()
+        .unwrap();
+    Arc::new(CorpusPages::open(&[&path]).unwrap())
+}
+
+fn workplace(folder: &Path, threads: usize, memory: u64) -> Workplace {
+    Workplace {
+        threads,
+        memory,
+        temp: None,
+        findings: folder.join(format!("findings-{threads}-{memory}")),
+        again: true,
+        progress: Progress::new(),
+    }
+}
+
+fn rows(findings: &Findings) -> Vec<PassageRow> {
+    let rows = findings.rows(PASSAGES_TABLE).unwrap();
+    rows.collect::<Result<_>>().unwrap()
+}
+
+/// Five pages: the first has a passage that the others have too, one of them edited.
+fn travelling() -> Vec<TestPage> {
+    let passage = prose(7, 6);
+    let edited = passage.replace(". w", ". and then w");
+    vec![
+        page(0, format!("{}{}", prose(100, 9), passage), Some(20)),
+        page(
+            1,
+            format!("{}{}{}", prose(101, 3), passage, prose(102, 5)),
+            Some(5),
+        ),
+        page(2, format!("{}{}", passage, prose(103, 8)), Some(9)),
+        page(3, format!("{}{}", prose(104, 4), edited), None),
+        page(4, prose(105, 10), Some(1)),
+        page(5, format!("{}{}", passage, prose(103, 8)), Some(11)), // a copy of page 2
+    ]
+}
+
+#[test]
+fn every_pair_that_shares_a_passage_is_found_with_its_direction() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = corpus(folder.path(), &travelling());
+    let workplace = workplace(folder.path(), 2, 256 << 20);
+    let findings = run(&source, &PassagesParams::default(), &[], &workplace).unwrap();
+    let rows = rows(&findings);
+    let mut pairs: Vec<(&str, &str, &str)> = rows
+        .iter()
+        .map(|row| (&row.a[7..12], &row.b[7..12], row.earlier.as_str()))
+        .collect();
+    pairs.sort_unstable();
+    assert_eq!(
+        pairs,
+        [
+            ("site0", "site1", "b"),
+            ("site0", "site2", "b"),
+            ("site2", "site1", "b"),
+            ("site3", "site0", "unknown"),
+            ("site3", "site1", "unknown"),
+            ("site3", "site2", "unknown"),
+        ]
+    );
+    for row in &rows {
+        let text = |id| source.corpora()[0].text(id).unwrap().unwrap();
+        let (a, b) = (text(row.a_id), text(row.b_id));
+        let in_a = &a[row.a_begin as usize..row.a_end as usize];
+        let in_b = &b[row.b_begin as usize..row.b_end as usize];
+        assert_eq!(in_b, prose(7, 6).trim_end());
+        assert_eq!(
+            in_a.chars().count() as u32,
+            row.a_end_char - row.a_begin_char
+        );
+        assert_eq!(row.attributed, Some(false));
+        if row.earlier == "b" {
+            assert_eq!(in_a, in_b);
+            assert_eq!((row.kind.as_str(), row.words), ("verbatim", 72));
+            assert_eq!(row.b_dated_by.as_deref(), Some("published"));
+        }
+    }
+    let summary: PassagesSummary = findings.summary().unwrap();
+    assert_eq!((summary.pairs, summary.copies, summary.passages), (6, 1, 6));
+}
+
+#[test]
+fn the_passages_of_one_page_and_of_listed_pairs_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = corpus(folder.path(), &travelling());
+    let workplace = workplace(folder.path(), 2, 256 << 20);
+    let of = PassagesParams {
+        pairs: PairChoice::Of("http://site5.example/page".into()),
+        max_pages: 2,
+        ..PassagesParams::default()
+    };
+    // Page 5 has the text of page 2, and is still compared with it.
+    assert_eq!(rows(&run(&source, &of, &[], &workplace).unwrap()).len(), 4);
+    let missing = PassagesParams {
+        pairs: PairChoice::Of("http://nowhere.example/".into()),
+        ..PassagesParams::default()
+    };
+    assert!(run(&source, &missing, &[], &workplace).is_err());
+    let listed = PassagesParams {
+        pairs: PairChoice::Listed("digest".into()),
+        ..PassagesParams::default()
+    };
+    let url = |number: usize| format!("http://site{number}.example/page");
+    let pairs = [(url(1), url(0)), (url(4), url(0)), (url(1), url(9))];
+    let findings = run(&source, &listed, &pairs, &workplace).unwrap();
+    let summary: PassagesSummary = findings.summary().unwrap();
+    assert_eq!(
+        (summary.passages, summary.candidates, summary.unknown),
+        (1, 2, 1)
+    );
+    assert_eq!(rows(&findings)[0].a, url(0));
+}
+
+#[test]
+fn results_do_not_depend_on_threads_and_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages: Vec<TestPage> = (0..60)
+        .map(|at| {
+            let text = format!(
+                "{}{}{}",
+                prose(500 + at, 40),
+                prose(at % 7, 5),
+                prose(900 + at, 40)
+            );
+            page(at as usize, text, Some(1 + (at * 13 % 28) as u32))
+        })
+        .collect();
+    let source = corpus(folder.path(), &pages);
+    let params = PassagesParams::default();
+    let mut tables = Vec::new();
+    for (threads, memory) in [(1, 64 << 20), (2, 128 << 20), (3, 1 << 30)] {
+        let workplace = workplace(folder.path(), threads, memory);
+        let findings = run(&source, &params, &[], &workplace).unwrap();
+        tables.push(std::fs::read(findings.table(PASSAGES_TABLE.as_str())).unwrap());
+        let clusters = clusters(&source, &params, &findings, &workplace).unwrap();
+        assert_eq!(clusters.summary::<ClustersSummary>().unwrap().clusters, 7);
+    }
+    assert!(tables.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[test]
+fn a_passage_on_many_pages_is_one_cluster() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = corpus(folder.path(), &travelling());
+    let workplace = workplace(folder.path(), 2, 256 << 20);
+    let params = PassagesParams::default();
+    let passages = run(&source, &params, &[], &workplace).unwrap();
+    let findings = clusters(&source, &params, &passages, &workplace).unwrap();
+    let found: Vec<ClusterRow> = findings
+        .rows(CLUSTERS_TABLE)
+        .unwrap()
+        .collect::<Result<_>>()
+        .unwrap();
+    assert_eq!(found.len(), 1);
+    let cluster = &found[0];
+    assert_eq!((cluster.pages, cluster.sites, cluster.words), (4, 4, 72));
+    assert_eq!(cluster.first, "http://site1.example/page");
+    assert!(
+        cluster
+            .first_date
+            .as_ref()
+            .unwrap()
+            .starts_with("2001-01-05")
+    );
+    assert!(
+        cluster
+            .last_date
+            .as_ref()
+            .unwrap()
+            .starts_with("2001-01-20")
+    );
+    assert!(prose(7, 6).starts_with(&cluster.text));
+    let appearances = findings.rows(APPEARANCES_TABLE).unwrap();
+    let sites: Vec<String> = appearances.map(|row| row.unwrap().site.unwrap()).collect();
+    assert_eq!(
+        sites,
+        [
+            "site1.example",
+            "site2.example",
+            "site0.example",
+            "site3.example"
+        ]
+    );
+}
+
+#[test]
+fn a_passage_with_a_link_to_its_source_is_attributed() {
+    let folder = tempfile::tempdir().unwrap();
+    let passage = prose(3, 6);
+    let html = |name: &str, body: String| {
+        std::fs::write(
+            folder.path().join(name),
+            format!("<html><body>{body}</body></html>"),
+        )
+        .unwrap();
+    };
+    html("a.html", format!("<p>{passage}</p>"));
+    html(
+        "b.html",
+        format!(
+            "<p>{}</p><p>{passage}</p><a href='a.html'>source</a>",
+            prose(50, 4)
+        ),
+    );
+    let settings = cento_read::Settings {
+        base_url: Some("http://www.example.org/".into()),
+        ..cento_read::Settings::default()
+    };
+    let inputs = [folder.path().display().to_string()];
+    let resolved = cento_read::resolve(&inputs, &settings).unwrap();
+    let path = folder.path().join("pages.cento");
+    Build::new(resolved.inputs, &path)
+        .settings(settings)
+        .threads(1)
+        .run()
+        .unwrap();
+    let source = Arc::new(CorpusPages::open(&[&path]).unwrap());
+    let workplace = workplace(folder.path(), 1, 128 << 20);
+    let rows = rows(&run(&source, &PassagesParams::default(), &[], &workplace).unwrap());
+    assert_eq!(rows.len(), 1);
+    // On one domain nobody has to link to the source.
+    assert_eq!(rows[0].attributed, None);
+}

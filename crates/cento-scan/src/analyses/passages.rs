@@ -1,0 +1,442 @@
+//! Passages that pages share.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use cento_align::differing_words;
+use cento_figure::{Axis, Figure, Mark, NumberFormat, Series};
+use cento_find::passages::{
+    ANALYSIS, APPEARANCES_TABLE, CLUSTERS_TABLE, FoldChoice, PASSAGES_TABLE, PairChoice,
+    PassageRow, PassagesParams, PassagesSummary, run,
+};
+use cento_find::{CorpusPages, Error, Findings, Result, Workplace};
+use cento_report::format::{counted, number, percent, plural};
+use cento_report::{
+    ComparedPiece, ComparedSide, Comparison, Drawing, Headline, ReportCell, ReportTable, Section,
+    Suggestion,
+};
+use serde_json::{Value, json};
+
+use super::columns;
+use crate::analysis::{Analysis, CommandLine, SectionInput, parse_parameters};
+use crate::profile::Profile;
+use crate::select::first;
+
+/// Passages that a report shows side by side.
+const COMPARISONS: usize = 5;
+/// Bytes of each side of a passage that are shown at most.
+const LONGEST: usize = 1_600;
+/// Clusters in the figure of their spread.
+const CLUSTERS: usize = 6;
+/// Milliseconds of a day.
+const DAY: f64 = 86_400_000.0;
+
+/// `cento passages`.
+pub struct Passages;
+
+impl Analysis for Passages {
+    fn name(&self) -> &'static str {
+        ANALYSIS
+    }
+
+    fn title(&self) -> &'static str {
+        "Passages"
+    }
+
+    fn question(&self) -> &'static str {
+        "Exactly which words do pages share, and which page had them first?"
+    }
+
+    fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {
+        corpus.needs_text(2)?;
+        Ok(json!(PassagesParams::default()))
+    }
+
+    fn run(
+        &self,
+        source: &Arc<CorpusPages>,
+        parameters: &Value,
+        workplace: &Workplace,
+    ) -> Result<Findings> {
+        let params: PassagesParams = parse_parameters(parameters)?;
+        if let PairChoice::Listed(_) = params.pairs {
+            return Err(Error::Usage("listed pairs need their list".to_owned()));
+        }
+        run(source, &params, &[], workplace)
+    }
+
+    fn command(&self, corpus: &str, parameters: &Value) -> String {
+        let command = CommandLine::new("passages", corpus);
+        let Ok(params) = parse_parameters::<PassagesParams>(parameters) else {
+            return command.finish();
+        };
+        let default = PassagesParams::default();
+        let command = match &params.pairs {
+            PairChoice::All => command,
+            PairChoice::Of(url) => command.option("--of", url, &String::new()),
+            PairChoice::Listed(_) => command.flag("--pairs FILE", true),
+        };
+        command
+            .flag("--fold ocr", params.fold == FoldChoice::Ocr)
+            .option("--min-chars", &params.min_chars, &default.min_chars)
+            .option("--max-pages", &params.max_pages, &default.max_pages)
+            .finish()
+    }
+
+    fn figures(&self, findings: &Findings) -> Result<Vec<Drawing>> {
+        Ok(vec![Drawing::new("passages", lengths(findings)?)])
+    }
+
+    fn summarise(&self, input: &SectionInput<'_>) -> Result<Section> {
+        let summary: PassagesSummary = input.findings.summary()?;
+        let params: PassagesParams = parse_parameters(&input.findings.record.parameters)?;
+        let strongest = first(input.findings.rows(PASSAGES_TABLE)?, input.top)?;
+        let mut section = Section {
+            sentences: sentences(input, &summary, &params, &strongest),
+            ..Section::default()
+        };
+        if strongest.is_empty() {
+            return Ok(section);
+        }
+        section.headlines.push(Headline::new(
+            number(summary.passages),
+            plural(summary.passages, "shared passage", "shared passages"),
+        ));
+        section.tables.push(table(&strongest, summary.passages));
+        for row in distinct_pairs(&strongest).take(COMPARISONS) {
+            section
+                .comparisons
+                .push(comparison(input.source, row, params.fold)?);
+        }
+        let command = self.command(input.corpus, &input.findings.record.parameters);
+        section.suggestions.push(Suggestion {
+            command: format!("{command} --out passages.csv"),
+            purpose: "list all passages with their offsets".to_owned(),
+        });
+        section.suggestions.push(Suggestion {
+            command: format!("{command} --clusters"),
+            purpose: "list the passages that are on many pages, and where each appeared first"
+                .to_owned(),
+        });
+        Ok(section)
+    }
+}
+
+/// The first passage of each pair of pages.
+fn distinct_pairs(rows: &[PassageRow]) -> impl Iterator<Item = &PassageRow> {
+    let mut seen = std::collections::BTreeSet::new();
+    rows.iter()
+        .filter(move |row| seen.insert((row.a_id, row.b_id)))
+}
+
+fn sentences(
+    input: &SectionInput<'_>,
+    summary: &PassagesSummary,
+    params: &PassagesParams,
+    strongest: &[PassageRow],
+) -> Vec<String> {
+    let mut sentences = Vec::new();
+    match strongest.first() {
+        None => sentences.push(format!(
+            "No two pages share a passage of at least {} characters.",
+            number(params.min_chars.into())
+        )),
+        Some(row) => {
+            sentences.push(format!(
+                "{} of pages {} {}: {} verbatim, {} edited and {} scattered (summaries).",
+                counted(summary.pairs, "pair", "pairs"),
+                plural(summary.pairs, "shares", "share"),
+                counted(summary.passages, "passage", "passages"),
+                number(summary.verbatim),
+                number(summary.edited),
+                number(summary.scattered),
+            ));
+            sentences.push(format!(
+                "The strongest has {}, of which {} are identical, on {} and on {}. {}",
+                counted(row.words.into(), "word", "words"),
+                percent(row.identical),
+                input.short(&row.a),
+                input.short(&row.b),
+                direction(row)
+            ));
+        }
+    }
+    if summary.copies > 0 {
+        sentences.push(format!(
+            "{} the text of another page and {} not compared again.",
+            match summary.copies {
+                1 => "1 page has".to_owned(),
+                copies => format!("{} pages have", number(copies)),
+            },
+            plural(summary.copies, "is", "are")
+        ));
+    }
+    if summary.common > 0 {
+        sentences.push(format!(
+            "{} on more than {} pages {} ignored when pairs were chosen; passages that consist of \
+             such text alone are missing.",
+            counted(summary.common, "fingerprint", "fingerprints"),
+            number(params.max_pages.into()),
+            plural(summary.common, "was", "were")
+        ));
+    }
+    sentences
+}
+
+/// Says which page is earlier, and by which dates.
+pub fn direction(row: &PassageRow) -> String {
+    let dated = |date: &Option<String>, by: &Option<String>| match (date, by) {
+        (Some(date), Some(by)) => {
+            let day = date.split('T').next().unwrap_or_default();
+            format!("{by} {day}")
+        }
+        _ => "no date".to_owned(),
+    };
+    let (a, b) = (
+        dated(&row.a_date, &row.a_dated_by),
+        dated(&row.b_date, &row.b_dated_by),
+    );
+    let mut text = match row.earlier.as_str() {
+        "a" => format!("The first page is earlier ({a}; the second: {b})."),
+        "b" => format!("The second page is earlier ({b}; the first: {a})."),
+        "same" => format!("Both have the same date ({a}; {b})."),
+        _ => format!("Their dates do not say which is earlier ({a}; {b})."),
+    };
+    if row.attributed == Some(true) {
+        text.push_str(" The first links to the second or to its domain.");
+    }
+    text
+}
+
+fn table(rows: &[PassageRow], all: u64) -> ReportTable {
+    ReportTable {
+        title: "strongest passages: A, the later page".to_owned(),
+        columns: columns([
+            "A",
+            "B",
+            "words",
+            "identical",
+            "kind",
+            "earlier",
+            "A links to B",
+        ]),
+        more: all.saturating_sub(rows.len() as u64),
+        rows: rows
+            .iter()
+            .map(|row| {
+                vec![
+                    ReportCell::Address(row.a.clone()),
+                    ReportCell::Address(row.b.clone()),
+                    ReportCell::Count(row.words.into()),
+                    ReportCell::Share(row.identical),
+                    ReportCell::Text(row.kind.clone()),
+                    ReportCell::Text(match row.earlier.as_str() {
+                        "a" => "A".to_owned(),
+                        "b" => "B".to_owned(),
+                        other => other.to_owned(),
+                    }),
+                    ReportCell::Text(
+                        match row.attributed {
+                            Some(true) => "yes",
+                            Some(false) => "no",
+                            None => "same site",
+                        }
+                        .to_owned(),
+                    ),
+                ]
+            })
+            .collect(),
+    }
+}
+
+fn comparison(source: &CorpusPages, row: &PassageRow, fold: FoldChoice) -> Result<Comparison> {
+    let [a, b] = passage_texts(source, row)?;
+    let [only_a, only_b] = differing_words(&a, &b, fold.into());
+    let side = |address: &str, text: &str, differing: &[Range<usize>]| ComparedSide {
+        address: address.to_owned(),
+        pieces: compared_pieces(text, differing, LONGEST),
+    };
+    Ok(Comparison {
+        about: format!(
+            "{}, {}, {} identical. {}",
+            row.kind,
+            counted(row.words.into(), "word", "words"),
+            percent(row.identical),
+            direction(row)
+        ),
+        sides: [side(&row.a, &a, &only_a), side(&row.b, &b, &only_b)],
+    })
+}
+
+/// Reads the text of a passage on both pages.
+pub fn passage_texts(source: &CorpusPages, row: &PassageRow) -> Result<[String; 2]> {
+    let read = |page_id, begin: u32, end: u32| -> Result<String> {
+        let corpus = source.corpora().first();
+        let text = corpus.map(|corpus| corpus.text(page_id)).transpose()?;
+        let text = text.flatten().unwrap_or_default();
+        let text = text.get(begin as usize..end as usize).unwrap_or_default();
+        Ok(text.to_owned())
+    };
+    Ok([
+        read(row.a_id, row.a_begin, row.a_end)?,
+        read(row.b_id, row.b_begin, row.b_end)?,
+    ])
+}
+
+/// Cuts a text into what both sides have and what differs. What comes after `longest` bytes becomes
+/// a gap.
+pub fn compared_pieces(
+    text: &str,
+    differing: &[Range<usize>],
+    longest: usize,
+) -> Vec<ComparedPiece> {
+    let end = text.floor_char_boundary(longest.min(text.len()));
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    for word in differing.iter().filter(|word| word.end <= end) {
+        let between = &text[at..word.start];
+        match pieces.last_mut() {
+            // Words that differ together are marked together.
+            Some(ComparedPiece::Differing(words)) if between.trim().is_empty() => {
+                words.push_str(&text[at..word.end]);
+            }
+            _ => {
+                if !between.is_empty() {
+                    pieces.push(ComparedPiece::Same(between.to_owned()));
+                }
+                pieces.push(ComparedPiece::Differing(text[word.clone()].to_owned()));
+            }
+        }
+        at = word.end;
+    }
+    if at < end {
+        pieces.push(ComparedPiece::Same(text[at..end].to_owned()));
+    }
+    let left_out = text[end..].chars().count() as u64;
+    if left_out > 0 {
+        pieces.push(ComparedPiece::Gap(left_out));
+    }
+    pieces
+}
+
+/// Bars of the figure of lengths: the fewest words of each.
+const BARS: [u32; 7] = [0, 25, 50, 100, 200, 500, 1000];
+
+fn lengths(findings: &Findings) -> Result<Figure> {
+    let kinds = ["verbatim", "edited", "scattered"];
+    let mut counts = [[0u64; BARS.len()]; 3];
+    for row in findings.rows(PASSAGES_TABLE)? {
+        let row = row?;
+        let bar = BARS
+            .partition_point(|&from| from <= row.words)
+            .saturating_sub(1);
+        if let Some(kind) = kinds.iter().position(|kind| *kind == row.kind) {
+            counts[kind][bar] += 1;
+        }
+    }
+    let names = BARS
+        .iter()
+        .enumerate()
+        .map(|(at, from)| match BARS.get(at + 1) {
+            Some(next) => format!("{from}–{}", next - 1),
+            None => format!("{from} or more"),
+        });
+    let mut figure = Figure::new(
+        "How long are shared passages?",
+        Axis::of_categories("Words of the passage", names),
+        Axis::linear("Passages").covering(0.0).format(NumberFormat::Count),
+    )
+    .caption(
+        "A passage counts once for every pair of pages that share it. Verbatim: word for word, with \
+         small edits at most. Scattered: a summary.",
+    );
+    for (kind, counts) in kinds.iter().zip(counts) {
+        let points = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        let points: Vec<(f64, f64)> = points
+            .map(|(at, &count)| (at as f64, count as f64))
+            .collect();
+        figure = figure.series(Series::new(*kind, Mark::Bars, points));
+    }
+    Ok(figure)
+}
+
+/// Draws how the passages of the largest clusters spread over time.
+pub fn spread(findings: &Findings) -> Result<Drawing> {
+    let clusters = first(findings.rows(CLUSTERS_TABLE)?, CLUSTERS)?;
+    let mut days: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for row in findings.rows(APPEARANCES_TABLE)? {
+        let row = row?;
+        if row.cluster as usize > clusters.len() {
+            break;
+        }
+        let millis = row.date.as_deref().and_then(cento_text::date::parse);
+        if let Some(millis) = millis {
+            days.entry(row.cluster)
+                .or_default()
+                .push(millis as f64 / DAY);
+        }
+    }
+    let mut figure = Figure::new(
+        "How do passages spread over time?",
+        Axis::linear("Days after the first appearance").covering(0.0),
+        Axis::linear("Pages with the passage")
+            .covering(0.0)
+            .format(NumberFormat::Count),
+    )
+    .caption(
+        "Each line is one passage. Dates are those of publication, else of fetching; undated pages \
+         are not shown.",
+    );
+    for cluster in &clusters {
+        let mut dates = days.remove(&cluster.cluster).unwrap_or_default();
+        dates.sort_by(f64::total_cmp);
+        let Some(&begin) = dates.first() else {
+            continue;
+        };
+        let points = dates
+            .iter()
+            .zip(1u32..)
+            .map(|(date, pages)| (date - begin, f64::from(pages)));
+        let mut words = cluster
+            .text
+            .split_whitespace()
+            .take(6)
+            .collect::<Vec<_>>()
+            .join(" ");
+        words.push('…');
+        figure = figure.series(Series::new(words, Mark::Steps, points.collect::<Vec<_>>()));
+    }
+    Ok(Drawing::new("passage-spread", figure))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differing_words_beside_each_other_are_one_piece() {
+        let text = "the old stone bridge is closed";
+        let differing = vec![4..7, 8..13, 24..30];
+        let same = |text: &str| ComparedPiece::Same(text.to_owned());
+        let other = |text: &str| ComparedPiece::Differing(text.to_owned());
+        assert_eq!(
+            compared_pieces(text, &differing, 100),
+            [
+                same("the "),
+                other("old stone"),
+                same(" bridge is "),
+                other("closed")
+            ]
+        );
+        assert_eq!(
+            compared_pieces(text, &differing, 10),
+            [
+                same("the "),
+                other("old"),
+                same(" st"),
+                ComparedPiece::Gap(20)
+            ]
+        );
+    }
+}

@@ -1,0 +1,581 @@
+//! `cento passages`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use cento_align::{Aligner, Document, Fold};
+use cento_figure::csv_cell;
+use cento_find::passages::{
+    CLUSTERS_TABLE, ClusterRow, ClustersSummary, FoldChoice, PASSAGES_TABLE, PairChoice,
+    PassageRow, PassagesParams, PassagesSummary, clusters, run as find_passages, strip,
+};
+use cento_find::{CorpusPages, Findings};
+use cento_report::format::{counted, percent};
+use cento_scan::Analysis;
+use cento_scan::analyses::passages::{Passages, direction, passage_texts, spread};
+use cento_scan::select::first;
+use clap::{Args, ValueEnum};
+
+use crate::analysis::AnalysisArguments;
+use crate::command_error::CommandError;
+use crate::command_line::{refuse, refuse_all};
+use crate::corpora::{is_corpus, open_corpora};
+use crate::figures::FigureArguments;
+use crate::files::write_file;
+use crate::output::{Lines, clean, number, print, say, shortened, table};
+use crate::passage_files::ComparedFile;
+use crate::passage_view::{Look, ShownPassage, TEI_END, csv_heading, tei_begin};
+
+/// Show exactly which words texts share
+///
+/// With two files, shows the passages that both have, side by side, with differing words marked.
+/// With a corpus, finds the passages of all pairs of pages that share text, which of the two pages
+/// is earlier by date, and whether the later one links to it. Passages may be verbatim, edited
+/// (words replaced, inserted, deleted or reordered) or scattered (A is a summary of B). A is the
+/// later text.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Offsets begin at 0, and ends are exclusive. In a plain text file in UTF-8 they are those of the file,
+with its byte order mark and line ends; in HTML, compressed files and other encodings, those of the
+visible or decoded text. In a corpus they are those of the stored text, see `cento cat`.
+
+--json prints one object per passage: a, b, a_begin, a_end, b_begin, b_end (bytes), a_begin_char,
+a_end_char, b_begin_char, b_end_char (Unicode characters), words (in a), identical (share of
+identical words), kind (verbatim, edited, scattered).
+
+Table in CORPUS/findings/passages/RUN, strongest passage first (--out and --json export it):
+  passages  a_id, a, b_id, b, the columns above, earlier (b, same, or unknown if a date is missing),
+            a_date, a_dated_by (published or fetched), b_date, b_dated_by, attributed (a links to b
+            or its domain; null on one domain)
+and in CORPUS/findings/passage-clusters/RUN with --clusters, most pages first:
+  clusters  cluster, pages, sites, words, identical, first_id, first, first_begin, first_end,
+            first_date, first_dated_by, last_date, text
+  appearances  cluster, page_id, page, site, begin, end, date, dated_by
+Pages with identical text count as one page, the earliest by date.
+
+Examples:
+  cento passages essay.txt source.html
+  cento passages essay.txt source.txt --json
+  cento passages scan.txt edition.txt --fold ocr
+  cento passages crawl.cento --out passages.csv
+  cento passages crawl.cento --of https://example.org/article
+  cento overlap crawl.cento --out pairs.csv && cento passages crawl.cento --pairs pairs.csv
+  cento passages crawl.cento --clusters --figures figures/
+  cento passages pages.cento --strip -o pages-stripped/
+  cento passages crawl.cento --format tei > passages.xml")]
+pub(crate) struct PassagesArguments {
+    /// Two text or HTML files, or a corpus
+    #[arg(value_name = "A B|CORPUS", required = true, num_args = 1..=2)]
+    pub(crate) inputs: Vec<String>,
+    /// Compare all pairs of pages that share text; the default for a corpus
+    #[arg(long, conflicts_with_all = ["of", "pairs"])]
+    pub(crate) all: bool,
+    /// Compare only the page with this URL with the others
+    #[arg(long, value_name = "URL", conflicts_with = "pairs")]
+    pub(crate) of: Option<String>,
+    /// Compare the pairs of URLs in this table (.parquet, .jsonl or .csv), in the columns a and b,
+    /// page and of, or page and source
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pairs: Option<PathBuf>,
+    /// How words are compared: none, or ocr to tolerate confusable letters and words hyphenated at
+    /// the end of a line
+    #[arg(long, value_name = "HOW", default_value = "none")]
+    pub(crate) fold: FoldArgument,
+    /// Minimum length of a passage, in characters on each side
+    #[arg(long, value_name = "N", default_value_t = 160, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) min_chars: u32,
+    /// Choose pairs by fingerprints on at most this many pages: one on p pages makes p²/2 pairs
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..))]
+    pub(crate) max_pages: u32,
+    /// List passages that are on at least three pages, with their first appearance and their spread
+    /// over time and sites
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) clusters: bool,
+    /// Write the inputs without the passages that an earlier page has to the folder of --output,
+    /// with a table cuts.csv of what was cut and why. JSON Lines and text files keep their format,
+    /// HTML files become plain paragraphs, WARC records become conversion records of plain text;
+    /// Parquet and ARC are refused
+    #[arg(long, requires = "output", conflicts_with_all = ["clusters", "of", "pairs"], help_heading = "Output")]
+    pub(crate) strip: bool,
+    /// Folder for --strip. It must not contain inputs or be inside an input folder; existing files
+    /// are not replaced
+    #[arg(
+        short,
+        long,
+        value_name = "FOLDER",
+        requires = "strip",
+        help_heading = "Output"
+    )]
+    pub(crate) output: Option<PathBuf>,
+    /// With --strip: replace existing files
+    #[arg(long, requires = "strip", help_heading = "Output")]
+    pub(crate) overwrite: bool,
+    /// Number of passages to show
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10,
+        conflicts_with_all = ["json", "format"],
+        help_heading = "Output"
+    )]
+    pub(crate) top: usize,
+    /// Print all passages in this format: json, csv, or tei (TEI P5, for scholarly editions)
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        conflicts_with = "json",
+        help_heading = "Output"
+    )]
+    pub(crate) format: Option<PassageFormat>,
+    /// Write figures of the passages, or with --clusters of their spread over time, as SVG and CSV
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
+    pub(crate) figures: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) figure_format: FigureArguments,
+    #[command(flatten)]
+    pub(crate) analysis: AnalysisArguments,
+}
+
+/// How words are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FoldArgument {
+    /// By their normal form
+    None,
+    /// Tolerant of errors of optical character recognition
+    Ocr,
+}
+
+impl From<FoldArgument> for FoldChoice {
+    fn from(fold: FoldArgument) -> FoldChoice {
+        match fold {
+            FoldArgument::None => FoldChoice::None,
+            FoldArgument::Ocr => FoldChoice::Ocr,
+        }
+    }
+}
+
+/// Formats of passages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PassageFormat {
+    /// JSON Lines
+    Json,
+    /// CSV
+    Csv,
+    /// TEI P5
+    Tei,
+}
+
+impl PassagesArguments {
+    fn fold(&self) -> Fold {
+        FoldChoice::from(self.fold).into()
+    }
+
+    /// Resolves the parameters of an analysis of a corpus, and the listed pairs.
+    fn resolve(&self) -> Result<(PassagesParams, Vec<(String, String)>), CommandError> {
+        let (pairs, listed) = match (&self.of, &self.pairs) {
+            (Some(url), _) => (PairChoice::Of(url.clone()), Vec::new()),
+            (None, Some(file)) => {
+                let (digest, listed) = crate::pair_list::read(file)?;
+                (PairChoice::Listed(digest), listed)
+            }
+            (None, None) => (PairChoice::All, Vec::new()),
+        };
+        if matches!(pairs, PairChoice::Of(_) | PairChoice::Listed(_)) {
+            refuse(&["max_pages"], "no fingerprint is ignored for chosen pairs")?;
+        }
+        let params = PassagesParams {
+            pairs,
+            fold: self.fold.into(),
+            min_chars: self.min_chars,
+            max_pages: self.max_pages,
+            ..PassagesParams::default()
+        };
+        Ok((params, listed))
+    }
+}
+
+pub(crate) fn run(arguments: &PassagesArguments) -> Result<ExitCode, CommandError> {
+    match arguments.inputs.as_slice() {
+        [corpus] if is_corpus(corpus) => of_corpus(arguments, Path::new(corpus)),
+        [a, b] if !is_corpus(a) && !is_corpus(b) => of_files(arguments, a, b),
+        [only] => Err(CommandError::usage(
+            format!("{only} is not a corpus, and a second file is missing"),
+            "name two text or HTML files, or one corpus made by `cento index`",
+        )),
+        _ => Err(CommandError::usage(
+            "a corpus cannot be combined with a second input".to_owned(),
+            "name two text or HTML files, or one corpus",
+        )),
+    }
+}
+
+fn of_files(arguments: &PassagesArguments, a: &str, b: &str) -> Result<ExitCode, CommandError> {
+    let because = "two files are compared without a corpus";
+    refuse(
+        &[
+            "all",
+            "of",
+            "pairs",
+            "max_pages",
+            "clusters",
+            "strip",
+            "figures",
+            "out",
+        ],
+        because,
+    )?;
+    refuse(&["explain", "findings", "again", "partial"], because)?;
+    refuse_all::<crate::machine::ResourceArguments>("two files are compared on one thread")?;
+    let (a, b) = (ComparedFile::read(a)?, ComparedFile::read(b)?);
+    let mut settings = cento_align::Settings::default();
+    settings.minimum_chars = arguments.min_chars as usize;
+    let fold = arguments.fold();
+    let passages = Aligner::new(settings).align(
+        &Document::folded(&a.text, fold),
+        &Document::folded(&b.text, fold),
+    );
+    let shown: Vec<ShownPassage> = passages
+        .into_iter()
+        .map(|passage| ShownPassage {
+            a: a.name.clone(),
+            b: b.name.clone(),
+            bytes: [
+                passage.a.start,
+                passage.a.end,
+                passage.b.start,
+                passage.b.end,
+            ],
+            chars: [
+                passage.a_chars.start,
+                passage.a_chars.end,
+                passage.b_chars.start,
+                passage.b_chars.end,
+            ],
+            words: passage.words,
+            identical: passage.identical,
+            kind: passage.kind.as_str().to_owned(),
+            texts: [a.text[passage.a].to_owned(), b.text[passage.b].to_owned()],
+            remark: None,
+            dates: [None, None],
+        })
+        .collect();
+    let format = match arguments.analysis.json {
+        true => Some(PassageFormat::Json),
+        false => arguments.format,
+    };
+    if let Some(format) = format {
+        let title = format!("Passages of {} and {}", a.name, b.name);
+        print_all(format, &title, fold, shown.into_iter().map(Ok))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = format!(
+        "{}: {}\n{}: {}\n",
+        clean(&a.name),
+        counted(Document::new(&a.text).word_count() as u64, "word", "words"),
+        clean(&b.name),
+        counted(Document::new(&b.text).word_count() as u64, "word", "words"),
+    );
+    if shown.is_empty() {
+        text.push_str(&format!(
+            "\nThey share no passage of at least {} characters.\n",
+            number(arguments.min_chars.into())
+        ));
+    }
+    let look = Look::of_output();
+    for (at, passage) in shown.iter().take(arguments.top).enumerate() {
+        text.push('\n');
+        text.push_str(&passage.side_by_side(at + 1, fold, look));
+    }
+    text.push_str(&more(shown.len() as u64, arguments.top));
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says how many passages are not shown.
+fn more(all: u64, top: usize) -> String {
+    match all.saturating_sub(top as u64) {
+        0 => String::new(),
+        more => format!("\n  and {} more\n", number(more)),
+    }
+}
+
+/// Prints passages in a format for programs.
+fn print_all(
+    format: PassageFormat,
+    title: &str,
+    fold: Fold,
+    passages: impl Iterator<Item = Result<ShownPassage, CommandError>>,
+) -> Result<(), CommandError> {
+    match format {
+        PassageFormat::Json => {}
+        PassageFormat::Csv => print(&csv_heading())?,
+        PassageFormat::Tei => print(&tei_begin(title))?,
+    }
+    for (at, passage) in passages.enumerate() {
+        let passage = passage?;
+        print(&match format {
+            PassageFormat::Json => passage.json(),
+            PassageFormat::Csv => passage.csv(),
+            PassageFormat::Tei => passage.tei(at + 1, fold),
+        })?;
+    }
+    if format == PassageFormat::Tei {
+        print(TEI_END)?;
+    }
+    Ok(())
+}
+
+fn of_corpus(arguments: &PassagesArguments, corpus: &Path) -> Result<ExitCode, CommandError> {
+    let (params, listed) = arguments.resolve()?;
+    let source = Arc::new(open_corpora(&[corpus], arguments.analysis.partial)?);
+    let mut joined = None;
+    let findings = arguments.analysis.run(corpus, |workplace| {
+        let findings = find_passages(&source, &params, &listed, workplace)?;
+        if arguments.clusters {
+            joined = Some(clusters(&source, &params, &findings, workplace)?);
+        }
+        Ok(findings)
+    })?;
+    if let Some(folder) = &arguments.figures {
+        let drawings = match &joined {
+            Some(joined) => vec![spread(joined)?],
+            None => Passages.figures(&findings)?,
+        };
+        arguments.figure_format.write(folder, &drawings)?;
+    }
+    if let Some(joined) = joined {
+        let table = joined.table(CLUSTERS_TABLE.as_str());
+        if !arguments.analysis.export(&table)? {
+            print(&cluster_text(arguments, corpus, &joined)?)?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let (true, Some(output)) = (arguments.strip, &arguments.output) {
+        write_stripped(arguments, &source, &findings, output)?;
+    }
+    if arguments
+        .analysis
+        .export(&findings.table(PASSAGES_TABLE.as_str()))?
+    {
+        return Ok(ExitCode::SUCCESS);
+    }
+    match arguments.format {
+        Some(format) => {
+            let rows = findings.rows(PASSAGES_TABLE)?;
+            let with_text = format == PassageFormat::Tei;
+            let shown = rows.map(|row| shown(&source, row?, with_text));
+            let title = format!("Passages of {}", corpus.display());
+            print_all(format, &title, arguments.fold(), shown)?;
+        }
+        None => print(&corpus_text(arguments, corpus, &source, &findings)?)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the inputs without reused passages, with a table of what was cut.
+fn write_stripped(
+    arguments: &PassagesArguments,
+    source: &CorpusPages,
+    findings: &Findings,
+    output: &Path,
+) -> Result<(), CommandError> {
+    let Some(corpus) = source.corpora().first() else {
+        return Ok(());
+    };
+    let heading = "page_id,page,begin,end,kept_id,kept,kind,words,identical,earlier\r\n";
+    let (mut cuts, mut rows) = (0u64, heading.to_owned());
+    let (mut files, mut replaced) = (0, 0);
+    strip(
+        corpus,
+        findings,
+        output,
+        arguments.overwrite,
+        |row| {
+            cuts += 1;
+            rows.push_str(&format!(
+                "{},{},{},{},{},{},{},{},{},{}\r\n",
+                row.a_id,
+                csv_cell(&row.a),
+                row.a_begin,
+                row.a_end,
+                row.b_id,
+                csv_cell(&row.b),
+                row.kind,
+                row.words,
+                row.identical,
+                row.earlier
+            ));
+            Ok(())
+        },
+        |filtered| {
+            files += 1;
+            replaced += filtered.rewritten.replaced;
+            Ok(())
+        },
+    )?;
+    write_file(&output.join("cuts.csv"), rows.as_bytes())?;
+    say(&clean(&format!(
+        "{}: {} written, {} cut from {}, see cuts.csv",
+        output.display(),
+        counted(files, "input", "inputs"),
+        counted(cuts, "passage", "passages"),
+        counted(replaced, "page", "pages")
+    )));
+    Ok(())
+}
+
+/// A row of the table with the texts of the passage.
+fn shown(
+    source: &CorpusPages,
+    row: PassageRow,
+    with_text: bool,
+) -> Result<ShownPassage, CommandError> {
+    let texts = match with_text {
+        true => passage_texts(source, &row)?,
+        false => [String::new(), String::new()],
+    };
+    let places = |places: [u32; 4]| places.map(|place| place as usize);
+    Ok(ShownPassage {
+        remark: Some(direction(&row)),
+        a: row.a,
+        b: row.b,
+        bytes: places([row.a_begin, row.a_end, row.b_begin, row.b_end]),
+        chars: places([
+            row.a_begin_char,
+            row.a_end_char,
+            row.b_begin_char,
+            row.b_end_char,
+        ]),
+        words: row.words as usize,
+        identical: row.identical,
+        kind: row.kind,
+        texts,
+        dates: [row.a_date, row.b_date],
+    })
+}
+
+/// Renders the summary and the strongest passages.
+fn corpus_text(
+    arguments: &PassagesArguments,
+    corpus: &Path,
+    source: &CorpusPages,
+    findings: &Findings,
+) -> Result<String, CommandError> {
+    let summary: PassagesSummary = findings.summary()?;
+    let mut lines = Lines::default();
+    lines.add("pages", number(summary.pages));
+    if summary.copies > 0 {
+        let remark = "identical text, counted as one page";
+        lines.add_with("duplicates", number(summary.copies), remark);
+    }
+    if summary.unknown > 0 {
+        let remark = "name a page that the corpus does not have";
+        lines.add_with("listed pairs", number(summary.unknown), remark);
+    }
+    lines.add("pairs compared", number(summary.candidates));
+    if summary.common > 0 {
+        let remark = format!(
+            "ignored when pairs were chosen: on more than {} pages",
+            number(arguments.max_pages.into())
+        );
+        lines.add_with("fingerprints", number(summary.common), remark);
+    }
+    lines.add("pairs with passages", number(summary.pairs));
+    lines.add_with(
+        "passages",
+        number(summary.passages),
+        format!(
+            "{} verbatim, {} edited, {} scattered",
+            number(summary.verbatim),
+            number(summary.edited),
+            number(summary.scattered)
+        ),
+    );
+    lines.add_with("findings", "", clean(&findings.path.display().to_string()));
+    let mut text = format!(
+        "{}\n{}",
+        clean(&corpus.display().to_string()),
+        lines.render()
+    );
+    let look = Look::of_output();
+    for (at, row) in first(findings.rows(PASSAGES_TABLE)?, arguments.top)?
+        .into_iter()
+        .enumerate()
+    {
+        text.push('\n');
+        let shown = shown(source, row, true)?;
+        text.push_str(&shown.side_by_side(at + 1, arguments.fold(), look));
+    }
+    text.push_str(&more(summary.passages, arguments.top));
+    Ok(text)
+}
+
+/// Renders the passages that are on most pages.
+fn cluster_text(
+    arguments: &PassagesArguments,
+    corpus: &Path,
+    joined: &Findings,
+) -> Result<String, CommandError> {
+    let summary: ClustersSummary = joined.summary()?;
+    let mut lines = Lines::default();
+    lines.add("passages of two pages", number(summary.passages));
+    let remark = "passages on at least 3 pages";
+    lines.add_with("clusters", number(summary.clusters), remark);
+    lines.add_with("findings", "", clean(&joined.path.display().to_string()));
+    let mut text = format!(
+        "{}\n{}",
+        clean(&corpus.display().to_string()),
+        lines.render()
+    );
+    let rows: Vec<ClusterRow> = first(joined.rows(CLUSTERS_TABLE)?, arguments.top)?;
+    if !rows.is_empty() {
+        let day = |date: &Option<String>| match date {
+            Some(date) => date.split('T').next().unwrap_or_default().to_owned(),
+            None => "–".to_owned(),
+        };
+        let cells: Vec<Vec<String>> = rows
+            .iter()
+            .map(|row| {
+                vec![
+                    shortened(&row.text, 40),
+                    number(row.pages.into()),
+                    number(row.sites.into()),
+                    number(row.words.into()),
+                    percent(row.identical),
+                    day(&row.first_date),
+                    day(&row.last_date),
+                    shortened(&row.first, 60),
+                ]
+            })
+            .collect();
+        let heading = [
+            "passage",
+            "pages",
+            "sites",
+            "words",
+            "identical",
+            "first",
+            "last",
+            "first page",
+        ];
+        text.push('\n');
+        text.push_str(&table(&heading, &cells));
+    }
+    text.push_str(&more(summary.clusters, arguments.top));
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_defaults_of_the_options_are_those_of_the_parameters() {
+        let default = PassagesParams::default();
+        assert_eq!((default.min_chars, default.max_pages), (160, 100));
+        assert_eq!(json!(default)["fold"], json!("none"));
+    }
+}

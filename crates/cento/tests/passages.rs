@@ -1,0 +1,314 @@
+//! `cento passages`.
+
+mod support;
+
+use support::Sandbox;
+
+use serde_json::Value;
+
+/// A passage of 54 words with letters outside ASCII.
+const PASSAGE: &str = "The committee decided to close the old bridge over the Öresund until the \
+    engineers have finished their report, because two of its pillars are cracked — nobody knows for \
+    how long they will carry the weight of the traffic — and the ferry, which was to be sold in \
+    spring, will run every twenty minutes instead.";
+
+fn objects(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn place(row: &Value, name: &str) -> usize {
+    usize::try_from(row[name].as_u64().unwrap()).unwrap()
+}
+
+#[test]
+fn offsets_in_a_text_file_are_those_of_the_file() {
+    let sandbox = Sandbox::new();
+    let a = format!("\u{feff}Erste Zeile: Zwölf Füße.\r\n\r\n{PASSAGE}\r\nLetzte Zeile.\r\n");
+    let b = format!("日本語の文章。\n\n{PASSAGE}\n");
+    sandbox.write("a.txt", &a);
+    sandbox.write("b.txt", &b);
+    let rows = objects(&sandbox.succeed(&["passages", "a.txt", "b.txt", "--json"]));
+    assert_eq!(rows.len(), 1);
+    let row = &rows[0];
+    let keys: Vec<&str> = row
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    let mut expected = [
+        "a",
+        "b",
+        "a_begin",
+        "a_end",
+        "b_begin",
+        "b_end",
+        "a_begin_char",
+        "a_end_char",
+        "b_begin_char",
+        "b_end_char",
+        "words",
+        "identical",
+        "kind",
+    ];
+    expected.sort_unstable();
+    assert_eq!(keys, expected);
+    for (text, side) in [(&a, "a"), (&b, "b")] {
+        let begin = place(row, &format!("{side}_begin"));
+        let end = place(row, &format!("{side}_end"));
+        assert_eq!(&text[begin..end], PASSAGE);
+        let begin = place(row, &format!("{side}_begin_char"));
+        let end = place(row, &format!("{side}_end_char"));
+        let chars: String = text.chars().skip(begin).take(end - begin).collect();
+        assert_eq!(chars, PASSAGE);
+    }
+    assert_eq!(
+        (row["kind"].as_str(), row["words"].as_u64()),
+        (Some("verbatim"), Some(54))
+    );
+}
+
+#[test]
+fn html_is_compared_by_its_visible_text() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "a.html",
+        format!("<html><body><h1>News</h1><p>{PASSAGE}</p></body></html>"),
+    );
+    sandbox.write("b.txt", format!("Something else.\n{PASSAGE}\n"));
+    let rows = objects(&sandbox.succeed(&["passages", "a.html", "b.txt", "--json"]));
+    assert_eq!(rows.len(), 1);
+    assert_eq!(place(&rows[0], "a_begin"), "News\n\n".len());
+}
+
+#[test]
+fn differing_words_are_marked_without_colour_in_a_pipe() {
+    let sandbox = Sandbox::new();
+    let edited = PASSAGE
+        .replace("cracked", "broken")
+        .replace("twenty", "thirty");
+    sandbox.write("a.txt", PASSAGE);
+    sandbox.write("b.txt", edited);
+    let text = sandbox.succeed(&["passages", "a.txt", "b.txt"]);
+    assert!(!text.contains('\u{1b}'), "{text}");
+    for word in ["[cracked]", "[broken]", "[twenty]", "[thirty]", "54 words"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    let tei = sandbox.succeed(&["passages", "a.txt", "b.txt", "--format", "tei"]);
+    assert!(tei.contains("<hi rend=\"differing\">cracked</hi>"), "{tei}");
+    let csv = sandbox.succeed(&["passages", "a.txt", "b.txt", "--format", "csv"]);
+    assert!(csv.starts_with("a,b,a_begin,a_end,b_begin"), "{csv}");
+    sandbox.write("c.txt", "Nothing of this.");
+    let none = sandbox.succeed(&["passages", "a.txt", "c.txt"]);
+    assert!(
+        none.contains("They share no passage of at least 160 characters."),
+        "{none}"
+    );
+}
+
+#[test]
+fn ocr_noise_is_tolerated_on_request() {
+    let sandbox = Sandbox::new();
+    let noisy = PASSAGE
+        .replace("engineers", "engi-\nneers")
+        .replace("close", "c1ose")
+        .replace("the", "tbe")
+        .replace("carry", "cany")
+        .replace("bridge", "hridge")
+        .replace("pillars", "piliars");
+    sandbox.write("clean.txt", PASSAGE);
+    sandbox.write("scan.txt", noisy);
+    let share = |more: &[&str]| {
+        let arguments = [&["passages", "scan.txt", "clean.txt", "--json"][..], more].concat();
+        let rows = objects(&sandbox.succeed(&arguments));
+        rows.iter()
+            .map(|row| row["identical"].as_f64().unwrap())
+            .fold(0.0, f64::max)
+    };
+    assert!(share(&["--fold", "ocr"]) > 0.9);
+    assert!(share(&["--fold", "ocr"]) > share(&[]) + 0.1);
+}
+
+/// Three pages with the passage, two of them dated, and one without it.
+fn corpus() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let page = |url: &str, text: &str, date: Option<&str>| {
+        let line = serde_json::json!({ "url": url, "text": text, "date": date, "extra": [1, 2] });
+        format!("{line}\n")
+    };
+    let lines = [
+        page(
+            "http://late.example/x",
+            &format!("They wrote this. {PASSAGE} So it is."),
+            Some("2020-05-01"),
+        ),
+        page(
+            "http://early.example/y",
+            &format!("{PASSAGE} It rained."),
+            Some("2019-03-02"),
+        ),
+        page(
+            "http://other.example/z",
+            "An unrelated page about sheep, and about cheap ships.",
+            Some("2018-01-01"),
+        ),
+        page(
+            "http://undated.example/w",
+            &format!("No date here. {PASSAGE}"),
+            None,
+        ),
+    ];
+    sandbox.write("pages.jsonl", lines.concat());
+    sandbox.succeed(&["index", "pages.jsonl", "-o", "x.cento"]);
+    sandbox
+}
+
+#[test]
+fn the_direction_of_passages_of_a_corpus_follows_dates() {
+    let sandbox = corpus();
+    let rows = objects(&sandbox.succeed(&["passages", "x.cento", "--json"]));
+    assert_eq!(rows.len(), 3);
+    let row = rows
+        .iter()
+        .find(|row| row["a"] == "http://late.example/x" && row["earlier"] == "b")
+        .unwrap();
+    assert_eq!(row["b"], "http://early.example/y");
+    assert_eq!(row["b_dated_by"], "published");
+    assert_eq!(row["attributed"], false);
+    assert_eq!(
+        rows.iter()
+            .filter(|row| row["earlier"] == "unknown")
+            .count(),
+        2
+    );
+    let of = [
+        "passages",
+        "x.cento",
+        "--of",
+        "http://early.example/y",
+        "--json",
+    ];
+    assert_eq!(objects(&sandbox.succeed(&of)).len(), 2);
+    sandbox.write(
+        "pairs.csv",
+        "page,of\r\nhttp://late.example/x,http://early.example/y\r\n",
+    );
+    let listed = ["passages", "x.cento", "--pairs", "pairs.csv", "--json"];
+    assert_eq!(objects(&sandbox.succeed(&listed)).len(), 1);
+    let text = sandbox.succeed(&["passages", "x.cento"]);
+    assert!(text.contains("3 verbatim, 0 edited, 0 scattered"), "{text}");
+    assert!(
+        text.contains("The second page is earlier (published 2019-03-02"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_travelling_passage_is_one_cluster_with_a_figure() {
+    let sandbox = corpus();
+    let arguments = [
+        "passages",
+        "x.cento",
+        "--clusters",
+        "--figures",
+        "figures",
+        "--json",
+    ];
+    let rows = objects(&sandbox.succeed(&arguments));
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0]["first"], "http://early.example/y");
+    assert_eq!(
+        (rows[0]["pages"].as_u64(), rows[0]["sites"].as_u64()),
+        (Some(3), Some(3))
+    );
+    let figure = std::fs::read_to_string(sandbox.path("figures/passage-spread.csv")).unwrap();
+    assert_eq!(figure.lines().count(), 3, "{figure}");
+}
+
+#[test]
+fn stripped_inputs_keep_the_first_appearance_only() {
+    let sandbox = corpus();
+    sandbox.succeed(&["passages", "x.cento", "--strip", "-o", "stripped"]);
+    let text = std::fs::read_to_string(sandbox.path("stripped/pages.jsonl")).unwrap();
+    let pages = objects(&text);
+    let texts: Vec<&str> = pages
+        .iter()
+        .map(|page| page["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(texts[0], "They wrote this. So it is.");
+    assert_eq!(texts[1], format!("{PASSAGE} It rained."));
+    assert_eq!(texts[3], "No date here.");
+    assert!(
+        pages
+            .iter()
+            .all(|page| page["extra"] == serde_json::json!([1, 2]))
+    );
+    let cuts = std::fs::read_to_string(sandbox.path("stripped/cuts.csv")).unwrap();
+    assert_eq!(cuts.lines().count(), 1 + 3, "{cuts}");
+    // Existing files are not replaced.
+    assert!(
+        sandbox
+            .run(&["passages", "x.cento", "--strip", "-o", "stripped"])
+            .contains("already exists")
+    );
+}
+
+#[test]
+fn text_and_html_files_are_stripped() {
+    let sandbox = Sandbox::new();
+    let own = "Some words of introduction that are only here and nowhere else.";
+    sandbox.write("site/a.txt", format!("{PASSAGE} End of it."));
+    sandbox.write("site/b.txt", format!("{own} {PASSAGE}"));
+    sandbox.write(
+        "site/c.html",
+        format!("<html><body><p>1 &lt; 2</p><p>{PASSAGE}</p></body></html>"),
+    );
+    sandbox.succeed(&["index", "site", "-o", "x.cento"]);
+    sandbox.succeed(&["passages", "x.cento", "--strip", "-o", "out"]);
+    let read = |name: &str| std::fs::read_to_string(sandbox.path(name)).unwrap();
+    assert_eq!(read("out/a.txt"), format!("{PASSAGE} End of it."));
+    assert_eq!(read("out/b.txt"), own);
+    assert!(read("out/c.html").ends_with("<p>1 &lt; 2</p>\n"));
+}
+
+#[test]
+fn a_passage_is_attributed_if_the_later_page_links_to_the_earlier() {
+    let sandbox = Sandbox::new();
+    let early = serde_json::json!({
+        "url": "http://one.example/p", "text": PASSAGE, "date": "2019-01-01"
+    });
+    let html = format!("<p>{PASSAGE}</p><p>As <a href='http://one.example/p'>they</a> say.</p>");
+    let late = serde_json::json!({
+        "url": "http://two.example/q", "html": html, "date": "2020-01-01"
+    });
+    sandbox.write("pages.jsonl", format!("{early}\n{late}\n"));
+    sandbox.succeed(&["index", "pages.jsonl", "-o", "x.cento"]);
+    let rows = objects(&sandbox.succeed(&["passages", "x.cento", "--json"]));
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0]["attributed"], true);
+}
+
+#[test]
+fn options_of_a_corpus_are_refused_for_two_files() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.txt", PASSAGE);
+    for option in [
+        &["--clusters"][..],
+        &["--all"],
+        &["--threads", "2"],
+        &["--again"],
+    ] {
+        let arguments = [&["passages", "a.txt", "a.txt"][..], option].concat();
+        assert!(
+            sandbox.run(&arguments).contains("has no effect"),
+            "{option:?}"
+        );
+    }
+    assert!(
+        sandbox
+            .run(&["passages", "a.txt"])
+            .contains("a second file is missing")
+    );
+}
