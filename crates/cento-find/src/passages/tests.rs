@@ -123,13 +123,18 @@ fn every_pair_that_shares_a_passage_is_found_with_its_direction() {
         let (a, b) = (text(row.a_id), text(row.b_id));
         let in_a = &a[row.a_begin as usize..row.a_end as usize];
         let in_b = &b[row.b_begin as usize..row.b_end as usize];
-        assert_eq!(in_b, prose(7, 6).trim_end());
+        // An edited passage ends where a sentence does, and these have no capitals to begin with.
+        assert!(
+            row.words >= 50 && in_b.contains("w743 w3565 w1533"),
+            "{row:?}"
+        );
         assert_eq!(
             in_a.chars().count() as u32,
             row.a_end_char - row.a_begin_char
         );
         assert_eq!(row.attributed, Some(false));
         if row.earlier == "b" {
+            assert_eq!(in_b, prose(7, 6).trim_end());
             assert_eq!(in_a, in_b);
             assert_eq!((row.kind.as_str(), row.words), ("verbatim", 72));
             assert_eq!(row.b_dated_by.as_deref(), Some("published"));
@@ -213,7 +218,9 @@ fn a_passage_on_many_pages_is_one_cluster() {
         .unwrap();
     assert_eq!(found.len(), 1);
     let cluster = &found[0];
-    assert_eq!((cluster.pages, cluster.sites, cluster.words), (4, 4, 72));
+    assert_eq!((cluster.pages, cluster.sites), (4, 4));
+    // The edited appearance begins or ends a few words away.
+    assert!((68..=80).contains(&cluster.words), "{cluster:?}");
     assert_eq!(cluster.first, "http://site1.example/page");
     assert!(
         cluster
@@ -229,7 +236,7 @@ fn a_passage_on_many_pages_is_one_cluster() {
             .unwrap()
             .starts_with("2001-01-20")
     );
-    assert!(prose(7, 6).starts_with(&cluster.text));
+    assert!(cluster.text.contains("w607 w567 w1031"), "{cluster:?}");
     let appearances = findings.rows(APPEARANCES_TABLE).unwrap();
     let sites: Vec<String> = appearances.map(|row| row.unwrap().site.unwrap()).collect();
     assert_eq!(
