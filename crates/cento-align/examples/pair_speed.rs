@@ -83,7 +83,8 @@ fn main() {
         "with their preparation{:>8.0}   if each page is in {OTHERS} pairs",
         f64::from(pairs) / (aligned + prepared)
     );
-    let hostile: [(&str, fn(usize) -> String); 4] = [
+    type Make = fn(usize) -> String;
+    let hostile: [(&str, Make); 4] = [
         ("periodic", |bytes| {
             "to be or not to be that is the question ".repeat(bytes / 40)
         }),
@@ -96,7 +97,7 @@ fn main() {
                 format!(
                     "w{}{}",
                     at * 7919 * at % 97,
-                    if at % 9 == 0 { ". " } else { " " }
+                    if at.is_multiple_of(9) { ". " } else { " " }
                 )
             };
             (0..bytes / 4).map(word).collect()

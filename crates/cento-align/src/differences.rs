@@ -14,7 +14,8 @@ use crate::document::{Fold, TextWord, words_of};
 /// let (a, b) = ("The old bridge is closed.", "The bridge was closed, the bridge!");
 /// let [only_a, only_b] = differing_words(a, b, Fold::None);
 /// assert_eq!(only_a.iter().map(|word| &a[word.clone()]).collect::<Vec<_>>(), ["old", "is"]);
-/// assert_eq!(only_b.iter().map(|word| &b[word.clone()]).collect::<Vec<_>>(), ["was", "the", "bridge"]);
+/// let only_b: Vec<&str> = only_b.iter().map(|word| &b[word.clone()]).collect();
+/// assert_eq!(only_b, ["was", "the", "bridge"]);
 /// ```
 pub fn differing_words(a: &str, b: &str, fold: Fold) -> [Vec<Range<usize>>; 2] {
     let (mine, theirs) = (words_of(a, fold), words_of(b, fold));

@@ -8,9 +8,9 @@
 //! - A [`Passage`] is one piece of text found on both sides, in bytes and in characters.
 //!
 //! ```text
-//!   text ──▶ Document ─┬─ shared runs of words ──▶ verbatim passages ────────────────────┐
-//!                      └─ similar sentences ─┬─ clusters on both sides ──▶ edited        ├─▶ passages
-//!                                            └─ compact here, spread there ─▶ scattered ─┘
+//!  text ─▶ Document ─┬─ shared runs of words ──▶ verbatim passages ──────────────────┐
+//!                    └─ similar sentences ┬─ clusters on both sides ──▶ edited ──────┼─▶ passages
+//!                                         └─ compact here, spread there ▶ scattered ─┘
 //! ```
 //!
 //! Copied text is found whether it was left alone, edited, reordered, translated back and forth, or

@@ -35,8 +35,8 @@ pub enum Fate {
     /// other than WARC, remove it.
     Revisit(RevisitOf),
     /// Replace its text. In JSON Lines, only the value of the field changes; a field of HTML and a
-    /// single HTML file become a page of plain paragraphs; a WARC record becomes a conversion record
-    /// with plain text. ARC files and Parquet tables are refused.
+    /// single HTML file become a page of plain paragraphs; a WARC record becomes a conversion
+    /// record with plain text. ARC files and Parquet tables are refused.
     Replace(String),
 }
 

@@ -320,7 +320,7 @@ fn comparison(out: &mut String, comparison: &Comparison, root: &str) {
             match piece {
                 ComparedPiece::Same(words) => out.push_str(&escape(words)),
                 ComparedPiece::Differing(words) => {
-                    out.push_str(&format!("<mark class=\"{class}\">{}</mark>", escape(words)))
+                    out.push_str(&format!("<mark class=\"{class}\">{}</mark>", escape(words)));
                 }
                 ComparedPiece::Gap(letters) => out.push_str(&format!(
                     "<span class=\"gap\"> [… {} characters …] </span>",

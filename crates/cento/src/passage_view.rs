@@ -247,7 +247,7 @@ pub(crate) const TEI_END: &str = "</body></text>\n</TEI>\n";
 fn xml(text: &str) -> String {
     let allowed = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
     let allowed = |c: &char| allowed(c) && !matches!(c, '\u{fffe}' | '\u{ffff}');
-    escape(&text.chars().filter(allowed).collect::<String>()).to_string()
+    escape(&text.chars().filter(allowed).collect::<String>())
 }
 
 const RED: &str = "\u{1b}[1;31m";

@@ -1,4 +1,5 @@
 //! `cento passages`.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 mod support;
 

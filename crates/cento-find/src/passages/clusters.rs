@@ -46,6 +46,7 @@ const MOST_ACTIVE: usize = 256;
 
 table_row! {
     /// A passage that is on several pages.
+    #[derive(Debug)]
     pub struct ClusterRow {
         /// Its number, from 1.
         pub cluster: u32,

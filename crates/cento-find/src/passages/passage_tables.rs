@@ -27,6 +27,7 @@ const PASSAGE: u64 = 2;
 
 table_row! {
     /// A passage that two pages share. Ends are exclusive.
+    #[derive(Debug)]
     pub struct PassageRow {
         /// The page that is later by date; if dates do not decide, the one that comes later in the
         /// corpus.

@@ -45,7 +45,7 @@ impl ListedPage {
     #[inline(always)]
     pub(super) fn new(page: u32, frame: bool, frequent: bool) -> ListedPage {
         let frame = u32::from(frame) * Self::FRAME;
-        ListedPage(page << 2 | u32::from(frequent) * Self::FREQUENT | frame)
+        ListedPage((page << 2) | (u32::from(frequent) * Self::FREQUENT) | frame)
     }
 
     #[inline(always)]

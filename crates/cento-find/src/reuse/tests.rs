@@ -132,7 +132,7 @@ fn naive(corpora: &[&[TestPage]], params: &ReuseParams) -> Naive {
             }
             let kept = |class: usize| -> BTreeSet<u64> {
                 let set = classes[class].2.iter().copied();
-                set.filter(|f| !ignores(f) && !(params.frame && framed(f, class)))
+                set.filter(|f| !(ignores(f) || params.frame && framed(f, class)))
                     .collect()
             };
             let (a, b) = (kept(left), kept(right));
@@ -632,7 +632,7 @@ fn parameters_without_meaning_are_refused() {
         },
         ReuseParams {
             thresholds: rising,
-            ..usual.clone()
+            ..usual
         },
     ] {
         assert!(

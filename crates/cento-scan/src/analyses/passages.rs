@@ -291,7 +291,10 @@ pub fn compared_pieces(
     differing: &[Range<usize>],
     longest: usize,
 ) -> Vec<ComparedPiece> {
-    let end = text.floor_char_boundary(longest.min(text.len()));
+    let end = (0..=longest.min(text.len()))
+        .rev()
+        .find(|&end| text.is_char_boundary(end))
+        .unwrap_or(0);
     let mut pieces = Vec::new();
     let mut at = 0;
     for word in differing.iter().filter(|word| word.end <= end) {

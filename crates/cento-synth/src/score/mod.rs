@@ -23,8 +23,8 @@
 //! | `aliases` | `aliases` | `alias`, `of`: URLs, or hosts | |
 //!
 //! Offsets are in bytes. Passages are scored by bytes; if the corpus is known, also by the planted
-//! passages whose ends were found within five words on both sides (`ends`), and if there is a column
-//! `earlier`, by the direction of each row (`directions`).
+//! passages whose ends were found within five words on both sides (`ends`), and if there is a
+//! column `earlier`, by the direction of each row (`directions`).
 //!
 //! # The columns of a score
 //!
