@@ -2,7 +2,7 @@
 //!
 //! After Seo & Croft, *Local text reuse detection* (SIGIR 2008). A page is the set of its
 //! fingerprints ([`PageFingerprints`]), selected by one of the five schemes of the paper
-//! ([`Scheme`](cento_fingerprint::Scheme)). The containment of A in B is the share of A's
+//! ([`Scheme`]). The containment of A in B is the share of A's
 //! fingerprints found in B, and the two containments of a pair decide its [`Category`]: C1, C2 and
 //! C4 are near-duplicates, C3, C5 and C6 are local reuse. A pair that reaches the lowest threshold
 //! on one side only is [`Category::OneSided`]. Reuse is not transitive: if A shares text with B,
