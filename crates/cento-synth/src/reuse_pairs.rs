@@ -6,8 +6,8 @@
 //! share of each page:
 //!
 //! ```text
-//!   page  own text │ passage            │ own text      share = unchanged words / words of the page
-//!   of    own text │ passage, edited    │ own text
+//!   page  own text │ passage         │ own text    share = unchanged words / words of the page
+//!   of    own text │ passage, edited │ own text
 //! ```
 
 use std::io::Write;
@@ -31,8 +31,8 @@ pub const REUSE_PAGES: &str = "pages.jsonl";
 /// The file of pairs: JSON Lines of [`ReusePair`].
 pub const REUSE_PAIRS: &str = "pairs.jsonl";
 
-/// The categories of the paper, and the planned shares of the two pages before edits. Each is in the
-/// middle of its range, so that the usual edit rates do not leave it.
+/// The categories of the paper, and the planned shares of the two pages before edits. Each is in
+/// the middle of its range, so that the usual edit rates do not leave it.
 const PLAN: [(&str, f64, f64); 7] = [
     ("C1", 0.93, 0.93),
     ("C2", 0.93, 0.68),
@@ -50,7 +50,8 @@ pub struct ReusePair {
     pub page: String,
     /// The URL of the page with the edited passage.
     pub of: String,
-    /// `C1` to `C6`, `one-sided` or `none`, by the shares below and the thresholds 0.8, 0.5 and 0.1.
+    /// `C1` to `C6`, `one-sided` or `none`, by the shares below and the thresholds 0.8, 0.5 and
+    /// 0.1.
     pub category: String,
     /// The share of the words of the passage that were edited on purpose.
     pub edit_rate: f64,

@@ -26,8 +26,8 @@ use crate::scheme_comparison;
 ///
 /// Finds all pairs of pages that share fingerprints of their text, the share of each page found in
 /// the other, and the category of the pair (Seo & Croft 2008): C1, C2 and C4 are near-duplicates,
-/// C3, C5 and C6 are local reuse. A pair in which only one page reaches --partial-share, such as a short
-/// page inside a very long one, is one-sided. Results are exact with any amount of memory.
+/// C3, C5 and C6 are local reuse. A pair in which only one page reaches --partial-share, such as a
+/// short page inside a very long one, is one-sided. Results are exact with any amount of memory.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Categories, from the shares of the two pages found in each other (--most, --considerable, --partial-share):

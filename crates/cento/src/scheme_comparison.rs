@@ -167,8 +167,11 @@ fn quality_table(results: &[SchemeResult]) -> String {
     table(&heading, &rows)
 }
 
+/// A name and the categories that a mean includes.
+type CategoryMean = (&'static str, fn(Category) -> bool);
+
 /// The means of Figures 3, 4 and 5.
-const MEANS: [(&str, fn(Category) -> bool); 3] = [
+const MEANS: [CategoryMean; 3] = [
     ("mean F1", |_| true),
     ("near-duplicates", Category::is_near_duplicate),
     ("local reuse", Category::is_local),
@@ -188,8 +191,8 @@ pub(crate) fn json_lines(results: &[SchemeResult]) -> String {
     results.iter().map(line).collect()
 }
 
-/// Draws Figures 3 to 5: mean F1 against fingerprints per page. Without labelled pairs, the share of
-/// `kgram`'s pairs that a scheme finds in the same category.
+/// Draws Figures 3 to 5: mean F1 against fingerprints per page. Without labelled pairs, the share
+/// of `kgram`'s pairs that a scheme finds in the same category.
 pub(crate) fn figures(results: &[SchemeResult]) -> Vec<Drawing> {
     let axis = || Axis::linear("Fingerprints per page").covering(0.0);
     let draw = |title: &str, y: &str, value: &dyn Fn(&SchemeResult) -> f64| {

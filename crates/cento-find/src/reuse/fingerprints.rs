@@ -43,7 +43,7 @@ impl PageFingerprints {
         self.set.clear();
         let words = &mut self.words;
         self.scanner.scan_keys(text, |key| {
-            words.push(key.either(packed_word_hash, word_hash))
+            words.push(key.either(packed_word_hash, word_hash));
         });
         let set = &mut self.set;
         self.scheme

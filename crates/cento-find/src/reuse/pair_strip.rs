@@ -1,7 +1,7 @@
 //! Counts the fingerprints that pages share, one left page at a time.
 //!
 //! ```text
-//!   fingerprint 17: 3 8 9 40          left page 8:  9 40 │ 11 40 90    the pages after 8 in its lists
+//!   fingerprint 17: 3 8 9 40          left page 8:  9 40 │ 11 40 90   pages after 8 in its lists
 //!   fingerprint 23: 8 11 40 90                      ▼
 //!                                     slots[right] ─▶ counts: (9: 1) (40: 2) (11: 1) (90: 1)
 //! ```

@@ -45,7 +45,8 @@ impl ListedPage {
     #[inline(always)]
     pub(super) fn new(page: u32, frame: bool, frequent: bool) -> ListedPage {
         let frame = u32::from(frame) * Self::FRAME;
-        ListedPage(page << 2 | u32::from(frequent) * Self::FREQUENT | frame)
+        let frequent = u32::from(frequent) * Self::FREQUENT;
+        ListedPage(page << 2 | frequent | frame)
     }
 
     #[inline(always)]

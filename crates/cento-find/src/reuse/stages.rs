@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!   pages ─ hosts ─▶ by host name ─ number hosts ─▶ hosts of pages
-//!   texts ─ fingerprint ─┬▶ by set ─ collapse ─▶ copies, by host ─ count hosts ─▶ pages of hosts
+//!   texts ─ fingerprint ─┬▶ by set ─ collapse ─▶ copies, by host ─ count hosts ─▶ host pages
 //!                        └▶ by fingerprint ─ spread ─┬▶ by strip ─ count ─▶ of
-//!                                                    ├▶ removed ─ sizes ─▶ ignored, frames of pages
+//!                                                    ├▶ removed ─ sizes ─▶ ignored, frames
 //!                                                    └▶ ignored fingerprints
 //! ```
 //!
@@ -479,8 +479,8 @@ impl<'c, 'a> PairJudge<'c, 'a> {
         (size, set(self.frames.get(page)))
     }
 
-    /// Whether two pages of one host have the same set of fingerprints. Such pages of one corpus are
-    /// collapsed; those of two corpora are pairs.
+    /// Whether two pages of one host have the same set of fingerprints. Such pages of one corpus
+    /// are collapsed; those of two corpora are pairs.
     fn is_alias(&self, whole: Containment, left: u32, right: u32) -> bool {
         let complete = |page: u32| matches!(self.ignored.get(page), 0 | UNSET);
         let host = self.hosts.get(left);
