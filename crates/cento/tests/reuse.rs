@@ -99,7 +99,7 @@ fn schemes_are_compared_on_pairs_of_known_category() {
     let sandbox = Sandbox::new();
     let pages = [
         "--pages",
-        "20",
+        "200",
         "--languages",
         "en",
         "--words",

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   pages ─ hosts ─▶ by host name ─ number hosts ─▶ hosts of pages
-//!   texts ─ fingerprint ─┬▶ by set ─ collapse ─▶ copies, by host ─ count hosts ─▶ pages of hosts
+//!   texts ─ fingerprint ─┬▶ by set ─ collapse ─▶ copies, by host ─ count hosts ─▶ host pages
 //!                        └▶ by fingerprint ─ spread ─┬▶ by strip ─ count ─▶ of
 //!                                                    ├▶ removed ─ sizes ─▶ ignored, frames
 //!                                                    └▶ ignored fingerprints

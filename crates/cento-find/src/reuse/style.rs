@@ -2,13 +2,13 @@
 //!
 //! Rules, in this order; the first that applies decides:
 //!
-//! | style | rule |
-//! |---|---|
-//! | `alias` | both pages have the same set of fingerprints and are on one host, apart from `www.` |
-//! | `frame` | at least half of the shared fingerprints belong to the page frame of the host of either page |
-//! | `template` | C1, C2 or C4; at least half of the other shared fingerprints are frequent; and each page has fingerprints that the other lacks (changed slots) |
-//! | `phrase` | not C1, C2 or C4; at least half of the other shared fingerprints are frequent |
-//! | `reuse` | all other pairs |
+//! * `alias`: both pages have the same set of fingerprints and are on one host, apart from `www.`.
+//! * `frame`: at least half of the shared fingerprints belong to the page frame of the host of
+//!   either page.
+//! * `template`: C1, C2 or C4; at least half of the other shared fingerprints are frequent;
+//!   and each page has fingerprints that the other lacks (changed slots).
+//! * `phrase`: not C1, C2 or C4; at least half of the other shared fingerprints are frequent.
+//! * `reuse`: all other pairs.
 //!
 //! *Frequent* fingerprints are on at least [`ReuseParams::frequent`](super::ReuseParams::frequent)
 //! distinct pages. A fingerprint belongs to the *page frame* of a host if it is on at least
