@@ -379,16 +379,10 @@ fn a_flipped_bit_in_a_table_beside_the_labels_is_an_error() {
             bytes[at] ^= 1 << (at % 8);
             std::fs::write(&beside, bytes).unwrap();
             let error = LabelSet::open(&labels).unwrap_err();
-            assert!(
-                error.to_string().contains("is corrupted"),
-                "{error}"
-            );
+            assert!(error.to_string().contains("is corrupted"), "{error}");
             let error =
                 stop_labels(&labels, &folder.path().join("x.labels"), |_| true).unwrap_err();
-            assert!(
-                error.to_string().contains("is corrupted"),
-                "{error}"
-            );
+            assert!(error.to_string().contains("is corrupted"), "{error}");
         }
         std::fs::write(&beside, whole).unwrap();
         LabelSet::open(&labels).unwrap();

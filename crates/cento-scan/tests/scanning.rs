@@ -105,7 +105,7 @@ fn an_analysis_below_its_memory_minimum_is_skipped_with_the_reason() {
     };
     assert_eq!(skipped.analysis.name(), "copies");
     assert!(
-        skipped.reason.contains("1048576 bytes") && skipped.reason.contains("--memory"),
+        skipped.reason.contains("a memory budget of 1M") && skipped.reason.contains("--memory"),
         "{}",
         skipped.reason
     );

@@ -32,7 +32,8 @@ pub const REUSE_PAGES: &str = "pages.jsonl";
 pub const REUSE_PAIRS: &str = "pairs.jsonl";
 
 /// The categories of the paper, and the planned shares of the two pages before edits. Each is in
-/// the middle of its range, so that the usual edit rates do not leave it.
+/// the middle of its range. Sentences are not divided, so a few pairs of short pages miss the
+/// planned category: the recorded one is that of the text as written.
 const PLAN: [(&str, f64, f64); 7] = [
     ("C1", 0.93, 0.93),
     ("C2", 0.93, 0.68),
@@ -207,20 +208,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_are_in_the_category_they_are_planned_for() {
+    fn pairs_are_in_the_category_of_their_text_and_nearly_always_in_the_planned_one() {
         let mut settings = SynthSettings::new(7, 100);
         settings.languages = vec![("en".to_owned(), 1), ("de".to_owned(), 1)];
         settings.words = 300;
         let languages = settings.schedule().unwrap();
+        let mut as_planned = 0;
         for number in 0..70 {
             let (pair, texts) = pair(&settings, &languages, number);
-            let planned = PLAN[(number % 7) as usize].0;
-            assert_eq!(pair.category, planned, "{pair:?}");
+            let actual = category(pair.shared_words, pair.page_words, pair.of_words);
+            assert_eq!(pair.category, actual, "{pair:?}");
+            as_planned += usize::from(actual == PLAN[(number % 7) as usize].0);
             for (text, words) in texts.iter().zip([pair.page_words, pair.of_words]) {
                 let found = cento_text::words::count_words(text) as u64;
                 assert_eq!(found, words, "{pair:?}");
             }
         }
+        assert!(as_planned >= 63, "{as_planned} of 70");
     }
 
     #[test]
