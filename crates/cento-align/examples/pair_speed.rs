@@ -14,7 +14,7 @@
     reason = "it is a measurement"
 )]
 
-use cento_align::{Aligner, Document, Settings};
+use cento_align::{AlignSettings, Aligner, Document};
 
 const WORDS: usize = 1_000;
 const PAGES: usize = 400;
@@ -57,7 +57,7 @@ fn main() {
     let begun = seconds();
     let documents: Vec<Document<'_>> = pages.iter().map(|page| Document::new(page)).collect();
     let prepared = seconds() - begun;
-    let mut aligner = Aligner::new(Settings::default());
+    let mut aligner = Aligner::new(AlignSettings::default());
     let (mut pairs, mut found) = (0u32, 0);
     let begun = seconds();
     for at in 0..documents.len() {
@@ -111,7 +111,7 @@ fn main() {
         let times = [1_000_000, 10_000_000].map(|bytes| {
             let (a, b) = (make(bytes), make(bytes));
             let begun = seconds();
-            Aligner::new(Settings::default()).align_texts(&a, &b);
+            Aligner::new(AlignSettings::default()).align_texts(&a, &b);
             seconds() - begun
         });
         println!(

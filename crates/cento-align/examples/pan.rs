@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
-use cento_align::{Aligner, Settings};
+use cento_align::{AlignSettings, Aligner};
 
 #[derive(Clone, Copy, Debug)]
 struct Case {
@@ -118,7 +118,7 @@ fn main() {
     let folder = Path::new(&arguments[0]);
     let half = arguments.get(1).map_or("all", String::as_str);
     let verbose = arguments.get(2).map(String::as_str);
-    let settings = Settings::default();
+    let settings = AlignSettings::default();
     let mut texts: HashMap<String, String> = HashMap::new();
     println!(
         "kind                         pairs  cases plagdet precision recall granularity pairs/s"

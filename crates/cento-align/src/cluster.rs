@@ -1,19 +1,19 @@
 //! Seeds that are near each other on both sides.
 
-use crate::Settings;
+use crate::AlignSettings;
 use crate::document::Document;
 use crate::passage::Found;
 use crate::seeds::Seed;
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::StemVocabulary;
 
 /// Adds the clusters of seeds whose two sides are alike as a whole. A cluster that is not is
 /// divided at smaller gaps.
 pub(crate) fn clusters(
     a: &Document<'_>,
     b: &Document<'_>,
-    vocabulary: &mut Vocabulary,
+    vocabulary: &mut StemVocabulary,
     seeds: &[Seed],
-    settings: &Settings,
+    settings: &AlignSettings,
     found: &mut Vec<Found>,
 ) {
     let mut sides = Sides::new(vocabulary.weights.len());
@@ -91,7 +91,7 @@ impl Sides {
         &mut self,
         a: &Document<'_>,
         b: &Document<'_>,
-        vocabulary: &Vocabulary,
+        vocabulary: &StemVocabulary,
         range: &Found,
     ) -> f32 {
         let terms_a = || range.a.clone().flat_map(|sentence| a.terms_of(sentence));

@@ -16,8 +16,8 @@
 //! Copied text is found whether it was left alone, edited, reordered, translated back and forth, or
 //! summarised; the three kinds have different evidence, so each is found by its own step:
 //!
-//! 1. **Verbatim.** Runs of at least [`Settings::verbatim_words`] consecutive words that are equal
-//!    on both sides, joined over small edits. Their ends are exact to the word.
+//! 1. **Verbatim.** Runs of at least [`AlignSettings::verbatim_words`] consecutive words that are
+//!    equal on both sides, joined over small edits. Their ends are exact to the word.
 //! 2. **Edited.** Sentences whose words are alike (cosine of tf-isf vectors and Dice coefficient)
 //!    are seeds. Seeds that are near each other on both sides form a cluster, and a cluster whose
 //!    two sides are alike as a whole is a passage, whatever the order of words and sentences in it.
@@ -35,7 +35,7 @@
 //! # Example
 //!
 //! ```
-//! use cento_align::{Aligner, Kind, Settings};
+//! use cento_align::{Aligner, PassageKind, AlignSettings};
 //!
 //! let original = "The committee met on Monday. It decided to close the old bridge over the river \
 //!     until the engineers have finished their report, because two of its pillars are cracked and \
@@ -43,9 +43,9 @@
 //! let copy = "Nothing else happened this week. It decided to close the old bridge over the river \
 //!     until the engineers have finished their report, because two of its pillars are cracked and \
 //!     nobody knows for how long they will carry the weight of the traffic. Sheep are cheap.";
-//! let passages = Aligner::new(Settings::default()).align_texts(original, copy);
+//! let passages = Aligner::new(AlignSettings::default()).align_texts(original, copy);
 //! assert_eq!(passages.len(), 1);
-//! assert_eq!(passages[0].kind, Kind::Verbatim);
+//! assert_eq!(passages[0].kind, PassageKind::Verbatim);
 //! assert!(original[passages[0].a.clone()].starts_with("It decided to close"));
 //! assert_eq!(original[passages[0].a.clone()], copy[passages[0].b.clone()]);
 //! ```
@@ -64,17 +64,19 @@ use std::ops::Range;
 
 pub use differences::differing_words;
 pub use document::{Document, Fold, word_hashes};
-pub use passage::{Kind, Passage};
+pub use passage::{Passage, PassageKind};
 
 use cluster::clusters;
 use passage::{Found, resolve_overlaps};
 use seeds::Seeds;
-use vocabulary::Vocabulary;
+use vocabulary::StemVocabulary;
 
-/// What counts as a passage. The defaults were tuned on one half of the PAN 2013 training pairs.
+/// What counts as a passage. The defaults were tuned on one half of the PAN 2013 training pairs;
+/// the rule for short edited passages was added after a look at the other half's pairs without
+/// reuse.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Settings {
+pub struct AlignSettings {
     /// The shortest passage, in characters on each side.
     pub minimum_chars: usize,
     /// The shortest run of equal words that makes a passage verbatim.
@@ -96,9 +98,9 @@ pub struct Settings {
     pub scattered: bool,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for AlignSettings {
+    fn default() -> AlignSettings {
+        AlignSettings {
             minimum_chars: 160,
             verbatim_words: 28,
             verbatim_gap: 8,
@@ -115,17 +117,17 @@ impl Default for Settings {
 /// Compares documents; keeps its buffers from one pair to the next.
 #[derive(Debug)]
 pub struct Aligner {
-    settings: Settings,
-    vocabulary: Vocabulary,
+    settings: AlignSettings,
+    vocabulary: StemVocabulary,
     seeds: Seeds,
 }
 
 impl Aligner {
     /// An aligner with these settings.
-    pub fn new(settings: Settings) -> Aligner {
+    pub fn new(settings: AlignSettings) -> Aligner {
         Aligner {
             settings,
-            vocabulary: Vocabulary::default(),
+            vocabulary: StemVocabulary::default(),
             seeds: Seeds::default(),
         }
     }

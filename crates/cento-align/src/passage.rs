@@ -10,7 +10,7 @@ use crate::verbatim::VerbatimPassage;
 /// How a passage was reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum PassageKind {
     /// Word for word, but for small edits.
     Verbatim,
     /// With words replaced, inserted, deleted or reordered.
@@ -19,13 +19,13 @@ pub enum Kind {
     Scattered,
 }
 
-impl Kind {
+impl PassageKind {
     /// Its name in tables and JSON.
     pub fn as_str(self) -> &'static str {
         match self {
-            Kind::Verbatim => "verbatim",
-            Kind::Edited => "edited",
-            Kind::Scattered => "scattered",
+            PassageKind::Verbatim => "verbatim",
+            PassageKind::Edited => "edited",
+            PassageKind::Scattered => "scattered",
         }
     }
 }
@@ -48,7 +48,7 @@ pub struct Passage {
     /// as often as the side that has it less often, over the words of both sides.
     pub identical: f64,
     /// How it was reused.
-    pub kind: Kind,
+    pub kind: PassageKind,
 }
 
 /// A passage as ranges of sentences.
@@ -133,11 +133,11 @@ pub(crate) fn finish(
 ) -> Vec<Passage> {
     let exact = verbatim
         .iter()
-        .map(|passage| (passage.a.clone(), passage.b.clone(), Kind::Verbatim));
+        .map(|passage| (passage.a.clone(), passage.b.clone(), PassageKind::Verbatim));
     let others = found.iter().map(|found| {
         let kind = match found.scattered {
-            true => Kind::Scattered,
-            false => Kind::Edited,
+            true => PassageKind::Scattered,
+            false => PassageKind::Edited,
         };
         (a.words_of(&found.a), b.words_of(&found.b), kind)
     });
@@ -178,7 +178,9 @@ const SHORT: usize = 40;
 const SHORT_IDENTICAL: f64 = 0.5;
 
 fn is_chance(passage: &Passage) -> bool {
-    passage.kind == Kind::Edited && passage.words < SHORT && passage.identical < SHORT_IDENTICAL
+    passage.kind == PassageKind::Edited
+        && passage.words < SHORT
+        && passage.identical < SHORT_IDENTICAL
 }
 
 /// Ranges of bytes as ranges of characters, in one pass over the text.

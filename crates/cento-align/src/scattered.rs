@@ -12,7 +12,7 @@ use crate::document::Document;
 use crate::overlaps;
 use crate::passage::Found;
 use crate::seeds::Seed;
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::StemVocabulary;
 
 /// The fewest sentences of a summary.
 const LEAST_SENTENCES: usize = 3;
@@ -36,7 +36,7 @@ const EXPLAINED: f32 = 0.65;
 pub(crate) fn passages(
     a: &Document<'_>,
     b: &Document<'_>,
-    vocabulary: &mut Vocabulary,
+    vocabulary: &mut StemVocabulary,
     weak: &[Seed],
     edited: &[Found],
 ) -> Vec<Found> {
@@ -50,7 +50,7 @@ pub(crate) fn passages(
 fn summary(
     a: &Document<'_>,
     b: &Document<'_>,
-    vocabulary: &mut Vocabulary,
+    vocabulary: &mut StemVocabulary,
     group: &[Seed],
     edited: &[Found],
 ) -> Option<Found> {
@@ -108,7 +108,7 @@ const JOINED_COVERED: f32 = 0.7;
 pub(crate) fn join(
     a: &Document<'_>,
     b: &Document<'_>,
-    vocabulary: &mut Vocabulary,
+    vocabulary: &mut StemVocabulary,
     found: Vec<Found>,
 ) -> Vec<Found> {
     let mut joined: Vec<Found> = Vec::with_capacity(found.len());
@@ -140,7 +140,7 @@ pub(crate) fn join(
 fn covered(
     a: &Document<'_>,
     b: &Document<'_>,
-    vocabulary: &mut Vocabulary,
+    vocabulary: &mut StemVocabulary,
     own: &Range<usize>,
     source: &Range<usize>,
 ) -> (f32, f32) {

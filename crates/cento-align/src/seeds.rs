@@ -1,9 +1,9 @@
 //! Pairs of sentences that are alike.
 
-use crate::Settings;
+use crate::AlignSettings;
 use crate::document::Document;
 use crate::verbatim::VerbatimPassage;
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::StemVocabulary;
 
 /// Sentences that a stem may be in to be looked up. What is more frequent tells little, and would
 /// cost a product of frequencies.
@@ -46,9 +46,9 @@ impl Seeds {
         &mut self,
         a: &Document<'_>,
         b: &Document<'_>,
-        vocabulary: &Vocabulary,
+        vocabulary: &StemVocabulary,
         verbatim: &[VerbatimPassage],
-        settings: &Settings,
+        settings: &AlignSettings,
     ) {
         self.strong.clear();
         self.weak.clear();
@@ -99,7 +99,7 @@ impl Seeds {
     }
 
     /// The sentences of the second document by stem, and the lengths of their vectors.
-    fn index(&mut self, b: &Document<'_>, vocabulary: &Vocabulary) {
+    fn index(&mut self, b: &Document<'_>, vocabulary: &StemVocabulary) {
         self.starts.clear();
         self.starts.resize(vocabulary.weights.len() + 1, 0);
         for &(stem, _) in &b.terms {
@@ -131,7 +131,7 @@ impl Seeds {
 
     /// Adds up what a sentence has in common with each sentence of the second document; returns the
     /// length of its vector.
-    fn touch(&mut self, terms: &[(u32, u32)], vocabulary: &Vocabulary) -> f32 {
+    fn touch(&mut self, terms: &[(u32, u32)], vocabulary: &StemVocabulary) -> f32 {
         self.touched.clear();
         let mut norm = 0.0;
         for &(stem, count) in terms {

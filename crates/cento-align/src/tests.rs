@@ -32,7 +32,7 @@ fn prose(seed: u64, sentences: usize) -> Vec<String> {
 }
 
 fn align(a: &str, b: &str) -> Vec<Passage> {
-    Aligner::new(Settings::default()).align_texts(a, b)
+    Aligner::new(AlignSettings::default()).align_texts(a, b)
 }
 
 fn one(passages: &[Passage]) -> &Passage {
@@ -55,7 +55,7 @@ fn a_verbatim_passage_is_found_to_the_word() {
     );
     let passages = align(&a, &b);
     let passage = one(&passages);
-    assert_eq!(passage.kind, Kind::Verbatim);
+    assert_eq!(passage.kind, PassageKind::Verbatim);
     assert_eq!(&a[passage.a.clone()], shared);
     assert_eq!(&b[passage.b.clone()], shared);
     assert!((passage.identical - 1.0).abs() < 1e-9);
@@ -99,7 +99,7 @@ fn a_third_of_the_words_may_be_replaced() {
     let b = format!("{} {}", edited.join(" "), prose(9, 10).join(" "));
     let passages = align(&a, &b);
     let passage = one(&passages);
-    assert_eq!(passage.kind, Kind::Edited);
+    assert_eq!(passage.kind, PassageKind::Edited);
     assert_eq!(&a[passage.a.clone()], shared.join(" "));
     assert_eq!(&b[passage.b.clone()], edited.join(" "));
     assert!((0.6..0.7).contains(&passage.identical), "{passage:?}");
@@ -124,7 +124,7 @@ fn a_summary_is_a_scattered_passage() {
     let b = source.join(" ");
     let passages = align(&a, &b);
     let passage = one(&passages);
-    assert_eq!(passage.kind, Kind::Scattered);
+    assert_eq!(passage.kind, PassageKind::Scattered);
     assert_eq!(&a[passage.a.clone()], summary.join(" "));
     assert!(passage.b.len() * 10 > b.len() * 8, "{passage:?}");
 }
@@ -142,7 +142,7 @@ fn whole_sentences_from_far_apart_are_one_scattered_passage() {
     let b = source.join(" ");
     let passages = align(&a, &b);
     let passage = one(&passages);
-    assert_eq!(passage.kind, Kind::Scattered);
+    assert_eq!(passage.kind, PassageKind::Scattered);
     assert_eq!(&a[passage.a.clone()], summary.join(" "));
     assert!(b[passage.b.clone()].contains(&source[10]));
 }
@@ -204,7 +204,7 @@ fn text_of_other_scripts_is_aligned() {
 fn growth(make: impl Fn(usize) -> (String, String), size: usize) -> f64 {
     let visited = |size| {
         let (a, b) = make(size);
-        let mut aligner = Aligner::new(Settings::default());
+        let mut aligner = Aligner::new(AlignSettings::default());
         for passage in aligner.align_texts(&a, &b) {
             assert!(passage.a.end <= a.len() && passage.b.end <= b.len());
         }
@@ -254,7 +254,7 @@ proptest! {
         repeat in 1usize..4,
     ) {
         let (a, b) = (a.repeat(repeat), b.repeat(repeat));
-        let settings = Settings { minimum_chars: 1, verbatim_words: 6, ..Settings::default() };
+        let settings = AlignSettings { minimum_chars: 1, verbatim_words: 6, ..AlignSettings::default() };
         let passages = Aligner::new(settings.clone()).align_texts(&a, &b);
         for passage in &passages {
             prop_assert!(a.get(passage.a.clone()).is_some_and(|text| !text.is_empty()));

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::Settings;
+use crate::AlignSettings;
 use crate::document::{Document, GRAM};
 
 /// Places of one run of words that are tried; text that repeats itself has more, and any will do.
@@ -21,22 +21,22 @@ pub(crate) struct VerbatimPassage {
 
 /// Equal words.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct WordRun {
     a: usize,
     b: usize,
     length: usize,
 }
 
-/// The passages that have a run of at least [`Settings::verbatim_words`], in order and without
+/// The passages that have a run of at least [`AlignSettings::verbatim_words`], in order and without
 /// overlaps on the side of the first document.
 pub(crate) fn passages(
     a: &Document<'_>,
     b: &Document<'_>,
-    settings: &Settings,
+    settings: &AlignSettings,
 ) -> Vec<VerbatimPassage> {
     let mut passages: Vec<VerbatimPassage> = Vec::new();
-    let mut group: Vec<Run> = Vec::new();
-    let mut close = |group: &mut Vec<Run>| {
+    let mut group: Vec<WordRun> = Vec::new();
+    let mut close = |group: &mut Vec<WordRun>| {
         let longest = group.iter().map(|run| run.length).max();
         if let (Some(first), Some(last)) = (group.first(), group.last())
             && longest >= Some(settings.verbatim_words)
@@ -69,9 +69,9 @@ pub(crate) fn passages(
 }
 
 /// The longest run at each word of the first document, from left to right, without overlaps there.
-fn runs(a: &Document<'_>, b: &Document<'_>) -> Vec<Run> {
+fn runs(a: &Document<'_>, b: &Document<'_>) -> Vec<WordRun> {
     let places = places(a, b);
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<WordRun> = Vec::new();
     let mut at = 0;
     while at < places.len() {
         let best = longest(a, b, &places[at], at, runs.last().map_or(0, |run| run.a));
@@ -121,7 +121,7 @@ fn longest(
     places: &Range<u32>,
     at: usize,
     floor: usize,
-) -> Option<Run> {
+) -> Option<WordRun> {
     let grams = &b.grams[places.start as usize..places.end as usize];
     let candidates = grams.iter().filter_map(|&(_, other)| {
         let other = other as usize;
@@ -132,7 +132,7 @@ fn longest(
         let behind = behind.zip(b.words[..other].iter().rev());
         let behind = behind.take_while(equal).count();
         // Hashes of grams may be equal where the words are not.
-        (ahead >= GRAM).then_some(Run {
+        (ahead >= GRAM).then_some(WordRun {
             a: at - behind,
             b: other - behind,
             length: ahead + behind,

@@ -4,7 +4,7 @@ use crate::document::Document;
 
 /// The stems of a pair of documents.
 #[derive(Debug, Default)]
-pub(crate) struct Vocabulary {
+pub(crate) struct StemVocabulary {
     /// The number of each stem of the first document, by its position there.
     pub(crate) of_a: Vec<u32>,
     /// The same of the second.
@@ -16,7 +16,7 @@ pub(crate) struct Vocabulary {
     clock: u32,
 }
 
-impl Vocabulary {
+impl StemVocabulary {
     /// Numbers the stems of both documents.
     pub(crate) fn prepare(&mut self, a: &Document<'_>, b: &Document<'_>) {
         let total = (a.sentences.len() + b.sentences.len() + 1) as f32;

@@ -65,6 +65,7 @@ pub mod labelling;
 pub mod names;
 mod numbers;
 pub mod overlap;
+mod page_lists;
 pub mod passages;
 pub mod phrases;
 pub mod precedence;

@@ -228,7 +228,7 @@ fn of_files(arguments: &PassagesArguments, a: &str, b: &str) -> Result<ExitCode,
     refuse(&["explain", "findings", "again", "partial"], because)?;
     refuse_all::<crate::machine::ResourceArguments>("two files are compared on one thread")?;
     let (a, b) = (ComparedFile::read(a)?, ComparedFile::read(b)?);
-    let mut settings = cento_align::Settings::default();
+    let mut settings = cento_align::AlignSettings::default();
     settings.minimum_chars = arguments.min_chars as usize;
     let fold = arguments.fold();
     let passages = Aligner::new(settings).align(

@@ -18,6 +18,7 @@
 //! too many candidates of the first pages were false.
 
 use super::overlap_rows::PairCount;
+use crate::page_lists::PageLists;
 
 /// Up to this many pages, each has a separate counter: 256 KiB, which fit in the L2 cache.
 const DENSE: usize = 1 << 16;
@@ -26,22 +27,11 @@ const PILOT: u64 = 1 << 16;
 /// A second hash function pays if more than one in this many candidates is false.
 const TOLERABLE: u64 = 16;
 
-/// The pages after a left page in one chunk.
-#[derive(Clone, Copy)]
-struct ChunkTail {
-    left: u32,
-    begin: u32,
-    end: u32,
-}
-
 /// Chunks with their pages, some of which are left pages.
 pub(super) struct Strip {
     strips: u32,
     number: u32,
-    pages: Vec<u32>,
-    /// The end of the pages of each chunk.
-    ends: Vec<u32>,
-    tails: Vec<ChunkTail>,
+    lists: PageLists<u32>,
     counts: RightCounts,
 }
 
@@ -62,9 +52,7 @@ impl Strip {
         Strip {
             strips: strips.max(1),
             number,
-            pages: Vec::new(),
-            ends: Vec::new(),
-            tails: Vec::new(),
+            lists: PageLists::default(),
             counts: RightCounts::new(width),
         }
     }
@@ -88,45 +76,22 @@ impl Strip {
             return;
         };
         let pages = pages.get(first..).unwrap_or_default();
-        let begin = self.pages.len() as u32;
-        let end = begin + pages.len() as u32;
-        for (after, page) in (begin + 1..end).zip(pages) {
-            if left(page) {
-                self.tails.push(ChunkTail {
-                    left: *page,
-                    begin: after,
-                    end,
-                });
-            }
-        }
-        self.pages.extend_from_slice(pages);
-        self.ends.push(end);
+        self.lists.add(pages, 0, |page| left(&page).then_some(page));
     }
 
     /// Calls `each` with the pages of every chunk, and removes them.
-    pub(super) fn drain<E>(
-        &mut self,
-        mut each: impl FnMut(&[u32]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let mut begin = 0;
-        for &end in &self.ends {
-            each(self.pages.get(begin..end as usize).unwrap_or_default())?;
-            begin = end as usize;
-        }
-        (self.pages, self.ends, self.tails) = Default::default();
-        Ok(())
+    pub(super) fn drain<E>(&mut self, each: impl FnMut(&[u32]) -> Result<(), E>) -> Result<(), E> {
+        self.lists.drain(each)
     }
 
     /// Returns the bytes of memory in use, including unused capacity.
     pub(super) fn bytes(&self) -> u64 {
-        4 * self.pages.capacity() as u64
-            + 4 * self.ends.capacity() as u64
-            + 12 * self.tails.capacity() as u64
+        self.lists.bytes()
     }
 
     /// Whether offsets of 32 bits suffice for this many more pages.
     pub(super) fn has_space(&self, pages: usize) -> bool {
-        self.pages.len() + pages < u32::MAX as usize
+        self.lists.has_space(pages)
     }
 
     /// Calls `each` with every pair that shares at least `least` of its left page, and removes all
@@ -139,9 +104,9 @@ impl Strip {
         mut each: impl FnMut(PairCount) -> Result<(), E>,
     ) -> Result<Effort, E> {
         let mut effort = Effort::default();
-        self.tails
-            .sort_unstable_by_key(|tail| (tail.left, tail.begin));
-        for tails in self.tails.chunk_by(|one, other| one.left == other.left) {
+        self.lists.sort_by_left(|&left| left);
+        let lists = &self.lists;
+        for tails in lists.tails().chunk_by(|one, other| one.left == other.left) {
             let Some(left) = tails.first().map(|tail| tail.left) else {
                 continue;
             };
@@ -153,10 +118,7 @@ impl Strip {
             if tails.len() < least_count as usize {
                 continue;
             }
-            let rights = tails
-                .iter()
-                .map(|tail| self.pages.get(tail.begin as usize..tail.end as usize))
-                .map(Option::unwrap_or_default);
+            let rights = tails.iter().map(|tail| lists.rights(tail));
             let found = self.counts.of(rights, least_count, &mut effort);
             for &(right, chunks) in found {
                 let pair = PairCount {
@@ -171,9 +133,7 @@ impl Strip {
                 }
             }
         }
-        self.pages.clear();
-        self.ends.clear();
-        self.tails.clear();
+        self.lists.clear();
         Ok(effort)
     }
 }

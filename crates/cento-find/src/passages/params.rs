@@ -1,6 +1,6 @@
 //! The parameters of `passages`.
 
-use cento_align::{Fold, Settings};
+use cento_align::{AlignSettings, Fold};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -62,7 +62,7 @@ impl Default for PassagesParams {
         PassagesParams {
             pairs: PairChoice::All,
             fold: FoldChoice::None,
-            min_chars: Settings::default().minimum_chars as u32,
+            min_chars: AlignSettings::default().minimum_chars as u32,
             k: 5,
             w: 4,
             min_shared: 2,
@@ -89,8 +89,8 @@ impl PassagesParams {
     }
 
     /// The settings of the aligner.
-    pub fn settings(&self) -> Settings {
-        let mut settings = Settings::default();
+    pub fn settings(&self) -> AlignSettings {
+        let mut settings = AlignSettings::default();
         settings.minimum_chars = self.min_chars as usize;
         settings
     }

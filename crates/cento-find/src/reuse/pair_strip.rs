@@ -11,14 +11,7 @@
 //! left page uses one slot per page of the corpus and a compact list of counts.
 
 use super::reuse_rows::ListedPage;
-
-/// The pages after a left page in the list of one fingerprint.
-#[derive(Clone, Copy)]
-struct ListTail {
-    left: ListedPage,
-    begin: u32,
-    end: u32,
-}
+use crate::page_lists::PageLists;
 
 /// The counts of a pair of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,9 +32,7 @@ pub(super) struct PairStrip {
     number: u32,
     /// Only pages below this are left pages, and only others are right pages, if it is set.
     boundary: Option<u32>,
-    pages: Vec<u32>,
-    ends: Vec<u32>,
-    tails: Vec<ListTail>,
+    lists: PageLists<ListedPage>,
     /// For each page, the position of its counts plus 1; all are zero between two left pages.
     slots: Vec<u32>,
     counts: Vec<SharedCounts>,
@@ -54,9 +45,7 @@ impl PairStrip {
             strips: strips.max(1),
             number,
             boundary,
-            pages: Vec::new(),
-            ends: Vec::new(),
-            tails: Vec::new(),
+            lists: PageLists::default(),
             slots: vec![0; width as usize],
             counts: Vec::new(),
         }
@@ -82,49 +71,28 @@ impl PairStrip {
             return;
         };
         let pages = pages.get(first..).unwrap_or_default();
-        let begin = self.pages.len() as u32;
-        let end = begin + pages.len() as u32;
         // Right pages begin behind the left page, or behind the first corpus.
-        let other = boundary.map_or(0, |boundary| {
-            pages.partition_point(|&listed| ListedPage(listed).page() < boundary) as u32
+        let first_right = boundary.map_or(0, |boundary| {
+            pages.partition_point(|&listed| ListedPage(listed).page() < boundary)
         });
-        for (after, listed) in (begin + 1..end).zip(pages) {
-            if left(listed) && begin + other < end {
-                self.tails.push(ListTail {
-                    left: ListedPage(*listed),
-                    begin: after.max(begin + other),
-                    end,
-                });
-            }
-        }
-        self.pages.extend_from_slice(pages);
-        self.ends.push(end);
+        self.lists.add(pages, first_right, |listed| {
+            left(&listed).then_some(ListedPage(listed))
+        });
     }
 
     /// Calls `each` with every list, and removes them.
-    pub(super) fn drain<E>(
-        &mut self,
-        mut each: impl FnMut(&[u32]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let mut begin = 0;
-        for &end in &self.ends {
-            each(self.pages.get(begin..end as usize).unwrap_or_default())?;
-            begin = end as usize;
-        }
-        (self.pages, self.ends, self.tails) = Default::default();
-        Ok(())
+    pub(super) fn drain<E>(&mut self, each: impl FnMut(&[u32]) -> Result<(), E>) -> Result<(), E> {
+        self.lists.drain(each)
     }
 
     /// Returns the bytes of memory in use by lists, including unused capacity.
     pub(super) fn bytes(&self) -> u64 {
-        4 * self.pages.capacity() as u64
-            + 4 * self.ends.capacity() as u64
-            + 12 * self.tails.capacity() as u64
+        self.lists.bytes()
     }
 
     /// Whether offsets of 32 bits suffice for this many more pages.
     pub(super) fn has_space(&self, pages: usize) -> bool {
-        self.pages.len() + pages < u32::MAX as usize
+        self.lists.has_space(pages)
     }
 
     /// Calls `each` with every pair that shares a fingerprint, ordered by the left page, then by
@@ -135,15 +103,13 @@ impl PairStrip {
         mut each: impl FnMut(SharedCounts) -> Result<(), E>,
     ) -> Result<u64, E> {
         let mut joined = 0;
-        self.tails
-            .sort_unstable_by_key(|tail| (tail.left.page(), tail.begin));
-        let (pages, slots, counts) = (&self.pages, &mut self.slots, &mut self.counts);
-        let of_one_page = |one: &ListTail, other: &ListTail| one.left.page() == other.left.page();
-        for tails in self.tails.chunk_by(of_one_page) {
+        self.lists.sort_by_left(|left| left.page());
+        let (lists, slots, counts) = (&self.lists, &mut self.slots, &mut self.counts);
+        let tails = lists.tails();
+        for tails in tails.chunk_by(|one, other| one.left.page() == other.left.page()) {
             counts.clear();
             for tail in tails {
-                let rights = pages.get(tail.begin as usize..tail.end as usize);
-                let rights = rights.unwrap_or_default();
+                let rights = lists.rights(tail);
                 joined += rights.len() as u64;
                 for &listed in rights {
                     let right = ListedPage(listed);
@@ -178,9 +144,7 @@ impl PairStrip {
                 each(count)?;
             }
         }
-        self.pages.clear();
-        self.ends.clear();
-        self.tails.clear();
+        self.lists.clear();
         Ok(joined)
     }
 }
