@@ -22,6 +22,7 @@ use crate::report::ReportArguments;
 use crate::reuse::ReuseArguments;
 use crate::scan::ScanArguments;
 use crate::score::ScoreArguments;
+use crate::serve::ServeArguments;
 use crate::synth::SynthArguments;
 
 /// Finds reused text in any corpus, from a folder to a web crawl.
@@ -54,6 +55,7 @@ pub(crate) enum Verb {
     Detect(Box<DetectArguments>),
     Labels(LabelsArguments),
     Report(ReportArguments),
+    Serve(Box<ServeArguments>),
     Synth(Box<SynthArguments>),
     Score(ScoreArguments),
     /// Print the man page, for `man -l -`

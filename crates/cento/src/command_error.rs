@@ -110,6 +110,12 @@ impl From<cento_find::Error> for CommandError {
     }
 }
 
+impl From<cento_serve::Error> for CommandError {
+    fn from(error: cento_serve::Error) -> CommandError {
+        CommandError::new(&error, error.hint(), error.fault())
+    }
+}
+
 impl From<cento_store::Error> for CommandError {
     fn from(error: cento_store::Error) -> CommandError {
         cento_find::Error::from(error).into()

@@ -41,6 +41,7 @@ mod sample;
 mod scan;
 mod scheme_comparison;
 mod score;
+mod serve;
 mod synth;
 
 use std::process::ExitCode;
@@ -83,6 +84,7 @@ fn run(verb: Verb) -> Result<ExitCode, CommandError> {
         Verb::Detect(arguments) => detect::run(&arguments),
         Verb::Labels(arguments) => labels::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
+        Verb::Serve(arguments) => serve::run(&arguments),
         Verb::Synth(arguments) => synth::run(&arguments),
         Verb::Score(arguments) => score::run(&arguments),
         Verb::Man => man(),
