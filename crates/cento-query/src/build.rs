@@ -89,7 +89,7 @@ pub fn update(corpus: &Path, resources: &IndexResources) -> Result<UpdatedIndex>
     let known = usable_root(corpus, manifest)?.filter(|_| !resources.again);
     let covers_all = |root: &IndexRoot| root.parts() == manifest.parts.len();
     if let Some(root) = known.as_ref().filter(|root| covers_all(root)) {
-        return Ok(summary(root, 0, None));
+        return Ok(UpdatedIndex::of(root, 0, None));
     }
     let folder = folder_of(corpus);
     fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, error))?;
@@ -101,7 +101,7 @@ pub fn update(corpus: &Path, resources: &IndexResources) -> Result<UpdatedIndex>
     // Another process may have extended the index before the lock was taken.
     let known = usable_root(corpus, manifest)?.filter(|_| !resources.again);
     if let Some(root) = known.as_ref().filter(|root| covers_all(root)) {
-        return Ok(summary(root, 0, None));
+        return Ok(UpdatedIndex::of(root, 0, None));
     }
     let scheme = ReuseParams::default().scheme;
     let mut root = known
@@ -125,7 +125,7 @@ pub fn update(corpus: &Path, resources: &IndexResources) -> Result<UpdatedIndex>
     let added = u64::from(segment.pages);
     root.segments.push(segment);
     root.save(corpus)?;
-    Ok(summary(&root, added, Some(report)))
+    Ok(UpdatedIndex::of(&root, added, Some(report)))
 }
 
 /// Returns the index of a corpus, if it has one that can be extended. A corrupted index, and one of
@@ -159,18 +159,25 @@ pub(crate) fn open_segments(folder: &Path, root: &IndexRoot) -> Result<Vec<Segme
     Ok(segments)
 }
 
-fn summary(root: &IndexRoot, added_pages: u64, report: Option<RunReport>) -> UpdatedIndex {
-    let segments = root.segments.iter();
-    UpdatedIndex {
-        added_pages,
-        pages: segments
-            .clone()
-            .map(|segment| u64::from(segment.pages))
-            .sum(),
-        bytes: segments.clone().map(|segment| segment.bytes).sum(),
-        text_bytes: segments.map(|segment| segment.text_bytes).sum(),
-        segments: root.segments.len(),
-        report,
+/// Describes the index of a corpus, which may not cover pages that were added; `None` if there is
+/// none.
+pub fn summary(corpus: &Path) -> Result<Option<UpdatedIndex>> {
+    let root = IndexRoot::load(corpus)?;
+    Ok(root.map(|root| UpdatedIndex::of(&root, 0, None)))
+}
+
+impl UpdatedIndex {
+    fn of(root: &IndexRoot, added_pages: u64, report: Option<RunReport>) -> UpdatedIndex {
+        let segments = root.segments.iter();
+        let pages = segments.clone().map(|segment| u64::from(segment.pages));
+        UpdatedIndex {
+            added_pages,
+            pages: pages.sum(),
+            bytes: segments.clone().map(|segment| segment.bytes).sum(),
+            text_bytes: segments.map(|segment| segment.text_bytes).sum(),
+            segments: root.segments.len(),
+            report,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cento_find::reuse::{Category, Containment, ReuseParams};
 use cento_fingerprint::Scheme;
@@ -151,16 +151,6 @@ impl QueryIndex {
     /// Bytes of the text of all pages.
     pub fn text_bytes(&self) -> u64 {
         self.text_bytes
-    }
-
-    /// The files of the index.
-    pub fn files(path: &Path) -> Result<Vec<PathBuf>> {
-        let Some(root) = IndexRoot::load(path)? else {
-            return Ok(Vec::new());
-        };
-        let folder = folder_of(path);
-        let files = root.segments.iter();
-        Ok(files.map(|segment| folder.join(&segment.file)).collect())
     }
 
     /// Finds the pages that share text with a text.

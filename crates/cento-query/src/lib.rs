@@ -69,6 +69,7 @@ mod entry_block;
 mod error;
 mod ignored;
 mod index;
+mod match_table;
 mod page_counter;
 mod root;
 mod segment;
@@ -76,8 +77,9 @@ mod segment_writer;
 mod shared_text;
 
 pub use answer::{Answer, CategoryPages, PageMatch, QuerySettings, SharedPassage};
-pub use build::{IndexResources, UpdatedIndex, update};
+pub use build::{IndexResources, UpdatedIndex, summary, update};
 pub use error::{Error, Result};
 pub use index::QueryIndex;
+pub use match_table::{MATCHES, MatchRow};
 pub use root::QUERY;
 pub use segment::{FORMAT_NEWEST, FORMAT_OLDEST};
