@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use cento_file::Checksum;
+use cento_file::{Checksum, MappedFile};
 
 use crate::error::{Error, Result};
 use crate::filter::{bucket, key, may_contain};
 use crate::header::{FileSection, LabelsHeader};
-use crate::mapped_file::MappedFile;
 use crate::write::with_suffix;
 
 /// An open label file, of which only the parts that are used are in memory.
@@ -27,7 +26,10 @@ pub struct Labels {
 impl Labels {
     /// Opens a label file.
     pub fn open(path: &Path) -> Result<Labels> {
-        let map = MappedFile::open(path)?;
+        let map = MappedFile::open(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::InvalidInput => Error::NotLabels(path.to_owned()),
+            _ => Error::io(path, error),
+        })?;
         let mut labels = Labels {
             path: path.to_owned(),
             header: LabelsHeader::decode(map.bytes(), path)?,

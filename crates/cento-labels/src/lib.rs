@@ -57,7 +57,6 @@ mod error;
 mod file;
 mod filter;
 mod header;
-mod mapped_file;
 mod recipe;
 mod stops;
 mod write;

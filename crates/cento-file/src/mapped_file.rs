@@ -1,14 +1,16 @@
 //! Memory-mapped files: the only module with `unsafe` code.
 
 use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use memmap2::Mmap;
 
-use crate::error::{Error, Result};
-
 /// A file that is mapped into memory, whose pages are read when they are used.
-pub(crate) struct MappedFile {
+///
+/// For files that are written once, as [`Output`](crate::Output) does, and never modified.
+#[derive(Debug)]
+pub struct MappedFile {
     /// `None` for an empty file, which some systems cannot map.
     map: Option<Mmap>,
 }
@@ -16,29 +18,33 @@ pub(crate) struct MappedFile {
 impl MappedFile {
     #[expect(
         unsafe_code,
-        reason = "a label file of a gigabyte must open instantly and be shared by processes"
+        reason = "a file of a gigabyte must open instantly and be shared by processes"
     )]
-    pub(crate) fn open(path: &Path) -> Result<MappedFile> {
-        let failed = |error| Error::io(path, error);
-        let file = File::open(path).map_err(failed)?;
-        let metadata = file.metadata().map_err(failed)?;
+    /// Maps a file. Anything but a regular file is refused as [`io::ErrorKind::InvalidInput`].
+    pub fn open(path: &Path) -> io::Result<MappedFile> {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
         if !metadata.is_file() {
-            return Err(Error::NotLabels(path.to_owned()));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "not a regular file",
+            ));
         }
         if metadata.len() == 0 {
             return Ok(MappedFile { map: None });
         }
         // Safety: the bytes of a mapping change if a process writes to the file. cento never does:
-        // label files are written under another name and renamed, so that a mapped file keeps its
+        // such files are written under another name and renamed, so that a mapped file keeps its
         // content even if it is replaced. If another program writes to it, we read other bytes;
         // all reads are of plain bytes with checked bounds, so that any bytes are valid. If another
         // program truncates it, the process is killed, as with every program that maps files.
-        let map = unsafe { Mmap::map(&file) }.map_err(failed)?;
+        let map = unsafe { Mmap::map(&file) }?;
         Ok(MappedFile { map: Some(map) })
     }
 
+    /// Returns the content of the file.
     #[inline]
-    pub(crate) fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         self.map.as_deref().unwrap_or_default()
     }
 }
