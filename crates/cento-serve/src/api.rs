@@ -15,10 +15,10 @@ use crate::error::Refusal;
 use crate::judge::{Judgement, start_sample, statistics_json};
 use crate::lists::{ListQuery, ListState, Listing};
 use crate::respond::{
-    Answer, JSON, NDJSON, fresh, fresh_json, has_tag, id, parameter, read_body, tag_of,
+    JSON, NDJSON, Served, fresh, fresh_json, has_tag, id, parameter, read_body, tag_of,
     tagged_json, unchanged, with_tag,
 };
-use crate::routes::{Site, has_type, marks_of, pair_of};
+use crate::routes::{SharedState, has_type, marks_of, pair_of};
 use crate::state::SiteState;
 use crate::streamed::IteratorBody;
 use crate::views::{
@@ -30,7 +30,7 @@ const BATCH: usize = 500;
 /// Bytes of a JSON body.
 const LONGEST_BODY: usize = 64 << 10;
 
-pub(crate) async fn lists(State(state): Site, request: Request) -> Answer {
+pub(crate) async fn lists(State(state): SharedState, request: Request) -> Served {
     let lists = state.lists.iter().map(|(spec, list)| {
         let (rows, run, reason) = match list {
             ListState::Loaded(list) => {
@@ -81,7 +81,11 @@ pub(crate) fn check_run(list: &Listing, query: &ListQuery) -> Result<(), Refusal
     }
 }
 
-pub(crate) async fn list(State(state): Site, Path(name): Path<String>, request: Request) -> Answer {
+pub(crate) async fn list(
+    State(state): SharedState,
+    Path(name): Path<String>,
+    request: Request,
+) -> Served {
     let (list, query) = loaded(&state, &name, &request)?;
     let run = &list.findings.record.question;
     let tag =
@@ -113,7 +117,11 @@ pub(crate) async fn list(State(state): Site, Path(name): Path<String>, request: 
 }
 
 /// All rows that a query selects, one JSON object per line.
-pub(crate) async fn rows(State(state): Site, Path(name): Path<String>, request: Request) -> Answer {
+pub(crate) async fn rows(
+    State(state): SharedState,
+    Path(name): Path<String>,
+    request: Request,
+) -> Served {
     let (list, query) = loaded(&state, &name, &request)?;
     let selected = list.selection(&query);
     let state = Arc::clone(&state);
@@ -135,10 +143,10 @@ pub(crate) async fn rows(State(state): Site, Path(name): Path<String>, request: 
 }
 
 pub(crate) async fn quilt(
-    State(state): Site,
+    State(state): SharedState,
     Path(page_id): Path<String>,
     request: Request,
-) -> Answer {
+) -> Served {
     let page_id = id(&page_id)?;
     let value = state
         .heavy(move |state| Ok(QuiltView::of(state, page_id)?.json()))
@@ -147,10 +155,10 @@ pub(crate) async fn quilt(
 }
 
 pub(crate) async fn class(
-    State(state): Site,
+    State(state): SharedState,
     Path(page_id): Path<String>,
     request: Request,
-) -> Answer {
+) -> Served {
     let page_id = id(&page_id)?;
     let value = state
         .heavy(move |state| Ok(ClassView::of(state, page_id)?.json(state)))
@@ -158,7 +166,7 @@ pub(crate) async fn class(
     Ok(tagged_json(&value, request.headers()))
 }
 
-pub(crate) async fn pair(State(state): Site, request: Request) -> Answer {
+pub(crate) async fn pair(State(state): SharedState, request: Request) -> Served {
     let (a, b) = pair_of(&request)?;
     let value = state
         .heavy(move |state| Ok(PairView::of(state, a, b)?.json()))
@@ -167,10 +175,10 @@ pub(crate) async fn pair(State(state): Site, request: Request) -> Answer {
 }
 
 pub(crate) async fn passage(
-    State(state): Site,
+    State(state): SharedState,
     Path(cluster): Path<String>,
     request: Request,
-) -> Answer {
+) -> Served {
     let cluster = id(&cluster)?;
     let value = state
         .heavy(move |state| Ok(PassageView::of(state, cluster)?.json(state)))
@@ -178,7 +186,7 @@ pub(crate) async fn passage(
     Ok(tagged_json(&value, request.headers()))
 }
 
-pub(crate) async fn neighbourhoods(State(state): Site, request: Request) -> Answer {
+pub(crate) async fn neighbourhoods(State(state): SharedState, request: Request) -> Served {
     let at = parameter(&request, "at").unwrap_or_default();
     let value = state
         .heavy(move |state| NeighbourhoodTree::of(state, &at)?.json(state))
@@ -187,10 +195,10 @@ pub(crate) async fn neighbourhoods(State(state): Site, request: Request) -> Answ
 }
 
 pub(crate) async fn page(
-    State(state): Site,
+    State(state): SharedState,
     Path(page_id): Path<String>,
     request: Request,
-) -> Answer {
+) -> Served {
     let page_id = id(&page_id)?;
     let marks = marks_of(&request)?;
     let value = state
@@ -211,7 +219,7 @@ async fn read_json<T: DeserializeOwned>(request: Request) -> Result<T, Refusal> 
     serde_json::from_slice(&body).map_err(|error| Refusal::bad(format!("The body: {error}.")))
 }
 
-pub(crate) async fn sessions(State(state): Site) -> Answer {
+pub(crate) async fn sessions(State(state): SharedState) -> Served {
     let sessions = state.verdicts.sessions();
     let sessions = sessions.iter().map(|session| {
         let judges = session.verdicts.keys();
@@ -243,7 +251,7 @@ struct SampleRequest {
     filter: String,
 }
 
-pub(crate) async fn start_session(State(state): Site, request: Request) -> Answer {
+pub(crate) async fn start_session(State(state): SharedState, request: Request) -> Served {
     let wanted: SampleRequest = read_json(request).await?;
     let session = state
         .heavy(move |state| {
@@ -267,7 +275,7 @@ fn session_number(text: &str) -> Result<u32, Refusal> {
     text.parse().map_err(|_| missing())
 }
 
-pub(crate) async fn session(State(state): Site, Path(number): Path<String>) -> Answer {
+pub(crate) async fn session(State(state): SharedState, Path(number): Path<String>) -> Served {
     let session = state.verdicts.session(session_number(&number)?)?;
     let verdicts: Vec<_> = session
         .verdicts
@@ -290,10 +298,10 @@ struct VerdictRequest {
 }
 
 pub(crate) async fn judge(
-    State(state): Site,
+    State(state): SharedState,
     Path(number): Path<String>,
     request: Request,
-) -> Answer {
+) -> Served {
     let number = session_number(&number)?;
     let wanted: VerdictRequest = read_json(request).await?;
     let verdict = Judgement::parse(&wanted.verdict)
@@ -318,10 +326,10 @@ struct UndoRequest {
 }
 
 pub(crate) async fn undo(
-    State(state): Site,
+    State(state): SharedState,
     Path(number): Path<String>,
     request: Request,
-) -> Answer {
+) -> Served {
     let number = session_number(&number)?;
     let wanted: UndoRequest = read_json(request).await?;
     let item = state
@@ -330,7 +338,7 @@ pub(crate) async fn undo(
     Ok(fresh_json(StatusCode::OK, &json!({ "item": item })))
 }
 
-pub(crate) async fn verdicts(State(state): Site) -> Answer {
+pub(crate) async fn verdicts(State(state): SharedState) -> Served {
     let value = statistics_json(&state.verdicts.sessions());
     Ok(fresh_json(StatusCode::OK, &value))
 }

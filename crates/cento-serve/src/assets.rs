@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 
 use crate::error::Refusal;
-use crate::respond::{Answer, has_tag, tag_of, unchanged, with_tag};
+use crate::respond::{Served, has_tag, tag_of, unchanged, with_tag};
 
 /// A file of the site.
 struct Asset {
@@ -59,7 +59,7 @@ pub(crate) fn address(name: &str) -> String {
 }
 
 /// Serves a file.
-pub(crate) fn serve(name: &str, headers: &HeaderMap) -> Answer {
+pub(crate) fn serve(name: &str, headers: &HeaderMap) -> Served {
     let asset = ASSETS.iter().find(|asset| asset.name == name);
     let Some(asset) = asset else {
         return Err(Refusal::missing("There is no such file."));

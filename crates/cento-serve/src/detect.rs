@@ -21,8 +21,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::error::Refusal;
-use crate::respond::{Answer, JSON, NDJSON, fresh, fresh_json, read_body, too_slow};
-use crate::routes::{Site, count_detected, has_type};
+use crate::respond::{JSON, NDJSON, Served, fresh, fresh_json, read_body, too_slow};
+use crate::routes::{SharedState, count_detected, has_type};
 use crate::state::SiteState;
 use crate::streamed::TaskBody;
 
@@ -56,7 +56,7 @@ fn has_labels(state: &SiteState) -> bool {
     labels.is_some_and(|labels| labels.header().recipe.of == LabelKind::Chunks)
 }
 
-pub(crate) async fn detect(State(state): Site, request: Request) -> Answer {
+pub(crate) async fn detect(State(state): SharedState, request: Request) -> Served {
     if !has_labels(&state) {
         return Err(no_labels());
     }
@@ -118,7 +118,7 @@ fn compare(state: &SiteState, body: &[u8], plain: bool) -> Result<Value, Refusal
 }
 
 /// Extracts the text of a page as an index does.
-fn text_of(html: &str, selection: Selection) -> String {
+pub(crate) fn text_of(html: &str, selection: Selection) -> String {
     let mut extractor = Extractor::new();
     let outline = selection != Selection::All;
     let extract = extractor.extract(html, &Options { outline });

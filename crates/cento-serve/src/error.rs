@@ -18,6 +18,9 @@ pub enum Error {
     /// An error of the label file.
     #[error(transparent)]
     Labels(#[from] cento_labels::Error),
+    /// An error of the index for questions.
+    #[error(transparent)]
+    Query(#[from] cento_query::Error),
     /// A failed file operation.
     #[error("{}: {source}", path.display())]
     Io {
@@ -53,6 +56,7 @@ impl Error {
             Error::Usage(_) => Fault::Usage,
             Error::Find(error) => error.fault(),
             Error::Labels(error) => error.fault(),
+            Error::Query(error) => error.fault(),
             Error::Io { source, .. } => Fault::of_io(source),
             Error::Corrupted { .. } => Fault::Corrupted,
         }
@@ -64,6 +68,7 @@ impl Error {
             Error::Usage(_) => Some("use --token, or --listen 127.0.0.1:PORT".to_owned()),
             Error::Find(error) => error.hint(),
             Error::Labels(error) => error.hint(),
+            Error::Query(error) => error.hint(),
             Error::Io { source, .. } => match source.kind() {
                 std::io::ErrorKind::AddrInUse => {
                     Some("choose another port with --listen".to_owned())

@@ -10,6 +10,7 @@
 //!   request ─ server: time limits ─▶ guard: host, origin, token ─▶ routes ─┬─▶ lists   in memory
 //!                                                                          ├─▶ views   read, align
 //!                                                                          ├─▶ judge   append, sync
+//!                                                                          ├─▶ ask     an index
 //!                                                                          └─▶ detect  labels
 //!   response ◀─ headers: nothing but our own style sheets and modules ◀────┴── cento-report
 //! ```
@@ -62,6 +63,7 @@
 //! ```
 
 mod api;
+mod ask;
 mod assets;
 mod detect;
 mod error;
@@ -69,6 +71,7 @@ mod guard;
 mod judge;
 mod lists;
 mod metrics;
+mod multipart;
 mod openapi;
 mod respond;
 mod routes;

@@ -4,10 +4,10 @@ use axum::extract::Request;
 use serde_json::{Map, Value, json};
 
 use crate::lists::LISTS;
-use crate::respond::{Answer, tagged_json};
+use crate::respond::{Served, tagged_json};
 
 /// Serves the description.
-pub(crate) async fn describe(request: Request) -> Answer {
+pub(crate) async fn describe(request: Request) -> Served {
     Ok(tagged_json(&description(), request.headers()))
 }
 
@@ -35,7 +35,7 @@ fn responses(given: Vec<(&str, Value)>, errors: &[&str]) -> Value {
         "413" => "The body is too large.",
         "415" => "The body has another media type.",
         "421" => "The request names another server.",
-        "501" => "The server was started without labels.",
+        "501" => "The server has no labels, or no index.",
         _ => "The server is busy.",
     };
     for status in ["401", "403", "421", "503"].iter().chain(errors) {
@@ -183,6 +183,10 @@ fn schemas() -> Value {
         "Statistics": object(json!({
             "precision": array(any.clone()), "agreement": array(any.clone()),
         }), &["precision", "agreement"]),
+        "Answer": object(json!({
+            "fingerprints": count, "ignored": count, "max_pages": count, "pages": count,
+            "categories": array(any.clone()), "matches": array(any.clone()),
+        }), &["fingerprints", "ignored", "max_pages", "pages", "categories", "matches"]),
         "Detected": object(json!({
             "chunks": count, "stopped": count, "matched": count,
             "contains": { "type": ["number", "null"], "minimum": 0, "maximum": 1 },
@@ -231,6 +235,25 @@ fn description() -> Value {
     });
     let mut detected = answer("The verdict, or a stream of verdicts.", "Detected");
     detected["content"]["application/x-ndjson"] = json!({ "schema": { "type": "string" } });
+    let mut asked: Vec<Value> = vec![one("text"), one("html")];
+    asked.push(closed(object(
+        json!({ "page_id": { "type": "integer", "minimum": 0 } }),
+        &["page_id"],
+    )));
+    for question in &mut asked {
+        question["properties"]["top"] = json!({ "type": "integer", "minimum": 1, "maximum": 100 });
+    }
+    for question in asked.iter_mut().take(2) {
+        if let Some(properties) = question["properties"].as_object_mut() {
+            properties.remove("url");
+        }
+    }
+    let url = closed(object(
+        json!({ "url": { "type": "string" }, "top": { "type": "integer", "minimum": 1, "maximum": 100 } }),
+        &["url"],
+    ));
+    asked.push(url);
+    let question = json!({ "oneOf": asked });
     let body_errors = ["400", "404", "408", "413", "415"];
     json!({
         "openapi": "3.1.0",
@@ -276,6 +299,7 @@ fn description() -> Value {
                     "responses": responses(vec![("200", answer("The statistics.", "Statistics"))], &[]),
                 },
             },
+            "/api/query": post("query", "The pages that share text with a text or with a page of the corpus.", vec![], json_body(question), ("200", answer("The pages.", "Answer")), &["400", "404", "408", "413", "415", "501"]),
             "/api/detect": post("detect", "Compares a page, or a stream of pages, with the labels.", vec![], detect_body, ("200", detected), &["400", "408", "413", "415", "501"]),
         },
         "components": {

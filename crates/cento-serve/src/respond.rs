@@ -18,7 +18,7 @@ use crate::error::Refusal;
 use crate::state::SiteState;
 
 /// The outcome of a request.
-pub(crate) type Answer = Result<Response, Refusal>;
+pub(crate) type Served = Result<Response, Refusal>;
 
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 pub(crate) const JSON: &str = "application/json";
@@ -83,6 +83,7 @@ impl SitePage {
         entry("overview", "/", "Overview");
         entry("lists", "/lists", "Lists");
         entry("judge", "/judge", "Judge");
+        entry("ask", "/ask", "Ask");
         out.push_str(&format!(
             "</ul></nav>\n<main id=\"main\">\n{}</main>\n</body>\n</html>\n",
             self.body

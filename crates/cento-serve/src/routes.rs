@@ -18,7 +18,7 @@ use crate::error::Refusal;
 use crate::guard::{SESSION_COOKIE, protect};
 use crate::lists::{LISTS, ListQuery, ListState};
 use crate::respond::{
-    Answer, HTML, SitePage, bare_page, fresh, fresh_json, has_tag, id, parameter, read_form,
+    HTML, Served, SitePage, bare_page, fresh, fresh_json, has_tag, id, parameter, read_form,
     see_other, show_refusal, tag_of, unchanged, with_tag,
 };
 use crate::state::SiteState;
@@ -26,12 +26,12 @@ use crate::views::{
     ClassView, NeighbourhoodTree, PageMarks, PageView, PairView, PassageView, QuiltView, list_page,
     lists_page, no_list,
 };
-use crate::{api, assets, detect, judge, openapi};
+use crate::{api, ask, assets, detect, judge, openapi};
 
 /// How long a handler may take to begin its response.
 const LONGEST: Duration = Duration::from_secs(90);
 
-pub(crate) type Site = State<Arc<SiteState>>;
+pub(crate) type SharedState = State<Arc<SiteState>>;
 
 /// Builds the router.
 pub(crate) fn router(state: Arc<SiteState>) -> Router {
@@ -51,6 +51,7 @@ pub(crate) fn router(state: Arc<SiteState>) -> Router {
         .route("/judge/{session}", get(judge::show).post(judge::verdict))
         .route("/judge/{session}/undo", post(judge::undo))
         .route("/judge/{session}/labels", post(judge::write_labels))
+        .route("/ask", get(ask::form).post(ask::ask))
         .route("/login", get(login_form).post(login))
         .route("/assets/{name}", get(asset))
         .route("/health", get(health))
@@ -71,6 +72,7 @@ pub(crate) fn router(state: Arc<SiteState>) -> Router {
         .route("/api/sessions/{session}/undo", post(api::undo))
         .route("/api/verdicts", get(api::verdicts))
         .route("/api/detect", post(detect::detect))
+        .route("/api/query", post(ask::query))
         .fallback(missing)
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(Arc::clone(&state), watch))
@@ -78,7 +80,7 @@ pub(crate) fn router(state: Arc<SiteState>) -> Router {
 }
 
 /// Checks a request, limits its time, shows refusals, and counts it.
-async fn watch(State(state): Site, request: Request, next: Next) -> Response {
+async fn watch(State(state): SharedState, request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
@@ -119,7 +121,7 @@ async fn wrong_method() -> Refusal {
     )
 }
 
-async fn overview(State(state): Site, request: Request) -> Answer {
+async fn overview(State(state): SharedState, request: Request) -> Served {
     let page = SitePage {
         title: state.corpus.clone(),
         body: state.overview.clone(),
@@ -129,11 +131,11 @@ async fn overview(State(state): Site, request: Request) -> Answer {
     Ok(page.respond(&state, request.headers()))
 }
 
-async fn lists(State(state): Site, request: Request) -> Answer {
+async fn lists(State(state): SharedState, request: Request) -> Served {
     Ok(lists_page(&state).respond(&state, request.headers()))
 }
 
-async fn list(State(state): Site, Path(name): Path<String>, request: Request) -> Answer {
+async fn list(State(state): SharedState, Path(name): Path<String>, request: Request) -> Served {
     let Some((spec, list)) = state.lists.get(&name) else {
         let names: Vec<&str> = LISTS.iter().map(|list| list.name).collect();
         return Err(Refusal::missing(format!(
@@ -174,7 +176,7 @@ async fn list(State(state): Site, Path(name): Path<String>, request: Request) ->
     Ok(with_tag(page.into_bytes(), HTML, &tag))
 }
 
-async fn quilt(State(state): Site, Path(page_id): Path<String>, request: Request) -> Answer {
+async fn quilt(State(state): SharedState, Path(page_id): Path<String>, request: Request) -> Served {
     let page_id = id(&page_id)?;
     let page = state
         .heavy(move |state| Ok(QuiltView::of(state, page_id)?.render(state)))
@@ -182,7 +184,7 @@ async fn quilt(State(state): Site, Path(page_id): Path<String>, request: Request
     Ok(page.respond(&state, request.headers()))
 }
 
-async fn class(State(state): Site, Path(page_id): Path<String>, request: Request) -> Answer {
+async fn class(State(state): SharedState, Path(page_id): Path<String>, request: Request) -> Served {
     let page_id = id(&page_id)?;
     let page = state
         .heavy(move |state| Ok(ClassView::of(state, page_id)?.render(state)))
@@ -202,7 +204,7 @@ pub(crate) fn pair_of(request: &Request) -> Result<(u64, u64), Refusal> {
     Ok((one("a")?, one("b")?))
 }
 
-async fn pair(State(state): Site, request: Request) -> Answer {
+async fn pair(State(state): SharedState, request: Request) -> Served {
     let (a, b) = pair_of(&request)?;
     let page = state
         .heavy(move |state| Ok(PairView::of(state, a, b)?.render(state)))
@@ -210,7 +212,11 @@ async fn pair(State(state): Site, request: Request) -> Answer {
     Ok(page.respond(&state, request.headers()))
 }
 
-async fn passage(State(state): Site, Path(cluster): Path<String>, request: Request) -> Answer {
+async fn passage(
+    State(state): SharedState,
+    Path(cluster): Path<String>,
+    request: Request,
+) -> Served {
     let cluster = id(&cluster)?;
     let page = state
         .heavy(move |state| Ok(PassageView::of(state, cluster)?.render(state)))
@@ -218,7 +224,7 @@ async fn passage(State(state): Site, Path(cluster): Path<String>, request: Reque
     Ok(page.respond(&state, request.headers()))
 }
 
-async fn neighbourhoods(State(state): Site, request: Request) -> Answer {
+async fn neighbourhoods(State(state): SharedState, request: Request) -> Served {
     let at = parameter(&request, "at").unwrap_or_default();
     let page = state
         .heavy(move |state| NeighbourhoodTree::of(state, &at)?.render(state))
@@ -242,7 +248,7 @@ pub(crate) fn marks_of(request: &Request) -> Result<PageMarks, Refusal> {
     })
 }
 
-async fn page(State(state): Site, Path(page_id): Path<String>, request: Request) -> Answer {
+async fn page(State(state): SharedState, Path(page_id): Path<String>, request: Request) -> Served {
     let page_id = id(&page_id)?;
     let marks = marks_of(&request)?;
     let page = state
@@ -251,7 +257,7 @@ async fn page(State(state): Site, Path(page_id): Path<String>, request: Request)
     Ok(page.respond(&state, request.headers()))
 }
 
-async fn asset(Path(name): Path<String>, request: Request) -> Answer {
+async fn asset(Path(name): Path<String>, request: Request) -> Served {
     assets::serve(&name, request.headers())
 }
 
@@ -259,8 +265,8 @@ async fn health() -> Response {
     fresh_json(StatusCode::OK, &json!({ "status": "ok" }))
 }
 
-async fn metrics(State(state): Site) -> Response {
-    let text = state.metrics.render(state.lists.memory());
+async fn metrics(State(state): SharedState) -> Response {
+    let text = state.metrics.render(state.memory());
     fresh(Body::from(text), "text/plain; version=0.0.4; charset=utf-8")
 }
 
@@ -268,7 +274,7 @@ const LOGIN: &str = "<h1>Token</h1>\n<form method=\"post\" action=\"/login\">\n\
     <label>The token of this site <input name=\"token\" type=\"password\" autocomplete=\"current-password\" required=\"\" /></label>\n\
     <button>Enter</button></form>\n";
 
-async fn login_form(State(state): Site) -> Response {
+async fn login_form(State(state): SharedState) -> Response {
     let body = match state.gate.needs_token() {
         true => bare_page("Token", LOGIN),
         false => bare_page("Token", "<p>This site needs no token.</p>\n"),
@@ -276,7 +282,7 @@ async fn login_form(State(state): Site) -> Response {
     fresh(Body::from(body), HTML)
 }
 
-async fn login(State(state): Site, request: Request) -> Answer {
+async fn login(State(state): SharedState, request: Request) -> Served {
     let form = read_form(request).await?;
     let token = form.iter().find(|(name, _)| name == "token");
     let token = token.map_or("", |(_, value)| value.as_str());

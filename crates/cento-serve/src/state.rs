@@ -1,7 +1,5 @@
 //! What the site knows: the corpus, its findings in memory, and the work in progress.
 
-use std::collections::HashMap;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +10,7 @@ use cento_find::quilts::{PATCHES_TABLE, QUILTS, QUILTS_TABLE};
 use cento_find::{CorpusPages, Findings, detect, known_findings};
 use cento_flow::{TableName, TableRow};
 use cento_labels::Labels;
+use cento_query::QueryIndex;
 use cento_report::format::{counted, size};
 use cento_scan::{Profile, build_report, known_results};
 use cento_store::Corpus;
@@ -33,7 +32,8 @@ const TOP: usize = 10;
 pub(crate) struct RowIndex<T> {
     findings: Findings,
     table: TableName<T>,
-    runs: HashMap<u64, Vec<Range<u64>>>,
+    /// Keys with the first row and the end of each run of rows, sorted by key.
+    runs: Vec<(u64, u64, u64)>,
 }
 
 impl<T: TableRow> RowIndex<T> {
@@ -53,17 +53,16 @@ impl<T: TableRow> RowIndex<T> {
         if !findings.table(table.as_str()).exists() {
             return Ok(None);
         }
-        let mut runs: HashMap<u64, Vec<Range<u64>>> = HashMap::new();
-        let mut last = None;
+        let mut runs: Vec<(u64, u64, u64)> = Vec::new();
         for (at, row) in (0u64..).zip(findings.rows(table)?) {
             let key = key(&row?);
-            let of_key = runs.entry(key).or_default();
-            match of_key.last_mut() {
-                Some(run) if last == Some(key) => run.end = at + 1,
-                _ => of_key.push(at..at + 1),
+            match runs.last_mut() {
+                Some((last, _, end)) if *last == key => *end = at + 1,
+                _ => runs.push((key, at, at + 1)),
             }
-            last = Some(key);
         }
+        runs.sort_unstable();
+        runs.shrink_to_fit();
         Ok(Some(RowIndex {
             findings,
             table,
@@ -80,21 +79,32 @@ impl<T: TableRow> RowIndex<T> {
     pub(crate) fn rows(&self, key: u64, most: u64) -> cento_find::Result<Vec<T>> {
         let path = self.findings.table(self.table.as_str());
         let mut rows = Vec::new();
-        for run in self.runs.get(&key).into_iter().flatten() {
+        for &(_, begin, end) in self.runs_of(key) {
             let left = most.saturating_sub(rows.len() as u64);
             if left == 0 {
                 break;
             }
-            let run = run.start..run.end.min(run.start.saturating_add(left));
+            let run = begin..end.min(begin.saturating_add(left));
             rows.extend(cento_find::read_row_range::<T>(&path, run)?);
         }
         Ok(rows)
     }
 
+    fn runs_of(&self, key: u64) -> &[(u64, u64, u64)] {
+        let begin = self.runs.partition_point(|run| run.0 < key);
+        let end = self.runs.partition_point(|run| run.0 <= key);
+        self.runs.get(begin..end).unwrap_or_default()
+    }
+
+    /// Bytes of memory.
+    fn memory(&self) -> u64 {
+        (self.runs.capacity() * size_of::<(u64, u64, u64)>()) as u64
+    }
+
     /// The number of rows of a key.
     pub(crate) fn count(&self, key: u64) -> u64 {
-        let runs = self.runs.get(&key).into_iter().flatten();
-        runs.map(|run| run.end - run.start).sum()
+        let runs = self.runs_of(key).iter();
+        runs.map(|(_, begin, end)| end - begin).sum()
     }
 }
 
@@ -113,13 +123,16 @@ pub(crate) struct SiteState {
     pub(crate) appearances: Option<RowIndex<cento_find::passages::AppearanceRow>>,
     pub(crate) matches: Option<RowIndex<detect::ChunkMatchRow>>,
     pub(crate) labels: Option<Labels>,
+    /// The index for questions, or the reason why there is none.
+    pub(crate) index: std::result::Result<QueryIndex, String>,
     pub(crate) verdicts: VerdictLog,
     pub(crate) gate: Gatekeeper,
     pub(crate) metrics: Metrics,
     pub(crate) log: Option<RequestLog>,
     /// Permits for requests that read files or align texts.
     heavy: Semaphore,
-    memory: u64,
+    /// The memory that the lists may use.
+    budget: u64,
 }
 
 impl SiteState {
@@ -158,11 +171,12 @@ impl SiteState {
                 detect::CHUNKS_TABLE,
                 |row| row.page_id,
             )?,
+            index: open_index(&settings)?,
             verdicts: VerdictLog::open(&settings.verdicts)?,
             gate: Gatekeeper::new(settings.listen.ip(), &settings.hosts, token),
             metrics: Metrics::default(),
             heavy: Semaphore::new(settings.threads.max(1)),
-            memory: settings.memory,
+            budget: settings.memory,
             corpus,
             source,
             lists,
@@ -175,6 +189,17 @@ impl SiteState {
     pub(crate) fn store(&self) -> std::result::Result<&Corpus, Refusal> {
         let missing = || Refusal::missing("The corpus is empty.");
         self.source.corpora().first().ok_or_else(missing)
+    }
+
+    /// Bytes of memory of the lists, and of the indexes to the rows that views read.
+    pub(crate) fn memory(&self) -> u64 {
+        let indexes = [
+            self.quilts.as_ref().map_or(0, RowIndex::memory),
+            self.patches.as_ref().map_or(0, RowIndex::memory),
+            self.appearances.as_ref().map_or(0, RowIndex::memory),
+            self.matches.as_ref().map_or(0, RowIndex::memory),
+        ];
+        self.lists.memory() + indexes.iter().sum::<u64>()
     }
 
     /// What the site shows, as sentences.
@@ -192,7 +217,7 @@ impl SiteState {
                     "{}: {} do not fit into {} of memory; raise --memory to serve them",
                     spec.title,
                     counted(*rows, "row", "rows"),
-                    size(self.memory)
+                    size(self.budget)
                 )),
                 ListState::NoFindings => {}
             }
@@ -203,7 +228,7 @@ impl SiteState {
                 "{} with {} in {} of memory",
                 counted(loaded, "list", "lists"),
                 counted(rows, "row", "rows"),
-                size(self.lists.memory())
+                size(self.memory())
             ),
         );
         sentences
@@ -227,6 +252,25 @@ impl SiteState {
                 "This is a bug in cento. The log of the server has the details.",
             ))
         })
+    }
+}
+
+/// Opens the index for questions, if there is one that covers the corpus.
+fn open_index(settings: &ServeSettings) -> Result<std::result::Result<QueryIndex, String>> {
+    let corpus = cento_report::format::quoted(&settings.corpus.display().to_string());
+    match QueryIndex::open(&settings.corpus) {
+        Ok(index) => Ok(Ok(index)),
+        Err(cento_query::Error::NotIndexed(_)) => Ok(Err(format!(
+            "The corpus has no index for questions. `cento query {corpus} PAGE` builds it; then start the server again."
+        ))),
+        Err(cento_query::Error::Outdated(_)) => Ok(Err(format!(
+            "The index for questions does not cover all pages. `cento query {corpus} PAGE` extends it; then start the server again."
+        ))),
+        // An unfinished corpus that is served all the same.
+        Err(cento_query::Error::Find(_)) if settings.partial => Ok(Err(
+            "An unfinished corpus has no index for questions.".to_owned(),
+        )),
+        Err(error) => Err(Error::Query(error)),
     }
 }
 

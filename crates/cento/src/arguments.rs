@@ -23,6 +23,7 @@ use crate::report::ReportArguments;
 use crate::reuse::ReuseArguments;
 use crate::scan::ScanArguments;
 use crate::score::ScoreArguments;
+#[cfg(feature = "serve")]
 use crate::serve::ServeArguments;
 use crate::synth::SynthArguments;
 
@@ -57,6 +58,7 @@ pub(crate) enum Verb {
     Detect(Box<DetectArguments>),
     Labels(LabelsArguments),
     Report(ReportArguments),
+    #[cfg(feature = "serve")]
     Serve(Box<ServeArguments>),
     Synth(Box<SynthArguments>),
     Score(ScoreArguments),

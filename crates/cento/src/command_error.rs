@@ -115,6 +115,7 @@ impl From<cento_find::Error> for CommandError {
     }
 }
 
+#[cfg(feature = "serve")]
 impl From<cento_serve::Error> for CommandError {
     fn from(error: cento_serve::Error) -> CommandError {
         CommandError::new(&error, error.hint(), error.fault())

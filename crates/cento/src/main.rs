@@ -42,6 +42,7 @@ mod sample;
 mod scan;
 mod scheme_comparison;
 mod score;
+#[cfg(feature = "serve")]
 mod serve;
 mod synth;
 
@@ -86,6 +87,7 @@ fn run(verb: Verb) -> Result<ExitCode, CommandError> {
         Verb::Detect(arguments) => detect::run(&arguments),
         Verb::Labels(arguments) => labels::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
+        #[cfg(feature = "serve")]
         Verb::Serve(arguments) => serve::run(&arguments),
         Verb::Synth(arguments) => synth::run(&arguments),
         Verb::Score(arguments) => score::run(&arguments),

@@ -133,11 +133,11 @@ pub(crate) fn report_file(
 
 /// Opens a file in the default application of the desktop, if there is one.
 pub(crate) fn open(file: &Path) {
-    open_in_browser(&file.display().to_string());
+    open_target(&file.display().to_string());
 }
 
 /// Opens a file or an address in the default application of the desktop, if there is one.
-pub(crate) fn open_in_browser(target: &str) {
+pub(crate) fn open_target(target: &str) {
     let opener = if cfg!(target_os = "macos") {
         "open"
     } else {

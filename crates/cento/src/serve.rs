@@ -101,7 +101,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
         move || stopper.stop()
     });
     if arguments.open {
-        crate::report::open_in_browser(&url);
+        crate::report::open_target(&url);
     }
     server.run(&stopper)?;
     drop(guard);

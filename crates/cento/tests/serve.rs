@@ -79,7 +79,9 @@ impl TestServer {
     /// Sends bytes, and returns everything that comes back.
     fn raw(&self, request: &[u8]) -> Option<Reply> {
         let mut stream = TcpStream::connect(&self.address).ok()?;
-        stream.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
+        stream
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .ok()?;
         // A server that refuses a request need not read all of it.
         let _ = stream.write_all(request);
         let mut bytes = Vec::new();
@@ -213,7 +215,12 @@ fn links(html: &str) -> Vec<String> {
     let targets = html.split("href=\"").skip(1);
     targets
         .map(|rest| rest.split('"').next().unwrap_or_default())
-        .map(|target| target.replace("&amp;", "&").replace("&#39;", "'").replace("&quot;", "\""))
+        .map(|target| {
+            target
+                .replace("&amp;", "&")
+                .replace("&#39;", "'")
+                .replace("&quot;", "\"")
+        })
         .collect()
 }
 
@@ -227,9 +234,9 @@ fn every_link_of_the_site_leads_to_a_page_and_nothing_of_a_page_is_markup() {
     while let Some(path) = open.pop() {
         // Enough of each kind of page; all of them would take minutes.
         let kind = path.split(['?', '/']).nth(1).unwrap_or_default().to_owned();
-        let of_kind = seen.iter().filter(|other| {
-            other.split(['?', '/']).nth(1).unwrap_or_default() == kind
-        });
+        let of_kind = seen
+            .iter()
+            .filter(|other| other.split(['?', '/']).nth(1).unwrap_or_default() == kind);
         if of_kind.count() > 60 && kinds.contains(&kind) && kind != "lists" {
             continue;
         }
@@ -253,8 +260,22 @@ fn every_link_of_the_site_leads_to_a_page_and_nothing_of_a_page_is_markup() {
             }
         }
     }
-    for kind in ["lists", "quilts", "classes", "pair", "passages", "neighbourhoods", "pages", "judge", "assets", "api"] {
-        assert!(kinds.contains(kind), "{kind} is linked from nowhere: {kinds:?}");
+    for kind in [
+        "lists",
+        "quilts",
+        "classes",
+        "pair",
+        "passages",
+        "neighbourhoods",
+        "pages",
+        "judge",
+        "assets",
+        "api",
+    ] {
+        assert!(
+            kinds.contains(kind),
+            "{kind} is linked from nowhere: {kinds:?}"
+        );
     }
 }
 
@@ -276,7 +297,10 @@ fn views_of_hostile_pages_show_their_text() {
     assert_eq!(pairs["matching"], 1, "{pairs}");
     let pair = server.get(pairs["rows"][0]["evidence"].as_str().unwrap());
     assert!(pair.body.contains("春眠不觉晓"), "{}", pair.body);
-    assert!(pair.body.contains("Their dates do not say which is earlier"));
+    assert!(
+        pair.body
+            .contains("Their dates do not say which is earlier")
+    );
 }
 
 #[test]
@@ -286,9 +310,18 @@ fn a_list_is_sorted_filtered_and_paged_without_losing_a_row() {
     let all = first["matching"].as_u64().unwrap();
     assert!(all > 20, "{first}");
     let streamed = server.get("/api/lists/passages/rows");
-    let streamed: Vec<Value> = streamed.body.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let streamed: Vec<Value> = streamed
+        .body
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(streamed.len() as u64, all);
-    for query in ["", "&sort=words&order=descending", "&sort=a", "&sort=a_date&order=descending"] {
+    for query in [
+        "",
+        "&sort=words&order=descending",
+        "&sort=a",
+        "&sort=a_date&order=descending",
+    ] {
         let mut paged = Vec::new();
         let mut next = Some(format!("/api/lists/passages?size=7{query}"));
         while let Some(path) = next {
@@ -297,23 +330,58 @@ fn a_list_is_sorted_filtered_and_paged_without_losing_a_row() {
             next = page["next"].as_str().map(str::to_owned);
         }
         let keys = |rows: &[Value]| -> BTreeSet<String> {
-            rows.iter().map(|row| row["key"].as_str().unwrap().to_owned()).collect()
+            rows.iter()
+                .map(|row| row["key"].as_str().unwrap().to_owned())
+                .collect()
         };
         assert_eq!(paged.len() as u64, all, "{query}");
         assert_eq!(keys(&paged), keys(&streamed), "{query}");
     }
-    let sorted = server.get("/api/lists/passages?sort=words&order=descending&size=500").json();
-    let words: Vec<u64> = sorted["rows"].as_array().unwrap().iter().map(|row| row["words"].as_u64().unwrap()).collect();
+    let sorted = server
+        .get("/api/lists/passages?sort=words&order=descending&size=500")
+        .json();
+    let words: Vec<u64> = sorted["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["words"].as_u64().unwrap())
+        .collect();
     assert!(words.is_sorted_by(|one, other| one >= other));
     // Filters agree with a filter of the streamed rows.
-    let verbatim = server.get("/api/lists/passages?category=verbatim&min=0.9").json();
-    let expected = streamed.iter().filter(|row| row["kind"] == "verbatim" && row["identical"].as_f64().unwrap() >= 0.9).count();
+    let verbatim = server
+        .get("/api/lists/passages?category=verbatim&min=0.9")
+        .json();
+    let expected = streamed
+        .iter()
+        .filter(|row| row["kind"] == "verbatim" && row["identical"].as_f64().unwrap() >= 0.9)
+        .count();
     assert_eq!(verbatim["matching"], expected);
-    let dated = server.get("/api/lists/passages?from=2022-02-02&to=2022-02-02").json();
-    let expected = streamed.iter().filter(|row| row["a_date"].as_str().is_some_and(|date| date.starts_with("2022-02-02"))).count();
+    let dated = server
+        .get("/api/lists/passages?from=2022-02-02&to=2022-02-02")
+        .json();
+    let expected = streamed
+        .iter()
+        .filter(|row| {
+            row["a_date"]
+                .as_str()
+                .is_some_and(|date| date.starts_with("2022-02-02"))
+        })
+        .count();
     assert_eq!(dated["matching"], expected);
-    assert!(server.get("/lists/passages?category=verbatim").body.contains(" pass the filters."));
-    for wrong in ["sort=x", "page=0", "min=a", "from=x", "unknown=1", "order=descending"] {
+    assert!(
+        server
+            .get("/lists/passages?category=verbatim")
+            .body
+            .contains(" pass the filters.")
+    );
+    for wrong in [
+        "sort=x",
+        "page=0",
+        "min=a",
+        "from=x",
+        "unknown=1",
+        "order=descending",
+    ] {
         let reply = server.get(&format!("/api/lists/passages?{wrong}"));
         assert_eq!(reply.status, 400, "{wrong}");
         assert!(reply.json()["error"].is_string());
@@ -327,7 +395,15 @@ fn a_list_is_sorted_filtered_and_paged_without_losing_a_row() {
 #[test]
 fn content_that_the_reader_has_is_not_sent_again() {
     let server = server("tags.verdicts");
-    for path in ["/", "/lists", "/lists/quilts", "/api/lists/quilts", "/api/lists", "/assets/site.css", "/api/openapi.json"] {
+    for path in [
+        "/",
+        "/lists",
+        "/lists/quilts",
+        "/api/lists/quilts",
+        "/api/lists",
+        "/assets/site.css",
+        "/api/openapi.json",
+    ] {
         let first = server.get(path);
         let tag = first.header("etag").unwrap().to_owned();
         let again = server.request("GET", path, &[("If-None-Match", &tag)], "");
@@ -340,18 +416,55 @@ fn content_that_the_reader_has_is_not_sent_again() {
 #[test]
 fn requests_of_other_sites_other_names_and_attackers_are_refused() {
     let server = server("attacks.verdicts");
-    assert_eq!(server.request("GET", "/", &[("Host", "evil.example")], "").status, 421);
-    assert_eq!(server.request("GET", "/", &[("Origin", "http://evil.example")], "").status, 403);
-    assert_eq!(server.request("GET", "/lists", &[("Sec-Fetch-Site", "cross-site")], "").status, 403);
-    let form = [("Content-Type", "application/x-www-form-urlencoded"), ("Origin", "null")];
-    assert_eq!(server.request("POST", "/judge", &form, "list=quilts&size=1&seed=1").status, 403);
+    assert_eq!(
+        server
+            .request("GET", "/", &[("Host", "evil.example")], "")
+            .status,
+        421
+    );
+    assert_eq!(
+        server
+            .request("GET", "/", &[("Origin", "http://evil.example")], "")
+            .status,
+        403
+    );
+    assert_eq!(
+        server
+            .request("GET", "/lists", &[("Sec-Fetch-Site", "cross-site")], "")
+            .status,
+        403
+    );
+    let form = [
+        ("Content-Type", "application/x-www-form-urlencoded"),
+        ("Origin", "null"),
+    ];
+    assert_eq!(
+        server
+            .request("POST", "/judge", &form, "list=quilts&size=1&seed=1")
+            .status,
+        403
+    );
     // A form of another site cannot have the media type of JSON.
     let plain = [("Content-Type", "text/plain")];
     let body = json!({"list": "quilts", "size": 1, "seed": 1}).to_string();
-    assert_eq!(server.request("POST", "/api/sessions", &plain, &body).status, 415);
+    assert_eq!(
+        server
+            .request("POST", "/api/sessions", &plain, &body)
+            .status,
+        415
+    );
     for path in [
-        "/assets/../Cargo.toml", "/assets/%2e%2e%2fCargo.toml", "/assets/..%2f..%2fetc%2fpasswd", "/../../etc/passwd",
-        "/lists/..%2f..", "/pages/..%2f1", "/pages/x", "/pages/99999999999999999999999", "/quilts/-1", "/judge/99", "/.git/config",
+        "/assets/../Cargo.toml",
+        "/assets/%2e%2e%2fCargo.toml",
+        "/assets/..%2f..%2fetc%2fpasswd",
+        "/../../etc/passwd",
+        "/lists/..%2f..",
+        "/pages/..%2f1",
+        "/pages/x",
+        "/pages/99999999999999999999999",
+        "/quilts/-1",
+        "/judge/99",
+        "/.git/config",
     ] {
         let reply = server.get(path);
         assert_eq!(reply.status, 404, "{path}");
@@ -361,12 +474,31 @@ fn requests_of_other_sites_other_names_and_attackers_are_refused() {
     assert_eq!(server.get("/pair?a=1&b=1").status, 400);
     assert_eq!(server.get("/pair?a=1").status, 400);
     let huge = "x".repeat(70 << 10);
-    assert_eq!(server.post_json("/api/sessions", &json!({"list": huge, "size": 1, "seed": 1})).status, 413);
-    let many = format!("GET / HTTP/1.1\r\nHost: {}\r\nX: {}\r\n\r\n", server.address, "y".repeat(100 << 10));
+    assert_eq!(
+        server
+            .post_json(
+                "/api/sessions",
+                &json!({"list": huge, "size": 1, "seed": 1})
+            )
+            .status,
+        413
+    );
+    let many = format!(
+        "GET / HTTP/1.1\r\nHost: {}\r\nX: {}\r\n\r\n",
+        server.address,
+        "y".repeat(100 << 10)
+    );
     let status = server.raw(many.as_bytes()).map(|reply| reply.status);
     assert!(matches!(status, Some(431 | 400) | None), "{status:?}");
-    for garbage in [&b"\x16\x03\x01\x02\x00"[..], b"GET", b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", b"\r\n\r\n\r\n"] {
-        let status = server.raw(&[garbage, b"\r\n\r\n"].concat()).map(|reply| reply.status);
+    for garbage in [
+        &b"\x16\x03\x01\x02\x00"[..],
+        b"GET",
+        b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        b"\r\n\r\n\r\n",
+    ] {
+        let status = server
+            .raw(&[garbage, b"\r\n\r\n"].concat())
+            .map(|reply| reply.status);
         assert!(!matches!(status, Some(200)), "{status:?}");
     }
     assert_eq!(server.get("/health").status, 200);
@@ -375,7 +507,9 @@ fn requests_of_other_sites_other_names_and_attackers_are_refused() {
 #[test]
 fn idle_connections_do_not_starve_others() {
     let server = server("idle.verdicts");
-    let idle: Vec<TcpStream> = (0..300).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
+    let idle: Vec<TcpStream> = (0..300)
+        .map(|_| TcpStream::connect(&server.address).unwrap())
+        .collect();
     for stream in &idle {
         let mut stream = stream;
         stream.write_all(b"GET / HTT").unwrap();
@@ -389,12 +523,38 @@ fn another_address_needs_a_token_and_every_request_has_it() {
     let sandbox = corpus();
     let refused = sandbox.run(&["serve", "c.cento", "--listen", "0.0.0.0:0"]);
     assert!(refused.starts_with("status: 2"), "{refused}");
-    assert!(refused.contains("is not a loopback address, and there is no token"), "{refused}");
-    let short = sandbox.run(&["serve", "c.cento", "--listen", "127.0.0.1:0", "--token", "short"]);
+    assert!(
+        refused.contains("is not a loopback address, and there is no token"),
+        "{refused}"
+    );
+    let short = sandbox.run(&[
+        "serve",
+        "c.cento",
+        "--listen",
+        "127.0.0.1:0",
+        "--token",
+        "short",
+    ]);
     assert!(short.starts_with("status: 2"), "{short}");
     sandbox.write("token.txt", "0123456789abcdef\n");
-    let server = TestServer::start(sandbox, &["c.cento", "--token", "@token.txt", "--verdicts", "token.verdicts"]);
-    for path in ["/", "/lists/quilts", "/api/lists", "/metrics", "/judge/export.csv", "/nothing"] {
+    let server = TestServer::start(
+        sandbox,
+        &[
+            "c.cento",
+            "--token",
+            "@token.txt",
+            "--verdicts",
+            "token.verdicts",
+        ],
+    );
+    for path in [
+        "/",
+        "/lists/quilts",
+        "/api/lists",
+        "/metrics",
+        "/judge/export.csv",
+        "/nothing",
+    ] {
         let reply = server.get(path);
         assert_eq!(reply.status, 401, "{path}");
         assert!(!reply.body.contains("c.cento"), "{path}");
@@ -403,25 +563,50 @@ fn another_address_needs_a_token_and_every_request_has_it() {
     let bearer = [("Authorization", "Bearer 0123456789abcdef")];
     assert_eq!(server.request("GET", "/api/lists", &bearer, "").status, 200);
     let form = [("Content-Type", "application/x-www-form-urlencoded")];
-    assert_eq!(server.request("POST", "/login", &form, "token=wrong").status, 401);
+    assert_eq!(
+        server
+            .request("POST", "/login", &form, "token=wrong")
+            .status,
+        401
+    );
     let entered = server.request("POST", "/login", &form, "token=0123456789abcdef");
     assert_eq!(entered.status, 303);
     let cookie = entered.header("set-cookie").unwrap();
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"));
-    assert!(!cookie.contains("0123456789abcdef"), "the token itself is not stored");
+    assert!(
+        !cookie.contains("0123456789abcdef"),
+        "the token itself is not stored"
+    );
     let cookie = cookie.split(';').next().unwrap();
-    assert_eq!(server.request("GET", "/lists", &[("Cookie", cookie)], "").status, 200);
+    assert_eq!(
+        server
+            .request("GET", "/lists", &[("Cookie", cookie)], "")
+            .status,
+        200
+    );
 }
 
 #[test]
 fn several_judges_judge_at_once_and_the_statistics_add_up() {
     let server = server("judges.verdicts");
-    let started = server.post_json("/api/sessions", &json!({"list": "duplicates", "size": 20, "seed": 7}));
+    let started = server.post_json(
+        "/api/sessions",
+        &json!({"list": "duplicates", "size": 20, "seed": 7}),
+    );
     assert_eq!(started.status, 201, "{}", started.body);
-    let again = server.post_json("/api/sessions", &json!({"list": "duplicates", "size": 20, "seed": 7}));
-    let items = |number: u64| server.get(&format!("/api/sessions/{number}")).json()["sample"]["items"].clone();
+    let again = server.post_json(
+        "/api/sessions",
+        &json!({"list": "duplicates", "size": 20, "seed": 7}),
+    );
+    let items = |number: u64| {
+        server.get(&format!("/api/sessions/{number}")).json()["sample"]["items"].clone()
+    };
     let number = |reply: &Reply| reply.json()["session"].as_u64().unwrap();
-    assert_eq!(items(number(&started)), items(number(&again)), "a seed draws the same sample");
+    assert_eq!(
+        items(number(&started)),
+        items(number(&again)),
+        "a seed draws the same sample"
+    );
     let session = number(&started);
     std::thread::scope(|scope| {
         for (judge, spam) in [("Ann", 15), ("Bo", 12), ("汉字", 20)] {
@@ -429,8 +614,10 @@ fn several_judges_judge_at_once_and_the_statistics_add_up() {
             scope.spawn(move || {
                 for item in 0..20 {
                     let verdict = if item < spam { "spam" } else { "not-spam" };
-                    let body = json!({"judge": judge, "item": item, "verdict": verdict, "note": "=1+1"});
-                    let reply = server.post_json(&format!("/api/sessions/{session}/verdicts"), &body);
+                    let body =
+                        json!({"judge": judge, "item": item, "verdict": verdict, "note": "=1+1"});
+                    let reply =
+                        server.post_json(&format!("/api/sessions/{session}/verdicts"), &body);
                     assert_eq!(reply.status, 201, "{}", reply.body);
                 }
             });
@@ -439,34 +626,72 @@ fn several_judges_judge_at_once_and_the_statistics_add_up() {
     let statistics = server.get("/api/verdicts").json();
     let of = |judge: &str| {
         let rows = statistics["precision"].as_array().unwrap();
-        rows.iter().find(|row| row["judge"] == judge).unwrap().clone()
+        rows.iter()
+            .find(|row| row["judge"] == judge)
+            .unwrap()
+            .clone()
     };
     assert_eq!(of("Ann")["precision"], 0.75);
     // Wilson's interval for 15 of 20.
     assert!((of("Ann")["interval"][0].as_f64().unwrap() - 0.531_299).abs() < 1e-5);
     assert!((of("Ann")["interval"][1].as_f64().unwrap() - 0.888_138).abs() < 1e-5);
-    let pair = statistics["agreement"].as_array().unwrap().iter().find(|pair| pair["judges"] == json!(["Ann", "Bo"])).unwrap().clone();
-    assert_eq!((pair["items"].as_u64(), pair["same"].as_u64()), (Some(20), Some(17)));
+    let pair = statistics["agreement"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|pair| pair["judges"] == json!(["Ann", "Bo"]))
+        .unwrap()
+        .clone();
+    assert_eq!(
+        (pair["items"].as_u64(), pair["same"].as_u64()),
+        (Some(20), Some(17))
+    );
     // (0.85 - 0.55) / (1 - 0.55), by hand.
     assert!((pair["kappa"].as_f64().unwrap() - 0.3 / 0.45).abs() < 1e-9);
-    let undone = server.post_json(&format!("/api/sessions/{session}/undo"), &json!({"judge": "Ann"}));
+    let undone = server.post_json(
+        &format!("/api/sessions/{session}/undo"),
+        &json!({"judge": "Ann"}),
+    );
     assert_eq!(undone.json()["item"], 19);
     let csv = server.get("/judge/export.csv");
     assert_eq!(csv.body.lines().count(), 1 + 59);
     assert!(csv.body.contains("'=1+1"), "no cell is a formula");
     let lines = server.get("/judge/export.jsonl");
-    assert!(lines.body.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
+    assert!(
+        lines
+            .body
+            .lines()
+            .all(|line| serde_json::from_str::<Value>(line).is_ok())
+    );
     let page = server.get("/judge");
-    assert!(page.body.contains("73.7\u{a0}%") || page.body.contains("73.7 %"), "{}", page.body);
+    assert!(
+        page.body.contains("73.7\u{a0}%") || page.body.contains("73.7 %"),
+        "{}",
+        page.body
+    );
     for wrong in [
         json!({"judge": "", "item": 0, "verdict": "spam"}),
         json!({"judge": "Ann", "item": 0, "verdict": "ham"}),
         json!({"judge": "Ann", "item": 0, "verdict": "spam", "extra": 1}),
         json!({"judge": "Ann", "item": -1, "verdict": "spam"}),
     ] {
-        assert_eq!(server.post_json(&format!("/api/sessions/{session}/verdicts"), &wrong).status, 400, "{wrong}");
+        assert_eq!(
+            server
+                .post_json(&format!("/api/sessions/{session}/verdicts"), &wrong)
+                .status,
+            400,
+            "{wrong}"
+        );
     }
-    assert_eq!(server.post_json(&format!("/api/sessions/{session}/verdicts"), &json!({"judge": "Ann", "item": 99, "verdict": "spam"})).status, 404);
+    assert_eq!(
+        server
+            .post_json(
+                &format!("/api/sessions/{session}/verdicts"),
+                &json!({"judge": "Ann", "item": 99, "verdict": "spam"})
+            )
+            .status,
+        404
+    );
 }
 
 #[test]
@@ -475,14 +700,29 @@ fn a_server_killed_while_people_judge_loses_nothing_that_was_confirmed() {
     for round in 0..6u64 {
         let mut server = server("killed.verdicts");
         if round == 0 {
-            let started = server.post_json("/api/sessions", &json!({"list": "passages", "size": 200, "seed": 3}));
+            let started = server.post_json(
+                "/api/sessions",
+                &json!({"list": "passages", "size": 200, "seed": 3}),
+            );
             assert_eq!(started.status, 201);
         }
         let session = server.get("/api/sessions/0").json();
-        let stored: BTreeSet<(u64, String)> = session["verdicts"].as_array().unwrap().iter()
-            .map(|verdict| (verdict["item"].as_u64().unwrap(), verdict["verdict"].as_str().unwrap().to_owned())).collect();
+        let stored: BTreeSet<(u64, String)> = session["verdicts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|verdict| {
+                (
+                    verdict["item"].as_u64().unwrap(),
+                    verdict["verdict"].as_str().unwrap().to_owned(),
+                )
+            })
+            .collect();
         for (item, verdict) in &confirmed {
-            assert!(stored.contains(&(*item, (*verdict).to_owned())), "round {round}: item {item} is lost");
+            assert!(
+                stored.contains(&(*item, (*verdict).to_owned())),
+                "round {round}: item {item} is lost"
+            );
         }
         if round == 5 {
             break;
@@ -491,7 +731,9 @@ fn a_server_killed_while_people_judge_loses_nothing_that_was_confirmed() {
         let process = server.child.id();
         let killer = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(60 + 35 * round));
-            let _ = Command::new("kill").args(["-9", &process.to_string()]).status();
+            let _ = Command::new("kill")
+                .args(["-9", &process.to_string()])
+                .status();
         });
         for item in round * 20..round * 20 + 20 {
             let verdict = if item % 3 == 0 { "spam" } else { "unsure" };
@@ -515,106 +757,220 @@ fn a_server_killed_while_people_judge_loses_nothing_that_was_confirmed() {
 #[test]
 fn confirmed_verdicts_become_labels_and_stop_chunks() {
     let server = server("confirm.verdicts");
-    let started = server.post_json("/api/sessions", &json!({"list": "labels", "size": 4, "seed": 1}));
+    let started = server.post_json(
+        "/api/sessions",
+        &json!({"list": "labels", "size": 4, "seed": 1}),
+    );
     assert_eq!(started.status, 201, "{}", started.body);
     for (item, verdict) in [(0, "spam"), (1, "not-spam"), (2, "spam"), (3, "unsure")] {
         let body = json!({"judge": "Ann", "item": item, "verdict": verdict});
-        assert_eq!(server.post_json("/api/sessions/0/verdicts", &body).status, 201);
+        assert_eq!(
+            server.post_json("/api/sessions/0/verdicts", &body).status,
+            201
+        );
     }
     let form = [("Content-Type", "application/x-www-form-urlencoded")];
     let written = server.request("POST", "/judge/0/labels", &form, "judge=Ann");
     assert_eq!(written.status, 200, "{}", written.body);
-    assert!(written.body.contains("2 labels") && written.body.contains("1 stop chunk "), "{}", written.body);
+    assert!(
+        written.body.contains("2 labels") && written.body.contains("1 stop chunk "),
+        "{}",
+        written.body
+    );
     let info = corpus().succeed(&["labels", "info", "confirm.verdicts/session-0.labels"]);
     assert!(info.contains('2'), "{info}");
-    corpus().succeed(&["detect", "c.cento", "--labels", "confirm.verdicts/session-0.labels"]);
+    corpus().succeed(&[
+        "detect",
+        "c.cento",
+        "--labels",
+        "confirm.verdicts/session-0.labels",
+    ]);
 }
 
 #[test]
 fn pages_are_compared_with_labels_one_by_one_and_as_a_stream() {
     let server = server("detect.verdicts");
     let labels = server.get("/api/lists/labels?size=500").json();
-    let label = labels["rows"].as_array().unwrap().iter().find_map(|row| {
-        let text = row["text"].as_str()?;
-        (text.len() < 300 && !text.contains('\n')).then(|| text.to_owned())
-    }).unwrap();
+    let label = labels["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find_map(|row| {
+            let text = row["text"].as_str()?;
+            (text.len() < 300 && !text.contains('\n')).then(|| text.to_owned())
+        })
+        .unwrap();
     let page = format!("{label}\n\nAn own paragraph that nobody else has.");
-    let verdict = server.post_json("/api/detect", &json!({"url": "http://x.example/", "text": page})).json();
-    assert_eq!((verdict["chunks"].as_u64(), verdict["matched"].as_u64()), (Some(2), Some(1)), "{verdict}");
-    assert_eq!((verdict["contains"].as_f64(), verdict["url"].as_str()), (Some(0.5), Some("http://x.example/")));
-    let html = format!("<p>{}</p><p>Own.</p><script>{label}</script>", label.replace('&', "&amp;").replace('<', "&lt;"));
-    let verdict = server.post_json("/api/detect", &json!({"html": html})).json();
+    let verdict = server
+        .post_json(
+            "/api/detect",
+            &json!({"url": "http://x.example/", "text": page}),
+        )
+        .json();
+    assert_eq!(
+        (verdict["chunks"].as_u64(), verdict["matched"].as_u64()),
+        (Some(2), Some(1)),
+        "{verdict}"
+    );
+    assert_eq!(
+        (verdict["contains"].as_f64(), verdict["url"].as_str()),
+        (Some(0.5), Some("http://x.example/"))
+    );
+    let html = format!(
+        "<p>{}</p><p>Own.</p><script>{label}</script>",
+        label.replace('&', "&amp;").replace('<', "&lt;")
+    );
+    let verdict = server
+        .post_json("/api/detect", &json!({"html": html}))
+        .json();
     assert_eq!(verdict["matched"], 1, "{verdict}");
-    let plain = server.request("POST", "/api/detect", &[("Content-Type", "text/plain")], &label);
+    let plain = server.request(
+        "POST",
+        "/api/detect",
+        &[("Content-Type", "text/plain")],
+        &label,
+    );
     assert_eq!(plain.json()["contains"], 1.0);
     let mut lines = String::new();
     for number in 0..500 {
         lines.push_str(&format!("{}\n", json!({"url": number, "text": page})));
     }
     lines.push_str("not json\n\n{\"text\": \"own\"}");
-    let streamed = server.request("POST", "/api/detect", &[("Content-Type", "application/x-ndjson")], &lines);
-    let verdicts: Vec<Value> = streamed.body.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let streamed = server.request(
+        "POST",
+        "/api/detect",
+        &[("Content-Type", "application/x-ndjson")],
+        &lines,
+    );
+    let verdicts: Vec<Value> = streamed
+        .body
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(verdicts.len(), 502);
-    assert!(verdicts[..500].iter().enumerate().all(|(at, verdict)| verdict["url"] == at && verdict["matched"] == 1));
+    assert!(
+        verdicts[..500]
+            .iter()
+            .enumerate()
+            .all(|(at, verdict)| verdict["url"] == at && verdict["matched"] == 1)
+    );
     assert!(verdicts[500]["error"].is_string());
     assert_eq!(verdicts[501]["matched"], 0);
-    assert_eq!(server.post_json("/api/detect", &json!({"text": "a", "html": "b"})).status, 400);
+    assert_eq!(
+        server
+            .post_json("/api/detect", &json!({"text": "a", "html": "b"}))
+            .status,
+        400
+    );
     assert_eq!(server.request("POST", "/api/detect", &[], "x").status, 415);
     let without = TestServer::start(corpus(), &["c.cento", "--verdicts", "none.verdicts"]);
-    assert_eq!(without.post_json("/api/detect", &json!({"text": "a"})).status, 501);
+    assert_eq!(
+        without
+            .post_json("/api/detect", &json!({"text": "a"}))
+            .status,
+        501
+    );
 }
 
 #[test]
 fn a_server_stops_when_it_is_asked_to_and_logs_what_it_did() {
     for signal in ["-INT", "-TERM"] {
-        let mut server = TestServer::start(corpus(), &["c.cento", "--verdicts", "stop.verdicts", "--log", "requests.log"]);
+        let mut server = TestServer::start(
+            corpus(),
+            &[
+                "c.cento",
+                "--verdicts",
+                "stop.verdicts",
+                "--log",
+                "requests.log",
+            ],
+        );
         assert_eq!(server.get("/lists?secret=1").status, 200);
         let metrics = server.get("/metrics");
-        assert!(metrics.body.contains("cento_requests_total{route=\"/lists\",status=\"200\"} 1"), "{}", metrics.body);
-        let sent = Command::new("kill").args([signal, &server.child.id().to_string()]).status();
+        assert!(
+            metrics
+                .body
+                .contains("cento_requests_total{route=\"/lists\",status=\"200\"} 1"),
+            "{}",
+            metrics.body
+        );
+        let sent = Command::new("kill")
+            .args([signal, &server.child.id().to_string()])
+            .status();
         assert!(sent.unwrap().success());
         let status = server.child.wait().unwrap();
         assert!(status.success(), "{signal}: {status}");
     }
     let log = std::fs::read_to_string(corpus().path("requests.log")).unwrap();
     let first: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
-    assert_eq!((first["path"].as_str(), first["status"].as_u64()), (Some("/lists"), Some(200)));
+    assert_eq!(
+        (first["path"].as_str(), first["status"].as_u64()),
+        (Some("/lists"), Some(200))
+    );
     assert!(!log.contains("secret"));
 }
 
 #[test]
 fn a_corpus_without_findings_says_which_commands_make_them() {
     let sandbox = Sandbox::new();
-    sandbox.write("a.jsonl", "{\"url\": \"http://a.example/\", \"text\": \"One page.\"}\n");
+    sandbox.write(
+        "a.jsonl",
+        "{\"url\": \"http://a.example/\", \"text\": \"One page.\"}\n",
+    );
     sandbox.succeed(&["index", "a.jsonl", "-o", "a b.cento"]);
     let server = TestServer::start(&sandbox, &["a b.cento"]);
     assert_eq!(server.get("/").status, 200);
     let lists = server.get("/lists");
-    assert!(lists.body.contains("cento quilts &#39;a b.cento&#39;"), "{}", lists.body);
-    assert!(server.get("/lists/quilts").body.contains("There are no findings for this list."));
+    assert!(
+        lists.body.contains("cento quilts &#39;a b.cento&#39;"),
+        "{}",
+        lists.body
+    );
+    assert!(
+        server
+            .get("/lists/quilts")
+            .body
+            .contains("There are no findings for this list.")
+    );
     assert_eq!(server.get("/api/lists/quilts").status, 404);
     assert_eq!(server.get("/quilts/0").status, 404);
     assert_eq!(server.get("/pages/0").status, 200);
     assert_eq!(server.get("/judge").status, 200);
-    assert!(!sandbox.path("a b.verdicts").exists(), "looking writes nothing");
+    assert!(
+        !sandbox.path("a b.verdicts").exists(),
+        "looking writes nothing"
+    );
     drop(server);
     sandbox.write("empty.jsonl", "");
-    sandbox.command(&["index", "empty.jsonl", "-o", "empty.cento"]).output().unwrap();
+    sandbox
+        .command(&["index", "empty.jsonl", "-o", "empty.cento"])
+        .output()
+        .unwrap();
     if sandbox.path("empty.cento/manifest.json").exists() {
         let server = TestServer::start(&sandbox, &["empty.cento"]);
         assert_eq!(server.get("/").status, 200);
         assert_eq!(server.get("/pages/0").status, 404);
     }
     let missing = sandbox.run(&["serve", "nothing.cento"]);
-    assert!(missing.starts_with("status: 2") || missing.starts_with("status: 1"), "{missing}");
+    assert!(
+        missing.starts_with("status: 2") || missing.starts_with("status: 1"),
+        "{missing}"
+    );
     let wrong = sandbox.run(&["serve", "a b.cento", "--listen", "nowhere"]);
     assert!(wrong.contains("is not an address with a port"), "{wrong}");
 }
 
 #[test]
 fn a_list_that_does_not_fit_into_memory_is_named() {
-    let server = TestServer::start(corpus(), &["c.cento", "--memory", "64K", "--verdicts", "small.verdicts"]);
+    let server = TestServer::start(
+        corpus(),
+        &["c.cento", "--memory", "64K", "--verdicts", "small.verdicts"],
+    );
     let lists = server.get("/lists");
-    assert!(lists.body.contains("does not fit into memory"), "{}", lists.body);
+    assert!(
+        lists.body.contains("does not fit into memory"),
+        "{}",
+        lists.body
+    );
     assert_eq!(server.get("/").status, 200);
 }

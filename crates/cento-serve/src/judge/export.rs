@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::log::JudgingSession;
 use crate::respond::{NDJSON, fresh};
-use crate::routes::Site;
+use crate::routes::SharedState;
 
 /// The columns of the export.
 const COLUMNS: [&str; 12] = [
@@ -49,7 +49,7 @@ fn file(text: String, kind: &'static str, name: &'static str) -> Response {
 }
 
 /// All verdicts as JSON Lines.
-pub(crate) async fn export_lines(State(state): Site) -> Response {
+pub(crate) async fn export_lines(State(state): SharedState) -> Response {
     let mut out = String::new();
     for row in rows(&state.verdicts.sessions()) {
         let object: serde_json::Map<_, _> = COLUMNS
@@ -64,7 +64,7 @@ pub(crate) async fn export_lines(State(state): Site) -> Response {
 }
 
 /// All verdicts as CSV.
-pub(crate) async fn export_csv(State(state): Site) -> Response {
+pub(crate) async fn export_csv(State(state): SharedState) -> Response {
     let mut out = format!("{}\r\n", COLUMNS.join(","));
     for row in rows(&state.verdicts.sessions()) {
         let cells = row.iter().map(|value| match value.as_str() {

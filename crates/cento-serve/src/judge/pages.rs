@@ -14,8 +14,8 @@ use super::sample::start_sample;
 use super::statistics::{agreement, precision};
 use crate::error::Refusal;
 use crate::lists::{LISTS, address};
-use crate::respond::{Answer, HTML, SitePage, fresh, parameter, read_form, see_other};
-use crate::routes::Site;
+use crate::respond::{HTML, Served, SitePage, fresh, parameter, read_form, see_other};
+use crate::routes::SharedState;
 use crate::state::SiteState;
 use crate::views::{ClassView, PageMarks, PageView, PairView, PassageView, QuiltView};
 
@@ -36,7 +36,7 @@ fn session_number(text: &str) -> Result<u32, Refusal> {
 }
 
 /// Starts a session with a sample of a list.
-pub(crate) async fn start(State(state): Site, request: Request) -> Answer {
+pub(crate) async fn start(State(state): SharedState, request: Request) -> Served {
     let filter = request.uri().query().unwrap_or_default().to_owned();
     let form = read_form(request).await?;
     let (size, seed) = (whole(&form, "size")?, whole(&form, "seed")?);
@@ -53,7 +53,7 @@ fn title_of(list: &str) -> &str {
 }
 
 /// All sessions, and what their verdicts say.
-pub(crate) async fn index(State(state): Site) -> Answer {
+pub(crate) async fn index(State(state): SharedState) -> Served {
     let sessions = state.verdicts.sessions();
     let mut body = String::from("<h1>Judge</h1>\n");
     if sessions.is_empty() {
@@ -177,10 +177,10 @@ fn tables(out: &mut String, sessions: &[JudgingSession]) {
 
 /// One item of a session, or the form for the name of the judge.
 pub(crate) async fn show(
-    State(state): Site,
+    State(state): SharedState,
     Path(number): Path<String>,
     request: Request,
-) -> Answer {
+) -> Served {
     let number = session_number(&number)?;
     let session = state.verdicts.session(number)?;
     let name = parameter(&request, "judge").unwrap_or_default();
@@ -433,10 +433,10 @@ fn shown_evidence(
 
 /// Stores a verdict, and shows the next item.
 pub(crate) async fn verdict(
-    State(state): Site,
+    State(state): SharedState,
     Path(number): Path<String>,
     request: Request,
-) -> Answer {
+) -> Served {
     let number = session_number(&number)?;
     let form = read_form(request).await?;
     let verdict = Judgement::parse(field(&form, "verdict"))
@@ -463,10 +463,10 @@ pub(crate) async fn verdict(
 
 /// Withdraws the last verdict of a judge, and shows its item again.
 pub(crate) async fn undo(
-    State(state): Site,
+    State(state): SharedState,
     Path(number): Path<String>,
     request: Request,
-) -> Answer {
+) -> Served {
     let number = session_number(&number)?;
     let form = read_form(request).await?;
     let judge = judge_name(field(&form, "judge"))?;
@@ -482,10 +482,10 @@ pub(crate) async fn undo(
 
 /// Writes labels and stop chunks from the confirmed verdicts of a session.
 pub(crate) async fn write_labels(
-    State(state): Site,
+    State(state): SharedState,
     Path(number): Path<String>,
     request: Request,
-) -> Answer {
+) -> Served {
     let number = session_number(&number)?;
     let form = read_form(request).await?;
     let judge = judge_name(field(&form, "judge"))?;

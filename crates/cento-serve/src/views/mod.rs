@@ -19,7 +19,7 @@ pub(crate) use details::PageDetails;
 pub(crate) use list::{list_page, lists_page, no_list};
 pub(crate) use neighbourhood::NeighbourhoodTree;
 pub(crate) use page::{PageMarks, PageView};
-pub(crate) use pair::PairView;
+pub(crate) use pair::{PairView, compare_texts};
 pub(crate) use passage::PassageView;
 pub(crate) use quilt::QuiltView;
 

@@ -20,10 +20,10 @@ const SHORT_CHARS: usize = 40;
 const SHORT_WORDS: usize = 8;
 
 /// Two texts, aligned.
-struct ComparedTexts {
-    comparisons: Vec<Comparison>,
+pub(crate) struct ComparedTexts {
+    pub(crate) comparisons: Vec<Comparison>,
     /// The number of passages that are not shown.
-    more: usize,
+    pub(crate) more: usize,
     /// The fewest characters of a passage.
     minimum: usize,
     /// Whether a text is longer than what was compared.
@@ -31,7 +31,7 @@ struct ComparedTexts {
 }
 
 /// Aligns two texts with these addresses.
-fn compare_texts(texts: [&str; 2], addresses: [&str; 2]) -> ComparedTexts {
+pub(crate) fn compare_texts(texts: [&str; 2], addresses: [&str; 2]) -> ComparedTexts {
     let [a, b] = texts.map(|text| text.get(..floor(text, LONGEST_TEXT)).unwrap_or_default());
     let mut settings = AlignSettings::default();
     let mut minimum = settings.minimum_chars;
