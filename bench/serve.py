@@ -6,6 +6,7 @@ over ten minutes, SERVE_SECONDS=600. SERVE_PAGES (default 200000) is the size of
 
 import json
 import os
+import random
 import re
 import subprocess
 import time
@@ -35,16 +36,34 @@ wrk.body = file:read("*a")
 """
 
 
+def write_pages(path):
+    """Short pages of 20,000 hosts; each repeats a sentence of a few hundred, and one in ten repeats another page."""
+    random.seed(1)
+    words = ["".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=random.randint(3, 9))) for _ in range(20_000)]
+    sentence = lambda count: " ".join(random.choices(words, k=count)).capitalize() + "."
+    shared = [sentence(30) for _ in range(400)]
+    kept = []
+    with open(path, "w") as file:
+        for number in range(PAGES):
+            if number % 10 == 9:
+                text = random.choice(kept)
+            else:
+                text = "\n\n".join([sentence(40), random.choice(shared), sentence(25)])
+                if number % 100 == 0:
+                    kept.append(text)
+            page = {"url": f"http://h{number % 20_000}.example/a/{number}.html", "date": f"20{10 + number % 15}-0{1 + number % 9}-1{number % 10}", "text": text}
+            file.write(json.dumps(page) + "\n")
+
+
 def corpus():
     """Makes the corpus and its findings on first use."""
     path = FOLDER / f"serve-{PAGES}.cento"
     labels = FOLDER / f"serve-{PAGES}.labels"
     if not labels.exists():
-        crawl = FOLDER / f"serve-{PAGES}"
         run = lambda *words: subprocess.run([CENTO, *words], check=True, stdout=subprocess.DEVNULL)
-        if not (path / "manifest.json").exists():
-            run("synth", "-o", crawl, "--pages", str(PAGES), "--languages", "en", "--seed", "1")
-            run("index", crawl / "crawl", "-o", path)
+        pages = FOLDER / f"serve-{PAGES}.jsonl"
+        write_pages(pages)
+        run("index", pages, "-o", path)
         run("copies", path)
         run("phrases", path)
         run("discover", path, "-o", labels)

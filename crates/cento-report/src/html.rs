@@ -17,7 +17,8 @@ const LONGEST: usize = 200;
 /// The number of colours for sources.
 const COLOURS: usize = 7;
 
-/// Renders what is between `<body>` and `</body>`, without the note that the file is self-contained.
+/// Renders what is between `<body>` and `</body>`, without the note that the file is
+/// self-contained.
 pub(crate) fn body(report: &Report) -> String {
     let mut out = String::new();
     header(&mut out, report);
@@ -139,13 +140,13 @@ fn write_chapter(out: &mut String, chapter: &Chapter, root: &str) {
     if !chapter.section.excerpts.is_empty() {
         out.push_str("<h3>excerpts, marked by source</h3>\n");
         for excerpt in &chapter.section.excerpts {
-            self::excerpt(out, excerpt, root);
+            self::excerpt(out, excerpt, root, true);
         }
     }
     if !chapter.section.comparisons.is_empty() {
         out.push_str("<h3>passages side by side, differing words marked</h3>\n");
         for comparison in &chapter.section.comparisons {
-            self::comparison(out, comparison, root);
+            self::comparison(out, comparison, root, true);
         }
     }
     suggestions(out, &chapter.section.suggestions);
@@ -208,6 +209,17 @@ fn paragraph(out: &mut String, class: &str, text: &str) {
     out.push_str(&format!("<p dir=\"auto\"{class}>{}</p>\n", sentence(text)));
 }
 
+/// Renders an address, as a link if links are wanted.
+fn shown_address(text: &str, root: &str, links: bool) -> String {
+    match links {
+        true => address(text, root),
+        false => {
+            let shown = text.strip_prefix(root).unwrap_or(text);
+            format!("<bdi>{}</bdi>", escape(&shortened(shown, LONGEST)))
+        }
+    }
+}
+
 /// Renders an address relative to the root, shortened if it is too long; an HTTP URL becomes a
 /// link.
 fn address(address: &str, root: &str) -> String {
@@ -246,14 +258,14 @@ pub(crate) fn rows(out: &mut String, table: &ReportTable, heads: &[TableHead], r
         let class = if number { " class=\"n\"" } else { "" };
         let name = escape(name);
         match heads.get(column) {
-            Some(TableHead { target, sorted }) => {
+            Some(TableHead { target, sorted }) if !target.is_empty() => {
                 let sorted = sorted.map_or(String::new(), |way| format!(" aria-sort=\"{way}\""));
                 out.push_str(&format!(
                     "<th scope=\"col\"{class}{sorted}><a href=\"{}\">{name}</a></th>",
                     escape(target)
                 ));
             }
-            None => out.push_str(&format!("<th scope=\"col\"{class}>{name}</th>")),
+            _ => out.push_str(&format!("<th scope=\"col\"{class}>{name}</th>")),
         }
     }
     out.push_str("</tr></thead>\n<tbody>\n");
@@ -291,10 +303,11 @@ pub(crate) fn rows(out: &mut String, table: &ReportTable, heads: &[TableHead], r
     out.push_str("</tbody></table></div>\n");
 }
 
-pub(crate) fn excerpt(out: &mut String, excerpt: &Excerpt, root: &str) {
+/// Renders an excerpt. Without `links`, no address leads out of the page.
+pub(crate) fn excerpt(out: &mut String, excerpt: &Excerpt, root: &str, links: bool) {
     out.push_str(&format!(
         "<article>\n<p><strong>{}</strong></p>\n<p class=\"muted\">{}</p>\n<div class=\"quilt\">\n<div class=\"words\" dir=\"auto\">",
-        address(&excerpt.page, root),
+        shown_address(&excerpt.page, root, links),
         escape(&excerpt.about)
     ));
     let mut last = None;
@@ -325,7 +338,7 @@ pub(crate) fn excerpt(out: &mut String, excerpt: &Excerpt, root: &str) {
     }
     out.push_str("</div>\n<ol class=\"sources\">\n");
     for (index, shown) in excerpt.sources.iter().enumerate() {
-        source(out, index, shown, root);
+        source(out, index, shown, root, links);
     }
     if excerpt.more > 0 {
         out.push_str(&format!(
@@ -336,11 +349,11 @@ pub(crate) fn excerpt(out: &mut String, excerpt: &Excerpt, root: &str) {
     out.push_str("</ol>\n</div>\n</article>\n");
 }
 
-fn source(out: &mut String, index: usize, source: &ExcerptSource, root: &str) {
+fn source(out: &mut String, index: usize, source: &ExcerptSource, root: &str, links: bool) {
     let class = colour(index);
     out.push_str(&format!(
         "<li class=\"{class}\" data-source=\"{number}\"><span class=\"key\">{number}</span> {}<br /><span class=\"muted\">{}</span>",
-        address(&source.address, root),
+        shown_address(&source.address, root, links),
         escape(&source.about),
         number = index + 1,
     ));
@@ -361,7 +374,8 @@ fn source(out: &mut String, index: usize, source: &ExcerptSource, root: &str) {
     out.push_str("</li>\n");
 }
 
-pub(crate) fn comparison(out: &mut String, comparison: &Comparison, root: &str) {
+/// Renders a comparison. Without `links`, no address leads out of the page.
+pub(crate) fn comparison(out: &mut String, comparison: &Comparison, root: &str, links: bool) {
     out.push_str(&format!(
         "<article>\n<p class=\"muted\">{}</p>\n<div class=\"sides\">\n",
         escape(&comparison.about)
@@ -370,7 +384,7 @@ pub(crate) fn comparison(out: &mut String, comparison: &Comparison, root: &str) 
         let class = colour(index);
         out.push_str(&format!(
             "<div><p>{}</p>\n<div class=\"words\" dir=\"auto\">",
-            address(&side.address, root)
+            shown_address(&side.address, root, links)
         ));
         for piece in &side.pieces {
             match piece {

@@ -108,8 +108,8 @@ pub struct ReportTable {
 }
 
 impl ReportTable {
-    /// Renders the rows, without the title. A column that has a head can be sorted by. Addresses
-    /// are shown relative to `root`.
+    /// Renders the rows, without the title. Cells of a column that has a head carry its name, for
+    /// narrow screens. Addresses are shown relative to `root`.
     pub fn rows_html(&self, heads: &[TableHead], root: &str) -> String {
         let mut out = String::new();
         html::rows(&mut out, self, heads, root);
@@ -118,27 +118,29 @@ impl ReportTable {
 }
 
 impl Excerpt {
-    /// Renders the excerpt as an `<article>` element. Addresses are shown relative to `root`.
+    /// Renders the excerpt as an `<article>` element of a site. Addresses are shown relative to
+    /// `root`, and none of them leads out of the site.
     pub fn html(&self, root: &str) -> String {
         let mut out = String::new();
-        html::excerpt(&mut out, self, root);
+        html::excerpt(&mut out, self, root, false);
         out
     }
 }
 
 impl Comparison {
-    /// Renders the comparison as an `<article>` element. Addresses are shown relative to `root`.
+    /// Renders the comparison as an `<article>` element of a site. Addresses are shown relative to
+    /// `root`, and none of them leads out of the site.
     pub fn html(&self, root: &str) -> String {
         let mut out = String::new();
-        html::comparison(&mut out, self, root);
+        html::comparison(&mut out, self, root, false);
         out
     }
 }
 
-/// The head of a column that readers can sort by.
+/// The head of a column of a site.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableHead {
-    /// The target of the link that sorts by the column.
+    /// The target of the link that sorts by the column; empty if it cannot be sorted by.
     pub target: String,
     /// How the table is sorted by this column: `ascending` or `descending`, if it is.
     pub sorted: Option<&'static str>,

@@ -27,7 +27,8 @@ pub(crate) const HEADERS: [(&str, &str); 7] = [
          require-trusted-types-for 'script'",
     ),
     ("x-content-type-options", "nosniff"),
-    ("referrer-policy", "no-referrer"),
+    // Not `no-referrer`: with it, browsers send `Origin: null` with the forms of the site itself.
+    ("referrer-policy", "same-origin"),
     ("cross-origin-opener-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
     ("x-frame-options", "DENY"),

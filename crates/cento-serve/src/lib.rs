@@ -7,12 +7,12 @@
 //!   requests until a [`Stopper`] stops it.
 //!
 //! ```text
-//!   request ─ server: time limits ─▶ guard: host, origin, token ─▶ routes ─┬─▶ lists   in memory
-//!                                                                          ├─▶ views   read, align
-//!                                                                          ├─▶ judge   append, sync
-//!                                                                          ├─▶ ask     an index
-//!                                                                          └─▶ detect  labels
-//!   response ◀─ headers: nothing but our own style sheets and modules ◀────┴── cento-report
+//!   request ─ server: time limits ─▶ guard: host, origin, token ─▶ routes ─┬─▶ lists  in memory
+//!                                                                          ├─▶ views  read, align
+//!                                                                          ├─▶ judge  append, sync
+//!                                                                          ├─▶ ask    an index
+//!                                                                          └─▶ detect labels
+//!   response ◀─ headers: nothing but our own style and modules ◀── cento-report renders ◀──┘
 //! ```
 //!
 //! # Guarantees

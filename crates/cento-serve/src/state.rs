@@ -130,7 +130,7 @@ pub(crate) struct SiteState {
     pub(crate) metrics: Metrics,
     pub(crate) log: Option<RequestLog>,
     /// Permits for requests that read files or align texts.
-    heavy: Semaphore,
+    heavy: Arc<Semaphore>,
     /// The memory that the lists may use.
     budget: u64,
 }
@@ -175,7 +175,7 @@ impl SiteState {
             verdicts: VerdictLog::open(&settings.verdicts)?,
             gate: Gatekeeper::new(settings.listen.ip(), &settings.hosts, token),
             metrics: Metrics::default(),
-            heavy: Semaphore::new(settings.threads.max(1)),
+            heavy: Arc::new(Semaphore::new(settings.threads.max(1))),
             budget: settings.memory,
             corpus,
             source,
@@ -240,12 +240,18 @@ impl SiteState {
         self: &Arc<Self>,
         work: impl FnOnce(&SiteState) -> std::result::Result<T, Refusal> + Send + 'static,
     ) -> std::result::Result<T, Refusal> {
-        let permit = tokio::time::timeout(WAIT, self.heavy.acquire()).await;
-        let Ok(Ok(_permit)) = permit else {
+        let permit = Arc::clone(&self.heavy).acquire_owned();
+        let Ok(Ok(permit)) = tokio::time::timeout(WAIT, permit).await else {
             return Err(Refusal::busy());
         };
         let state = Arc::clone(self);
-        let done = tokio::task::spawn_blocking(move || work(&state)).await;
+        // The permit belongs to the work, which goes on if its reader goes away.
+        let work = move || {
+            let outcome = work(&state);
+            drop(permit);
+            outcome
+        };
+        let done = tokio::task::spawn_blocking(work).await;
         done.unwrap_or_else(|_| {
             Err(Refusal::new(
                 StatusCode::INTERNAL_SERVER_ERROR,

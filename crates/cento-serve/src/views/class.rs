@@ -1,7 +1,7 @@
 //! The class view: a kept page and the pages that were removed for it.
 
 use cento_report::format::{counted, number};
-use cento_report::{ReportTable, escape};
+use cento_report::{ReportTable, TableHead, escape};
 use serde_json::{Value, json};
 
 use super::{PageDetails, page_link};
@@ -40,10 +40,10 @@ impl ClassView {
         let all = (self.rows.len() + self.more) as u64;
         let dated = self.kept.dated().unwrap_or_else(|| "no date".to_owned());
         let mut body = format!(
-            "<h1>Copy class</h1>\n<p>Kept page: {} ({})</p>\n<p>{} {} removed for it.</p>\n",
+            "<h1>Copy class</h1>\n<p>Kept page: {} ({})</p>\n<p>{} {} removed in its favour.</p>\n",
             page_link(state, self.kept.page_id, &self.kept.url),
             escape(&dated),
-            counted(all, "page or record", "pages and records"),
+            counted(all, "duplicate", "duplicates"),
             if all == 1 { "was" } else { "were" },
         );
         if let Some(list) = duplicates(state) {
@@ -57,7 +57,8 @@ impl ClassView {
                 rows: self.rows.iter().map(|&row| list.cells(row)).collect(),
                 more: 0,
             };
-            body.push_str(&table.rows_html(&[], &state.root));
+            let heads = vec![TableHead::default(); table.columns.len()];
+            body.push_str(&table.rows_html(&heads, &state.root));
         }
         if self.more > 0 {
             body.push_str(&format!(

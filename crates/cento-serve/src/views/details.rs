@@ -2,12 +2,16 @@
 
 use cento_find::passages::links_to;
 use cento_find::precedence::{Dates, Earlier, earlier};
+use cento_report::format::shortened;
 use cento_scan::analyses::passages::dated_pair;
 use cento_store::{Corpus, PageColumns, Projection};
 use serde_json::{Value, json};
 
 use crate::error::Refusal;
 use crate::lists::day;
+
+/// Characters of a heading.
+const LONGEST_HEADING: usize = 160;
 
 /// One page, without its text.
 #[derive(Debug, Clone, Default)]
@@ -57,6 +61,15 @@ impl PageDetails {
             link_domains: row.link_domains.map(str::to_owned).collect(),
             link_hashes: row.link_hashes.to_vec(),
         })
+    }
+
+    /// The title, else the address; not more than fits a heading.
+    pub(crate) fn heading(&self) -> String {
+        let title = self
+            .title
+            .as_deref()
+            .filter(|title| !title.trim().is_empty());
+        shortened(title.unwrap_or(&self.url), LONGEST_HEADING)
     }
 
     /// The date by which pages are ordered, in words: `published 2024-05-31`.

@@ -274,7 +274,7 @@ pub(crate) fn no_list(state: &SiteState, spec: &ListSpec, list: &ListState) -> S
             counted(*rows, "row", "rows")
         ),
         _ => format!(
-            "There are no findings for this list. This command makes them: {} Then start the server again.",
+            "There are no findings for this list. Run `{}`, then start the server again.",
             spec.command_for(&state.corpus)
         ),
     }

@@ -178,7 +178,8 @@ fn write_node(out: &mut String, list: &Listing, node: &PrefixNode, open: bool) {
     let row = node.row;
     let prefix = list.words(row, "site");
     let share = |name: &str| match list.value(row, name) {
-        ListValue::Real(share) => percent(share),
+        // A number and its sign stay on one line.
+        ListValue::Real(share) => percent(share).replace(' ', "\u{a0}"),
         _ => "–".to_owned(),
     };
     let flagged = list.id(row, "flagged") == 1;

@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use cento_report::escape;
-use cento_report::format::{counted, number, size};
+use cento_report::format::{counted, number, shortened, size};
 use serde_json::{Value, json};
 
 use super::{PageDetails, floor, outside_link};
 use crate::error::Refusal;
-use crate::lists::{ListState, day};
+use crate::lists::{ListState, Listing, Show, day};
 use crate::respond::SitePage;
 use crate::state::SiteState;
 
@@ -31,6 +31,14 @@ pub(crate) struct PageMarks {
     pub(crate) from: usize,
 }
 
+/// The rows of one list about a page.
+struct ListedFindings {
+    list: &'static str,
+    rows: usize,
+    /// The evidence of the first rows, and the text of the link to it.
+    links: Vec<(String, String)>,
+}
+
 /// One page with its findings.
 pub(crate) struct PageView {
     page: PageDetails,
@@ -38,7 +46,7 @@ pub(crate) struct PageView {
     marks: Vec<Range<usize>>,
     /// What the marks are, as a sentence.
     about_marks: Option<String>,
-    findings: Vec<(&'static str, usize, Vec<(String, &'static str)>)>,
+    findings: Vec<ListedFindings>,
     from: usize,
 }
 
@@ -118,10 +126,10 @@ impl PageView {
 
     pub(crate) fn render(&self, _state: &SiteState) -> SitePage {
         let page = &self.page;
-        let title = page.title.as_deref().unwrap_or(&page.url);
+        let title = page.heading();
         let mut body = format!(
             "<h1 dir=\"auto\">{}</h1>\n<p><bdi class=\"address\">{}</bdi>{}</p>\n<dl class=\"facts\">\n",
-            escape(title),
+            escape(&title),
             escape(&page.url),
             outside_link(&page.url)
         );
@@ -154,18 +162,21 @@ impl PageView {
             body.push_str("<p>No list that is loaded has a row about this page.</p>\n");
         } else {
             body.push_str("<ul class=\"summary\">\n");
-            for (list, all, links) in &self.findings {
+            for ListedFindings { list, rows, links } in &self.findings {
                 body.push_str(&format!("<li>{}: ", escape(list)));
                 for (at, (target, text)) in links.iter().enumerate() {
                     let comma = if at > 0 { ", " } else { "" };
                     body.push_str(&format!(
-                        "{comma}<a href=\"{}\">{}</a>",
+                        "{comma}<a href=\"{}\"><bdi>{}</bdi></a>",
                         escape(target),
                         escape(text)
                     ));
                 }
-                if *all > links.len() {
-                    body.push_str(&format!(" and {} more", number((all - links.len()) as u64)));
+                if *rows > links.len() {
+                    body.push_str(&format!(
+                        " and {} more",
+                        number((rows - links.len()) as u64)
+                    ));
                 }
                 body.push_str("</li>\n");
             }
@@ -180,7 +191,7 @@ impl PageView {
             Some(text) => self.write_text(&mut body, text),
         }
         SitePage {
-            title: title.to_owned(),
+            title,
             body,
             module: None,
             entry: "lists",
@@ -221,9 +232,10 @@ impl PageView {
     }
 
     pub(crate) fn json(&self) -> Value {
-        let findings = self.findings.iter().map(|(list, all, links)| {
-            let evidence = links.iter().map(|(target, _)| target);
-            json!({ "list": list, "rows": all, "evidence": evidence.collect::<Vec<_>>() })
+        let findings = self.findings.iter().map(|found| {
+            let evidence = found.links.iter().map(|(target, _)| target);
+            let evidence: Vec<&String> = evidence.collect();
+            json!({ "list": found.list, "rows": found.rows, "evidence": evidence })
         });
         json!({
             "page": self.page.json(),
@@ -238,17 +250,14 @@ impl PageView {
 }
 
 /// The rows of all lists that are about a page.
-fn findings_of(
-    state: &SiteState,
-    page_id: u64,
-) -> Vec<(&'static str, usize, Vec<(String, &'static str)>)> {
+fn findings_of(state: &SiteState, page_id: u64) -> Vec<ListedFindings> {
     const IDS: [&str; 6] = ["page_id", "of_id", "kept_id", "a_id", "b_id", "first_id"];
     let mut found = Vec::new();
     for (spec, list) in state.lists.iter() {
-        // Of phrases and labels, a page is only where they occur first.
         let ListState::Loaded(list) = list else {
             continue;
         };
+        // Of phrases and labels, a page is only where they occur first.
         if matches!(spec.name, "phrases" | "labels" | "popular") {
             continue;
         }
@@ -259,13 +268,40 @@ fn findings_of(
             .collect();
         rows.sort_unstable();
         rows.dedup();
-        if !rows.is_empty() {
-            let links = rows.iter().take(LINKED);
-            let links = links.map(|&row| (list.evidence(row), spec.link));
-            found.push((spec.title, rows.len(), links.collect()));
+        if rows.is_empty() {
+            continue;
         }
+        let links = rows.iter().take(LINKED).map(|&row| {
+            let text = other_page(state, list, row, page_id);
+            let text = text.unwrap_or_else(|| spec.link.to_owned());
+            (list.evidence(row), text)
+        });
+        found.push(ListedFindings {
+            list: spec.title,
+            rows: rows.len(),
+            links: links.collect(),
+        });
     }
     found
+}
+
+/// The address of the other page of a pair.
+fn other_page(state: &SiteState, list: &Listing, row: u32, page_id: u64) -> Option<String> {
+    let pages = list
+        .spec
+        .columns
+        .iter()
+        .filter_map(|column| match column.show {
+            Show::Page(id) => Some((column.name, list.id(row, id))),
+            _ => None,
+        });
+    let pages: Vec<_> = pages.collect();
+    let (name, _) = pages
+        .iter()
+        .find(|(_, id)| pages.len() == 2 && *id != page_id)?;
+    let url = list.words(row, name);
+    let url = url.strip_prefix(state.root.as_str()).unwrap_or(url);
+    Some(shortened(url, 80))
 }
 
 fn hex(hash: &[u8; 16]) -> String {

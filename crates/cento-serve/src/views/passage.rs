@@ -73,10 +73,14 @@ impl PassageView {
             let dated = self.appearances.iter().filter(|one| one.millis.is_some());
             let dated = dated.count() as u64;
             body.push_str(&format!(
-                "<p>{} of {} with {} where it is earliest in this list. Pages with identical text count as one.</p>\n<p>{}</p>\n",
+                "<p>The passage is on {} of {}; pages with identical text count as one. It has {} {}.</p>\n<p>{}</p>\n",
                 counted(list.id(self.row, "pages"), "page", "pages"),
                 counted(list.id(self.row, "sites"), "domain", "domains"),
                 counted(list.id(self.row, "words"), "word", "words"),
+                match dated {
+                    0 => "on the first page of the corpus that has it",
+                    _ => "on the page that is earliest by date",
+                },
                 match dated {
                     0 => "No page has a date, so that it is unknown where the passage appeared first.".to_owned(),
                     _ => format!(

@@ -60,12 +60,12 @@ impl QuiltView {
 
     pub(crate) fn render(&self, state: &SiteState) -> SitePage {
         let dated = self.page.dated().unwrap_or_else(|| "no date".to_owned());
-        let title = self.page.title.as_deref().unwrap_or(&self.page.url);
+        let title = self.page.heading();
         let body = format!(
             "<h1 dir=\"auto\">Quilt: {}</h1>\n<p class=\"muted\">{}. <a href=\"/pages/{}\">The page and its other findings</a>{}</p>\n\
              <p class=\"hint muted\">Point at a passage to find its source, and at a source to find its passages. With the keyboard: Tab, then Enter.</p>\n\
              {}<p class=\"muted\">Command: <code>{}</code></p>\n",
-            escape(title),
+            escape(&title),
             escape(&dated),
             self.page.page_id,
             outside_link(&self.page.url),
