@@ -9,9 +9,17 @@ use cento_file::Fault;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Settings that cannot be used.
-    #[error("{0}")]
-    Usage(String),
+    /// Settings that would expose the site to strangers.
+    #[error("{message}")]
+    Usage {
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// Another server writes the verdicts.
+    #[error("another server uses the verdicts in {}", .0.display())]
+    Busy(PathBuf),
     /// An error of the corpus or its findings.
     #[error(transparent)]
     Find(#[from] cento_find::Error),
@@ -53,7 +61,8 @@ impl Error {
     /// Returns who is responsible.
     pub fn fault(&self) -> Fault {
         match self {
-            Error::Usage(_) => Fault::Usage,
+            Error::Usage { .. } => Fault::Usage,
+            Error::Busy(_) => Fault::Unsuitable,
             Error::Find(error) => error.fault(),
             Error::Labels(error) => error.fault(),
             Error::Query(error) => error.fault(),
@@ -65,7 +74,10 @@ impl Error {
     /// Returns what the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Error::Usage(_) => Some("use --token, or --listen 127.0.0.1:PORT".to_owned()),
+            Error::Usage { hint, .. } => Some((*hint).to_owned()),
+            Error::Busy(_) => {
+                Some("stop the other server, or choose another folder with --verdicts".to_owned())
+            }
             Error::Find(error) => error.hint(),
             Error::Labels(error) => error.hint(),
             Error::Query(error) => error.hint(),

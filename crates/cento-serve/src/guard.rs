@@ -210,8 +210,8 @@ mod tests {
         Gatekeeper::new(IpAddr::from([127, 0, 0, 1]), &[], token)
     }
 
-    fn status(keeper: &Gatekeeper, method: Method, pairs: &[(&'static str, &str)]) -> u16 {
-        let outcome = keeper.check(&method, "/lists/quilts", &headers(pairs));
+    fn status(keeper: &Gatekeeper, method: &Method, pairs: &[(&'static str, &str)]) -> u16 {
+        let outcome = keeper.check(method, "/lists/quilts", &headers(pairs));
         outcome.map_or_else(|refusal| refusal.status.as_u16(), |()| 200)
     }
 
@@ -225,7 +225,7 @@ mod tests {
             "[::1]:8000",
         ] {
             assert_eq!(
-                status(&keeper, Method::GET, &[("host", host)]),
+                status(&keeper, &Method::GET, &[("host", host)]),
                 200,
                 "{host}"
             );
@@ -240,14 +240,14 @@ mod tests {
             "a b",
         ] {
             assert_eq!(
-                status(&keeper, Method::GET, &[("host", host)]),
+                status(&keeper, &Method::GET, &[("host", host)]),
                 421,
                 "{host}"
             );
         }
-        assert_eq!(status(&keeper, Method::GET, &[]), 421);
+        assert_eq!(status(&keeper, &Method::GET, &[]), 421);
         let two = [("host", "localhost"), ("host", "evil.example")];
-        assert_eq!(status(&keeper, Method::GET, &two), 421);
+        assert_eq!(status(&keeper, &Method::GET, &two), 421);
     }
 
     #[test]
@@ -259,7 +259,7 @@ mod tests {
             ("cento.example", 200),
             ("evil.example", 421),
         ] {
-            assert_eq!(status(&keeper, Method::GET, &[("host", host)]), expected);
+            assert_eq!(status(&keeper, &Method::GET, &[("host", host)]), expected);
         }
     }
 
@@ -268,8 +268,8 @@ mod tests {
         let keeper = keeper(None);
         let host = ("host", "localhost:8000");
         let ours = ("origin", "http://localhost:8000");
-        assert_eq!(status(&keeper, Method::POST, &[host]), 200);
-        assert_eq!(status(&keeper, Method::POST, &[host, ours]), 200);
+        assert_eq!(status(&keeper, &Method::POST, &[host]), 200);
+        assert_eq!(status(&keeper, &Method::POST, &[host, ours]), 200);
         for origin in [
             "http://evil.example",
             "null",
@@ -277,26 +277,26 @@ mod tests {
             "localhost:8000",
         ] {
             let pairs = [host, ("origin", origin)];
-            assert_eq!(status(&keeper, Method::POST, &pairs), 403, "{origin}");
-            assert_eq!(status(&keeper, Method::GET, &pairs), 403, "{origin}");
+            assert_eq!(status(&keeper, &Method::POST, &pairs), 403, "{origin}");
+            assert_eq!(status(&keeper, &Method::GET, &pairs), 403, "{origin}");
         }
         let cross = ("sec-fetch-site", "cross-site");
-        assert_eq!(status(&keeper, Method::GET, &[host, cross]), 403);
+        assert_eq!(status(&keeper, &Method::GET, &[host, cross]), 403);
         let link = [
             host,
             cross,
             ("sec-fetch-mode", "navigate"),
             ("sec-fetch-dest", "document"),
         ];
-        assert_eq!(status(&keeper, Method::GET, &link), 200);
-        assert_eq!(status(&keeper, Method::POST, &link), 403);
+        assert_eq!(status(&keeper, &Method::GET, &link), 200);
+        assert_eq!(status(&keeper, &Method::POST, &link), 403);
         let frame = [
             host,
             cross,
             ("sec-fetch-mode", "navigate"),
             ("sec-fetch-dest", "iframe"),
         ];
-        assert_eq!(status(&keeper, Method::GET, &frame), 403);
+        assert_eq!(status(&keeper, &Method::GET, &frame), 403);
     }
 
     #[test]
@@ -304,23 +304,23 @@ mod tests {
         let token = "0123456789abcdef";
         let keeper = keeper(Some(token));
         let host = ("host", "localhost");
-        assert_eq!(status(&keeper, Method::GET, &[host]), 401);
+        assert_eq!(status(&keeper, &Method::GET, &[host]), 401);
         let bearer = format!("Bearer {token}");
         assert_eq!(
-            status(&keeper, Method::GET, &[host, ("authorization", &bearer)]),
+            status(&keeper, &Method::GET, &[host, ("authorization", &bearer)]),
             200
         );
         let wrong = ("authorization", "Bearer 0123456789abcdeF");
-        assert_eq!(status(&keeper, Method::GET, &[host, wrong]), 401);
+        assert_eq!(status(&keeper, &Method::GET, &[host, wrong]), 401);
         let proof = keeper.proof().unwrap().to_hex();
         let cookie = format!("a=b; {SESSION_COOKIE}={proof}");
         assert_eq!(
-            status(&keeper, Method::GET, &[host, ("cookie", &cookie)]),
+            status(&keeper, &Method::GET, &[host, ("cookie", &cookie)]),
             200
         );
         let stolen = format!("{SESSION_COOKIE}={token}");
         assert_eq!(
-            status(&keeper, Method::GET, &[host, ("cookie", &stolen)]),
+            status(&keeper, &Method::GET, &[host, ("cookie", &stolen)]),
             401
         );
     }

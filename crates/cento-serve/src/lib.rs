@@ -41,7 +41,7 @@
 //! # let settings = cento_read::Settings::default();
 //! # let inputs = cento_read::resolve(&[input.display().to_string()], &settings)?.inputs;
 //! # cento_store::Build::new(inputs, &corpus).run()?;
-//! let server = SiteServer::bind(ServeSettings::new(&corpus))?;
+//! let server = SiteServer::bind(&ServeSettings::new(&corpus))?;
 //! let address = server.address();
 //! let stopper = Stopper::new();
 //! let running = {

@@ -1,5 +1,10 @@
 //! The description of the interface for programs, in OpenAPI 3.1.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "parts of the description are made where they are used"
+)]
+
 use axum::extract::Request;
 use serde_json::{Map, Value, json};
 
@@ -185,7 +190,7 @@ fn schemas() -> Value {
         }), &["precision", "agreement"]),
         "Answer": object(json!({
             "fingerprints": count, "ignored": count, "max_pages": count, "pages": count,
-            "categories": array(any.clone()), "matches": array(any.clone()),
+            "categories": array(any.clone()), "matches": array(any),
         }), &["fingerprints", "ignored", "max_pages", "pages", "categories", "matches"]),
         "Detected": object(json!({
             "chunks": count, "stopped": count, "matched": count,

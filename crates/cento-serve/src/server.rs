@@ -71,7 +71,7 @@ impl Default for Stopper {
 
 impl SiteServer {
     /// Loads a corpus and its findings, and starts to listen.
-    pub fn bind(settings: ServeSettings) -> Result<SiteServer> {
+    pub fn bind(settings: &ServeSettings) -> Result<SiteServer> {
         settings.check()?;
         let address = settings.listen;
         let failed = |error| Error::io(std::path::Path::new(&address.to_string()), error);

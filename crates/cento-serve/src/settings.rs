@@ -57,19 +57,24 @@ impl ServeSettings {
 
     /// Fails if the settings would expose the site to strangers.
     pub(crate) fn check(&self) -> Result<()> {
+        let wrong = |message: String, hint| Err(Error::Usage { message, hint });
         match &self.token {
-            None if !self.listen.ip().is_loopback() => Err(Error::Usage(format!(
-                "{} is not a loopback address, and there is no token: anybody on the network could \
-                 read the corpus",
-                self.listen
-            ))),
-            Some(token) if token.chars().count() < SHORTEST_TOKEN => Err(Error::Usage(format!(
-                "the token has fewer than {SHORTEST_TOKEN} characters"
-            ))),
-            Some(token) if !token.bytes().all(|byte| byte.is_ascii_graphic()) => Err(Error::Usage(
-                "the token has characters other than letters, digits and punctuation of ASCII"
-                    .to_owned(),
-            )),
+            None if !self.listen.ip().is_loopback() => wrong(
+                format!(
+                    "{} is not a loopback address, and there is no token: anybody on the network \
+                     could read the corpus",
+                    self.listen
+                ),
+                "use --token, or --listen 127.0.0.1:PORT",
+            ),
+            Some(token) if token.chars().count() < SHORTEST_TOKEN => wrong(
+                format!("the token has fewer than {SHORTEST_TOKEN} characters"),
+                "choose one that cannot be guessed, such as the output of `openssl rand -hex 16`",
+            ),
+            Some(token) if !token.bytes().all(|byte| byte.is_ascii_graphic()) => wrong(
+                "the token has characters that cannot be part of a header".to_owned(),
+                "use letters, digits and punctuation of ASCII, without spaces",
+            ),
             _ => Ok(()),
         }
     }

@@ -137,7 +137,7 @@ pub(crate) struct SiteState {
 
 impl SiteState {
     /// Opens the corpus, and loads its findings.
-    pub(crate) fn load(settings: ServeSettings) -> Result<SiteState> {
+    pub(crate) fn load(settings: &ServeSettings) -> Result<SiteState> {
         let paths = [settings.corpus.as_path()];
         let source = Arc::new(match settings.partial {
             true => CorpusPages::open_partial(&paths)?,
@@ -171,7 +171,7 @@ impl SiteState {
                 detect::CHUNKS_TABLE,
                 |row| row.page_id,
             )?,
-            index: open_index(&settings)?,
+            index: open_index(settings)?,
             verdicts: VerdictLog::open(&settings.verdicts)?,
             gate: Gatekeeper::new(settings.listen.ip(), &settings.hosts, token),
             metrics: Metrics::default(),

@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     settings.memory = arguments.machine.memory();
     settings.partial = arguments.partial;
     settings.log = arguments.log.clone();
-    let server = SiteServer::bind(settings)?;
+    let server = SiteServer::bind(&settings)?;
     for sentence in server.summary() {
         say(&clean(&sentence));
     }

@@ -326,10 +326,7 @@ impl OpenLog {
         let failed = |error| Error::io(&path, error);
         let lock = cento_file::lock(&folder.join(LOCK)).map_err(failed)?;
         let Some(lock) = lock else {
-            return Err(Error::Usage(format!(
-                "another server uses the verdicts in {}",
-                folder.display()
-            )));
+            return Err(Error::Busy(folder.to_owned()));
         };
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
@@ -488,7 +485,7 @@ mod tests {
             let session = VerdictLog::open(folder.path()).unwrap().session(0).unwrap();
             assert_eq!(session.judged("Ann"), 0);
         }
-        let mut damaged = whole.clone();
+        let mut damaged = whole;
         damaged[5] = b'!';
         std::fs::write(&file, damaged).unwrap();
         assert!(matches!(

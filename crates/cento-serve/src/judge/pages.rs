@@ -13,7 +13,7 @@ use super::log::{Judgement, JudgingSession, judge_name};
 use super::sample::start_sample;
 use super::statistics::{agreement, precision};
 use crate::error::Refusal;
-use crate::lists::{LISTS, address};
+use crate::lists::{LISTS, Show, address};
 use crate::respond::{HTML, Served, SitePage, fresh, parameter, read_form, see_other};
 use crate::routes::SharedState;
 use crate::state::SiteState;
@@ -347,7 +347,7 @@ fn item_page(
     body.push_str(&format!(
         "</ul></nav>\n<p><a href=\"{}\" data-key=\"o\">The evidence on a page of its own <kbd>o</kbd></a></p>\n<div class=\"evidence\">\n{}</div>\n",
         escape(&judged.evidence),
-        evidence(state, judged)?,
+        evidence(state, &session.sample.list, judged),
     ));
     Ok(SitePage {
         title: format!("Session {number}, item {}", item + 1),
@@ -358,21 +358,28 @@ fn item_page(
 }
 
 /// The evidence of an item as part of a page: the values of the row, and what the row leads to.
-fn evidence(state: &SiteState, item: &super::log::JudgedItem) -> Result<String, Refusal> {
+fn evidence(state: &SiteState, list: &str, item: &super::log::JudgedItem) -> String {
     let mut out = String::from("<dl class=\"facts\">\n");
-    let values = item.row.as_object().into_iter().flatten();
-    for (name, value) in values.filter(|(name, _)| !matches!(name.as_str(), "key" | "evidence")) {
-        let text = match value {
-            Value::String(text) => text.clone(),
-            Value::Null => continue,
-            Value::Number(number) if number.is_f64() => {
-                format!("{:.4}", number.as_f64().unwrap_or_default())
+    let spec = LISTS.iter().find(|spec| spec.name == list);
+    let columns = spec.into_iter().flat_map(|spec| spec.columns);
+    for column in columns.filter(|column| column.show != Show::Hidden) {
+        let text = match (item.row.get(column.name), column.show) {
+            (None | Some(Value::Null), _) => continue,
+            (Some(Value::String(text)), Show::Date) => {
+                text.split('T').next().unwrap_or_default().to_owned()
             }
-            other => other.to_string(),
+            (Some(Value::String(text)), _) => text.clone(),
+            (Some(Value::Bool(flag)), _) => if *flag { "yes" } else { "no" }.to_owned(),
+            (Some(value), Show::Share) => percent(value.as_f64().unwrap_or_default()),
+            (Some(Value::Number(value)), _) => match value.as_u64() {
+                Some(count) => number(count),
+                None => format!("{:.1}", value.as_f64().unwrap_or_default()),
+            },
+            (Some(other), _) => other.to_string(),
         };
         out.push_str(&format!(
             "<dt>{}</dt><dd><bdi>{}</bdi></dd>\n",
-            escape(name),
+            escape(column.label),
             escape(&cento_report::format::shortened(&text, 400))
         ));
     }
@@ -380,13 +387,13 @@ fn evidence(state: &SiteState, item: &super::log::JudgedItem) -> Result<String, 
     let shown = shown_evidence(state, item);
     match shown {
         Ok(Some(body)) => {
-            out.push_str(&body.replacen("<h1", "<h2", 1).replacen("</h1>", "</h2>", 1))
+            out.push_str(&body.replacen("<h1", "<h2", 1).replacen("</h1>", "</h2>", 1));
         }
         Ok(None) => {}
         // The findings may have been computed again since the sample was drawn.
         Err(refusal) => out.push_str(&format!("<p>{}</p>\n", escape(&refusal.message))),
     }
-    Ok(out)
+    out
 }
 
 fn shown_evidence(

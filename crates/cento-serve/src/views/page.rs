@@ -130,7 +130,7 @@ impl PageView {
         let mut body = format!(
             "<h1 dir=\"auto\">{}</h1>\n<p><bdi class=\"address\">{}</bdi>{}</p>\n<dl class=\"facts\">\n",
             escape(&title),
-            escape(&page.url),
+            escape(&shortened(&page.url, 400)),
             outside_link(&page.url)
         );
         let mut fact = |name: &str, value: Option<String>| {
