@@ -30,6 +30,7 @@ end
 
 DETECT = """
 wrk.method = "POST"
+wrk.path = "/api/detect"
 wrk.headers["Content-Type"] = "application/json"
 local file = io.open("%s", "r")
 wrk.body = file:read("*a")
@@ -76,17 +77,27 @@ def memory(process):
         return next(int(line.split()[1]) / 1024 for line in status if line.startswith("RssAnon"))
 
 
-def wrk(base, script, name):
-    """Runs wrk; prints requests a second and the 99th percentile."""
+def processor(process):
+    """Seconds of processor time that a process has used."""
+    with open(f"/proc/{process.pid}/stat") as stat:
+        user, system = stat.read().rsplit(")", 1)[1].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def wrk(server, base, script, name):
+    """Runs wrk; prints requests a second, the 99th percentile, and the processor time of the server, which other load does not change."""
     path = FOLDER / "serve.lua"
     path.write_text(script)
+    before = processor(server)
     said = subprocess.run(
         ["wrk", "-t1", "-c16", f"-d{SECONDS}s", "--latency", "-s", path, base], check=True, stdout=subprocess.PIPE, text=True
     ).stdout
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", said).group(1))
     late = re.search(r"99%\s+([\d.]+\w+)", said).group(1)
     bad = re.search(r"Non-2xx or 3xx responses: (\d+)", said)
-    print(f"{name:44} {rate:9,.0f} requests/s   99 % within {late}" + (f"   FAILED: {bad.group(1)}" if bad else ""))
+    count = int(re.search(r"(\d+) requests in", said).group(1))
+    cost = (processor(server) - before) / count * 1e6
+    print(f"{name:44} {rate:9,.0f} requests/s   99 % within {late:>8}   {cost:5.0f} µs of processor time each" + (f"   FAILED: {bad.group(1)}" if bad else ""))
 
 
 def main():
@@ -107,23 +118,23 @@ def main():
         hosts = sorted({row["site"] for row in hosts if row["site"]})[:20]
         plain = ['"/lists/popular?page=PAGE"', '"/lists/popular?sort=popular&order=descending&page=PAGE"', '"/lists/popular?sort=page&order=ascending&page=PAGE"']
         filtered = [f'"/lists/popular?host={host}"' for host in hosts] + ['"/lists/popular?min=%d&sort=date&order=descending"' % least for least in range(1, 20)]
-        wrk(base, LISTS % (", ".join(plain), pages), "lists: any page, three orders, 50 rows")
-        wrk(base, LISTS % (", ".join(plain + filtered), pages), "lists: and 39 filters")
-        wrk(base, LISTS % ('"/api/lists/popular?page=PAGE"', pages), "lists as JSON")
+        wrk(server, base, LISTS % (", ".join(plain), pages), "lists: any page, three orders, 50 rows")
+        wrk(server, base, LISTS % (", ".join(plain + filtered), pages), "lists: and 39 filters")
+        wrk(server, base, LISTS % ('"/api/lists/popular?page=PAGE"', pages), "lists as JSON")
         text = "\n\n".join(f"A paragraph of some words, number {number}, that is not among the labels at all." for number in range(62))
         page = FOLDER / "serve-page.json"
         page.write_text(json.dumps({"url": "http://a.example/", "text": text[:5000]}))
-        wrk(base, DETECT % page, "detect: one page of 5 KB a request")
+        wrk(server, base, DETECT % page, "detect: one page of 5 KB a request")
         lines = FOLDER / "serve-pages.jsonl"
         lines.write_text((page.read_text() + "\n") * STREAMED)
-        begun = time.time()
+        before, begun = processor(server), time.time()
         verdicts = subprocess.run(
             ["curl", "-sS", "-T", lines, "-X", "POST", "-H", "Content-Type: application/x-ndjson", "-H", "Expect:", f"{base}/api/detect"],
             check=True, stdout=subprocess.PIPE,
         ).stdout
         seconds = time.time() - begun
         assert verdicts.count(b"\n") == STREAMED
-        print(f"{'detect: streamed pages of 5 KB':44} {STREAMED / seconds:9,.0f} pages/s")
+        print(f"{'detect: streamed pages of 5 KB':44} {STREAMED / seconds:9,.0f} pages/s                           {(processor(server) - before) / STREAMED * 1e6:5.0f} µs of processor time each")
         print(f"memory at the end: {memory(server):.0f} MiB")
     finally:
         server.terminate()

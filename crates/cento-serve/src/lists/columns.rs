@@ -54,6 +54,11 @@ impl TextPool {
         self.bytes.get(begin..end)
     }
 
+    /// The number of strings.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
     fn push(&mut self, text: &str) -> u32 {
         self.bytes.push_str(text);
         self.ends.push(self.bytes.len());

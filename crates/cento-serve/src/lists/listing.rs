@@ -12,18 +12,25 @@ use super::columns::{ListColumns, ListValue};
 use super::query::ListQuery;
 use super::spec::{ListSpec, Show};
 
-/// Bytes of cached selections of one list.
-const CACHED: usize = 8 << 20;
+/// Bytes of cached selections of one list, at most; a small list needs less.
+const CACHED: usize = 32 << 20;
 /// The number of cached selections of one list.
 const CACHED_QUERIES: usize = 64;
+
+/// The number of the host of a text that has none.
+const NO_HOST: u32 = u32::MAX;
 
 /// A list that is loaded.
 pub(crate) struct Listing {
     pub(crate) spec: &'static ListSpec,
     pub(crate) findings: Findings,
     pub(crate) columns: ListColumns,
-    /// For each text in the columns of [`ListSpec::hosts`], its host.
-    hosts: HashMap<u32, String>,
+    /// The distinct hosts of the columns of [`ListSpec::hosts`].
+    hosts: Vec<String>,
+    /// For each text in these columns the number of its host.
+    host_numbers: Vec<u32>,
+    /// Bytes of cached selections.
+    cached: usize,
     /// The rows that recent queries selected, the most recent last.
     selections: Mutex<Vec<(String, Arc<[u32]>)>>,
 }
@@ -42,33 +49,45 @@ impl Listing {
         findings: Findings,
         columns: ListColumns,
     ) -> Listing {
-        let mut hosts = HashMap::new();
+        let mut hosts: Vec<String> = Vec::new();
+        let mut known: HashMap<String, u32> = HashMap::new();
+        let mut host_numbers = vec![NO_HOST; columns.texts().len()];
         for column in spec.hosts.iter().filter_map(|name| spec.column(name)) {
             for row in 0..columns.rows() as u32 {
-                let Some(number) = columns.text_number(row, column) else {
+                let number = columns.text_number(row, column);
+                let place = number.and_then(|number| host_numbers.get_mut(number as usize));
+                let (Some(number), Some(place)) = (number, place) else {
                     continue;
                 };
-                if !hosts.contains_key(&number)
-                    && let Some(host) = columns.texts().get(number).and_then(host_of)
-                {
-                    hosts.insert(number, host);
+                if *place != NO_HOST {
+                    continue;
+                }
+                if let Some(host) = columns.texts().get(number).and_then(host_of) {
+                    *place = *known.entry(host).or_insert_with_key(|host| {
+                        hosts.push(host.clone());
+                        (hosts.len() - 1) as u32
+                    });
                 }
             }
         }
+        let cached = CACHED.min(CACHED_QUERIES * (columns.rows() * 4 + 64));
         Listing {
             spec,
             findings,
             columns,
             hosts,
+            host_numbers,
+            cached,
             selections: Mutex::default(),
         }
     }
 
     /// Bytes of memory that the list uses.
     pub(crate) fn memory(&self) -> u64 {
-        let names: usize = self.hosts.values().map(String::capacity).sum();
-        let hosts = self.hosts.capacity() * size_of::<(u32, String)>() + names;
-        self.columns.memory() + hosts as u64 + CACHED as u64
+        let names: usize = self.hosts.iter().map(String::capacity).sum();
+        let hosts = self.hosts.capacity() * size_of::<String>() + names;
+        let numbers = self.host_numbers.capacity() * 4;
+        self.columns.memory() + (hosts + numbers + self.cached) as u64
     }
 
     /// Returns a value by the name of its column.
@@ -154,11 +173,11 @@ impl Listing {
             .filter(|&row| matcher.matches(self, row))
             .collect();
         let bytes = |rows: &[u32]| rows.len() * 4 + 64;
-        if bytes(&rows) <= CACHED {
+        if bytes(&rows) <= self.cached {
             let mut cached = lock();
             cached.push((key, Arc::clone(&rows)));
             let mut used: usize = cached.iter().map(|(_, rows)| bytes(rows)).sum();
-            while (used > CACHED || cached.len() > CACHED_QUERIES) && cached.len() > 1 {
+            while (used > self.cached || cached.len() > CACHED_QUERIES) && cached.len() > 1 {
                 let (_, rows) = cached.remove(0);
                 used -= bytes(&rows);
             }
@@ -174,17 +193,16 @@ impl Listing {
         }
     }
 
-    /// Returns the host of a text in a column with URLs or hosts.
-    pub(super) fn host(&self, number: u32) -> Option<&str> {
-        self.hosts.get(&number).map(String::as_str)
+    /// Returns for each host whether it satisfies a condition.
+    pub(super) fn hosts_that(&self, condition: impl Fn(&str) -> bool) -> Vec<bool> {
+        self.hosts.iter().map(|host| condition(host)).collect()
     }
 
-    /// Returns the texts in the columns with hosts whose host satisfies a condition.
-    pub(super) fn texts_with_host(&self, condition: impl Fn(&str) -> bool) -> Vec<bool> {
-        let count = self.columns.texts().iter().count() as u32;
-        (0..count)
-            .map(|number| self.host(number).is_some_and(&condition))
-            .collect()
+    /// Returns the number of the host of a text.
+    pub(super) fn host_number(&self, row: u32, column: usize) -> Option<usize> {
+        let number = self.columns.text_number(row, column)?;
+        let host = *self.host_numbers.get(number as usize)?;
+        (host != NO_HOST).then_some(host as usize)
     }
 
     /// Returns the distinct categories, in order, at most `most`.

@@ -180,7 +180,7 @@ impl ListQuery {
         let spec = list.spec;
         let hosts = |wanted: &Option<String>| {
             let wanted = wanted.as_ref()?;
-            Some(list.texts_with_host(|host| matches_host(host, wanted)))
+            Some(list.hosts_that(|host| matches_host(host, wanted)))
         };
         let columns = spec.hosts.iter().filter_map(|name| spec.column(name));
         RowMatcher {
@@ -239,15 +239,18 @@ impl RowMatcher {
     }
 
     fn has_hosts(&self, list: &Listing, row: u32) -> bool {
-        let passes = |texts: &Vec<bool>, column: usize| {
-            let number = list.columns.text_number(row, column);
-            let number = number.and_then(|number| texts.get(number as usize));
-            number.copied().unwrap_or(false)
+        if self.host.is_none() && self.other.is_none() {
+            return true;
+        }
+        let passes = |hosts: &Vec<bool>, column: usize| {
+            let number = list.host_number(row, column);
+            let passes = number.and_then(|number| hosts.get(number));
+            passes.copied().unwrap_or(false)
         };
-        let any = |texts: &Vec<bool>| self.host_columns.iter().any(|&at| passes(texts, at));
+        let any = |hosts: &Vec<bool>| self.host_columns.iter().any(|&at| passes(hosts, at));
         match (&self.host, &self.other) {
             (None, None) => true,
-            (Some(texts), None) | (None, Some(texts)) => any(texts),
+            (Some(hosts), None) | (None, Some(hosts)) => any(hosts),
             // One page of the pair on each.
             (Some(host), Some(other)) => self.host_columns.iter().any(|&one| {
                 let mut rest = self.host_columns.iter().filter(|&&column| column != one);
