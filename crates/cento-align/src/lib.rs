@@ -21,8 +21,8 @@
 //! 2. **Edited.** Sentences whose words are alike (cosine of tf-isf vectors and Dice coefficient)
 //!    are seeds. Seeds that are near each other on both sides form a cluster, and a cluster whose
 //!    two sides are alike as a whole is a passage, whatever the order of words and sentences in it.
-//!    Its edges are then moved: sentences without a counterpart are dropped, neighbours with one are
-//!    added.
+//!    Its edges are then moved: sentences without a counterpart are dropped, neighbours with one
+//!    are added.
 //! 3. **Scattered.** Consecutive sentences on one side that take their words from all over a much
 //!    longer stretch of the other: a summary.
 //!

@@ -248,7 +248,9 @@ impl<'a> Scorer<'a> {
                 return Ok(());
             };
             found.entry(pair).or_default().push(places);
-            match row.text("earlier") {
+            let direction = row.text("earlier");
+            directions.expected += u64::from(direction.is_some());
+            match direction {
                 Some("b") => tally(&mut directions, pair == (page, source), false),
                 Some("a") => tally(&mut directions, pair == (source, page), false),
                 _ => {}
@@ -288,9 +290,8 @@ impl<'a> Scorer<'a> {
         }
         ends.found = exact.len() as u64;
         ends.right = ends.found;
-        let is_dated = directions.right + directions.wrong > 0;
-        (directions.expected, directions.found) =
-            (directions.right + directions.wrong, directions.right);
+        let is_dated = directions.expected > 0;
+        directions.found = directions.right;
         let mut lines = vec![line];
         lines.extend(has_texts.then_some(ends));
         lines.extend(is_dated.then_some(directions));
