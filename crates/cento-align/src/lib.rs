@@ -226,6 +226,7 @@ impl Aligner {
             let passage = &mut verbatim[at];
             widen(&mut passage.a, a, &old.a, &found.a);
             widen(&mut passage.b, b, &old.b, &found.b);
+            passage.is_extended = found != old;
         }
     }
 }

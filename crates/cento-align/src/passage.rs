@@ -144,7 +144,13 @@ pub(crate) fn finish(
     let mut others: Vec<_> = others.collect();
     let short = prefer_longer(short, &mut others);
     let verbatim = verbatim.into_iter().chain(short);
-    let exact = verbatim.map(|passage| (passage.a, passage.b, PassageKind::Verbatim));
+    let exact = verbatim.map(|passage| {
+        let kind = match passage.is_extended {
+            true => PassageKind::Edited,
+            false => PassageKind::Verbatim,
+        };
+        (passage.a, passage.b, kind)
+    });
     let mut all: Vec<_> = exact.chain(others).collect();
     all.sort_by_key(|(a, b, _)| (a.start, b.start));
     let mut passages: Vec<Passage> = all

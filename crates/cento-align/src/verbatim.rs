@@ -20,6 +20,8 @@ pub(crate) struct VerbatimPassage {
     pub(crate) b: Range<usize>,
     /// Whether it has next to no edits.
     pub(crate) is_exact: bool,
+    /// Whether edited sentences were added to it.
+    pub(crate) is_extended: bool,
 }
 
 /// The share of identical words from which a verbatim passage counts as copied as it is.
@@ -60,6 +62,7 @@ pub(crate) fn passages(
                 a: words_a,
                 b: words_b,
                 is_exact: share >= EXACT,
+                is_extended: false,
             };
             match longest >= Some(DECISIVE.max(settings.verbatim_words)) {
                 true => passages.push(passage),
