@@ -11,7 +11,8 @@
 
 * Pairs a second of processor time, for pages of 1,000 words, and hostile texts of 1 and 10 MB.
 * Passages of a synthetic crawl against its truth; and how many of them are on pairs that `cento reuse` lists.
-* All passages of at least 100 MB of RFCs in `--memory 256M`: seconds, and the peak of anonymous memory.
+* All passages of the pairs of real reuse (`cento reuse --style reuse,template`) in at least 100 MB of RFCs, in `--memory 256M`: seconds, and the peak
+  of anonymous memory.
 
     bench/run passages
     RFC_BYTES=500_000_000 bench/run passages      # all RFCs
@@ -95,16 +96,14 @@ def real_text():
                 break
             written += out.write(line)
     run([CENTO, "index", sample, "-o", corpus])
-    findings = fresh("passages-rfc-findings")
-    command = [CENTO, "passages", corpus, "--memory", "256M", "--threads", 2, "--findings", findings]
+    findings, pairs = fresh("passages-rfc-findings"), FOLDER / "passages-rfc-pairs.csv"
+    run([CENTO, "reuse", corpus, "--style", "reuse,template", "--out", pairs])
+    command = [CENTO, "passages", corpus, "--pairs", pairs, "--memory", "256M", "--threads", 2, "--findings", findings]
     said, seconds, processor, peak = run(command)
     print("\n".join(said.splitlines()[:8]))
     print(f"{written / 1e6:.0f} MB of RFCs: {seconds:.1f} s, {processor:.1f} s of processor time, peak anonymous memory {peak:.0f} MiB with --memory 256M")
     _, seconds, _, peak = run([*command, "--clusters"])
     print(f"--clusters of these passages: {seconds:.1f} s, {peak:.0f} MiB")
-    stripped = fresh("passages-rfc-stripped")
-    _, seconds, _, peak = run([*command, "--strip", "-o", stripped])
-    print(f"--strip of these passages: {seconds:.1f} s, {peak:.0f} MiB")
 
 
 if __name__ == "__main__":

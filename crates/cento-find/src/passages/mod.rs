@@ -167,9 +167,9 @@ fn kinds(folder: &Path) -> Result<[u64; 3]> {
 fn flow(source: &CorpusPages, params: &PassagesParams, workplace: &Workplace) -> Result<Flow> {
     let bits = |pages: u32| (32 - pages.leading_zeros()).max(1);
     let pages = bits(source.all());
-    // An eighth of the memory for the texts of all threads and what is computed from them.
+    // A quarter of the memory for the texts of all threads and what is computed from them.
     let threads = workplace.threads.max(1) as u64;
-    let batch_bytes = (workplace.memory / 8 / threads / GROWTH).clamp(64 << 10, 16 << 20);
+    let batch_bytes = (workplace.memory / 4 / threads / GROWTH).clamp(64 << 10, 16 << 20);
     let reserve = batch_bytes * GROWTH * threads;
     let bitmap = json!({ "bytes": u64::from(source.all()).div_ceil(8).max(8) });
     let flow = names::with_named(Flow::new(ANALYSIS), source)
