@@ -150,6 +150,11 @@ impl LabelSet {
         &self.labels
     }
 
+    /// Returns the labels, to be shared.
+    pub fn shared_labels(&self) -> Arc<Labels> {
+        Arc::clone(&self.labels)
+    }
+
     /// Returns the identity of the labels.
     pub fn used(&self) -> &LabelsUsed {
         &self.identity
