@@ -102,7 +102,9 @@ impl PageTexts {
             page: &page,
             url: &url,
             text: &self.text,
-            reject: reject.as_ref().map(|(reason, detail)| (*reason, detail.as_str())),
+            reject: reject
+                .as_ref()
+                .map(|(reason, detail)| (*reason, detail.as_str())),
             chunks: &self.chunks,
         });
         self.free_large_buffers();

@@ -245,8 +245,7 @@ impl<'run> Worker<'run> {
             attributes.language = attributes.language.or_else(|| extract.language.clone());
             let own = url.domain(self.parameters.private_suffixes);
             let base = extract.base.as_deref();
-            let mut resolver =
-                LinkResolver::new(&page.url, base, self.parameters.private_suffixes);
+            let mut resolver = LinkResolver::new(&page.url, base, self.parameters.private_suffixes);
             for href in extract.links() {
                 let Some(link) = resolver.resolve(href) else {
                     continue;

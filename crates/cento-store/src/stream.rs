@@ -395,17 +395,29 @@ mod tests {
         struct Indexed of pages { url, chunks, reject }
     }
 
-    fn stream(path: &std::path::Path, threads: usize) -> PageStream<(String, usize, Option<String>)> {
+    fn stream(
+        path: &std::path::Path,
+        threads: usize,
+    ) -> PageStream<(String, usize, Option<String>)> {
         let settings = Settings::default();
         let resolved = resolve(&[path.display().to_string()], &settings).unwrap();
-        let reader = resolved.inputs[0].open(&settings, Start::default()).unwrap();
+        let reader = resolved.inputs[0]
+            .open(&settings, Start::default())
+            .unwrap();
         let parameters = Parameters::default();
-        PageStream::start(reader, &settings, &parameters, threads, || (), || {
-            |(): &(), page: &PageContent<'_>| {
-                let reject = page.reject.map(|(reason, _)| reason.to_owned());
-                (page.page.url.clone(), page.chunk_hashes().len(), reject)
-            }
-        })
+        PageStream::start(
+            reader,
+            &settings,
+            &parameters,
+            threads,
+            || (),
+            || {
+                |(): &(), page: &PageContent<'_>| {
+                    let reject = page.reject.map(|(reason, _)| reason.to_owned());
+                    (page.page.url.clone(), page.chunk_hashes().len(), reject)
+                }
+            },
+        )
     }
 
     #[test]
@@ -425,7 +437,9 @@ mod tests {
         }
         std::fs::write(&path, lines).unwrap();
         let settings = Settings::default();
-        let inputs = resolve(&[path.display().to_string()], &settings).unwrap().inputs;
+        let inputs = resolve(&[path.display().to_string()], &settings)
+            .unwrap()
+            .inputs;
         let corpus = folder.path().join("c.cento");
         Build::new(inputs, &corpus).run().unwrap();
         let mut expected = Vec::new();
@@ -469,12 +483,18 @@ mod tests {
 
         let settings = Settings::default();
         let resolved = resolve(&[path.display().to_string()], &settings).unwrap();
-        let reader = resolved.inputs[0].open(&settings, Start::default()).unwrap();
+        let reader = resolved.inputs[0]
+            .open(&settings, Start::default())
+            .unwrap();
         let parameters = Parameters::default();
-        let mut failing: PageStream<()> =
-            PageStream::start(reader, &settings, &parameters, 2, || (), || {
-                |(): &(), _: &PageContent<'_>| panic!("a test makes a worker panic")
-            });
+        let mut failing: PageStream<()> = PageStream::start(
+            reader,
+            &settings,
+            &parameters,
+            2,
+            || (),
+            || |(): &(), _: &PageContent<'_>| panic!("a test makes a worker panic"),
+        );
         assert!(matches!(failing.next(), Err(Error::Internal(_))));
     }
 }

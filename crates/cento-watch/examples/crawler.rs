@@ -15,17 +15,36 @@ use cento_labels::{LabelOriginals, Labels, LabelsWriter, Recipe};
 use cento_text::html::{Extractor, Options};
 use cento_watch::{PageExaminer, SeenPages, WatchThresholds, WatchedLabels, Watcher};
 
-const POEM: &str = "It little profits that an idle king, by this still hearth, among these barren crags.";
-const ESSAY: &str = "Of making many books there is no end, and much study is a weariness of the flesh.";
+const POEM: &str =
+    "It little profits that an idle king, by this still hearth, among these barren crags.";
+const ESSAY: &str =
+    "Of making many books there is no end, and much study is a weariness of the flesh.";
 
 /// The web: addresses, pages, and links between them.
 fn web() -> Vec<(&'static str, String)> {
     vec![
-        ("http://home.example/", format!("<p>Welcome.<p>{ESSAY}<a href=\"http://thief.example/1\">1</a> <a href=\"http://honest.example/\">2</a>")),
-        ("http://thief.example/1", format!("<p>{POEM}<p>Buy this.<a href=\"http://thief.example/2\">next</a>")),
-        ("http://thief.example/2", format!("<p>{POEM}<p>{ESSAY}<a href=\"http://thief.example/3\">next</a>")),
-        ("http://thief.example/3", format!("<p>{POEM}<p>{ESSAY}<a href=\"http://thief.example/1\">next</a>")),
-        ("http://honest.example/", "<p>Words of my own, about nothing in particular.".to_owned()),
+        (
+            "http://home.example/",
+            format!(
+                "<p>Welcome.<p>{ESSAY}<a href=\"http://thief.example/1\">1</a> <a href=\"http://honest.example/\">2</a>"
+            ),
+        ),
+        (
+            "http://thief.example/1",
+            format!("<p>{POEM}<p>Buy this.<a href=\"http://thief.example/2\">next</a>"),
+        ),
+        (
+            "http://thief.example/2",
+            format!("<p>{POEM}<p>{ESSAY}<a href=\"http://thief.example/3\">next</a>"),
+        ),
+        (
+            "http://thief.example/3",
+            format!("<p>{POEM}<p>{ESSAY}<a href=\"http://thief.example/1\">next</a>"),
+        ),
+        (
+            "http://honest.example/",
+            "<p>Words of my own, about nothing in particular.".to_owned(),
+        ),
     ]
 }
 
@@ -79,7 +98,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     for site in watcher.flagged_neighbourhoods() {
-        println!("flagged: {} ({} of {} chunks)", site.site, site.matched, site.chunks);
+        println!(
+            "flagged: {} ({} of {} chunks)",
+            site.site, site.matched, site.chunks
+        );
     }
     std::fs::remove_dir_all(&folder)?;
     Ok(())

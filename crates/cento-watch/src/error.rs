@@ -69,17 +69,19 @@ impl Error {
 
     /// What to do about the error, in one line.
     pub fn hint(&self) -> Option<String> {
-        Some(match self {
-            Error::NotSeenPages(_) => {
-                "it was not changed; use the name of a new file, or one that `cento watch` made"
+        Some(
+            match self {
+                Error::NotSeenPages(_) => {
+                    "it was not changed; use the name of a new file, or one that `cento watch` made"
+                }
+                Error::TooNew { .. } => "update cento",
+                Error::OtherParameters { .. } => {
+                    "use one file for each kind of label file, or labels of the same content"
+                }
+                Error::Truncated(_) => "the pages that it has lost are not recognised; start again",
+                Error::Io { .. } => return None,
             }
-            Error::TooNew { .. } => "update cento",
-            Error::OtherParameters { .. } => {
-                "use one file for each kind of label file, or labels of the same content"
-            }
-            Error::Truncated(_) => "the pages that it has lost are not recognised; start again",
-            Error::Io { .. } => return None,
-        }
-        .to_owned())
+            .to_owned(),
+        )
     }
 }

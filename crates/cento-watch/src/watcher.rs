@@ -322,10 +322,6 @@ impl Watcher {
 }
 
 /// Opens the file of seen pages for labels: pages must be compared by the same part of their text.
-pub fn seen_pages_for(
-    labels: &Labels,
-    path: &std::path::Path,
-    memory: usize,
-) -> Result<SeenPages> {
+pub fn seen_pages_for(labels: &Labels, path: &std::path::Path, memory: usize) -> Result<SeenPages> {
     SeenPages::open(path, &labels.header().recipe.content.to_string(), memory)
 }

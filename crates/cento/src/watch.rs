@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use cento_find::detect::{DetectParams, LabelSet};
 use cento_labels::{LabelKind, Recipe};
 use cento_read::{Format, Settings, Start, resolve};
+use cento_report::format::counted;
 use cento_store::stream::{PageStream, StreamItem, StreamStep};
 use cento_store::{PageContent, Parameters};
 use cento_watch::{
@@ -240,7 +241,11 @@ fn watch_some(
             StreamStep::Item(StreamItem::Skipped(skipped)) => summary.add_skipped(&skipped),
             StreamStep::Item(StreamItem::Page(Err(page))) => {
                 summary.add_rejected(page.reason, &page.url);
-                let RejectedPage { url, reason, detail } = page;
+                let RejectedPage {
+                    url,
+                    reason,
+                    detail,
+                } = page;
                 let line = json!({ "url": url, "rejected": reason, "detail": detail });
                 out.extend(format!("{line}\n").into_bytes());
             }
@@ -341,9 +346,9 @@ impl LabelsFile {
         let recipe = self.current.labels.header().recipe;
         match load_checked(&self.path, &recipe) {
             Ok(labels) => {
+                let count = counted(labels.labels.len(), "label", "labels");
                 say(&format!(
-                    "note: {name} has changed; {} labels are in use now",
-                    labels.labels.len()
+                    "note: {name} has changed and was loaded again: {count}"
                 ));
                 self.current = labels;
             }

@@ -78,18 +78,31 @@ impl WatchSummary {
         seen: Option<SeenCounts>,
     ) -> String {
         let neighbourhoods = watcher.flagged_neighbourhoods();
+        let kept = watcher.neighbourhoods.len() as u64;
         let mut text = format!(
             "{} flagged, {} flagged\n",
             of(self.flagged, self.pages, "page", "pages"),
-            of(
-                neighbourhoods.len() as u64,
-                watcher.neighbourhoods.len() as u64,
-                "neighbourhood",
-                "neighbourhoods"
-            ),
+            match watcher.neighbourhoods.dropped() {
+                0 => of(
+                    neighbourhoods.len() as u64,
+                    kept,
+                    "neighbourhood",
+                    "neighbourhoods"
+                ),
+                // Not all neighbourhoods of the stream are known.
+                _ => counted(
+                    neighbourhoods.len() as u64,
+                    "neighbourhood",
+                    "neighbourhoods"
+                ),
+            },
         );
         let mut lines = Lines::default();
-        let remark = format!("{} of {} chunks are labels", number(self.matched), number(self.chunks));
+        let remark = format!(
+            "{} of {} chunks are labels",
+            number(self.matched),
+            number(self.chunks)
+        );
         lines.add_with("pages with labels", number(self.matched_pages), remark);
         let remark = format!("more than {} of their chunks are labels", thresholds.page);
         lines.add_with("pages flagged", number(self.flagged), remark);
@@ -128,7 +141,14 @@ impl WatchSummary {
             })
             .collect();
         if !rows.is_empty() {
-            let heading = ["neighbourhoods", "pages", "labels", "chunks", "mean", "ratio"];
+            let heading = [
+                "neighbourhoods",
+                "pages",
+                "labels",
+                "chunks",
+                "mean",
+                "ratio",
+            ];
             text.push_str(&table(&heading, &rows));
             let more = neighbourhoods.len().saturating_sub(SHOWN);
             if more > 0 {

@@ -8,9 +8,7 @@ use cento_labels::{LabelOriginals, Labels, Recipe};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::provenance::{
-    ORIGINALS, TABLE, originals_of, read_labels, read_originals, table_of,
-};
+use crate::provenance::{ORIGINALS, TABLE, originals_of, read_labels, read_originals, table_of};
 
 /// The parameters of `detect`. The default of a threshold is the mean of all scores of its kind
 /// plus their standard deviation.

@@ -32,9 +32,10 @@ pub(crate) fn may_be_packed(front: &[u8]) -> bool {
     ];
     first.is_none_or(|&first| {
         let skippable = (first >> 4 == 5).then_some((first, SKIPPABLE[0]));
-        known.into_iter().chain(skippable).any(|(one, two)| {
-            one == first && second.is_none_or(|&second| second == two)
-        })
+        known
+            .into_iter()
+            .chain(skippable)
+            .any(|(one, two)| one == first && second.is_none_or(|&second| second == two))
     })
 }
 

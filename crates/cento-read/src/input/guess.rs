@@ -6,9 +6,7 @@ use serde::de::IgnoredAny;
 
 use crate::Format;
 use crate::arc;
-use crate::bytes::{
-    FRONT, LONGEST_MAGIC, may_be_packed, packing_of, unpack_front, unpacked_name,
-};
+use crate::bytes::{FRONT, LONGEST_MAGIC, may_be_packed, packing_of, unpack_front, unpacked_name};
 use crate::decode::sniff::{self, ContentLooks};
 use crate::warc::header;
 
@@ -199,15 +197,19 @@ mod tests {
             assert_eq!(by_begun_stream(&packed), Some(format));
             assert_eq!(by_begun_stream(&packed[..2]), None);
         }
-        for undecided in [b"".as_slice(), b"<!DOCTYPE html>", b"Once upon", b"{\"text\": 1"] {
+        for undecided in [
+            b"".as_slice(),
+            b"<!DOCTYPE html>",
+            b"Once upon",
+            b"{\"text\": 1",
+        ] {
             assert_eq!(by_begun_stream(undecided), None);
         }
     }
 
     fn packed(content: &[u8]) -> Vec<u8> {
         use std::io::Write;
-        let mut encoder =
-            flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         encoder.write_all(content).unwrap();
         encoder.finish().unwrap()
     }

@@ -143,9 +143,8 @@ fn parse(bytes: &[u8]) -> Parsed {
     }
     let content = rest.get(..length).unwrap_or_default();
     match head.get(8..) == Some(&checksum(content)[..]) {
-        true => SeenRecord::decode(content).map_or(Parsed::Damaged, |record| {
-            Parsed::Record(record, padded)
-        }),
+        true => SeenRecord::decode(content)
+            .map_or(Parsed::Damaged, |record| Parsed::Record(record, padded)),
         false => Parsed::Damaged,
     }
 }
@@ -239,7 +238,9 @@ impl SeenLog {
                 newest: FORMAT_NEWEST,
             });
         }
-        let json = found.get(16..).and_then(|rest| rest.get(..number(12) as usize));
+        let json = found
+            .get(16..)
+            .and_then(|rest| rest.get(..number(12) as usize));
         match json.and_then(|json| serde_json::from_slice::<LogHeader>(json).ok()) {
             Some(header) => Err(Error::OtherParameters {
                 path: path.clone(),

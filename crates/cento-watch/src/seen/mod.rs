@@ -218,7 +218,8 @@ impl SeenPages {
     /// Reads the records that other processes have appended.
     fn read_new(&mut self) -> Result<()> {
         let index = &mut self.index;
-        self.log.read_new(|offset, record| insert(index, offset, &record))
+        self.log
+            .read_new(|offset, record| insert(index, offset, &record))
     }
 
     fn find(&self, print: &PagePrint) -> Result<Option<SeenPage>> {
@@ -331,7 +332,9 @@ fn insert(index: &mut PageIndex, offset: u64, record: &SeenRecord) {
 }
 
 fn first_word(bytes: &[u8]) -> u64 {
-    bytes.first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
+    bytes
+        .first_chunk()
+        .map_or(0, |first| u64::from_le_bytes(*first))
 }
 
 fn payload_key(payload: &[u8; 20]) -> u64 {
