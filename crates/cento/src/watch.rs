@@ -155,6 +155,8 @@ struct RejectedPage {
     url: String,
     reason: &'static str,
     detail: String,
+    /// Whether it has neither an address nor a byte.
+    is_nothing: bool,
 }
 
 pub(crate) fn run(arguments: &WatchArguments) -> Result<ExitCode, CommandError> {
@@ -239,12 +241,15 @@ fn watch_some(
             StreamStep::Stopped => break Flow::Interrupted,
             StreamStep::Item(StreamItem::Ignored(_)) => {}
             StreamStep::Item(StreamItem::Skipped(skipped)) => summary.add_skipped(&skipped),
+            // A stream without any byte is not a page.
+            StreamStep::Item(StreamItem::Page(Err(page))) if page.is_nothing => {}
             StreamStep::Item(StreamItem::Page(Err(page))) => {
                 summary.add_rejected(page.reason, &page.url);
                 let RejectedPage {
                     url,
                     reason,
                     detail,
+                    ..
                 } = page;
                 let line = json!({ "url": url, "rejected": reason, "detail": detail });
                 out.extend(format!("{line}\n").into_bytes());
@@ -299,6 +304,7 @@ fn examine(
             url: url.to_owned(),
             reason,
             detail: detail.to_owned(),
+            is_nothing: url == "-" && page.page.payload_bytes == 0,
         }),
         None => Ok(examiner.chunks(labels, url, page.text, page.chunk_hashes(), payload)),
     }

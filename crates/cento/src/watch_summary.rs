@@ -109,10 +109,10 @@ impl WatchSummary {
         if seen.is_some() {
             let count = |kind: &str| self.seen.get(kind).copied().unwrap_or(0);
             let remark = format!(
-                "{} with the same bytes, {} with the same text, {} near-copies by estimate",
+                "{} with the same bytes, {} with the same text, {} by estimate",
                 number(count("bytes")),
                 number(count("text")),
-                number(count("near")),
+                counted(count("near"), "near-copy", "near-copies"),
             );
             lines.add_with("seen before", number(self.seen.values().sum()), remark);
         }

@@ -143,7 +143,7 @@ fn every_page_gets_a_verdict_and_the_stream_a_summary() {
     // Everything has been seen now, by another process.
     let (again, _, _) = verdicts(&sandbox, &["--seen", "crawl.seen"], &json_lines(&pages()));
     assert!(
-        again.iter().all(|page| page["seen"]["as"] == "text"),
+        again.iter().all(|page| page["seen"]["as"] == "bytes"),
         "{again:?}"
     );
 }
@@ -397,7 +397,7 @@ fn garbage_between_pages_is_counted_and_skipped() {
 fn labels_are_loaded_again_when_the_file_changes() {
     let sandbox = with_labels();
     let empty = "mine/none.html";
-    sandbox.write(empty, "<p>Entirely different words, in a paragraph that is long enough to be a label of its own, for once.</p>");
+    sandbox.write(empty, "<p>Entirely different words, in a paragraph that is long enough to be a label of its own, for once at least.</p>");
     sandbox.succeed(&[
         "discover",
         "mine.cento",
@@ -520,7 +520,7 @@ fn kill_9_loses_no_page_that_was_reported() {
         let url = verdict["url"].as_str().unwrap();
         if reported.contains(url) {
             assert_eq!(
-                verdict["seen"]["as"], "text",
+                verdict["seen"]["as"], "bytes",
                 "{url} was reported and is forgotten"
             );
         }
@@ -629,5 +629,5 @@ fn a_full_disk_is_an_error_and_what_was_seen_stays() {
         &["--seen", "copy.seen"],
         &json_lines(&pages[..found.len()]),
     );
-    assert!(again.iter().all(|page| page["seen"]["as"] == "text"));
+    assert!(again.iter().all(|page| page["seen"]["as"] == "bytes"));
 }
