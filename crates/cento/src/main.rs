@@ -42,6 +42,8 @@ mod scan;
 mod scheme_comparison;
 mod score;
 mod synth;
+mod trial;
+mod truth;
 mod watch;
 mod watch_summary;
 
@@ -84,6 +86,7 @@ fn run(verb: Verb) -> Result<ExitCode, CommandError> {
         Verb::Discover(arguments) => discover::run(&arguments),
         Verb::Detect(arguments) => detect::run(&arguments),
         Verb::Watch(arguments) => watch::run(&arguments),
+        Verb::Trial(arguments) => trial::run(&arguments),
         Verb::Labels(arguments) => labels::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Synth(arguments) => synth::run(&arguments),
