@@ -14,7 +14,7 @@
 //!   and computes what identifies the page.
 //! * A [`Watcher`] updates the neighbourhoods of the page ([`NeighbourhoodTally`]) and turns it into
 //!   a [`PageReport`].
-//! * [`SeenPages`] recognises exact copies and near-copies of earlier pages, of this process and of
+//! * [`SeenPages`] recognises exact copies and near-duplicates of earlier pages, of this process and of
 //!   others. It is the only part that writes a file.
 //!
 //! The crate reads no input and starts no threads: that is the crawler's business. `cento watch` is

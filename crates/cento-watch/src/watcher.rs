@@ -151,7 +151,7 @@ pub struct ReportedSeen {
     pub kind: &'static str,
     /// The URL of the earlier page.
     pub url: String,
-    /// The estimated resemblance of a near-copy.
+    /// The estimated resemblance of a near-duplicate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimate: Option<f64>,
     /// The interval that contains the true resemblance with a confidence of 95 %.

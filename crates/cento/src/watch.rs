@@ -36,7 +36,7 @@ use crate::watch_summary::WatchSummary;
 A verdict has: url, chunks, stopped (stop chunks), matched (chunks that are labels), contains (the
 share of labels among the other chunks; null if there are none), flagged (contains is above the
 threshold), originals (if the label file has them: original, chunks, labels), seen (with --seen: null,
-or as, url, and for near-copies estimate and interval), and neighbourhoods (those of the page that are
+or as, url, and for near-duplicates estimate and interval), and neighbourhoods (those of the page that are
 above a threshold so far, this page included: site, pages, chunks, matched, mean, ratio, by_mean,
 by_ratio). A page whose text cannot be used has url, rejected and detail instead.
 

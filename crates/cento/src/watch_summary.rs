@@ -112,7 +112,7 @@ impl WatchSummary {
                 "{} with the same bytes, {} with the same text, {} by estimate",
                 number(count("bytes")),
                 number(count("text")),
-                counted(count("near"), "near-copy", "near-copies"),
+                counted(count("near"), "near-duplicate", "near-duplicates"),
             );
             lines.add_with("seen before", number(self.seen.values().sum()), remark);
         }

@@ -50,7 +50,7 @@ struct LogHeader {
 pub(super) struct SeenRecord {
     pub(super) payload: Option<[u8; 20]>,
     pub(super) text: [u8; 16],
-    /// The minima of a page that is not a near-copy.
+    /// The minima of a page that is not a near-duplicate.
     pub(super) minima: Option<Box<[u32; MINIMA]>>,
     /// Whether an earlier page has the same text.
     pub(super) known_text: bool,

@@ -1,4 +1,4 @@
-//! Pages seen before: exact copies and near-copies, across crawls that share one file.
+//! Pages seen before: exact copies and near-duplicates, across crawls that share one file.
 //!
 //! [`SeenPages`] remembers every page that it is asked about. A page is seen if an earlier one has
 //!
@@ -7,7 +7,7 @@
 //! * a similar text: a resemblance of at least [`NEAR`]. Resemblance is that of `cento copies`, the
 //!   share of all runs of five words of either text that are in both; but where `copies` compares
 //!   all runs, this *estimates* it from 84 minima, and says so ([`SeenPage::estimate`]). As in
-//!   `copies`, pages are compared with the earlier pages that are not near-copies themselves, and
+//!   `copies`, pages are compared with the earlier pages that are not near-duplicates themselves, and
 //!   candidates are found by 14 bands of 6 minima: a pair of resemblance 0.8 is found with
 //!   probability 0.986, a pair of 0.9 with 0.9999.
 //!
@@ -46,7 +46,7 @@ use crate::error::Result;
 use index::PageIndex;
 use log::{SeenLog, SeenRecord};
 
-/// The least estimated resemblance of near-copies.
+/// The least estimated resemblance of near-duplicates.
 pub const NEAR: f64 = 0.8;
 /// Words of a run.
 const K: u32 = 5;
@@ -155,7 +155,7 @@ pub struct SeenPage {
     pub kind: SeenAs,
     /// The URL of the earlier page.
     pub url: String,
-    /// The estimated resemblance, for near-copies.
+    /// The estimated resemblance, for near-duplicates.
     pub estimate: Option<Estimate>,
 }
 

@@ -153,7 +153,7 @@ fn a_near_copy_of_a_near_copy_is_compared_with_the_first_page_only() {
     );
     assert!(resemblance(&first, &last) < 0.7);
     assert_eq!(check(&mut seen, "last", &last, None), None);
-    // Exact copies of a near-copy are recognised as such.
+    // Exact copies of a near-duplicate are recognised as such.
     let again = check(&mut seen, "again", &middle, None).unwrap();
     assert_eq!((again.kind, again.url.as_str()), (SeenAs::Text, "middle"));
 }
