@@ -23,7 +23,7 @@ use cento_labels::{LabelKind, Labels, Recipe, StopList};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::random::{TrialRandom, new_chunk};
+use crate::random::{NewChunks, TrialRandom};
 
 /// The name of the analysis.
 pub const MUTATE: &str = "trial-mutate";
@@ -379,11 +379,8 @@ fn run_task(
             number,
         ];
         let mut random = TrialRandom::new(&key);
-        let new_class = |made: u32| {
-            let [seed, run, mutation, number] = key;
-            let key = [seed, run, mutation, number, u64::from(made)];
-            labels.class(&new_chunk(&labels.recipe, &key))
-        };
+        let mut chunks = NewChunks::new(&labels.recipe, &key);
+        let new_class = |made: u32| labels.class(&chunks.hash(made));
         mutate_page(
             page,
             task.mutation,

@@ -25,8 +25,45 @@ fn mix(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// Returns the hash of a chunk of new text, which is on no page.
-pub(crate) fn new_chunk(recipe: &Recipe, key: &[u64]) -> [u8; 16] {
-    let words: Vec<String> = key.iter().map(u64::to_string).collect();
-    recipe.chunk_hash(&format!("a chunk of a cento trial: {}", words.join(" ")))
+/// Makes chunks of new text, which is on no page.
+pub(crate) struct NewChunks<'a> {
+    recipe: &'a Recipe,
+    text: String,
+    begin: usize,
+}
+
+impl NewChunks<'_> {
+    /// The chunks of a key.
+    pub(crate) fn new<'a>(recipe: &'a Recipe, key: &[u64]) -> NewChunks<'a> {
+        let words: Vec<String> = key.iter().map(u64::to_string).collect();
+        let text = format!("a chunk of a cento trial {} ", words.join(" "));
+        NewChunks {
+            recipe,
+            begin: text.len(),
+            text,
+        }
+    }
+
+    /// The hash of one of them.
+    pub(crate) fn hash(&mut self, number: u32) -> [u8; 16] {
+        self.text.truncate(self.begin);
+        self.text.push_str(&number.to_string());
+        // The text is in its normal form: normalising it would not change it.
+        self.recipe.hash.hash128(self.text.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_chunks_are_hashed_like_chunks_of_pages() {
+        let recipe = Recipe::default();
+        let mut chunks = NewChunks::new(&recipe, &[1, 23]);
+        let hash = recipe.chunk_hash("A chunk  of a cento TRIAL 1 23 7");
+        assert_eq!(chunks.hash(7), hash);
+        assert_ne!(chunks.hash(8), hash);
+        assert_eq!(chunks.hash(7), hash);
+    }
 }

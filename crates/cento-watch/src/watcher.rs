@@ -170,8 +170,9 @@ impl From<SeenPage> for ReportedSeen {
                 .and_then(|estimate| estimate.value())
                 .map(rounded),
             interval: seen.estimate.map(|estimate| {
+                // Rounded outwards, so that the interval loses nothing.
                 let (low, high) = estimate.interval(0.95);
-                [rounded(low), rounded(high)]
+                [(low * 1e4).floor() / 1e4, (high * 1e4).ceil() / 1e4]
             }),
         }
     }
