@@ -97,12 +97,15 @@ pub fn injection_figures(findings: &Findings) -> Result<Vec<Drawing>> {
 /// Returns the figures of `trial mutate`.
 pub fn mutation_figures(findings: &Findings, params: &MutateParams) -> Result<Vec<Drawing>> {
     let rows: Vec<MutationRow> = all(findings.rows(MUTATIONS_TABLE)?)?;
-    let of = |mutation: &str, labels: &str, value: fn(&MutationRow) -> f64| -> Vec<(f64, f64)> {
-        let rows = rows
-            .iter()
-            .filter(|row| row.mutation == mutation && row.labels == labels);
-        rows.map(|row| (row.multiple, value(row))).collect()
-    };
+    let of =
+        |mutation: &str, labels: &str, value: fn(&MutationRow) -> Option<f64>| -> Vec<(f64, f64)> {
+            let rows = rows
+                .iter()
+                .filter(|row| row.mutation == mutation && row.labels == labels);
+            // Without pages there is no score.
+            rows.filter_map(|row| Some((row.multiple, value(row)?)))
+                .collect()
+        };
     let x = |mutation: &str| {
         let done = match mutation {
             "add" => "added to",
@@ -176,7 +179,7 @@ pub fn mutation_figures(findings: &Findings, params: &MutateParams) -> Result<Ve
         figure = figure.series(Series::new(
             labels,
             Mark::Line,
-            of("change", labels, |row| row.detected),
+            of("change", labels, |row| Some(row.detected)),
         ));
     }
     drawings.push(Drawing::new("changed-detected", figure));

@@ -46,7 +46,7 @@
 //! let findings = mutate(&source, &params, &workplace)?;
 //! let rows: Vec<_> = findings.rows(MUTATIONS_TABLE)?.collect::<Result<_, _>>()?;
 //! // Two chunks were added to two: half of the chunks are labels.
-//! assert_eq!((rows[2].mutation.as_str(), rows[2].mutations, rows[2].mean), ("add", 2, 0.5));
+//! assert_eq!((rows[2].mutation.as_str(), rows[2].mutations, rows[2].mean), ("add", 2, Some(0.5)));
 //! # Ok(())
 //! # }
 //! ```

@@ -157,12 +157,13 @@ table_row! {
         /// The mean number of chunks of these pages, without stop chunks.
         pub chunks: f64,
         /// The mean of the `contains` of the pages. This is also the first score of the
-        /// neighbourhood.
-        pub mean: f64,
+        /// neighbourhood. Null if no page is left in any run.
+        pub mean: Option<f64>,
         /// Its standard error over the runs; null for a single run.
         pub mean_error: Option<f64>,
-        /// The share of labels among all chunks: the second score of the neighbourhood.
-        pub ratio: f64,
+        /// The share of labels among all chunks: the second score of the neighbourhood. Null if no
+        /// page is left in any run.
+        pub ratio: Option<f64>,
         /// Its standard error over the runs; null for a single run.
         pub ratio_error: Option<f64>,
         /// The number of pages above the threshold of pages.
@@ -191,7 +192,7 @@ table_row! {
         /// per page, interpolated between two steps. Null if it is above the threshold at every
         /// step, or not even without changes.
         pub multiple: Option<f64>,
-        /// Whether the average score is above the threshold at every step.
+        /// Whether the average score is above the threshold at every step at which a page is left.
         pub always: bool,
     }
 }
@@ -418,12 +419,12 @@ fn run_task(
 }
 
 /// The mean and the standard error of some numbers.
-fn mean_and_error(values: &[f64]) -> (f64, Option<f64>) {
+fn mean_and_error(values: &[f64]) -> (Option<f64>, Option<f64>) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count.max(1.0);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let error = (values.len() > 1).then(|| (squares / (count - 1.0) / count).sqrt());
-    (mean, error)
+    ((!values.is_empty()).then_some(mean), error)
 }
 
 fn row(
@@ -434,25 +435,33 @@ fn row(
     runs: &[StepSums],
 ) -> MutationRow {
     let limit = typed(params.neighbourhood_threshold);
-    let average =
-        |of: &dyn Fn(&StepSums) -> f64| mean_and_error(&runs.iter().map(of).collect::<Vec<f64>>());
+    // A site without pages has no score.
+    let left = || runs.iter().filter(|run| run.pages > 0);
+    let average = |of: &dyn Fn(&StepSums) -> f64| {
+        mean_and_error(&runs.iter().map(of).collect::<Vec<f64>>())
+            .0
+            .unwrap_or(0.0)
+    };
+    let score = |of: &dyn Fn(&StepSums) -> u64| {
+        mean_and_error(&left().map(|run| real(of(run))).collect::<Vec<f64>>())
+    };
     let ratio_of = |run: &StepSums| share(run.matched, run.chunks);
-    let (mean, mean_error) = average(&|run| real(run.mean));
-    let (ratio, ratio_error) = average(&|run| real(ratio_of(run)));
+    let (mean, mean_error) = score(&|run| run.mean);
+    let (ratio, ratio_error) = score(&ratio_of);
     MutationRow {
         mutation: mutation.name().to_owned(),
         multiple: params.multiple(step),
         mutations: runs.first().map_or(0, |run| run.mutations),
         labels: labels.to_owned(),
-        pages: average(&|run| run.pages as f64).0,
-        chunks: average(&|run| run.chunks as f64 / run.pages.max(1) as f64).0,
+        pages: average(&|run| run.pages as f64),
+        chunks: average(&|run| run.chunks as f64 / run.pages.max(1) as f64),
         mean,
         mean_error,
         ratio,
         ratio_error,
-        detected: average(&|run| run.detected as f64).0,
-        by_mean: average(&|run| f64::from(u8::from(run.mean > limit))).0,
-        by_ratio: average(&|run| f64::from(u8::from(ratio_of(run) > limit))).0,
+        detected: average(&|run| run.detected as f64),
+        by_mean: average(&|run| f64::from(u8::from(run.mean > limit))),
+        by_ratio: average(&|run| f64::from(u8::from(ratio_of(run) > limit))),
     }
 }
 
@@ -461,16 +470,19 @@ fn tolerated(
     rows: &[MutationRow],
     score: &str,
     threshold: f64,
-    value: impl Fn(&MutationRow) -> f64,
+    value: impl Fn(&MutationRow) -> Option<f64>,
 ) -> Option<ToleratedRow> {
     let first = rows.first()?;
-    let below = rows.iter().position(|row| value(row) <= threshold);
+    // Where no page is left, there is nothing to detect.
+    let below = rows
+        .iter()
+        .position(|row| value(row).is_some_and(|value| value <= threshold));
     let multiple = match below {
         None | Some(0) => None,
         Some(at) => {
             let (before, after) = (rows.get(at - 1)?, rows.get(at)?);
-            let fall = value(before) - value(after);
-            let part = (value(before) - threshold) / fall;
+            let fall = value(before)? - value(after)?;
+            let part = (value(before)? - threshold) / fall;
             Some(before.multiple + part * (after.multiple - before.multiple))
         }
     };
@@ -707,9 +719,10 @@ mod tests {
 
     #[test]
     fn means_and_errors_are_those_of_the_textbook() {
-        assert_eq!(mean_and_error(&[2.0]), (2.0, None));
+        assert_eq!(mean_and_error(&[]), (None, None));
+        assert_eq!(mean_and_error(&[2.0]), (Some(2.0), None));
         let (mean, error) = mean_and_error(&[1.0, 2.0, 3.0, 4.0]);
-        assert_eq!(mean, 2.5);
+        assert_eq!(mean, Some(2.5));
         assert!((error.unwrap() - (5.0f64 / 3.0 / 4.0).sqrt()).abs() < 1e-12);
     }
 
@@ -720,7 +733,7 @@ mod tests {
             .into_iter()
             .enumerate()
             .map(|(step, mean)| MutationRow {
-                mean,
+                mean: Some(mean),
                 multiple: step as f64,
                 ..row(&params, Mutation::Add, step, "expert", &[])
             })

@@ -174,7 +174,7 @@ fn injection_summary(findings: &Findings) -> Result<String, CommandError> {
     for row in findings.rows(DISCOVERED_TABLE)? {
         let row = row?;
         cells.push(vec![
-            format!("{} × {}", number(row.copies), row.of),
+            format!("{}, {}", row.of, counted(row.copies, "copy", "copies")),
             number(row.objects),
             number(row.threshold),
             number(row.discovered),
@@ -188,7 +188,7 @@ fn injection_summary(findings: &Findings) -> Result<String, CommandError> {
         counted(summary.pages, "page", "pages"),
         table(
             &[
-                "copies",
+                "discovered",
                 "distinct",
                 "threshold",
                 "discovered",
@@ -245,7 +245,9 @@ fn mutation_summary(findings: &Findings, params: &MutateParams) -> Result<String
             ) == (mutation, labels, score)
         });
         match row {
-            Some(row) if row.always => format!("more than {}", params.most),
+            // However much is deleted, what is left is copied.
+            Some(row) if row.always && mutation == "delete" => "always".to_owned(),
+            Some(row) if row.always => format!("more than {} ×", params.most),
             Some(row) => row
                 .multiple
                 .map_or("never above".to_owned(), |at| format!("{at:.1} ×")),

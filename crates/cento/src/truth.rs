@@ -80,7 +80,7 @@ pub(crate) fn rates_text(findings: &Findings) -> Result<String, CommandError> {
     );
     if summary.missing > 0 {
         text.push_str(&format!(
-            "{} in the truth are not pages with text of this corpus.\n",
+            "Not in this corpus, or without text: {} of the truth.\n",
             counted(summary.missing, "address", "addresses")
         ));
     }
