@@ -65,8 +65,8 @@ impl<'a> Detector<'a> {
         self.page_with(text, |_| {})
     }
 
-    /// Returns the verdict on a page whose chunks have been cut and hashed already, and calls `each`
-    /// with the number of every label among them.
+    /// Returns the verdict on a page whose chunks have been cut and hashed already, and calls
+    /// `each` with the number of every label among them.
     pub fn chunks<'h>(
         labels: &Labels,
         hashes: impl Iterator<Item = &'h [u8; 16]>,

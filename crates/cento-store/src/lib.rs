@@ -6,8 +6,8 @@
 //!   hashes them on several threads; rows are written in immutable parts.
 //! * [`Manifest`] describes a corpus: its format version, its [`Parameters`], its parts with their
 //!   checksums. It is replaced atomically, so a crash never damages what was committed.
-//! * A [`PageStream`](stream::PageStream) yields the pages of a stream in order, processed on several
-//!   threads, without a corpus.
+//! * A [`PageStream`](stream::PageStream) yields the pages of a stream in order, processed on
+//!   several threads, without a corpus.
 //! * [`Corpus`] is an open corpus: it scans tables and finds the text of one page by its id.
 //!
 //! Tables are plain Parquet files, in one folder for each [`Table`]. [`PageRow`], [`TextRow`] and

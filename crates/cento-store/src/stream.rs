@@ -8,9 +8,9 @@
 //!
 //! A record goes through as soon as it has been read: nothing waits for a batch to be full. If
 //! records arrive faster than they are processed, workers take several at a time, so that the cost
-//! of passing them between threads is small even for short ones. Memory is bounded by the records in
-//! flight: at most [`IN_FLIGHT`] of them, with a total of at most [`BYTES_IN_FLIGHT`] bytes or one
-//! record.
+//! of passing them between threads is small even for short ones. Memory is bounded by the records
+//! in flight: at most [`IN_FLIGHT`] of them, with a total of at most [`BYTES_IN_FLIGHT`] bytes or
+//! one record.
 //!
 //! ```
 //! use std::sync::Arc;

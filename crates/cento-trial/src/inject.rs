@@ -3,10 +3,10 @@
 //!
 //! An object (a file or a chunk) that occurs *s* times on the site and *c* times in the corpus
 //! occurs *c + d·s* times after *d* copies of the site have been added. So *s* is counted by a
-//! discovery of the site, *c* by a detection of the site's objects in the corpus, and the objects of
-//! the corpus by a discovery of the corpus; no copy has to be written. Chunks that every copy adds
-//! of its own, such as the paper's unique paragraphs at head and tail, occur once and are never
-//! discovered; they make every file unique, which is why files are compared as exact copies.
+//! discovery of the site, *c* by a detection of the site's objects in the corpus, and the objects
+//! of the corpus by a discovery of the corpus; no copy has to be written. Chunks that every copy
+//! adds of its own, such as the paper's unique paragraphs at head and tail, occur once and are
+//! never discovered; they make every file unique, which is why files are compared as exact copies.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

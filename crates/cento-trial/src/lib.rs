@@ -6,13 +6,13 @@
 //! * [`inject()`]: copies of a site are added to a corpus. How many of its files and chunks does
 //!   blind discovery find, and what else does it find (figures 1 to 3, and the curve of true and
 //!   false positives of §3.2)?
-//! * [`mutate()`]: chunks are added to, deleted from and changed on every page of a site. How much of
-//!   this does detection survive (figures 4 to 10)?
+//! * [`mutate()`]: chunks are added to, deleted from and changed on every page of a site. How much
+//!   of this does detection survive (figures 4 to 10)?
 //! * [`page_roc`]: true and false positive rates of detected pages over all thresholds, if it is
 //!   known which pages are copies.
 //!
-//! Labels are made by [`cento_find::discover`], chunks are those of the corpus, and every chunk that
-//! a trial makes is hashed and looked up like any other. Scores and thresholds are those of
+//! Labels are made by [`cento_find::discover`], chunks are those of the corpus, and every chunk
+//! that a trial makes is hashed and looked up like any other. Scores and thresholds are those of
 //! [`cento_labels::score`]. Trials draw random numbers from a seed: the same parameters give the
 //! same tables.
 //!

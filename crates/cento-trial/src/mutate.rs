@@ -6,9 +6,9 @@
 //! ```
 //!
 //! A task is one run of one mutation. On every page it makes one change after the other, and at
-//! each step it counts the chunks and the labels of all pages: a page after *n* changes is as random
-//! as one to which *n* changes were made afresh, at a fraction of the cost. Chunks are classified
-//! once, and each new chunk when it is made, by looking them up in the labels.
+//! each step it counts the chunks and the labels of all pages: a page after *n* changes is as
+//! random as one to which *n* changes were made afresh, at a fraction of the cost. Chunks are
+//! classified once, and each new chunk when it is made, by looking them up in the labels.
 
 use std::sync::{Arc, OnceLock};
 
@@ -188,9 +188,9 @@ table_row! {
         pub score: String,
         /// The threshold.
         pub threshold: f64,
-        /// Where the average score reaches the threshold, as a multiple of the mean number of chunks
-        /// per page, interpolated between two steps. Null if it is above the threshold at every
-        /// step, or not even without changes.
+        /// Where the average score reaches the threshold, as a multiple of the mean number of
+        /// chunks per page, interpolated between two steps. Null if it is above the threshold at
+        /// every step, or not even without changes.
         pub multiple: Option<f64>,
         /// Whether the average score is above the threshold at every step at which a page is left.
         pub always: bool,

@@ -12,10 +12,10 @@
 //!
 //! * A [`PageExaminer`] looks the chunks of a page up in the labels, attributes them to originals,
 //!   and computes what identifies the page.
-//! * A [`Watcher`] updates the neighbourhoods of the page ([`NeighbourhoodTally`]) and turns it into
-//!   a [`PageReport`].
-//! * [`SeenPages`] recognises exact copies and near-duplicates of earlier pages, of this process and of
-//!   others. It is the only part that writes a file.
+//! * A [`Watcher`] updates the neighbourhoods of the page ([`NeighbourhoodTally`]) and turns it
+//!   into a [`PageReport`].
+//! * [`SeenPages`] recognises exact copies and near-duplicates of earlier pages, of this process
+//!   and of others. It is the only part that writes a file.
 //!
 //! The crate reads no input and starts no threads: that is the crawler's business. `cento watch` is
 //! a crawler that reads its pages from standard input; `examples/crawler.rs` is a small one.

@@ -10,8 +10,8 @@
 //!
 //! When they no longer fit, the half with the fewest matched chunks is dropped (of equals, those
 //! that were updated least recently), so that the worst are kept. The pages and chunks of a dropped
-//! neighbourhood are added to a count-min sketch. If the neighbourhood comes back, its earlier pages
-//! are unknown, but the sketch has an upper bound of their number and of their chunks
+//! neighbourhood are added to a count-min sketch. If the neighbourhood comes back, its earlier
+//! pages are unknown, but the sketch has an upper bound of their number and of their chunks
 //! ([`RunningNeighbourhood::missed_pages`], [`RunningNeighbourhood::missed_chunks`]). Scores then
 //! count them as pages without labels: both scores are lower bounds, and
 //!

@@ -148,8 +148,8 @@ pub(crate) struct SynthArguments {
     )]
     pub(crate) reuse_pairs: Option<u64>,
 
-    /// Also write a site of N pages with the statistics of the blog of Ardi & Heidemann (4626 pages)
-    /// to DIR/blog.jsonl, for `cento trial`
+    /// Also write a site of N pages with the statistics of the blog of Ardi & Heidemann (4626
+    /// pages) to DIR/blog.jsonl, for `cento trial`
     #[arg(
         long,
         value_name = "N",

@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
-use crate::corpora::open_corpora;
+use crate::corpora::{is_corpus, open_corpora};
 use crate::figures::FigureArguments;
 use crate::originals::{OriginalArguments, Originals};
 use crate::output::{number, print, table};
@@ -36,10 +36,10 @@ pub(crate) enum TrialVerb {
 
 /// How often must a site be copied before blind discovery finds it?
 ///
-/// Computes how often every file and every chunk occurs in CORPUS with copies of a site added to it,
-/// and what `cento discover` would label: of the site (true positives) and of everything else (false
-/// positives). Counts are exact: an object that occurs s times on the site and c times in the corpus
-/// occurs c + d·s times after d copies.
+/// Computes how often every file and every chunk occurs in CORPUS with copies of a site added to
+/// it, and what `cento discover` would label: of the site (true positives) and of everything else
+/// (false positives). Counts are exact: an object that occurs s times on the site and c times in
+/// the corpus occurs c + d·s times after d copies.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Findings are tables in CORPUS/findings/trial-inject: discovered (the main one: the share of the site
@@ -139,6 +139,13 @@ fn run_inject(arguments: &InjectArguments) -> Result<ExitCode, CommandError> {
         params.copies.clone_from(&arguments.copies);
     }
     params.check()?;
+    if let [only] = arguments.site.as_slice()
+        && is_corpus(only)
+    {
+        arguments
+            .originals
+            .check_unused("if the site is a corpus")?;
+    }
     let source = Arc::new(open_corpora(
         &[&arguments.corpus],
         arguments.analysis.partial,

@@ -29,8 +29,8 @@ use crate::watch_summary::WatchSummary;
 ///
 /// After Ardi & Heidemann 2014, section 3.6. Reads WARC, ARC, JSON Lines, or one page of HTML or
 /// text, compressed or not, and prints one JSON object per page as soon as the page is complete. A
-/// summary follows on standard error at the end and on Ctrl-C. A match means that the text is in two
-/// places, not who copied it.
+/// summary follows on standard error at the end and on Ctrl-C. A match means that the text is in
+/// two places, not who copied it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A verdict has: url, chunks, stopped (stop chunks), matched (chunks that are labels), contains (the
@@ -66,8 +66,8 @@ pub(crate) struct WatchArguments {
     /// URL of the page, if the stream is a single page
     #[arg(long, value_name = "URL", help_heading = "Reading")]
     pub(crate) url: Option<String>,
-    /// Assign a field of JSON Lines to a role: text, html, url, date, title, id, language or ip. May
-    /// be repeated
+    /// Assign a field of JSON Lines to a role: text, html, url, date, title, id, language or ip.
+    /// May be repeated
     #[arg(long = "field", value_name = "ROLE=NAME", help_heading = "Reading")]
     pub(crate) fields: Vec<String>,
     /// Keep pages with any HTTP status; by default those outside 200–299 are rejected
@@ -125,6 +125,20 @@ impl WatchArguments {
             return Err(CommandError::usage(
                 format!("{} cannot be read from a stream", format.name()),
                 "use warc, arc, html, text or jsonl",
+            ));
+        }
+        let single = matches!(self.format, None | Some(Format::Html | Format::Text));
+        if self.url.is_some() && !single {
+            return Err(CommandError::usage(
+                "--url has no effect on a stream of several pages".to_owned(),
+                "it is the URL of a single page of HTML or text",
+            ));
+        }
+        let lines = matches!(self.format, None | Some(Format::JsonLines));
+        if !self.fields.is_empty() && !lines {
+            return Err(CommandError::usage(
+                "--field has no effect on a stream that is not JSON Lines".to_owned(),
+                "it assigns a field of JSON Lines to a role",
             ));
         }
         let mut parameters = Parameters {

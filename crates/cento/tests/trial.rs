@@ -367,6 +367,15 @@ fn errors_are_one_line_and_a_hint() {
             "0",
         ],
         &[
+            "trial",
+            "inject",
+            "s.cento",
+            "--site",
+            "s.cento",
+            "--base-url",
+            "http://a.example/",
+        ],
+        &[
             "detect",
             "s.cento",
             "--against",

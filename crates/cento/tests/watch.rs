@@ -166,6 +166,24 @@ fn errors_are_one_line_and_a_hint() {
         &["watch", "--labels", "mine.labels", "--depth", "0"],
         &["watch", "--labels", "mine.labels", "--format", "parquet"],
         &["watch", "--labels", "other"],
+        &[
+            "watch",
+            "--labels",
+            "mine.labels",
+            "--format",
+            "warc",
+            "--url",
+            "http://a.example/",
+        ],
+        &[
+            "watch",
+            "--labels",
+            "mine.labels",
+            "--format",
+            "html",
+            "--field",
+            "text=body",
+        ],
     ] {
         assert_snapshot!(sandbox.run(arguments));
     }

@@ -7,8 +7,8 @@
 //! * a similar text: a resemblance of at least [`NEAR`]. Resemblance is that of `cento copies`, the
 //!   share of all runs of five words of either text that are in both; but where `copies` compares
 //!   all runs, this *estimates* it from 84 minima, and says so ([`SeenPage::estimate`]). As in
-//!   `copies`, pages are compared with the earlier pages that are not near-duplicates themselves, and
-//!   candidates are found by 14 bands of 6 minima: a pair of resemblance 0.8 is found with
+//!   `copies`, pages are compared with the earlier pages that are not near-duplicates themselves,
+//!   and candidates are found by 14 bands of 6 minima: a pair of resemblance 0.8 is found with
 //!   probability 0.986, a pair of 0.9 with 0.9999.
 //!
 //! ```text
@@ -18,17 +18,17 @@
 //!   └────────┴────────┴────────┴─ ─ ─                  └───────────────────────────────┘
 //! ```
 //!
-//! **Several processes** may use one file. [`SeenPages::lock`] takes an exclusive lock and reads what
-//! others have appended since; a page is looked up and appended under this lock, so that of two
-//! processes that see the same page, exactly one is told that it is new.
+//! **Several processes** may use one file. [`SeenPages::lock`] takes an exclusive lock and reads
+//! what others have appended since; a page is looked up and appended under this lock, so that of
+//! two processes that see the same page, exactly one is told that it is new.
 //!
 //! **A killed process** loses nothing: a record is written to the file before the caller knows the
-//! answer. It is not synced to the disk, so that a power failure may lose the last seconds. A record
-//! that was written in part is cut off by the next process; damage elsewhere is skipped and counted
-//! ([`SeenCounts::damaged`]).
+//! answer. It is not synced to the disk, so that a power failure may lose the last seconds. A
+//! record that was written in part is cut off by the next process; damage elsewhere is skipped and
+//! counted ([`SeenCounts::damaged`]).
 //!
-//! **Memory** is bounded by the budget. A page needs 16 entries of 8 bytes and its offset: 180 to 390
-//! bytes, depending on how full the table is. When the budget is used up, the older half of the
+//! **Memory** is bounded by the budget. A page needs 16 entries of 8 bytes and its offset: 180 to
+//! 390 bytes, depending on how full the table is. When the budget is used up, the older half of the
 //! pages is forgotten and counted ([`SeenCounts::forgotten`]); it remains in the file. On disk, a
 //! page takes about 400 bytes plus its URL.
 
