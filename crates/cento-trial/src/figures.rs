@@ -8,7 +8,7 @@ use crate::inject::{
     BACKGROUND_TABLE, BackgroundRow, DISCOVERED_TABLE, DiscoveredRow, DiscoveryRocRow,
     INJECTED_TABLE, InjectedRow, ROC_TABLE,
 };
-use crate::mutate::{MUTATIONS_TABLE, MutateParams, MutationRow};
+use crate::mutation_tables::{MUTATIONS_TABLE, MutateParams, MutationRow};
 use crate::roc::{PAGE_ROC_TABLE, PageRocRow};
 
 fn all<T>(rows: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {

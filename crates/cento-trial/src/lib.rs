@@ -26,7 +26,8 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
 //! let input = folder.path().join("site.jsonl");
-//! let page = |at| format!("{{\"url\": \"http://a.example/{at}\", \"text\": \"One.\\n\\nTwo.\"}}\n");
+//! let text = "One.\\n\\nTwo.";
+//! let page = |at| format!("{{\"url\": \"http://a.example/{at}\", \"text\": \"{text}\"}}\n");
 //! std::fs::write(&input, (0..30).map(page).collect::<String>())?;
 //! let corpus = folder.path().join("site.cento");
 //! let settings = cento_read::Settings::default();
@@ -54,6 +55,7 @@
 mod figures;
 mod inject;
 mod mutate;
+mod mutation_tables;
 mod random;
 mod roc;
 
@@ -62,8 +64,9 @@ pub use inject::{
     BACKGROUND_TABLE, BackgroundRow, DISCOVERED_TABLE, DiscoveredRow, DiscoveryRocRow, INJECT,
     INJECTED_TABLE, InjectParams, InjectSummary, InjectedRow, ROC_TABLE, inject,
 };
-pub use mutate::{
-    MUTATE, MUTATIONS_TABLE, MutateParams, MutateSummary, Mutation, MutationRow, TOLERATED_TABLE,
-    ToleratedRow, mutate,
+pub use mutate::{MUTATE, mutate};
+pub use mutation_tables::{
+    MUTATIONS_TABLE, MutateParams, MutateSummary, Mutation, MutationRow, TOLERATED_TABLE,
+    ToleratedRow,
 };
 pub use roc::{PAGE_ROC, PAGE_ROC_TABLE, PageRocRow, RocSummary, page_roc};

@@ -470,7 +470,6 @@ fn labels_are_loaded_again_when_the_file_changes() {
         .unwrap();
     }
     until(2);
-    drop(until);
     drop(ask);
     let mut stderr = String::new();
     child
