@@ -259,9 +259,7 @@ impl<T: Send + 'static> PageStream<T> {
         let (reading, mut attach) = (Arc::clone(&shared), attach);
         std::thread::spawn(move || {
             let guard = PanicGuard(Arc::clone(&reading), "the thread that reads the stream");
-            if let Err(error) = read(reader, &reading, &queue, &mut attach) {
-                reading.fail(error);
-            }
+            read(reader, &reading, &queue, &mut attach);
             queue.close();
             drop(guard);
         });
@@ -294,11 +292,15 @@ impl<T: Send + 'static> PageStream<T> {
                 self.shared.room.notify_all();
                 return Ok(StreamStep::Item(item));
             }
-            if state.total == Some(self.next) {
-                return Ok(StreamStep::End);
-            }
-            if let Some(error) = state.failed.take() {
+            let ended = state.total == Some(self.next);
+            // An error of the input follows the pages before it.
+            if (ended || state.stopped)
+                && let Some(error) = state.failed.take()
+            {
                 return Err(error);
+            }
+            if ended {
+                return Ok(StreamStep::End);
             }
             if state.stopped {
                 return Ok(StreamStep::Stopped);
@@ -329,15 +331,20 @@ fn read<T, C>(
     shared: &Shared<T>,
     queue: &JobQueue<C>,
     attach: &mut impl FnMut() -> C,
-) -> Result<()> {
+) {
     let mut number = 0;
-    while let Some(item) = reader.next()? {
+    let failed = loop {
+        let item = match reader.next() {
+            Ok(Some(item)) => item,
+            Ok(None) => break None,
+            Err(error) => break Some(error.into()),
+        };
         let bytes = match &item {
             Item::Record(record) => record.memory(),
             Item::Skipped(_) | Item::Ignored(_) => size_of::<Item>(),
         };
         if !shared.admit(bytes) {
-            return Ok(());
+            return;
         }
         match item {
             Item::Record(record) => queue.push(Job {
@@ -349,10 +356,12 @@ fn read<T, C>(
             Item::Ignored(ignored) => shared.add([(number, bytes, StreamItem::Ignored(ignored))]),
         }
         number += 1;
-    }
-    shared.lock().total = Some(number);
+    };
+    let mut state = shared.lock();
+    state.total = Some(number);
+    state.failed = state.failed.take().or(failed);
+    drop(state);
     shared.results.notify_all();
-    Ok(())
 }
 
 fn work<T, C>(
