@@ -27,7 +27,17 @@ pub struct Labels {
 impl Labels {
     /// Opens a label file.
     pub fn open(path: &Path) -> Result<Labels> {
-        let map = MappedFile::open(path)?;
+        Labels::of(path, MappedFile::open(path)?)
+    }
+
+    /// Reads a label file into memory, for a long-running process: another program that overwrites
+    /// the file in place, as `cp` does, cannot affect it. Opening needs as much memory as the file
+    /// has bytes.
+    pub fn load(path: &Path) -> Result<Labels> {
+        Labels::of(path, MappedFile::copy(path)?)
+    }
+
+    fn of(path: &Path, map: MappedFile) -> Result<Labels> {
         let mut labels = Labels {
             path: path.to_owned(),
             header: LabelsHeader::decode(map.bytes(), path)?,

@@ -7,13 +7,24 @@ use memmap2::Mmap;
 
 use crate::error::{Error, Result};
 
-/// A file that is mapped into memory, whose pages are read when they are used.
-pub(crate) struct MappedFile {
-    /// `None` for an empty file, which some systems cannot map.
-    map: Option<Mmap>,
+/// A file that is mapped into memory, whose pages are read when they are used; or a copy of it.
+pub(crate) enum MappedFile {
+    /// A mapping.
+    Mapped(Mmap),
+    /// A copy. Also used for an empty file, which some systems cannot map.
+    Copied(Vec<u8>),
 }
 
 impl MappedFile {
+    /// Reads the whole file into memory, where nobody can change it.
+    pub(crate) fn copy(path: &Path) -> Result<MappedFile> {
+        let failed = |error| Error::io(path, error);
+        if !std::fs::metadata(path).map_err(failed)?.is_file() {
+            return Err(Error::NotLabels(path.to_owned()));
+        }
+        Ok(MappedFile::Copied(std::fs::read(path).map_err(failed)?))
+    }
+
     #[expect(
         unsafe_code,
         reason = "a label file of a gigabyte must open instantly and be shared by processes"
@@ -26,7 +37,7 @@ impl MappedFile {
             return Err(Error::NotLabels(path.to_owned()));
         }
         if metadata.len() == 0 {
-            return Ok(MappedFile { map: None });
+            return Ok(MappedFile::Copied(Vec::new()));
         }
         // Safety: the bytes of a mapping change if a process writes to the file. cento never does:
         // label files are written under another name and renamed, so that a mapped file keeps its
@@ -34,12 +45,15 @@ impl MappedFile {
         // all reads are of plain bytes with checked bounds, so that any bytes are valid. If another
         // program truncates it, the process is killed, as with every program that maps files.
         let map = unsafe { Mmap::map(&file) }.map_err(failed)?;
-        Ok(MappedFile { map: Some(map) })
+        Ok(MappedFile::Mapped(map))
     }
 
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.map.as_deref().unwrap_or_default()
+        match self {
+            MappedFile::Mapped(map) => map,
+            MappedFile::Copied(bytes) => bytes,
+        }
     }
 }
 
@@ -54,8 +68,10 @@ mod tests {
         for content in [&b""[..], b"x", &[7; 70_000]] {
             std::fs::write(&path, content).unwrap();
             assert_eq!(MappedFile::open(&path).unwrap().bytes(), content);
+            assert_eq!(MappedFile::copy(&path).unwrap().bytes(), content);
         }
         assert!(MappedFile::open(folder.path()).is_err());
+        assert!(MappedFile::copy(folder.path()).is_err());
         assert!(MappedFile::open(&folder.path().join("none")).is_err());
     }
 }

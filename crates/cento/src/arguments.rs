@@ -23,6 +23,8 @@ use crate::reuse::ReuseArguments;
 use crate::scan::ScanArguments;
 use crate::score::ScoreArguments;
 use crate::synth::SynthArguments;
+use crate::trial::TrialArguments;
+use crate::watch::WatchArguments;
 
 /// Finds reused text in any corpus, from a folder to a web crawl.
 #[derive(Debug, Parser)]
@@ -52,6 +54,8 @@ pub(crate) enum Verb {
     Phrases(Box<PhrasesArguments>),
     Discover(Box<DiscoverArguments>),
     Detect(Box<DetectArguments>),
+    Watch(Box<WatchArguments>),
+    Trial(TrialArguments),
     Labels(LabelsArguments),
     Report(ReportArguments),
     Synth(Box<SynthArguments>),

@@ -128,6 +128,12 @@ impl From<cento_labels::Error> for CommandError {
     }
 }
 
+impl From<cento_watch::Error> for CommandError {
+    fn from(error: cento_watch::Error) -> CommandError {
+        CommandError::new(&error, error.hint(), error.fault())
+    }
+}
+
 impl From<cento_synth::Error> for CommandError {
     fn from(error: cento_synth::Error) -> CommandError {
         CommandError::new(&error, error.hint(), error.fault())

@@ -42,6 +42,10 @@ mod scan;
 mod scheme_comparison;
 mod score;
 mod synth;
+mod trial;
+mod truth;
+mod watch;
+mod watch_summary;
 
 use std::process::ExitCode;
 
@@ -81,6 +85,8 @@ fn run(verb: Verb) -> Result<ExitCode, CommandError> {
         Verb::Phrases(arguments) => phrases::run(&arguments),
         Verb::Discover(arguments) => discover::run(&arguments),
         Verb::Detect(arguments) => detect::run(&arguments),
+        Verb::Watch(arguments) => watch::run(&arguments),
+        Verb::Trial(arguments) => trial::run(&arguments),
         Verb::Labels(arguments) => labels::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Synth(arguments) => synth::run(&arguments),

@@ -10,10 +10,15 @@ pub(crate) use cento_report::format::{number, size};
 
 /// Writes to standard output. A closed pipe (`cento … | head`) is not an error.
 pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
+    print_while_read(bytes).map(|_| ())
+}
+
+/// Writes to standard output. Returns false if nobody reads it any more.
+pub(crate) fn print_while_read(bytes: &[u8]) -> io::Result<bool> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        outcome => outcome,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        outcome => outcome.map(|()| true),
     }
 }
 
