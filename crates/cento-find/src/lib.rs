@@ -62,6 +62,7 @@ pub mod detect;
 pub mod discover;
 mod error;
 pub mod labelling;
+mod name_files;
 pub mod names;
 mod numbers;
 pub mod overlap;

@@ -60,7 +60,6 @@ mod error;
 mod file;
 mod filter;
 mod header;
-mod mapped_file;
 mod recipe;
 pub mod score;
 mod stops;

@@ -17,6 +17,7 @@ use crate::labels::LabelsArguments;
 use crate::overlap::OverlapArguments;
 use crate::passages::PassagesArguments;
 use crate::phrases::PhrasesArguments;
+use crate::query::QueryArguments;
 use crate::quilts::QuiltsArguments;
 use crate::report::ReportArguments;
 use crate::reuse::ReuseArguments;
@@ -49,6 +50,7 @@ pub(crate) enum Verb {
     Copies(Box<CopiesArguments>),
     Overlap(Box<OverlapArguments>),
     Reuse(Box<ReuseArguments>),
+    Query(Box<QueryArguments>),
     Passages(Box<PassagesArguments>),
     Quilts(Box<QuiltsArguments>),
     Phrases(Box<PhrasesArguments>),

@@ -65,6 +65,11 @@ impl CommandError {
         CommandError::new("internal error: cento panicked", None, Fault::Bug)
     }
 
+    /// Returns the message, without the hint.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Replaces the hint.
     pub(crate) fn with_hint(mut self, hint: &str) -> CommandError {
         self.hint = Some(hint.to_owned());
@@ -119,6 +124,12 @@ impl From<cento_store::Error> for CommandError {
 impl From<cento_read::Error> for CommandError {
     fn from(error: cento_read::Error) -> CommandError {
         cento_find::Error::from(error).into()
+    }
+}
+
+impl From<cento_query::Error> for CommandError {
+    fn from(error: cento_query::Error) -> CommandError {
+        CommandError::new(&error, error.hint(), error.fault())
     }
 }
 

@@ -32,6 +32,7 @@ mod passage_files;
 mod passage_view;
 mod passages;
 mod phrases;
+mod query;
 mod quilts;
 mod reading;
 mod replication;
@@ -80,6 +81,7 @@ fn run(verb: Verb) -> Result<ExitCode, CommandError> {
         Verb::Copies(arguments) => copies::run(&arguments),
         Verb::Overlap(arguments) => overlap::run(&arguments),
         Verb::Reuse(arguments) => reuse::run(&arguments),
+        Verb::Query(arguments) => query::run(&arguments),
         Verb::Passages(arguments) => passages::run(&arguments),
         Verb::Quilts(arguments) => quilts::run(&arguments),
         Verb::Phrases(arguments) => phrases::run(&arguments),
