@@ -553,11 +553,9 @@ def run(
     """
     settings = settings or ClusterSettings()
     if not ray.is_initialized():
-        ray.init(address=address, log_to_driver=False)
-    if settings.report:
-        dashboard = ray.get_runtime_context()._worker.node  # type: ignore[attr-defined]
-        url = getattr(dashboard, "webui_url", None) if dashboard else None
-        if url:
+        context = ray.init(address=address, log_to_driver=False)
+        url = getattr(context, "dashboard_url", None)
+        if settings.report and url:
             settings.report(f"dashboard: http://{url}")
     typed = _absolute([str(word) for word in words])
     # Flows depend on the memory, and a worker has to reach the same flow.

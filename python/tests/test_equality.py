@@ -10,6 +10,7 @@ from typing import Any, Dict, List
 import pytest
 
 import cento
+from support import timeless
 
 #: For each analysis, keywords and the same options as words. `LABELS` stands for a file of labels.
 CALLS: List[Any] = [
@@ -37,11 +38,6 @@ def content(folder: Path) -> Dict[str, bytes]:
     """The tables and label files below a folder."""
     files = [*folder.rglob("*.parquet"), *folder.rglob("*.labels")]
     return {str(file.relative_to(folder)): file.read_bytes() for file in files}
-
-
-def timeless(text: str) -> str:
-    """A summary without how long it took."""
-    return re.sub(r"(?m)^(  seconds +)\d.*$", r"\1", text)
 
 
 @pytest.mark.parametrize(("verb", "keywords", "words"), CALLS)
