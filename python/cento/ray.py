@@ -32,6 +32,7 @@ import shutil
 import struct
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from pickle import PickleBuffer
@@ -44,7 +45,7 @@ from cento._command import Output
 from cento._errors import Error, UsageError
 from cento._findings import Findings
 
-__all__ = ["ClusterSettings", "run"]
+__all__ = ["ClusterSettings", "local_cluster", "run"]
 
 MIB = 1 << 20
 
@@ -536,6 +537,28 @@ class FlowRunner:
 
 def _listed(references: Any) -> List[Any]:
     return references if isinstance(references, list) else [references]
+
+
+@contextmanager
+def local_cluster(
+    nodes: int = 2, cpus: int = 1, memory: int = 2 << 30, object_store: int = 100 * MIB
+) -> Iterator[Any]:
+    """Starts a cluster of several nodes on this machine, to try it, and stops it at the end::
+
+        with local_cluster() as cluster:
+            run("quilts", "crawl.cento", address=cluster.address)
+    """
+    from ray.cluster_utils import Cluster
+
+    node = {"num_cpus": cpus, "memory": memory, "object_store_memory": object_store}
+    cluster = Cluster(initialize_head=True, head_node_args=node)
+    for _ in range(nodes - 1):
+        cluster.add_node(**node)
+    try:
+        yield cluster
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
 
 
 # --- Commands ------------------------------------------------------------------------------------

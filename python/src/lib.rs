@@ -11,6 +11,11 @@
 //!
 //! Everything that is easier to write in Python is in `python/cento`.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "the arguments of functions that Python calls are converted to owned values"
+)]
+
 mod command;
 mod corpus;
 mod definition;

@@ -26,18 +26,11 @@ MEMORY = "--memory=256M"
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    from ray.cluster_utils import Cluster
+    from cento.ray import local_cluster
 
-    store = 100 << 20
-    cluster = Cluster(
-        initialize_head=True,
-        head_node_args={"num_cpus": 1, "memory": 2 << 30, "object_store_memory": store},
-    )
-    cluster.add_node(num_cpus=1, memory=2 << 30, object_store_memory=store)
-    ray.init(address=cluster.address, log_to_driver=False)
-    yield cluster
-    ray.shutdown()
-    cluster.shutdown()
+    with local_cluster() as cluster:
+        ray.init(address=cluster.address, log_to_driver=False)
+        yield cluster
 
 
 def settings(**values: Any) -> Any:
