@@ -311,7 +311,7 @@ fn summary(arguments: &QuiltsArguments, findings: &Findings) -> Result<String, C
             "earlier sources",
             number(counts.earlier_sources),
             format!(
-                "of {} with known dates, of {} in all",
+                "of {} where dates decide, of {} in all",
                 number(dated),
                 number(counts.patches)
             ),

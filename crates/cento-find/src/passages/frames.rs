@@ -1,9 +1,9 @@
 //! The frame of a page: what it begins and ends with because many pages do.
 //!
 //! ```text
-//!   page 1   [menu][notice]  text of the page       [imprint]
-//!   page 2   [menu]          another text   [notice][imprint]     each on more than max_pages pages
-//!            ───── frame                    ───────── frame
+//!   page 1   [menu][notice]  text of the page       [imprint]     in brackets: chunks that are
+//!   page 2   [menu]          another text   [notice][imprint]     on more than max_pages pages
+//!            ╰── frame                      ╰── frame
 //! ```
 //!
 //! A passage that two pages share up to the end of their text would otherwise go on in the footer

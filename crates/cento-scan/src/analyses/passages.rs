@@ -216,7 +216,7 @@ pub fn direction(row: &PassageRow) -> String {
 
 fn table(rows: &[PassageRow], all: u64) -> ReportTable {
     ReportTable {
-        title: "strongest passages; A is the later page where dates decide".to_owned(),
+        title: "strongest passages: A, later where dates decide".to_owned(),
         columns: columns([
             "A",
             "B",

@@ -26,8 +26,8 @@
 //! planted passages whose two ends were found within five words on both sides, or beyond which the
 //! two pages go on with the same words. Planted passages are expected if their source was crawled,
 //! the two pages are not duplicates, and they have the analysis's `min_chars`. If there is a column
-//! `earlier`, `directions` are the rows of planted passages: its precision is that of the directions
-//! that are claimed, its recall the share of rows with a right claim.
+//! `earlier`, `directions` are the rows of planted passages: its precision is that of the
+//! directions that are claimed, its recall the share of rows with a right claim.
 //!
 //! # The columns of a score
 //!
