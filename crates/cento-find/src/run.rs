@@ -35,7 +35,7 @@ pub const FINDINGS: &str = "findings";
 /// The file that records a run; a folder without it has no findings.
 pub const RUN: &str = "run.json";
 /// The revision of the analyses: changed when the same parameters yield different findings.
-const REVISION: u32 = 5;
+const REVISION: u32 = 6;
 
 /// The resources of an analysis: threads, memory and folders.
 #[derive(Clone)]

@@ -404,8 +404,10 @@ fn summary(
     };
     lines.add_with(of.name(), number(counts.chunks), stopped);
     lines.add("  that are labels", number(counts.matched));
-    if counts.own_pages > 0 {
-        lines.add_with("own pages", number(counts.own_pages), "ignored");
+    match (arguments.own.is_empty(), counts.own_pages) {
+        (true, _) => {}
+        (false, 0) => lines.add_with("own pages", "0", "no page is on a domain or host of --own"),
+        (false, own) => lines.add_with("own pages", number(own), "ignored"),
     }
     let above = |row: Option<&cento_find::detect::ThresholdRow>, given: Option<f64>| {
         row.map_or(String::new(), |row| match given {

@@ -66,11 +66,12 @@ fn inputs(sandbox: &Sandbox, random: &mut Random) {
 }
 
 /// Analyses that print all rows of their main table.
-const ANALYSES: [&[&str]; 6] = [
+const ANALYSES: [&[&str]; 7] = [
     &["copies", "c.cento", "--json"],
     &["overlap", "c.cento", "--json"],
     &["overlap", "c.cento", "--servers", "--json"],
     &["quilts", "c.cento", "-c", "2", "--json"],
+    &["passages", "c.cento", "--min-chars", "60", "--json"],
     &["phrases", "c.cento", "--json"],
     &["detect", "c.cento", "--labels", "l.labels", "--json"],
 ];

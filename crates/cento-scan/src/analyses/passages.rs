@@ -10,6 +10,7 @@ use cento_find::passages::{
     ANALYSIS, APPEARANCES_TABLE, CLUSTERS_TABLE, FoldChoice, PASSAGES_TABLE, PairChoice,
     PassageRow, PassagesParams, PassagesSummary, run,
 };
+use cento_find::precedence::date_relation;
 use cento_find::{CorpusPages, Error, Findings, Result, Workplace};
 use cento_report::format::{counted, number, percent, plural};
 use cento_report::{
@@ -197,9 +198,13 @@ pub fn direction(row: &PassageRow) -> String {
         dated(&row.a_date, &row.a_dated_by),
         dated(&row.b_date, &row.b_dated_by),
     );
+    let by = |by: &Option<String>| by.clone().unwrap_or_default();
+    let (a_by, b_by) = (by(&row.a_dated_by), by(&row.b_dated_by));
     let mut text = match row.earlier.as_str() {
-        "a" => format!("The first page is earlier ({a}; the second: {b})."),
-        "b" => format!("The second page is earlier ({b}; the first: {a})."),
+        "b" => {
+            let relation = date_relation(&b_by, &a_by, true, "the first");
+            format!("The second page was {relation} ({b}; the first: {a}).")
+        }
         "same" => format!("Both have the same date ({a}; {b})."),
         _ => format!("Their dates do not say which is earlier ({a}; {b})."),
     };
@@ -211,7 +216,7 @@ pub fn direction(row: &PassageRow) -> String {
 
 fn table(rows: &[PassageRow], all: u64) -> ReportTable {
     ReportTable {
-        title: "strongest passages: A, the later page".to_owned(),
+        title: "strongest passages; A is the later page where dates decide".to_owned(),
         columns: columns([
             "A",
             "B",
@@ -232,7 +237,6 @@ fn table(rows: &[PassageRow], all: u64) -> ReportTable {
                     ReportCell::Share(row.identical),
                     ReportCell::Text(row.kind.clone()),
                     ReportCell::Text(match row.earlier.as_str() {
-                        "a" => "A".to_owned(),
                         "b" => "B".to_owned(),
                         other => other.to_owned(),
                     }),
