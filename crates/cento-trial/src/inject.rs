@@ -436,7 +436,7 @@ mod tests {
             let mut rows = InjectRows::default();
             rows_of("chunks", &[copies], threshold, &objects, &frequencies, &mut rows);
 
-            let mut all = corpus.clone();
+            let mut all = corpus;
             (0..copies).for_each(|_| all.extend(&site));
             let all = tally(&all);
             let discovered = |threshold: u64, of_site: bool| all.iter().filter(|(object, count)| **count > threshold && on_site.contains_key(object) == of_site).count() as u64;

@@ -526,7 +526,7 @@ mod tests {
             key: u64,
         ) {
             steps.sort_unstable();
-            let new = |made: u32| u8::from(made % 5 == 0) * STOP;
+            let new = |made: u32| u8::from(made.is_multiple_of(5)) * STOP;
             for mutation in Mutation::ALL {
                 let mut found = Vec::new();
                 mutate_page(&page, mutation, &mut TrialRandom::new(&[key]), &steps, new, |_, counts| {

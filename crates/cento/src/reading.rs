@@ -161,6 +161,7 @@ impl ReadingArguments {
             limits: (&parameters.limits).into(),
             // The store decides.
             helpers: 0,
+            prompt: false,
             remote: RemoteSettings {
                 retries: self.retries,
                 stall_timeout: Duration::from_secs(self.stall_timeout),

@@ -158,6 +158,7 @@ impl WatchArguments {
             format: self.format,
             keep_status: self.any_status,
             limits: (&parameters.limits).into(),
+            prompt: true,
             ..Settings::default()
         };
         Ok((settings, parameters))

@@ -124,7 +124,9 @@ impl Input {
             }
             Format::Warc => {
                 seek(&mut stream)?;
-                Box::new(WarcReader::new(stream, name, settings.limits.clone(), from))
+                let limits = settings.limits.clone();
+                let reader = WarcReader::new(stream, name, limits, from);
+                Box::new(reader.promptly(settings.prompt))
             }
             Format::Arc => {
                 seek(&mut stream)?;

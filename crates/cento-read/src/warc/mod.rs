@@ -48,6 +48,8 @@ pub(crate) struct ArchiveReader<D> {
     first: u32,
     /// The last offset at which reading can begin, and the ordinal of the record there.
     anchor: (u64, u32),
+    /// Whether to deliver a record without waiting for the next one.
+    prompt: bool,
     /// A buffer for blocks of ignored records.
     scratch: Vec<u8>,
 }
@@ -89,8 +91,15 @@ impl<D: Dialect> ArchiveReader<D> {
             ordinal,
             first: from.ordinal,
             anchor: (from.offset, ordinal),
+            prompt: false,
             scratch: Vec::new(),
         }
+    }
+
+    /// Sets whether to deliver a record without waiting for the next one.
+    pub(crate) fn promptly(mut self, prompt: bool) -> Self {
+        self.prompt = prompt;
+        self
     }
 
     /// The ordinal of the next record, if there is one.
@@ -329,7 +338,8 @@ impl<D: Dialect> ArchiveReader<D> {
             if let Some(follows) = D::follows(line_ends, self.stream.window()) {
                 return Ok(follows);
             }
-            if line_ends >= 2
+            if self.prompt
+                && line_ends >= 2
                 && self.stream.would_wait()
                 && D::ACCEPTED_UNSEARCHED
                 && block.is_some_and(|block| !D::holds_record(block) && !block::seems_longer(block))
