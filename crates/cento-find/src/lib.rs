@@ -88,4 +88,4 @@ pub use executor::{FlowExecutor, LocalExecutor, with_executor};
 pub use numbers::{Numbers, UNSET};
 pub use row_json::{draw, row_values};
 pub use run::{FINDINGS, Findings, RUN, RunRecord, Workplace, known_findings, verify_findings};
-pub use tables::{read_rows, read_table, table_columns};
+pub use tables::{read_row_range, read_rows, read_table, table_columns};

@@ -23,6 +23,8 @@ use crate::report::ReportArguments;
 use crate::reuse::ReuseArguments;
 use crate::scan::ScanArguments;
 use crate::score::ScoreArguments;
+#[cfg(feature = "serve")]
+use crate::serve::ServeArguments;
 use crate::synth::SynthArguments;
 use crate::trial::TrialArguments;
 use crate::watch::WatchArguments;
@@ -60,6 +62,8 @@ pub(crate) enum Verb {
     Trial(TrialArguments),
     Labels(LabelsArguments),
     Report(ReportArguments),
+    #[cfg(feature = "serve")]
+    Serve(Box<ServeArguments>),
     Synth(Box<SynthArguments>),
     Score(ScoreArguments),
     /// Print the man page, for `man -l -`

@@ -147,6 +147,13 @@ impl From<cento_find::Error> for CommandError {
     }
 }
 
+#[cfg(feature = "serve")]
+impl From<cento_serve::Error> for CommandError {
+    fn from(error: cento_serve::Error) -> CommandError {
+        CommandError::new(&error, error.hint(), error.fault())
+    }
+}
+
 impl From<cento_store::Error> for CommandError {
     fn from(error: cento_store::Error) -> CommandError {
         cento_find::Error::from(error).into()

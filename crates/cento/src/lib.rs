@@ -45,6 +45,8 @@ mod sample;
 mod scan;
 mod scheme_comparison;
 mod score;
+#[cfg(feature = "serve")]
+mod serve;
 mod session;
 mod synth;
 mod trial;
@@ -169,6 +171,8 @@ fn run(verb: Verb) -> Result<ExitCode, CommandError> {
         Verb::Trial(arguments) => trial::run(&arguments),
         Verb::Labels(arguments) => labels::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
+        #[cfg(feature = "serve")]
+        Verb::Serve(arguments) => serve::run(&arguments),
         Verb::Synth(arguments) => synth::run(&arguments),
         Verb::Score(arguments) => score::run(&arguments),
         Verb::Man => man(),

@@ -49,7 +49,7 @@ use flow_names::{counter, shuffle, stage, state};
 use pairs::Chosen;
 pub use pairs::ListedPair;
 pub use params::{FoldChoice, PairChoice, PassagesParams};
-pub use passage_tables::{PASSAGES_TABLE, PassageRow};
+pub use passage_tables::{PASSAGES_TABLE, PassageRow, links_to};
 pub use strip::strip;
 
 /// The name of the analysis, and of its findings.

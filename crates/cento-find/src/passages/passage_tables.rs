@@ -86,10 +86,14 @@ struct PageLinks {
 impl PageLinks {
     /// Whether they lead to a page or to its domain.
     fn lead_to(&self, page: &PageName) -> bool {
-        let hash = link_hash(PageUrl::new(&page.url).link_key());
         let has_domain = |domain: &String| self.domains.contains(domain);
-        self.hashes.contains(&hash) || page.domain.as_ref().is_some_and(has_domain)
+        links_to(&self.hashes, &page.url) || page.domain.as_ref().is_some_and(has_domain)
     }
+}
+
+/// Whether the links of a page, by their hashes, lead to a URL.
+pub fn links_to(link_hashes: &[u64], url: &str) -> bool {
+    link_hashes.contains(&link_hash(PageUrl::new(url).link_key()))
 }
 
 pub(super) fn register(registry: &mut Registry, source: &Arc<CorpusPages>) {

@@ -193,7 +193,7 @@ impl Analysis for Quilts {
 }
 
 /// Names the pages that count as sources.
-fn other_pages(params: &QuiltsParams, summary: &QuiltsSummary) -> &'static str {
+pub(super) fn other_pages(params: &QuiltsParams, summary: &QuiltsSummary) -> &'static str {
     match params.foreign {
         Foreign::Host => "pages of other hosts",
         Foreign::Domain if summary.of_no_server < summary.pages => "pages of other domains",
