@@ -47,10 +47,11 @@ def measure(name, corpus):
     print(f"  index: {found['index_bytes'] / 1e6:,.0f} MB, {share:.1%} of the text, wanted 25 % at most; opened in {found['open_ms']:.1f} ms")
     print(f"  {found['queries']:,} queries of {found['mean_query_bytes']:,} bytes and {found['mean_fingerprints']:.0f} fingerprints (mean):")
     print(f"  {found['mean_matches']:.0f} matches (mean)")
-    print(f"  median {found['median_ms']:.2f} ms, wanted 5; 90 % {found['p90_ms']:.2f}; 99 % {found['p99_ms']:.2f}, wanted 50; all {found['largest_ms']:.2f}")
+    for name, times in [("by the clock", found["milliseconds"]), ("processor time", found["processor_milliseconds"])]:
+        print(f"  {name}: median {times['50']:.2f} ms, wanted 5; 90 % {times['90']:.2f}; 99 % {times['99']:.2f}, wanted 50; all {times['100']:.2f}")
 
 
 if __name__ == "__main__":
-    measure(f"synthetic crawl", crawl(PAGES))
+    measure("synthetic crawl", crawl(PAGES))
     if corpus := rfcs():
         measure("RFCs", corpus)

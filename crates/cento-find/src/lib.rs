@@ -61,6 +61,7 @@ mod corpus_pages;
 pub mod detect;
 pub mod discover;
 mod error;
+mod executor;
 pub mod labelling;
 mod name_files;
 pub mod names;
@@ -83,6 +84,7 @@ pub mod words;
 
 pub use corpus_pages::{ChunkTask, CorpusPages, PageFacts, TextTask};
 pub use error::{Error, Result};
+pub use executor::{FlowExecutor, LocalExecutor, with_executor};
 pub use numbers::{Numbers, UNSET};
 pub use row_json::{draw, row_values};
 pub use run::{FINDINGS, Findings, RUN, RunRecord, Workplace, known_findings, verify_findings};

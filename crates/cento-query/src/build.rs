@@ -348,8 +348,8 @@ impl SegmentBuild<'_> {
         drop(spools);
         let _ = fs::remove_dir_all(&tables);
         if self.resources.temp.is_none() {
-            // Only if it is empty.
-            let _ = fs::remove_dir(&temp);
+            // Also what interrupted runs have left: the folder belongs to the holder of the lock.
+            let _ = fs::remove_dir_all(&temp);
         }
         let new_parts = self.manifest.parts.iter().skip(self.first_part);
         let segment = ListedSegment {

@@ -1,8 +1,8 @@
 //! Fingerprints on too many pages, which are ignored on both sides of a match.
 //!
 //! The size of a page does not include ignored fingerprints, so a match must know how many of them
-//! the page has. Which ones are ignored depends on the limit of the query. For each limit the counts
-//! of all pages are computed once and kept, because few limits are in use.
+//! the page has. Which ones are ignored depends on the limit of the query. For each limit the
+//! counts of all pages are computed once and kept, because few limits are in use.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,8 +24,8 @@ pub(crate) struct IgnoredCache {
 impl IgnoredCache {
     /// Returns the number of fingerprints of each page that are on more than `limit` pages.
     ///
-    /// Limits from 512 pages on, or 64 if there is one segment, read the lists of frequent fingerprints only; lower ones read the
-    /// whole index. Memory is 4 bytes per page.
+    /// Limits from 512 pages on, or 64 if there is one segment, read the lists of frequent
+    /// fingerprints only; lower ones read the whole index. Memory is 4 bytes per page.
     pub(crate) fn get(&self, segments: &[Segment], limit: u32) -> Result<IgnoredCounts> {
         let known = |recent: &[(u32, IgnoredCounts)]| {
             let found = recent.iter().find(|(of, _)| *of == limit);

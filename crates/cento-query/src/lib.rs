@@ -28,10 +28,11 @@
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let input = folder.path().join("pages.jsonl");
-//! # let lines = [
-//! #     r#"{"url": "http://a.example/", "text": "To be, or not to be, that is the question: whether 'tis nobler in the mind to suffer"}"#,
-//! #     r#"{"url": "http://b.example/", "text": "All the world's a stage, and all the men and women merely players; they have their exits"}"#,
-//! # ];
+//! # let hamlet = "To be, or not to be, that is the question: whether 'tis nobler in the mind";
+//! # let jaques = "All the world's a stage, and all the men and women merely players; they have";
+//! # let lines = [("a", hamlet), ("b", jaques)].map(|(host, text)| {
+//! #     serde_json::json!({ "url": format!("http://{host}.example/"), "text": text }).to_string()
+//! # });
 //! # std::fs::write(&input, lines.join("\n"))?;
 //! # let corpus = folder.path().join("pages.cento");
 //! # let settings = cento_read::Settings::default();

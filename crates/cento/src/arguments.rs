@@ -26,6 +26,8 @@ use crate::score::ScoreArguments;
 #[cfg(feature = "serve")]
 use crate::serve::ServeArguments;
 use crate::synth::SynthArguments;
+use crate::trial::TrialArguments;
+use crate::watch::WatchArguments;
 
 /// Finds reused text in any corpus, from a folder to a web crawl.
 #[derive(Debug, Parser)]
@@ -56,6 +58,8 @@ pub(crate) enum Verb {
     Phrases(Box<PhrasesArguments>),
     Discover(Box<DiscoverArguments>),
     Detect(Box<DetectArguments>),
+    Watch(Box<WatchArguments>),
+    Trial(TrialArguments),
     Labels(LabelsArguments),
     Report(ReportArguments),
     #[cfg(feature = "serve")]

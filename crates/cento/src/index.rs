@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::command_error::{CommandError, STRICT};
 use crate::machine::{MachineArguments, Size};
 use crate::meter::Meter;
-use crate::output::{Lines, clean, number, print, size};
+use crate::output::{Lines, clean, number, print, shortened, size};
 use crate::query::extend;
 use crate::reading::{LimitArguments, ReadingArguments};
 
@@ -314,6 +314,9 @@ impl IndexSummary<'_> {
     }
 }
 
+/// Longest example of a cause, in characters: a URL may have thousands.
+const EXAMPLE: usize = 200;
+
 /// Adds a total and the count and an example of each cause, unless there are none.
 pub(crate) fn tallies(lines: &mut Lines, name: &str, tallies: &BTreeMap<String, Tally>) {
     if tallies.is_empty() {
@@ -327,7 +330,7 @@ pub(crate) fn tallies(lines: &mut Lines, name: &str, tallies: &BTreeMap<String, 
         lines.add_with(
             format!("  {cause}"),
             number(tally.count),
-            format!("e.g. {}", clean(&tally.example)),
+            format!("e.g. {}", shortened(&tally.example, EXAMPLE)),
         );
     }
 }

@@ -400,26 +400,20 @@ fn text(query: &NamedQuery, answer: &Answer, index: &QueryIndex) -> String {
 fn match_text(query: &NamedQuery, page: &PageMatch) -> String {
     let mut text = format!("\n  {}  {}\n", page.category, clean(&page.url));
     text.push_str(&format!(
-        "    {} of the query is in the page, {} of the page in the query ({})\n",
-        percent(page.query_containment),
-        percent(page.page_containment),
-        match page.identical {
-            true => "the same set of fingerprints".to_owned(),
-            false => counted(
-                page.shared.into(),
-                "shared fingerprint",
-                "shared fingerprints"
-            ),
-        }
+        "    {} of the query's fingerprints are in the page, {} of the page's in the query ({} shared{})\n",
+        share(page.shared, page.query_fingerprints),
+        share(page.shared, page.page_fingerprints),
+        number(page.shared.into()),
+        if page.identical { ", the same set" } else { "" }
     ));
     let mut longest: Vec<_> = page.passages.iter().collect();
     longest.sort_by_key(|passage| (std::cmp::Reverse(passage.words), passage.query.start));
     for passage in longest.iter().take(PASSAGES) {
         let shared = query.text.get(passage.query.clone()).unwrap_or_default();
         text.push_str(&format!(
-            "    {} at {}: {}\n",
+            "    {} at byte {} of the page: {}\n",
             counted(passage.words.into(), "word", "words"),
-            passage.page.start,
+            number(passage.page.start as u64),
             excerpt(shared)
         ));
     }
@@ -433,6 +427,15 @@ fn match_text(query: &NamedQuery, page: &PageMatch) -> String {
         ));
     }
     text
+}
+
+/// Formats the share of shared fingerprints. Only all of them are 100 %, and none is 0 %.
+fn share(shared: u32, all: u32) -> String {
+    let tenths = u64::from(shared) * 1000 / u64::from(all.max(1));
+    match tenths {
+        0 if shared > 0 => "less than 0.1 %".to_owned(),
+        tenths => format!("{}.{} %", tenths / 10, tenths % 10),
+    }
 }
 
 /// Quotes the beginning of a text on one line.

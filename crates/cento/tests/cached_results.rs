@@ -82,6 +82,15 @@ const COMMANDS: &[CachedCommand] = &[
         ],
     },
     CachedCommand {
+        always: &["passages"],
+        choices: &[
+            &["one.cento", "two.cento"],
+            &["", "--min-chars 40"],
+            &["", "--fold ocr"],
+            &["", "--max-pages 3"],
+        ],
+    },
+    CachedCommand {
         always: &["phrases"],
         choices: &[
             &["one.cento", "two.cento"],

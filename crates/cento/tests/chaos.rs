@@ -66,12 +66,13 @@ fn inputs(sandbox: &Sandbox, random: &mut Random) {
 }
 
 /// Analyses that print all rows of their main table.
-const ANALYSES: [&[&str]; 8] = [
+const ANALYSES: [&[&str]; 9] = [
     &["copies", "c.cento", "--json"],
     &["overlap", "c.cento", "--json"],
     &["overlap", "c.cento", "--servers", "--json"],
     &["reuse", "c.cento", "--json"],
     &["quilts", "c.cento", "-c", "2", "--json"],
+    &["passages", "c.cento", "--min-chars", "60", "--json"],
     &["phrases", "c.cento", "--json"],
     &["detect", "c.cento", "--labels", "l.labels", "--json"],
     &[

@@ -108,7 +108,8 @@ fn pages_with_too_many_chunks_or_too_long_a_url_are_rejected() {
     );
 }
 
-/// Covers copies, overlap, replication, reuse and the index for queries; other tests cover quilts, phrases and labels.
+/// Covers copies, overlap, replication, reuse and the index for queries; other tests cover quilts,
+/// phrases and labels.
 #[test]
 fn comparing_the_worst_pages_stays_within_the_documented_memory() {
     let size: usize = match std::env::var_os("CENTO_LONG_TESTS") {

@@ -60,7 +60,8 @@ table_row! {
         pub identical: f64,
         /// How it was reused: verbatim, edited or scattered.
         pub kind: String,
-        /// Which page is earlier by date: b, same, or unknown if a date is missing.
+        /// Which page is earlier by date: b, same, or unknown if their dates do not decide (see
+        /// [`crate::precedence`]).
         pub earlier: String,
         /// The date of a: when it was published, else when it was fetched.
         pub a_date: Option<String>,
@@ -191,10 +192,10 @@ fn passage_row(
         identical: found.identical,
         kind: found.kind,
         earlier: match earlier(a_dates, b_dates) {
-            Earlier::First => "a",
             Earlier::Second => "b",
             Earlier::Same => "same",
-            Earlier::Unknown => "unknown",
+            // The page that is earlier by date comes second, so that it is never a.
+            Earlier::First | Earlier::Unknown => "unknown",
         }
         .to_owned(),
         a_date: date(a_dates),

@@ -65,8 +65,8 @@ impl PageFingerprints {
         &self.set
     }
 
-    /// Calls `each` with the fingerprints of a text that are `wanted`, in order of position, and the
-    /// bytes of the text that they represent. Only wanted ones take memory.
+    /// Calls `each` with the fingerprints of a text that are `wanted`, in order of position, and
+    /// the bytes of the text that they represent. Only wanted ones take memory.
     pub fn for_each(
         &mut self,
         text: &str,

@@ -11,6 +11,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use cento_find::precedence::date_relation;
 use cento_find::quilts::{PATCHES_TABLE, PatchRow, QuiltRow, QuiltsParams};
 use cento_find::{CorpusPages, Findings, Result};
 use cento_report::format::{counted, number, percent};
@@ -194,9 +195,15 @@ fn excerpt_source(
         percent(patch.share),
         number(patch.grams)
     );
+    let dated_by = |by: &Option<String>| by.clone().unwrap_or_default();
+    let (page_by, source_by) = (
+        dated_by(&patch.page_dated_by),
+        dated_by(&patch.source_dated_by),
+    );
+    let relation = |is_earlier| date_relation(&source_by, &page_by, is_earlier, "the page");
     match patch.earlier.as_str() {
-        "page" => about.push_str(", dated later than the page"),
-        "source" => about.push_str(", dated earlier than the page"),
+        "page" => about.push_str(&format!(", {}", relation(false))),
+        "source" => about.push_str(&format!(", {}", relation(true))),
         "same" => about.push_str(", dated the same as the page"),
         _ => {}
     }

@@ -10,6 +10,7 @@ use cento_find::passages::{
     ANALYSIS, APPEARANCES_TABLE, CLUSTERS_TABLE, FoldChoice, PASSAGES_TABLE, PairChoice,
     PassageRow, PassagesParams, PassagesSummary, run,
 };
+use cento_find::precedence::date_relation;
 use cento_find::{CorpusPages, Error, Findings, Result, Workplace};
 use cento_report::format::{counted, number, percent, plural};
 use cento_report::{
@@ -210,9 +211,16 @@ pub fn dated_pair(
         }
         _ => "no date".to_owned(),
     });
+    let [a_by, b_by] = dates.map(|(_, by)| by.as_deref().unwrap_or_default());
     let mut text = match earlier {
-        "a" => format!("The first page is earlier ({a}; the second: {b})."),
-        "b" => format!("The second page is earlier ({b}; the first: {a})."),
+        "a" => {
+            let relation = date_relation(a_by, b_by, true, "the second");
+            format!("The first page was {relation} ({a}; the second: {b}).")
+        }
+        "b" => {
+            let relation = date_relation(b_by, a_by, true, "the first");
+            format!("The second page was {relation} ({b}; the first: {a}).")
+        }
         "same" => format!("Both have the same date ({a}; {b})."),
         _ => format!("Their dates do not say which is earlier ({a}; {b})."),
     };
@@ -224,7 +232,7 @@ pub fn dated_pair(
 
 fn table(rows: &[PassageRow], all: u64) -> ReportTable {
     ReportTable {
-        title: "strongest passages: A, the later page".to_owned(),
+        title: "strongest passages: A, later where dates decide".to_owned(),
         columns: columns([
             "A",
             "B",
@@ -245,7 +253,6 @@ fn table(rows: &[PassageRow], all: u64) -> ReportTable {
                     ReportCell::Share(row.identical),
                     ReportCell::Text(row.kind.clone()),
                     ReportCell::Text(match row.earlier.as_str() {
-                        "a" => "A".to_owned(),
                         "b" => "B".to_owned(),
                         other => other.to_owned(),
                     }),
