@@ -171,7 +171,10 @@ fn duplicates_in_one_compressed_member_are_removed() {
     let mut archive = Archive::default();
     for at in 0..4 {
         let text = "The same words on every page, which are nevertheless more than a few.";
-        archive.page(&format!("http://site{at}.example/"), &format!("<p>{text}</p><!--{at}-->"));
+        archive.page(
+            &format!("http://site{at}.example/"),
+            &format!("<p>{text}</p><!--{at}-->"),
+        );
     }
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut encoder, &archive.bytes).unwrap();
