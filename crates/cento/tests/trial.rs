@@ -37,7 +37,7 @@ fn lines(pages: &[(String, Vec<String>)]) -> String {
 }
 
 fn rows(sandbox: &Sandbox, analysis: &str, table: &str) -> Vec<Value> {
-    let run = std::fs::read_dir(sandbox.path(&format!("found/{analysis}")))
+    let run = std::fs::read_dir(sandbox.path(&format!("found/findings/{analysis}")))
         .unwrap()
         .next()
         .unwrap()
@@ -77,7 +77,7 @@ fn a_mutated_site_is_scored_as_a_naive_count_says() {
         "--step",
         "1",
         "--findings",
-        "found",
+        "found/findings",
         "--figures",
         "figures",
     ]));
@@ -207,7 +207,7 @@ fn an_injected_site_is_discovered_as_if_it_had_been_written_out() {
         "--file-threshold",
         "2",
         "--findings",
-        "found",
+        "found/findings",
         "--figures",
         "figures",
     ]));
@@ -325,7 +325,7 @@ fn detected_pages_are_compared_with_a_truth() {
         "--truth",
         "truth.txt",
         "--findings",
-        "found",
+        "found/findings",
         "--figures",
         "figures",
     ]));
