@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use cento_find::reuse::{Category, Thresholds};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use crate::error::{Error, Result};
+use crate::error::Error;
 
 /// The settings of a query. The defaults are those of `cento reuse`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Default for QuerySettings {
 
 impl QuerySettings {
     /// Fails if the settings contradict each other, as those of `cento reuse` do.
-    pub fn check(&self) -> Result<()> {
+    pub fn check(&self) -> crate::Result<()> {
         let invalid = |why: &str| Err(Error::Usage(why.to_owned()));
         if !self.thresholds.are_valid() {
             return invalid(
@@ -79,6 +79,7 @@ pub struct Answer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct CategoryPages {
     /// The category.
+    #[serde(serialize_with = "by_name")]
     pub category: Category,
     /// The number of pages.
     pub pages: u64,
@@ -93,6 +94,7 @@ pub struct PageMatch {
     /// Its URL.
     pub url: String,
     /// The category of the pair.
+    #[serde(serialize_with = "by_name")]
     pub category: Category,
     /// Whether the page has the same set of fingerprints as the query.
     pub identical: bool,
@@ -120,4 +122,9 @@ pub struct SharedPassage {
     pub page: Range<usize>,
     /// The number of words.
     pub words: u32,
+}
+
+/// Writes the name of a category as tables show it: `C1` to `C6`, or `one-sided`.
+fn by_name<S: Serializer>(category: &Category, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(category.name())
 }

@@ -256,7 +256,7 @@ proptest! {
         }
 
         // The best few are the first of all.
-        let top = QuerySettings { top: 2, ..settings.clone() };
+        let top = QuerySettings { top: 2, ..settings };
         let best = index.query(&query, &top).unwrap();
         prop_assert_eq!(best.pages, answer.pages);
         prop_assert_eq!(&best.matches[..], &answer.matches[..answer.matches.len().min(2)]);

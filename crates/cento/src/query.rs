@@ -11,7 +11,7 @@ use cento_query::{
     Answer, IndexResources, MatchRow, PageMatch, QueryIndex, QuerySettings, UpdatedIndex, update,
 };
 use cento_read::{Format, Settings};
-use cento_report::format::{counted, percent};
+use cento_report::format::{counted, percent, plural};
 use cento_store::{Build, Corpus, Parameters, Projection, pages, projection};
 use cento_text::url::PageUrl;
 use clap::Args;
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::command_error::CommandError;
 use crate::corpora::check_not_input;
 use crate::files::{check_table_file, export_table};
-use crate::machine::{MachineArguments, ResourceArguments};
+use crate::machine::MachineArguments;
 use crate::meter::Meter;
 use crate::originals::private_folder;
 use crate::output::{clean, number, print, say, size};
@@ -52,11 +52,11 @@ Categories, from the shares of the query and of the page found in each other:
                         C4 considerable–considerable  C5 considerable–partial
                                                       C6 partial–partial
 
---json prints one object per query: query, fingerprints, ignored, max_pages, pages (the number of all
-matches), categories, matches (page_id, url, category, identical, shared, query_fingerprints,
-page_fingerprints, query_containment, page_containment, passages). --out writes a row per match:
-query, page_id, page, category, shared, query_fingerprints, page_fingerprints, query_containment,
-page_containment, words, query_ranges, page_ranges.
+--json prints one object per query: query, fingerprints, ignored, max_pages, pages (the number of
+matches), categories, and the best matches (page_id, url, category, identical, shared,
+query_fingerprints, page_fingerprints, query_containment, page_containment, passages). --out writes
+a row per match: query, page_id, page, category, shared, query_fingerprints, page_fingerprints,
+query_containment, page_containment, words, query_ranges, page_ranges.
 
 Examples:
   cento query crawl.cento article.html
@@ -98,8 +98,11 @@ pub(crate) struct QueryArguments {
     /// Build the index again
     #[arg(long, help_heading = "Output")]
     again: bool,
+    /// Folder for temporary files [default: CORPUS/query to build the index, and the system's]
+    #[arg(long, value_name = "FOLDER", help_heading = "Machine")]
+    temp: Option<PathBuf>,
     #[command(flatten)]
-    resources: ResourceArguments,
+    machine: MachineArguments,
 }
 
 impl QueryArguments {
@@ -150,12 +153,12 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<ExitCode, CommandError> 
         check_table_file(out)?;
         check_not_input(out, &corpus)?;
     }
-    let temp = arguments.resources.temp.as_deref();
+    let temp = arguments.temp.as_deref();
     let mut queries = VecDeque::new();
     for page in &arguments.pages {
         queries.extend(read(page, &corpus, arguments)?);
     }
-    let machine = &arguments.resources.machine;
+    let machine = &arguments.machine;
     let updated = extend(&arguments.corpus, temp, machine, arguments.again)?;
     let index = QueryIndex::open(&arguments.corpus)?;
     if updated.added_pages > 0 {
@@ -284,8 +287,12 @@ fn read_file(
     corpus: &Corpus,
     arguments: &QueryArguments,
 ) -> Result<Vec<NamedQuery>, CommandError> {
+    // The path of a file is not the URL of a page, so it says nothing about a crawler's recursion.
     let parameters = Parameters {
         text: true,
+        recursion_components: u32::MAX,
+        recursion_repeats: u32::MAX,
+        recursion_cycles: u32::MAX,
         ..corpus.parameters().clone()
     };
     let settings = Settings {
@@ -295,14 +302,14 @@ fn read_file(
         ..Settings::default()
     };
     let inputs = cento_read::resolve(&[page.to_owned()], &settings)?.inputs;
-    let folder: PrivateFolder = private_folder(arguments.resources.temp.as_deref())?;
+    let folder: PrivateFolder = private_folder(arguments.temp.as_deref())?;
     let path = folder.path().join("query.cento");
     Build::new(inputs, &path)
         .settings(settings)
         .parameters(parameters)
         .temporary(true)
         .threads(1)
-        .memory(arguments.resources.machine.memory())
+        .memory(arguments.machine.memory())
         .run()?;
     let read = Corpus::open(&path)?;
     let mut queries = Vec::new();
@@ -359,8 +366,12 @@ fn text(query: &NamedQuery, answer: &Answer, index: &QueryIndex) -> String {
     let fingerprints = counted(answer.fingerprints.into(), "fingerprint", "fingerprints");
     text.push_str(&format!("  {fingerprints}  {}\n", index.scheme()));
     if answer.ignored > 0 {
+        let included = match query.source {
+            QuerySource::Page(_) => "",
+            QuerySource::Text => ", the query included",
+        };
         text.push_str(&format!(
-            "  {} of them ignored: on more than {}\n",
+            "  {} of them ignored: on more than {}{included}\n",
             number(answer.ignored.into()),
             counted(answer.max_pages.into(), "page", "pages")
         ));
@@ -379,8 +390,9 @@ fn text(query: &NamedQuery, answer: &Answer, index: &QueryIndex) -> String {
         .map(|counts| format!("{} {}", counts.category, number(counts.pages)))
         .collect();
     text.push_str(&format!(
-        "  {} of {pages} match: {}\n",
+        "  {} of {pages} {}: {}\n",
         number(answer.pages),
+        plural(answer.pages, "matches", "match"),
         categories.join(", ")
     ));
     for page in &answer.matches {
@@ -389,7 +401,7 @@ fn text(query: &NamedQuery, answer: &Answer, index: &QueryIndex) -> String {
     let more = answer.pages.saturating_sub(answer.matches.len() as u64);
     if more > 0 {
         text.push_str(&format!(
-            "\n  and {} more; --top shows them\n",
+            "\n  and {} more; --top sets the number of matches\n",
             number(more)
         ));
     }
@@ -431,10 +443,10 @@ fn match_text(query: &NamedQuery, page: &PageMatch) -> String {
 
 /// Formats the share of shared fingerprints. Only all of them are 100 %, and none is 0 %.
 fn share(shared: u32, all: u32) -> String {
-    let tenths = u64::from(shared) * 1000 / u64::from(all.max(1));
-    match tenths {
-        0 if shared > 0 => "less than 0.1 %".to_owned(),
-        tenths => format!("{}.{} %", tenths / 10, tenths % 10),
+    match percent(f64::from(shared) / f64::from(all.max(1))).as_str() {
+        "0.0 %" if shared > 0 => "less than 0.1 %".to_owned(),
+        "100.0 %" if shared < all => "99.9 %".to_owned(),
+        share => share.to_owned(),
     }
 }
 
