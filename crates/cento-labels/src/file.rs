@@ -33,14 +33,20 @@ fn failed(path: &Path, error: std::io::Error) -> Error {
 impl Labels {
     /// Opens a label file.
     pub fn open(path: &Path) -> Result<Labels> {
-        Labels::of(path, MappedFile::open(path).map_err(|error| failed(path, error))?)
+        Labels::of(
+            path,
+            MappedFile::open(path).map_err(|error| failed(path, error))?,
+        )
     }
 
     /// Reads a label file into memory, for a long-running process: another program that overwrites
     /// the file in place, as `cp` does, cannot affect it. Opening needs as much memory as the file
     /// has bytes.
     pub fn load(path: &Path) -> Result<Labels> {
-        Labels::of(path, MappedFile::copy(path).map_err(|error| failed(path, error))?)
+        Labels::of(
+            path,
+            MappedFile::copy(path).map_err(|error| failed(path, error))?,
+        )
     }
 
     fn of(path: &Path, map: MappedFile) -> Result<Labels> {

@@ -65,11 +65,6 @@ impl CommandError {
         CommandError::new("internal error: cento panicked", None, Fault::Bug)
     }
 
-    /// Returns the message, without the hint.
-    pub(crate) fn message(&self) -> &str {
-        &self.message
-    }
-
     /// Replaces the hint.
     pub(crate) fn with_hint(mut self, hint: &str) -> CommandError {
         self.hint = Some(hint.to_owned());

@@ -8,9 +8,9 @@ use cento_serve::{ServeSettings, SiteServer, Stopper};
 use clap::Args;
 
 use crate::command_error::CommandError;
-use crate::interrupt::on_interrupt;
 use crate::machine::MachineArguments;
 use crate::output::{clean, print, say};
+use crate::session::on_cancel;
 
 /// Explore and judge the findings in a browser
 ///
@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     let url = format!("http://{}/", server.address());
     print(&format!("{url}\n"))?;
     let stopper = Stopper::new();
-    let guard = on_interrupt({
+    let guard = on_cancel({
         let stopper = stopper.clone();
         move || stopper.stop()
     });

@@ -189,6 +189,16 @@ pub(crate) fn begin_step(
     StepGuard(Some((session, number)))
 }
 
+/// Registers how a step without progress is cancelled, such as a server.
+pub(crate) fn on_cancel(cancel: impl Fn() + Send + 'static) -> StepGuard {
+    let read = || StepProgress {
+        done: 0,
+        all: 0,
+        line: String::new(),
+    };
+    begin_step(cancel, read)
+}
+
 impl Drop for StepGuard {
     fn drop(&mut self) {
         if let Some((session, number)) = &self.0 {

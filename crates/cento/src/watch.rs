@@ -19,10 +19,10 @@ use clap::Args;
 use serde_json::json;
 
 use crate::command_error::{CommandError, INTERRUPTED};
-use crate::interrupt::on_interrupt;
 use crate::machine::MachineArguments;
 use crate::output::{print_while_read, say};
 use crate::reading::{LimitArguments, field_map};
+use crate::session::on_cancel;
 use crate::watch_summary::WatchSummary;
 
 /// Find labels in pages as they arrive on standard input: a detector for crawlers
@@ -214,7 +214,7 @@ pub(crate) fn run(arguments: &WatchArguments) -> Result<ExitCode, CommandError> 
         },
     );
     let stop = stream.stop_handle();
-    let _cancel = on_interrupt(move || stop.stop());
+    let _cancel = on_cancel(move || stop.stop());
 
     let outcome = loop {
         match watch_some(&mut stream, &mut watcher, seen.as_mut(), &mut summary) {
