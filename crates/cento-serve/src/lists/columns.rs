@@ -28,7 +28,7 @@ pub(crate) enum ListValue<'a> {
 
 /// How the values of a column are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Storage {
+pub(crate) enum ColumnStorage {
     Text,
     Whole,
     Real,
@@ -130,12 +130,12 @@ pub(crate) struct ColumnsBuilder {
 }
 
 impl ColumnsBuilder {
-    pub(crate) fn new(storage: &[Storage], budget: u64) -> ColumnsBuilder {
-        let column = |storage: &Storage| match storage {
-            Storage::Text => ColumnData::Text(Vec::new()),
-            Storage::Whole => ColumnData::Whole(Vec::new()),
-            Storage::Real => ColumnData::Real(Vec::new()),
-            Storage::Date => ColumnData::Date(Vec::new()),
+    pub(crate) fn new(storage: &[ColumnStorage], budget: u64) -> ColumnsBuilder {
+        let column = |storage: &ColumnStorage| match storage {
+            ColumnStorage::Text => ColumnData::Text(Vec::new()),
+            ColumnStorage::Whole => ColumnData::Whole(Vec::new()),
+            ColumnStorage::Real => ColumnData::Real(Vec::new()),
+            ColumnStorage::Date => ColumnData::Date(Vec::new()),
         };
         ColumnsBuilder {
             columns: storage.iter().map(column).collect(),
@@ -360,7 +360,12 @@ mod tests {
 
     use super::*;
 
-    const STORAGE: [Storage; 4] = [Storage::Text, Storage::Whole, Storage::Real, Storage::Date];
+    const STORAGE: [ColumnStorage; 4] = [
+        ColumnStorage::Text,
+        ColumnStorage::Whole,
+        ColumnStorage::Real,
+        ColumnStorage::Date,
+    ];
 
     type Row = (Option<String>, Option<u64>, Option<f64>, Option<i64>);
 

@@ -16,7 +16,7 @@ use cento_find::{CorpusPages, known_findings};
 use std::path::{Path, PathBuf};
 
 pub(crate) use all::{LISTS, address};
-pub(crate) use columns::{ListValue, Storage};
+pub(crate) use columns::{ColumnStorage, ListValue};
 pub(crate) use listing::{ListPage, Listing, day};
 pub(crate) use query::ListQuery;
 pub(crate) use spec::{ListSpec, Show};

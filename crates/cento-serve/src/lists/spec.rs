@@ -1,6 +1,6 @@
 //! What a list is: its columns, what it can be filtered by, and where its rows lead.
 
-use super::columns::Storage;
+use super::columns::ColumnStorage;
 use super::listing::Listing;
 use super::load::LoadRows;
 
@@ -34,7 +34,7 @@ pub(crate) struct ColumnSpec {
     pub(crate) name: &'static str,
     /// The name for people.
     pub(crate) label: &'static str,
-    pub(crate) storage: Storage,
+    pub(crate) storage: ColumnStorage,
     pub(crate) show: Show,
 }
 
@@ -88,7 +88,7 @@ impl ListSpec {
 const fn column(
     name: &'static str,
     label: &'static str,
-    storage: Storage,
+    storage: ColumnStorage,
     show: Show,
 ) -> ColumnSpec {
     ColumnSpec {
@@ -101,41 +101,41 @@ const fn column(
 
 /// An address, with the name of the column that has the id of the page.
 pub(super) const fn page(name: &'static str, label: &'static str, id: &'static str) -> ColumnSpec {
-    column(name, label, Storage::Text, Show::Page(id))
+    column(name, label, ColumnStorage::Text, Show::Page(id))
 }
 
 pub(super) const fn text(name: &'static str, label: &'static str) -> ColumnSpec {
-    column(name, label, Storage::Text, Show::Text)
+    column(name, label, ColumnStorage::Text, Show::Text)
 }
 
 pub(super) const fn count(name: &'static str, label: &'static str) -> ColumnSpec {
-    column(name, label, Storage::Whole, Show::Count)
+    column(name, label, ColumnStorage::Whole, Show::Count)
 }
 
 pub(super) const fn bytes(name: &'static str, label: &'static str) -> ColumnSpec {
-    column(name, label, Storage::Whole, Show::Bytes)
+    column(name, label, ColumnStorage::Whole, Show::Bytes)
 }
 
 pub(super) const fn flag(name: &'static str, label: &'static str) -> ColumnSpec {
-    column(name, label, Storage::Whole, Show::Flag)
+    column(name, label, ColumnStorage::Whole, Show::Flag)
 }
 
 pub(super) const fn share(name: &'static str, label: &'static str) -> ColumnSpec {
-    column(name, label, Storage::Real, Show::Share)
+    column(name, label, ColumnStorage::Real, Show::Share)
 }
 
 pub(super) const fn number(name: &'static str, label: &'static str) -> ColumnSpec {
-    column(name, label, Storage::Real, Show::Number)
+    column(name, label, ColumnStorage::Real, Show::Number)
 }
 
 pub(super) const fn date(name: &'static str, label: &'static str) -> ColumnSpec {
-    column(name, label, Storage::Date, Show::Date)
+    column(name, label, ColumnStorage::Date, Show::Date)
 }
 
 pub(super) const fn id(name: &'static str) -> ColumnSpec {
-    column(name, name, Storage::Whole, Show::Hidden)
+    column(name, name, ColumnStorage::Whole, Show::Hidden)
 }
 
 pub(super) const fn hash(name: &'static str) -> ColumnSpec {
-    column(name, name, Storage::Text, Show::Hidden)
+    column(name, name, ColumnStorage::Text, Show::Hidden)
 }

@@ -53,7 +53,7 @@ pub(crate) fn list_page(state: &SiteState, list: &Listing, query: &ListQuery) ->
             let text = spec
                 .columns
                 .get(column)
-                .is_some_and(|column| column.storage == crate::lists::Storage::Text);
+                .is_some_and(|column| column.storage == crate::lists::ColumnStorage::Text);
             // Numbers are interesting from above, names from below.
             let next = if sorted { !descending } else { !text };
             TableHead {
