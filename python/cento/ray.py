@@ -74,10 +74,13 @@ class ClusterSettings:
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker needs to reach a flow: the words of the command, and the flow to expect."""
+    """What a worker needs to reach a flow: the words of the command, and what to expect."""
 
     words: Tuple[str, ...]
     flow: str
+    #: The folder of its tables, whose name depends on the parameters and on the content of the
+    #: corpus.
+    tables: str
     key: str
 
 
@@ -128,7 +131,7 @@ def _server(job: Job) -> Any:
         if found is None:
             server.result()  # Raises the error of the command.
             raise Error("the flow was finished by another run of the same command")
-        if json.loads(found[0]) != json.loads(job.flow):
+        if json.loads(found[0]) != json.loads(job.flow) or os.fspath(found[1]) != job.tables:
             raise Error(
                 "this node does not reach the flow of the driver",
                 "the corpus must be the same on all nodes, and so must the version of cento",
@@ -632,8 +635,10 @@ def _run_flow(words: List[str], found: Any, settings: ClusterSettings) -> str:
     # A worker uses the findings of earlier flows of this command, even if the driver was told to
     # compute them again.
     of_worker = [word for word in words if word != "--again"]
-    key = hashlib.blake2b(json.dumps([of_worker, flow]).encode(), digest_size=16).hexdigest()
-    job = Job(tuple(of_worker), flow, key)
+    folder = os.fspath(tables)
+    content = json.dumps([_cento.__version__, of_worker, flow, folder])
+    key = hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
+    job = Job(tuple(of_worker), flow, folder, key)
     cpus = int(ray.cluster_resources().get("CPU", 1))
     return FlowRunner(job, Path(tables) / "ray", settings, cpus).run()
 
