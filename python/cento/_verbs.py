@@ -532,17 +532,19 @@ class Analyses:
           ``of``: Compare only the page with this URL with the others
           ``pairs``: Compare the pairs of URLs in this table (.parquet, .jsonl or .csv), in the
             columns a and b, page and of, or page and source
-          ``fold``: How words are compared: none, or ocr to tolerate confusable letters and words
-            hyphenated at the end of a line [default: none]
+          ``fold``: How words are compared: none, or ocr to tolerate confusable letters, words
+            hyphenated at the end of a line, and words split in two [default: none]
           ``min_chars``: Minimum length of a passage, in characters on each side [default: 160]
-          ``max_pages``: Choose pairs by fingerprints on at most this many pages: one on p pages
-            makes p²/2 pairs [default: 100]
+          ``max_pages``: What is on more pages than this is boilerplate: its fingerprints do not
+            make pairs (unless ``of`` or ``pairs`` chooses them), and paragraphs with which a page
+            begins or ends are not compared [default: 100]
           ``clusters``: List passages that are on at least three pages, with their first appearance
             and their spread over time and sites
           ``strip``: Write the inputs without the passages that an earlier page has to the folder of
             ``output``, with a table cuts.csv of what was cut and why. JSON Lines and text files
             keep their format, HTML files become plain paragraphs, WARC records become conversion
-            records of plain text; Parquet and ARC are refused
+            records of plain text, and in Parquet tables the column with the text changes; ARC is
+            refused
           ``output``: Folder for ``strip``. It must not contain inputs or be inside an input folder;
             existing files are not replaced
           ``overwrite``: With ``strip``: replace existing files

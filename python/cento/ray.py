@@ -34,6 +34,7 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from pickle import PickleBuffer
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
@@ -48,6 +49,8 @@ from cento._findings import Findings
 __all__ = ["ClusterSettings", "local_cluster", "run"]
 
 MIB = 1 << 20
+#: How many bytes of a shuffle are worth a reduce task of their own.
+TASK_BYTES = 4 * MIB
 
 
 @dataclass
@@ -71,10 +74,13 @@ class ClusterSettings:
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker needs to reach a flow: the words of the command, and the flow to expect."""
+    """What a worker needs to reach a flow: the words of the command, and what to expect."""
 
     words: Tuple[str, ...]
     flow: str
+    #: The folder of its tables, whose name depends on the parameters and on the content of the
+    #: corpus.
+    tables: str
     key: str
 
 
@@ -125,7 +131,7 @@ def _server(job: Job) -> Any:
         if found is None:
             server.result()  # Raises the error of the command.
             raise Error("the flow was finished by another run of the same command")
-        if json.loads(found[0]) != json.loads(job.flow):
+        if json.loads(found[0]) != json.loads(job.flow) or os.fspath(found[1]) != job.tables:
             raise Error(
                 "this node does not reach the flow of the driver",
                 "the corpus must be the same on all nodes, and so must the version of cento",
@@ -165,23 +171,23 @@ def _outputs(plan: StagePlan, server: Any, done: List[Dict[str, Any]]) -> Any:
             for name, count in part.items():
                 total[name] = total.get(name, 0) + count
     objects: List[Any] = []
-    size = 0
+    sizes: Dict[str, int] = {}
     for name, (partitions, groups) in plan.shuffles.items():
         written = [one["shuffles"][name] for one in done if name in one["shuffles"]]
         for group in range(groups):
             parts = []
             for partition in bounds(partitions, groups, group):
                 parts.append(b"".join(buffers[partition] for buffers in written))
-            size += sum(map(len, parts))
+            sizes[name] = sizes.get(name, 0) + sum(map(len, parts))
             objects.append(pack(parts))
     for name in plan.tables:
         parts = [one["tables"][name] for one in done if name in one["tables"]]
-        size += sum(map(len, parts))
+        sizes[name] = sum(map(len, parts))
         objects.append(pack(parts))
     for name in plan.states:
         parts = [one["states"][name] for one in done if name in one["states"]]
         objects.append(PickleBuffer(server.merge_states(name, parts)))
-    facts = {"counters": counters, "rows": rows, "bytes": size}
+    facts = {"counters": counters, "rows": rows, "bytes": sizes}
     return [facts, *objects] if objects else facts
 
 
@@ -191,16 +197,20 @@ def _map(job: Job, plan: StagePlan, task: int, *states: Any) -> Any:
     return _outputs(plan, server, [server.run_map(plan.name, task, known, plan.memory)])
 
 
-def _reduce(job: Job, plan: StagePlan, group: int, *arguments: Any) -> Any:
+def _reduce(job: Job, plan: StagePlan, groups: range, *arguments: Any) -> Any:
+    """Reduces the partitions of some groups. The arguments are the states, then the objects of the
+    first group from all tasks that wrote to the shuffle, then those of the second …"""
     server = _server(job)
     states, packed = arguments[: len(plan.reads)], arguments[len(plan.reads) :]
     known = dict(zip(plan.reads, map(bytes, states)))
     assert plan.source is not None
-    inputs = [unpack(one) for one in packed]
+    writers = len(packed) // len(groups)
     done = []
-    for at, partition in enumerate(bounds(*plan.source, group)):
-        mine = [bytes(parts[at]) for parts in inputs if len(parts[at]) > 0]
-        done.append(server.run_reduce(plan.name, partition, mine, known, plan.memory))
+    for position, group in enumerate(groups):
+        inputs = [unpack(one) for one in packed[position * writers : (position + 1) * writers]]
+        for at, partition in enumerate(bounds(*plan.source, group)):
+            mine = [bytes(parts[at]) for parts in inputs if len(parts[at]) > 0]
+            done.append(server.run_reduce(plan.name, partition, mine, known, plan.memory))
     return _outputs(plan, server, done)
 
 
@@ -236,8 +246,9 @@ class FlowState:
 
     #: For each shuffle, the groups of each task that wrote to it.
     shuffles: Dict[str, List[List[Any]]] = field(default_factory=dict)
-    #: The rows that were written to each shuffle.
+    #: The rows and the bytes that were written to each shuffle.
     rows: Dict[str, int] = field(default_factory=dict)
+    bytes: Dict[str, int] = field(default_factory=dict)
     #: For each table, the rows of each task.
     tables: Dict[str, List[Any]] = field(default_factory=dict)
     states: Dict[str, Any] = field(default_factory=dict)
@@ -265,7 +276,7 @@ class FlowRunner:
         self.state = FlowState()
 
     def _remote(self, function: Callable[..., Any], returns: int = 1) -> Any:
-        return ray.remote(function).options(
+        return _exported(function).options(
             num_returns=returns,
             num_cpus=1,
             memory=self.settings.task_memory,
@@ -354,14 +365,18 @@ class FlowRunner:
                 return _listed(remote.remote(self.reference, shared, task, *states))
 
         else:
-            tasks = plan.source[1]
             name = stage["input"]["shuffle"]
             written = self.state.shuffles.pop(name, [])
             rows_in = self.state.rows.pop(name, 0)
+            # One task for several groups if there is little to do: a task costs milliseconds.
+            size = self.state.bytes.pop(name, 0)
+            groups = plan.source[1]
+            tasks = max(1, min(groups, -(-size // TASK_BYTES)))
 
             def submit(task: int) -> List[Any]:
-                inputs = [groups[task] for groups in written]
-                return _listed(remote.remote(self.reference, shared, task, *states, *inputs))
+                mine = bounds(groups, tasks, task)
+                inputs = [of_task[group] for group in mine for of_task in written]
+                return _listed(remote.remote(self.reference, shared, mine, *states, *inputs))
 
         counters: Dict[str, int] = {}
         rows_out = bytes_out = 0
@@ -375,7 +390,10 @@ class FlowRunner:
                 rows_out += count
                 if port in plan.shuffles:
                     self.state.rows[port] = self.state.rows.get(port, 0) + count
-            bytes_out += facts["bytes"]
+            for port, size in facts["bytes"].items():
+                bytes_out += size
+                if port in plan.shuffles:
+                    self.state.bytes[port] = self.state.bytes.get(port, 0) + size
         self._collect(plan, [outputs[task] for task in range(tasks)])
         return {
             "name": plan.name,
@@ -462,6 +480,7 @@ class FlowRunner:
         for name in set(self.state.shuffles) - read:
             del self.state.shuffles[name]
             self.state.rows.pop(name, None)
+            self.state.bytes.pop(name, None)
         used = {name for one in later for key in ("reads", "writes") for name in one.get(key, [])}
         for name in set(self.state.states) - used:
             del self.state.states[name]
@@ -491,6 +510,7 @@ class FlowRunner:
             "tables": {name: [file(one) for one in parts] for name, parts in state.tables.items()},
             "states": {name: file(one) for name, one in state.states.items()},
             "rows": state.rows,
+            "bytes": state.bytes,
             "position": [state.step, state.stage, state.round, state.changes],
             "stages": state.stages,
             "written": state.written,
@@ -528,11 +548,18 @@ class FlowRunner:
         }
         state.states = {name: loaded(one) for name, one in record["states"].items()}
         state.rows = record["rows"]
+        state.bytes = record["bytes"]
         state.step, state.stage, state.round, state.changes = record["position"]
         state.stages = record["stages"]
         state.written = record["written"]
         if self.settings.report:
             self.settings.report(f"resumed after {len(state.stages)} stages")
+
+
+@lru_cache(maxsize=None)
+def _exported(function: Callable[..., Any]) -> Any:
+    """Makes a function known to Ray, once."""
+    return ray.remote(function)
 
 
 def _listed(references: Any) -> List[Any]:
@@ -550,7 +577,11 @@ def local_cluster(
     """
     from ray.cluster_utils import Cluster
 
-    node = {"num_cpus": cpus, "memory": memory, "object_store_memory": object_store}
+    node: Dict[str, Any] = {
+        "num_cpus": cpus,
+        "memory": memory,
+        "object_store_memory": object_store,
+    }
     cluster = Cluster(initialize_head=True, head_node_args=node)
     for _ in range(nodes - 1):
         cluster.add_node(**node)
@@ -604,8 +635,10 @@ def _run_flow(words: List[str], found: Any, settings: ClusterSettings) -> str:
     # A worker uses the findings of earlier flows of this command, even if the driver was told to
     # compute them again.
     of_worker = [word for word in words if word != "--again"]
-    key = hashlib.blake2b(json.dumps([of_worker, flow]).encode(), digest_size=16).hexdigest()
-    job = Job(tuple(of_worker), flow, key)
+    folder = os.fspath(tables)
+    content = json.dumps([_cento.__version__, of_worker, flow, folder])
+    key = hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
+    job = Job(tuple(of_worker), flow, folder, key)
     cpus = int(ray.cluster_resources().get("CPU", 1))
     return FlowRunner(job, Path(tables) / "ray", settings, cpus).run()
 
