@@ -183,6 +183,7 @@ def run_everything(cento: Path, folder: Path) -> tuple[Path, Path]:
     run("scan", folder / "s/crawl", "-o", corpus)
     run("overlap", corpus)
     run("reuse", corpus)
+    run("query", corpus, folder / "s/originals")
     run("query", corpus, folder / "s/originals", "--out", corpus / "query/matches.parquet")
     run("passages", corpus)
     run("passages", corpus, "--clusters")
