@@ -225,7 +225,7 @@ impl SiteState {
         sentences.insert(
             0,
             format!(
-                "{} with {} in {} of memory",
+                "{} with {} in at most {} of memory",
                 counted(loaded, "list", "lists"),
                 counted(rows, "row", "rows"),
                 size(self.memory())
