@@ -21,7 +21,7 @@ use crate::command_error::CommandError;
 use crate::command_line::{first_typed, refuse};
 use crate::corpora::{check_no_input, is_corpus, open_corpora};
 use crate::figures::FigureArguments;
-use crate::index::IndexRequest;
+use crate::index::{IndexRequest, UpdateArguments, updated};
 use crate::machine::ResourceArguments;
 use crate::meter::Meter;
 use crate::output::{CellStyle, clean, findings_table, print, say};
@@ -36,8 +36,8 @@ const ROWS: usize = 5;
 /// Find all reuse in files or in a corpus, and write a report
 ///
 /// Indexes the inputs, or opens an existing corpus; runs all analyses that suit it; prints a
-/// summary, and writes an HTML report. Run the same command again to resume after an interruption;
-/// cached results are used again.
+/// summary, and writes an HTML report. Run the same command again to resume after an interruption, or
+/// to add the files that are new in a folder; cached results are used again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -54,6 +54,8 @@ pub(crate) struct ScanArguments {
     /// The corpus to make [default: the name of the first input with .cento]
     #[arg(short, long, value_name = "NAME.cento")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    update: UpdateArguments,
     /// Run only these analyses, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names())]
     only: Vec<String>,
@@ -202,16 +204,16 @@ fn make(arguments: &ScanArguments, watch: &ScanProgress) -> Result<ScannedCorpus
         part_size: None,
         add: false,
         again: false,
+        refresh: arguments.update.refresh,
     };
     let begun = Instant::now();
-    let mut build = index.resolve()?.build(&watch.index);
-    if build.is_done()? {
-        return Ok(ScannedCorpus { corpus, time: None });
+    let built = index.resolve()?.build(&watch.index).run()?;
+    if let Some(sentence) = updated(&built, &corpus) {
+        say(&format!("note: {sentence}"));
     }
-    build.run()?;
     Ok(ScannedCorpus {
         corpus,
-        time: Some(begun.elapsed()),
+        time: (built.counts.pages > 0).then(|| begun.elapsed()),
     })
 }
 
@@ -221,6 +223,8 @@ fn existing(arguments: &ScanArguments, corpus: &str) -> Result<ScannedCorpus, Co
         Some("other inputs".to_owned())
     } else if arguments.output.is_some() {
         Some("-o".to_owned())
+    } else if arguments.update.refresh {
+        Some("--refresh".to_owned())
     } else {
         first_typed::<ReadingArguments>().or_else(first_typed::<LimitArguments>)
     };
