@@ -175,7 +175,7 @@ impl Error {
             }
             Error::InputsChanged { changes, .. } => changes.hint(),
             Error::AddsChangedInputs { .. } => {
-                "--again adds the new content beside the old; --refresh in place of --add, with all \
+                "--repeat adds the new content beside the old; --refresh in place of --add, with all \
                  inputs, replaces the corpus"
                     .to_owned()
             }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use cento_file::{Fault, bug_hint};
 
-use crate::output::{clean, say};
+use crate::output::{clean, say_always};
 
 /// Exit status of `index --strict` when some of the input was damaged.
 pub(crate) const STRICT: u8 = 3;
@@ -103,20 +103,20 @@ impl CommandError {
 
     /// Prints the message and the hint, and returns the exit status.
     pub(crate) fn report(&self) -> ExitCode {
-        say(&format!("error: {}", clean(&self.message)));
+        say_always(&format!("error: {}", clean(&self.message)));
         if self.fault == Fault::Bug {
             let words: Vec<String> = std::env::args_os()
                 .map(|word| word.to_string_lossy().into_owned())
                 .collect();
-            say(&format!("hint: {}", bug_hint()));
+            say_always(&format!("hint: {}", bug_hint()));
             let version = env!("CARGO_PKG_VERSION");
             let command = words.join(" ");
-            say(&format!(
+            say_always(&format!(
                 "note: cento {version}, command: {}",
                 clean(&command)
             ));
         } else if let Some(hint) = &self.hint {
-            say(&format!("hint: {}", clean(hint)));
+            say_always(&format!("hint: {}", clean(hint)));
         }
         ExitCode::from(self.status())
     }

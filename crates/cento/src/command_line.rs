@@ -259,7 +259,7 @@ thread_local! {
 /// which options were typed.
 pub(crate) fn parse(words: Vec<OsString>) -> Result<Arguments, clap::Error> {
     let mut command = Arguments::command();
-    let words = in_order(words, &mut command);
+    let words = in_order(without_help_verb(words), &mut command);
     let matches = command.try_get_matches_from_mut(words)?;
     let mut typed = Vec::new();
     let mut verb = Some(&matches);
@@ -278,6 +278,15 @@ pub(crate) fn parse(words: Vec<OsString>) -> Result<Arguments, clap::Error> {
     }
     TYPED.set(typed);
     Arguments::from_arg_matches(&matches)
+}
+
+/// Returns `cento VERB --help` for `cento help VERB`.
+fn without_help_verb(mut words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_some_and(|word| word == "help") {
+        words.remove(1);
+        words.push("--help".into());
+    }
+    words
 }
 
 /// Options that have no effect without another one, in every command that has both. `requires` is
@@ -438,7 +447,7 @@ mod tests {
             "cento overlap c.cento --servers --figures f",
             "cento overlap c.cento --chunk lines:2 --figures f",
             "cento synth -o s --truth t.jsonl",
-            "cento labels review a.labels --keep abcd --list l.txt",
+            "cento labels review a.labels --except abcd --list l.txt",
             "cento labels review a.labels --top 3 --accept all",
             "cento labels review a.labels -o b.labels --list l.txt",
         ] {

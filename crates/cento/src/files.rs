@@ -10,7 +10,7 @@ use cento_find::{read_table, row_values, table_columns};
 use serde_json::{Map, Value};
 
 use crate::command_error::CommandError;
-use crate::output::print;
+use crate::output::print_data;
 
 /// File formats of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub(crate) fn export_table(
         })?;
     }
     if json {
-        write_rows(table, TableFormat::JsonLines, &mut print)?;
+        write_rows(table, TableFormat::JsonLines, &mut print_data)?;
     }
     Ok(())
 }

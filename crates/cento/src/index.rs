@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::command_error::{CommandError, STRICT};
 use crate::machine::{MachineArguments, Size};
 use crate::meter::Meter;
-use crate::output::{Lines, clean, number, print, say, shortened, size};
+use crate::output::{Lines, clean, number, print_as, say, shortened, size};
 use crate::query::extend;
 use crate::reading::{LimitArguments, ReadingArguments};
 
@@ -44,15 +44,17 @@ pub(crate) struct IndexArguments {
     /// these per line, or - for standard input
     #[arg(required = true, value_name = "INPUT")]
     pub(crate) inputs: Vec<String>,
-    /// The corpus to make or to add to
-    #[arg(short, long, value_name = "NAME.cento")]
+    /// Where to write the result
+    ///
+    /// The corpus to make or to add to.
+    #[arg(short, long, value_name = "PATH")]
     pub(crate) output: PathBuf,
     /// Add other inputs to an existing corpus. Inputs that it already contains are skipped
     #[arg(long, conflicts_with = "refresh")]
     pub(crate) add: bool,
-    /// With --add: add inputs again that the corpus already contains
+    /// With --add: add inputs once more that the corpus already contains
     #[arg(long, requires = "add")]
-    pub(crate) again: bool,
+    pub(crate) repeat: bool,
     #[command(flatten)]
     pub(crate) update: UpdateArguments,
     /// Also build the index for `cento query`, which otherwise the first query builds. With --add,
@@ -73,7 +75,9 @@ pub(crate) struct IndexArguments {
     /// [default: 512M]
     #[arg(long, value_name = "SIZE", help_heading = "Machine")]
     pub(crate) part_size: Option<Size>,
-    /// Print the summary as one JSON object
+    /// Print JSON, one object per line
+    ///
+    /// One object, the summary.
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
@@ -179,7 +183,7 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, CommandError> 
         machine: &arguments.machine,
         part_size: arguments.part_size,
         add: arguments.add,
-        again: arguments.again,
+        again: arguments.repeat,
         refresh: arguments.update.refresh,
     }
     .resolve()?;
@@ -206,11 +210,11 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<ExitCode, CommandError> 
         seconds,
         query,
     };
-    print(&if arguments.json {
-        summary.json()
-    } else {
-        summary.text()
-    })?;
+    let text = match arguments.json {
+        true => summary.json(),
+        false => summary.text(),
+    };
+    print_as(arguments.json, &text)?;
     let status = if arguments.strict && damaged(&built) > 0 {
         STRICT
     } else {
@@ -318,7 +322,7 @@ impl IndexSummary<'_> {
                 number(already.count),
                 match self.arguments.add {
                     true => format!(
-                        "skipped, e.g. {}; --again adds them again",
+                        "skipped, e.g. {}; --repeat adds them once more",
                         clean(&already.example)
                     ),
                     false => format!("unchanged, e.g. {}", clean(&already.example)),

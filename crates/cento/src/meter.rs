@@ -1,8 +1,8 @@
 //! Progress of long steps: a bar on a terminal, plain lines elsewhere.
 
 use std::io::IsTerminal;
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output::{number, say, size};
 use crate::session::{StepGuard, StepProgress, begin_step, current};
+use crate::terminal::is_quiet;
 
 /// How often the bar is drawn, and how often a line is printed without a terminal.
 const DRAW: Duration = Duration::from_millis(200);
@@ -38,7 +39,7 @@ impl Meter {
         let begun = Instant::now();
         let (cancelled, read) = (Arc::clone(step), Arc::clone(step));
         let registered = begin_step(move || cancelled.cancel(), move || read.reading(begun));
-        if current().is_some_and(|session| session.is_quiet()) {
+        if is_quiet() || current().is_some_and(|session| session.is_quiet()) {
             return Meter {
                 stop: None,
                 thread: None,
@@ -51,6 +52,7 @@ impl Meter {
         let thread = std::thread::Builder::new().spawn(move || {
             let terminal = std::io::stderr().is_terminal();
             let bar = terminal.then(new_bar);
+            show(bar.as_ref());
             let wait = if terminal { DRAW } else { LOG };
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 match &bar {
@@ -59,6 +61,7 @@ impl Meter {
                 }
             }
             if let Some(bar) = bar {
+                show(None);
                 bar.finish_and_clear();
             }
         });
@@ -87,6 +90,23 @@ fn new_bar() -> ProgressBar {
         bar.set_style(style.progress_chars("━╸ "));
     }
     bar
+}
+
+/// The bar that is shown.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+fn show(bar: Option<&ProgressBar>) {
+    let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    *shown = bar.cloned();
+}
+
+/// Writes to standard error while no bar is there, so that the bar does not run into the text.
+pub(crate) fn above_bar(write: impl FnOnce()) {
+    let shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match shown {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
 }
 
 fn draw(bar: &ProgressBar, reading: &StepProgress) {

@@ -16,6 +16,7 @@ use cento_scan::{
 use cento_store::Corpus;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
+use serde_json::json;
 
 use crate::command_error::CommandError;
 use crate::command_line::{first_typed, refuse};
@@ -24,9 +25,11 @@ use crate::figures::FigureArguments;
 use crate::index::{IndexRequest, UpdateArguments, updated};
 use crate::machine::ResourceArguments;
 use crate::meter::Meter;
-use crate::output::{CellStyle, clean, findings_table, print, say};
+use crate::output::{CellStyle, clean, findings_table, print_as, say};
 use crate::reading::{LimitArguments, ReadingArguments};
 use crate::report::{open, report_file};
+use crate::terminal::wrapped;
+use crate::top::TopArguments;
 
 /// Most characters of a text in a table of the summary.
 const LONGEST: usize = 72;
@@ -51,38 +54,46 @@ pub(crate) struct ScanArguments {
     /// A corpus, or anything that `cento index` reads: files, folders, patterns, URLs, @FILE, -
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<String>,
-    /// The corpus to make [default: the name of the first input with .cento]
-    #[arg(short, long, value_name = "NAME.cento")]
+    /// Where to write the result [default: the name of the first input with .cento]
+    ///
+    /// The corpus to make.
+    #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
     #[command(flatten)]
     update: UpdateArguments,
     /// Run only these analyses, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names())]
     only: Vec<String>,
-    /// Find these labels, made by `cento discover`, instead of labels discovered in the corpus
+    /// Find these labels, made by `cento discover`
+    ///
+    /// By default, labels are discovered in the corpus.
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// File of the report [default: report.html in the corpus]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     report: Option<PathBuf>,
-    /// Also write each figure to a file, as SVG and CSV
+    /// Write figures to this folder, as SVG and CSV
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     figures: Option<PathBuf>,
     #[command(flatten)]
     figure_format: FigureArguments,
-    /// Number of rows of the tables in the report
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
-    top: usize,
-    /// Open the report in a browser
+    #[command(flatten)]
+    top: TopArguments,
+    /// Print JSON, one object per line
+    ///
+    /// An object for each analysis, with its findings and its summary.
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    /// Open the result in a browser
     #[arg(long, help_heading = "Output")]
     open: bool,
-    /// Print the time of each step, and the rows, bytes and seconds of its stages
+    /// Print the seconds, rows and bytes of each stage
     #[arg(long, help_heading = "Output")]
     explain: bool,
-    /// Run the analyses again instead of using cached results
+    /// Do the work again instead of using cached results
     #[arg(long, help_heading = "Output")]
     again: bool,
-    /// Scan a corpus whose last index was interrupted: the pages indexed so far
+    /// Use a corpus whose last index was interrupted: the pages indexed so far
     #[arg(long, help_heading = "Output")]
     partial: bool,
     #[command(flatten)]
@@ -119,7 +130,7 @@ pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, CommandError> {
         &profile,
         &done,
         &plan.skipped,
-        arguments.top,
+        arguments.top.rows(),
     )?;
     let file = report_file(&report, arguments.report.as_deref(), &made.corpus)?;
     if let Some(folder) = &arguments.figures {
@@ -127,7 +138,11 @@ pub(crate) fn run(arguments: &ScanArguments) -> Result<ExitCode, CommandError> {
             .figure_format
             .write_named(folder, report.drawings())?;
     }
-    print(&summary(&report, &file))?;
+    let text = match arguments.json {
+        true => json_lines(&done)?,
+        false => summary(&report, &file),
+    };
+    print_as(arguments.json, &text)?;
     if arguments.open {
         open(&file);
     }
@@ -301,6 +316,22 @@ fn explain(made: &ScannedCorpus, done: &[FinishedAnalysis]) {
     }
 }
 
+/// Renders an object for each analysis.
+fn json_lines(done: &[FinishedAnalysis]) -> Result<String, CommandError> {
+    let mut lines = String::new();
+    for done in done {
+        let summary: serde_json::Value = done.findings.summary()?;
+        let object = json!({
+            "analysis": done.analysis.name(),
+            "findings": done.findings.path,
+            "cached": done.findings.known,
+            "summary": summary,
+        });
+        lines.push_str(&format!("{object}\n"));
+    }
+    Ok(lines)
+}
+
 /// Renders the summary.
 fn summary(report: &Report, file: &Path) -> String {
     let style = CellStyle {
@@ -309,12 +340,12 @@ fn summary(report: &Report, file: &Path) -> String {
     };
     let mut text = format!("{}\n", clean(&report.corpus));
     for sentence in &report.introduction {
-        text.push_str(&wrapped(sentence));
+        text.push_str(&wrapped(&clean(sentence)));
     }
     for chapter in &report.chapters {
         text.push_str(&format!("\n{}\n", chapter.title));
         for sentence in &chapter.section.sentences {
-            text.push_str(&wrapped(sentence));
+            text.push_str(&wrapped(&clean(sentence)));
         }
         for table in &chapter.section.tables {
             let mut table = table.clone();
@@ -324,13 +355,16 @@ fn summary(report: &Report, file: &Path) -> String {
             text.push_str(&findings_table(&table, &style));
         }
         for note in &chapter.section.notes {
-            text.push_str(&wrapped(&format!("Note: {note}")));
+            text.push_str(&wrapped(&clean(&format!("Note: {note}"))));
         }
     }
     if !report.skipped.is_empty() {
         text.push_str("\nSkipped analyses\n");
         for skipped in &report.skipped {
-            text.push_str(&wrapped(&format!("{}: {}.", skipped.title, skipped.reason)));
+            text.push_str(&wrapped(&clean(&format!(
+                "{}: {}.",
+                skipped.title, skipped.reason
+            ))));
         }
     }
     let next = report
@@ -354,26 +388,6 @@ fn summary(report: &Report, file: &Path) -> String {
         "\nReport with figures and more results: {}\n",
         clean(&place)
     ));
-    text
-}
-
-/// Wraps a sentence at 100 columns with an indent of two. Words are never split, and a number keeps
-/// its percent sign.
-fn wrapped(sentence: &str) -> String {
-    let mut text = String::new();
-    let mut length = 0;
-    let joined = clean(sentence).replace(" %", "\u{a0}%");
-    for word in joined.split(' ').filter(|word| !word.is_empty()) {
-        let letters = word.chars().count();
-        if length > 0 && length + 1 + letters > 98 {
-            text.push('\n');
-            length = 0;
-        }
-        text.push_str(if length == 0 { "  " } else { " " });
-        length += letters + 1;
-        text.push_str(&word.replace("\u{a0}%", " %"));
-    }
-    text.push('\n');
     text
 }
 

@@ -39,7 +39,7 @@ fn repeating_an_addition_adds_nothing() {
     let spaced = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let repeated = spaced(&repeated);
     assert!(repeated.contains("already added 1 skipped"), "{repeated}");
-    assert!(repeated.contains("b.jsonl; --again adds"), "{repeated}");
+    assert!(repeated.contains("b.jsonl; --repeat adds"), "{repeated}");
     assert_eq!(manifest(), before);
 
     // Other parameters are refused, whether or not there is anything to add.
@@ -65,9 +65,9 @@ fn repeating_an_addition_adds_nothing() {
     sandbox.succeed(&["index", "b.jsonl", "--add", "-o", "x.cento"]);
     assert_eq!(pages(&sandbox, "x.cento"), 20);
 
-    sandbox.succeed(&["index", "c.jsonl", "--add", "--again", "-o", "x.cento"]);
+    sandbox.succeed(&["index", "c.jsonl", "--add", "--repeat", "-o", "x.cento"]);
     assert_eq!(pages(&sandbox, "x.cento"), 25);
-    let alone = sandbox.run(&["index", "c.jsonl", "--again", "-o", "y.cento"]);
+    let alone = sandbox.run(&["index", "c.jsonl", "--repeat", "-o", "y.cento"]);
     assert!(alone.starts_with("status: 2"), "{alone}");
 }
 

@@ -124,7 +124,7 @@ impl Analysis for Detect {
         }
         command
             .option("--depth", &params.depth.unwrap_or(0), &0)
-            .flag("--no-stop", params.no_stop)
+            .flag("--count-stops", params.no_stop)
             .finish()
     }
 
