@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use cento_file::is_standard_output;
 use cento_find::{FINDINGS, Findings, Workplace};
 use cento_flow::Progress;
 use cento_store::Corpus;
@@ -11,7 +12,7 @@ use crate::command_error::CommandError;
 use crate::corpora::check_not_input;
 use crate::files::{check_table_file, export_table};
 use crate::machine::ResourceArguments;
-use crate::meter::Meter;
+use crate::meter::{AnalysisStep, Meter};
 use crate::output::say_always;
 use crate::session::record_main_table;
 
@@ -72,7 +73,7 @@ impl AnalysisArguments {
             check_not_input(out, &corpus)?;
         }
         let progress = Progress::new();
-        let meter = Meter::start(&progress);
+        let meter = Meter::start(&AnalysisStep::new(&progress));
         let findings = self.findings.clone();
         let workplace = Workplace {
             threads: self.resources.machine.threads(),
@@ -94,7 +95,8 @@ impl AnalysisArguments {
     /// Exports a table as `--out` and `--json` request, and returns whether it was printed.
     pub(crate) fn export(&self, table: &Path) -> Result<bool, CommandError> {
         record_main_table(table);
-        export_table(table, self.out.as_deref(), self.json)?;
-        Ok(self.json)
+        let is_printed = self.out.as_deref().is_some_and(is_standard_output);
+        export_table(table, self.out.as_deref(), self.json && !is_printed)?;
+        Ok(self.json || is_printed)
     }
 }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use cento_file::{Fault, bug_hint};
 
 use crate::output::{clean, say_always};
+use crate::wrong_path::{io_message, missing_input, not_a_corpus, not_labels};
 
 /// Exit status of `index --strict` when some of the input was damaged.
 pub(crate) const STRICT: u8 = 3;
@@ -56,8 +57,8 @@ impl CommandError {
 
     /// A file operation that failed.
     pub(crate) fn io(path: &Path, error: &std::io::Error) -> CommandError {
-        let message = format!("{}: {error}", path.display());
-        CommandError::new(message, None, Fault::of_io(error))
+        let (message, hint) = io_message(path, error);
+        CommandError::new(message, hint.map(str::to_owned), Fault::of_io(error))
     }
 
     /// A panic, which was printed when it happened.
@@ -126,7 +127,7 @@ impl CommandError {
 /// `error:` and the advice to try `--help`.
 impl From<clap::Error> for CommandError {
     fn from(error: clap::Error) -> CommandError {
-        let text = error.render().to_string();
+        let text = crate::command_line::plain(&error, false);
         let text = text.trim().trim_start_matches("error: ");
         let message = match text.rfind("\n\nFor more information") {
             Some(end) => &text[..end],
@@ -138,13 +139,33 @@ impl From<clap::Error> for CommandError {
 
 impl From<cento_find::Error> for CommandError {
     fn from(error: cento_find::Error) -> CommandError {
-        CommandError::new(&error, error.hint(), error.fault())
+        match &error {
+            cento_find::Error::Store(cento_store::Error::NotACorpus(path)) => not_a_corpus(path),
+            cento_find::Error::Labels(cento_labels::Error::NotLabels(path)) => not_labels(path),
+            cento_find::Error::Labels(cento_labels::Error::Io { path, source })
+                if source.kind() == std::io::ErrorKind::NotFound =>
+            {
+                not_labels(path)
+            }
+            cento_find::Error::Read(cento_read::Error::NotFound { name })
+            | cento_find::Error::Store(cento_store::Error::Read(cento_read::Error::NotFound {
+                name,
+            })) => missing_input(name)
+                .unwrap_or_else(|| CommandError::new(&error, error.hint(), error.fault())),
+            _ => CommandError::new(&error, error.hint(), error.fault()),
+        }
     }
 }
 
 #[cfg(feature = "serve")]
 impl From<cento_serve::Error> for CommandError {
     fn from(error: cento_serve::Error) -> CommandError {
+        match error {
+            cento_serve::Error::Find(error) => return error.into(),
+            cento_serve::Error::Labels(error) => return error.into(),
+            cento_serve::Error::Query(error) => return error.into(),
+            _ => {}
+        }
         CommandError::new(&error, error.hint(), error.fault())
     }
 }
@@ -163,6 +184,9 @@ impl From<cento_read::Error> for CommandError {
 
 impl From<cento_query::Error> for CommandError {
     fn from(error: cento_query::Error) -> CommandError {
+        if let cento_query::Error::Find(error) = error {
+            return error.into();
+        }
         CommandError::new(&error, error.hint(), error.fault())
     }
 }

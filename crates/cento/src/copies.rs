@@ -70,7 +70,9 @@ pub(crate) struct CopiesArguments {
     /// A corpus, or anything that `cento index` reads
     #[arg(value_name = "CORPUS", required = true)]
     pub(crate) inputs: Vec<String>,
-    /// Find only pages of CORPUS that duplicate pages of this corpus
+    /// Compare the pages with those of this corpus
+    ///
+    /// Finds only pages of CORPUS that duplicate pages of this corpus.
     #[arg(long, value_name = "CORPUS2")]
     pub(crate) against: Option<PathBuf>,
     /// Minimum resemblance of near-duplicates, 0.1 to 1; 1 finds only exact duplicates

@@ -78,8 +78,10 @@ pub(crate) struct DetectArguments {
     /// Find these labels, made by `cento discover`
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
-    /// Find all chunks of these originals: a corpus, or anything that `cento index` reads
-    #[arg(long, value_name = "INPUT", num_args = 1..)]
+    /// Compare the pages with those of this corpus
+    ///
+    /// Finds all chunks of these originals: a corpus, or anything that `cento index` reads.
+    #[arg(long, value_name = "CORPUS2", num_args = 1..)]
     pub(crate) against: Vec<String>,
     /// With --against: match overlapping runs of K words instead of chunks
     #[arg(long, value_name = "K", conflicts_with_all = ["labels", "fuzzy", "count_stops", "stop", "stop_proposed", "own", "depth", "threshold", "page_threshold", "mean_threshold", "ratio_threshold", "figures", "min_length", "sample", "seed"])]

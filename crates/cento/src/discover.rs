@@ -22,6 +22,7 @@ use crate::command_error::CommandError;
 use crate::corpora::open_corpora;
 use crate::detect::MIN_LENGTH;
 use crate::figures::FigureArguments;
+use crate::files::read_text;
 use crate::labels::{most_frequent, print_summary};
 use crate::originals::{OriginalArguments, Originals, RecipeArguments, private_folder};
 use crate::output::{Lines, clean, number, table};
@@ -246,7 +247,7 @@ pub(crate) fn stop_list(files: &[PathBuf], no_stop: bool) -> Result<StopList, Co
             let hint = "`cento labels stops` prints the built-in list as an example";
             CommandError::usage(format!("{}: {what}", path.display()), hint)
         };
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        let text = read_text(path).map_err(|error| wrong(error.to_string()))?;
         list.extend(StopList::parse(&text).map_err(|error| wrong(error.to_string()))?);
     }
     Ok(list)

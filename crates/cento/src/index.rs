@@ -19,6 +19,7 @@ use crate::meter::Meter;
 use crate::output::{Lines, clean, number, print_as, say, shortened, size};
 use crate::query::extend;
 use crate::reading::{LimitArguments, ReadingArguments};
+use crate::wrong_path::check_no_corpus;
 
 /// Make a corpus from archives, folders and tables
 ///
@@ -121,6 +122,7 @@ pub(crate) struct ResolvedIndex {
 impl IndexRequest<'_> {
     /// Validates the settings and finds the inputs.
     pub(crate) fn resolve(&self) -> Result<ResolvedIndex, CommandError> {
+        check_no_corpus(self.inputs)?;
         let added_to = self.add.then_some(self.corpus);
         let parameters = self
             .reading

@@ -57,6 +57,7 @@ mod trial;
 mod truth;
 mod watch;
 mod watch_summary;
+mod wrong_path;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -86,7 +87,10 @@ pub fn main_with(words: Vec<OsString>) -> ExitCode {
     }));
     let session = Session::of_process();
     interrupt::listen(&session);
-    let arguments = command_line::parse(words).unwrap_or_else(|error| error.exit());
+    let arguments = match command_line::parse(words) {
+        Ok(arguments) => arguments,
+        Err(error) => return command_line::report(&error),
+    };
     terminal::set(arguments.color, arguments.quiet);
     cento_flow::raise_file_limit();
     let outcome = session.enter(|| {

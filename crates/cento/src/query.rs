@@ -21,7 +21,7 @@ use crate::command_error::CommandError;
 use crate::corpora::check_not_input;
 use crate::files::{check_table_file, export_table};
 use crate::machine::MachineArguments;
-use crate::meter::Meter;
+use crate::meter::{AnalysisStep, Meter};
 use crate::originals::private_folder;
 use crate::output::{clean, number, print, print_data, say, size};
 use crate::top::TopArguments;
@@ -208,7 +208,7 @@ pub(crate) fn extend(
     again: bool,
 ) -> Result<UpdatedIndex, CommandError> {
     let progress = Progress::new();
-    let meter = Meter::start(&progress);
+    let meter = Meter::start(&AnalysisStep::new(&progress));
     let updated = update(
         corpus,
         &IndexResources {

@@ -76,7 +76,9 @@ pub(crate) struct ReuseArguments {
     /// The corpus
     #[arg(value_name = "CORPUS")]
     corpus: PathBuf,
-    /// Compare the pages of CORPUS only with those of another corpus
+    /// Compare the pages with those of this corpus
+    ///
+    /// Compares the pages of CORPUS only with those of this corpus.
     #[arg(long, value_name = "CORPUS2")]
     against: Option<PathBuf>,
     /// How fingerprints are selected: kgram, mod, winnow, break or dct, with parameters (see below)

@@ -28,7 +28,7 @@ use crate::meter::Meter;
 use crate::output::{CellStyle, clean, findings_table, print_as, say};
 use crate::reading::{LimitArguments, ReadingArguments};
 use crate::report::{open, report_file};
-use crate::terminal::wrapped;
+use crate::terminal::{Stream, fitted, rows, wrapped};
 use crate::top::TopArguments;
 
 /// Most characters of a text in a table of the summary.
@@ -167,8 +167,10 @@ fn scan(arguments: &ScanArguments, watch: &Arc<ScanProgress>) -> Result<Scanned,
             false => arguments.only.iter().any(|name| name == analysis.name()),
         });
     let weights = usual.map(|analysis| analysis.weight());
-    watch.expect(std::iter::once(INDEX_WEIGHT).chain(weights));
-    watch.begin(INDEX_STEP, INDEX_WEIGHT);
+    let is_indexed = arguments.inputs.iter().any(is_corpus);
+    let index_weight = if is_indexed { 0 } else { INDEX_WEIGHT };
+    watch.expect(std::iter::once(index_weight).chain(weights));
+    watch.begin(INDEX_STEP, index_weight);
     // Labels are checked before the work rather than after it.
     let labels = arguments
         .labels
@@ -188,7 +190,7 @@ fn scan(arguments: &ScanArguments, watch: &Arc<ScanProgress>) -> Result<Scanned,
     let mut plan =
         ScanPlan::new(&profile, &arguments.only).map_err(|unknown| unknown_name(&unknown))?;
     let weights = plan.selected.iter().map(|(analysis, _)| analysis.weight());
-    watch.expect(std::iter::once(INDEX_WEIGHT).chain(weights));
+    watch.expect(std::iter::once(index_weight).chain(weights));
     let workplace = Workplace {
         threads: arguments.resources.machine.threads(),
         memory: arguments.resources.machine.memory(),
@@ -332,56 +334,110 @@ fn json_lines(done: &[FinishedAnalysis]) -> Result<String, CommandError> {
     Ok(lines)
 }
 
-/// Renders the summary.
+/// Most lines of the summary: one screen. The report has the rest.
+const LINES: usize = 40;
+/// Most commands under "Next steps".
+const STEPS: usize = 3;
+
+/// A section of the summary, and the parts of it that are shown if there is space.
+struct SummarySection {
+    title: String,
+    shown: String,
+    waiting: std::collections::VecDeque<String>,
+}
+
+/// Renders the summary: one screen. Every chapter has its first sentence. The next sentences, then
+/// the tables, follow in turn while there is space.
 fn summary(report: &Report, file: &Path) -> String {
     let style = CellStyle {
         root: &report.root,
         longest: Some(LONGEST),
     };
-    let mut text = format!("{}\n", clean(&report.corpus));
+    let mut begin = format!("{}\n", clean(&report.corpus));
     for sentence in &report.introduction {
-        text.push_str(&wrapped(&clean(sentence)));
+        begin.push_str(&wrapped(&clean(sentence)));
     }
+    let mut sections: Vec<SummarySection> = Vec::new();
     for chapter in &report.chapters {
-        text.push_str(&format!("\n{}\n", chapter.title));
-        for sentence in &chapter.section.sentences {
-            text.push_str(&wrapped(&clean(sentence)));
-        }
-        for table in &chapter.section.tables {
+        let section = &chapter.section;
+        let sentences = section.sentences.iter();
+        let mut waiting: std::collections::VecDeque<String> = sentences
+            .map(|sentence| wrapped(&clean(sentence)))
+            .collect();
+        let shown = waiting.pop_front().unwrap_or_default();
+        for table in &section.tables {
             let mut table = table.clone();
             let rows = table.rows.len().min(ROWS);
             table.more += (table.rows.len() - rows) as u64;
             table.rows.truncate(rows);
-            text.push_str(&findings_table(&table, &style));
+            waiting.push_back(findings_table(&table, &style));
         }
-        for note in &chapter.section.notes {
-            text.push_str(&wrapped(&clean(&format!("Note: {note}"))));
+        sections.push(SummarySection {
+            title: format!("\n{}\n", Stream::Output.bold(&chapter.title)),
+            shown,
+            waiting,
+        });
+    }
+    let end = last_lines(report, file);
+    let lines = |text: &str| match Stream::Output.columns() {
+        Some(columns) => fitted(text, columns).lines().count(),
+        None => text.lines().count(),
+    };
+    let most = rows().map_or(LINES, |rows| rows.saturating_sub(2).clamp(24, LINES));
+    let titles: usize = sections.iter().map(|section| lines(&section.title)).sum();
+    let shown: usize = sections.iter().map(|section| lines(&section.shown)).sum();
+    let mut free = most.saturating_sub(lines(&begin) + lines(&end) + titles + shown);
+    // Chapters whose next part does not fit do not keep others from growing.
+    let mut grows = true;
+    while grows {
+        grows = false;
+        for section in &mut sections {
+            let Some(next) = section.waiting.front() else {
+                continue;
+            };
+            let needed = lines(next);
+            if needed > free {
+                section.waiting.clear();
+                continue;
+            }
+            free -= needed;
+            section.shown.push_str(next);
+            section.waiting.pop_front();
+            grows = true;
         }
     }
+    let middle = sections
+        .into_iter()
+        .map(|section| format!("{}{}", section.title, section.shown));
+    format!("{begin}{}{end}", middle.collect::<String>())
+}
+
+/// Renders which analyses were skipped, what to run next, and where the report is.
+fn last_lines(report: &Report, file: &Path) -> String {
+    let mut text = String::new();
     if !report.skipped.is_empty() {
-        text.push_str("\nSkipped analyses\n");
-        for skipped in &report.skipped {
-            text.push_str(&wrapped(&clean(&format!(
-                "{}: {}.",
-                skipped.title, skipped.reason
-            ))));
-        }
+        let skipped = report.skipped.iter().map(|skipped| skipped.title.clone());
+        let skipped: Vec<String> = skipped.collect();
+        text.push_str(&format!("\n{}\n", Stream::Output.bold("Skipped analyses")));
+        text.push_str(&wrapped(&clean(&format!(
+            "{}: the report says why.",
+            skipped.join(", ")
+        ))));
     }
-    let next = report
+    let suggestions = report
         .chapters
         .iter()
-        .any(|chapter| !chapter.section.suggestions.is_empty());
-    if next {
-        text.push_str("\nNext steps\n");
+        .filter_map(|chapter| chapter.section.suggestions.first());
+    let suggestions: Vec<_> = suggestions.take(STEPS).collect();
+    if !suggestions.is_empty() {
+        text.push_str(&format!("\n{}\n", Stream::Output.bold("Next steps")));
     }
-    for chapter in &report.chapters {
-        if let Some(next) = chapter.section.suggestions.first() {
-            text.push_str(&format!(
-                "  {}\n      to {}\n",
-                clean(&next.command),
-                next.purpose
-            ));
-        }
+    for next in suggestions {
+        text.push_str(&format!(
+            "  {}\n      to {}\n",
+            clean(&next.command),
+            next.purpose
+        ));
     }
     let place = file.display().to_string();
     text.push_str(&format!(

@@ -59,10 +59,17 @@ fn repeating_an_addition_adds_nothing() {
     );
     assert_eq!(pages(&sandbox, "x.cento"), 15);
 
-    // A file with the same name and size but other content is a new input.
+    // A file with the same name and size but other content is not added beside the old one unasked.
     let edited = lines(2, 5).replacen('a', "b", 1);
     sandbox.write("b.jsonl", edited);
-    sandbox.succeed(&["index", "b.jsonl", "--add", "-o", "x.cento"]);
+    let changed = sandbox.run(&["index", "b.jsonl", "--add", "-o", "x.cento"]);
+    assert!(changed.starts_with("status: 2"), "{changed}");
+    assert!(
+        changed.contains("b.jsonl is in x.cento with other content"),
+        "{changed}"
+    );
+    assert_eq!(pages(&sandbox, "x.cento"), 15);
+    sandbox.succeed(&["index", "b.jsonl", "--add", "--repeat", "-o", "x.cento"]);
     assert_eq!(pages(&sandbox, "x.cento"), 20);
 
     sandbox.succeed(&["index", "c.jsonl", "--add", "--repeat", "-o", "x.cento"]);
@@ -154,5 +161,9 @@ fn an_index_is_not_resumed_over_an_edited_file() {
     let index = ["index", "a.jsonl", "--part-size", "100K", "-o", "x.cento"];
     let refused = sandbox.run(&index);
     assert!(refused.starts_with("status: 2"), "{refused}");
-    assert!(refused.contains("was made from other inputs"), "{refused}");
+    assert!(
+        refused.contains("1 input has changed (a.jsonl)"),
+        "{refused}"
+    );
+    assert!(refused.contains("--refresh"), "{refused}");
 }
