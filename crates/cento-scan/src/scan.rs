@@ -15,7 +15,7 @@ use crate::profile::Profile;
 use crate::stage_weights::{has_weights, stage_share};
 
 /// The relative run time of indexing, compared with [`Analysis::weight`].
-pub const INDEX_WEIGHT: u32 = 28;
+pub const INDEX_WEIGHT: u32 = 25;
 
 /// The analyses to run with their parameters, and those that are skipped.
 pub struct ScanPlan {

@@ -61,7 +61,7 @@ impl Analysis for Detect {
     }
 
     fn weight(&self) -> u32 {
-        5
+        2
     }
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {

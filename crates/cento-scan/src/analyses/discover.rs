@@ -39,7 +39,7 @@ impl Analysis for Discover {
     }
 
     fn weight(&self) -> u32 {
-        4
+        1
     }
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {

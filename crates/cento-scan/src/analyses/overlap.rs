@@ -133,7 +133,7 @@ impl Analysis for Servers {
     }
 
     fn weight(&self) -> u32 {
-        5
+        2
     }
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {

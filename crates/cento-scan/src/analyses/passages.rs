@@ -50,7 +50,7 @@ impl Analysis for Passages {
     }
 
     fn weight(&self) -> u32 {
-        90
+        150
     }
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {

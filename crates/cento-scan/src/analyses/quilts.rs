@@ -63,7 +63,7 @@ impl Analysis for Quilts {
     }
 
     fn weight(&self) -> u32 {
-        45
+        20
     }
 
     fn plan(&self, corpus: &Profile) -> std::result::Result<Value, String> {
