@@ -39,7 +39,7 @@ pub struct CommandError {
 impl CommandError {
     fn new(message: impl fmt::Display, hint: Option<String>, fault: Fault) -> CommandError {
         CommandError {
-            message: message.to_string(),
+            message: without_error_number(&message.to_string()),
             hint,
             fault,
         }
@@ -121,6 +121,18 @@ impl CommandError {
         }
         ExitCode::from(self.status())
     }
+}
+
+/// Removes the numbers of errors of the operating system, which follow the words.
+fn without_error_number(message: &str) -> String {
+    let mut text = message.to_owned();
+    while let Some(begin) = text.find(" (os error ") {
+        let Some(length) = text[begin..].find(')') else {
+            break;
+        };
+        text.replace_range(begin..=begin + length, "");
+    }
+    text
 }
 
 /// Options that do not parse. The message is that of the command line without its frame: the word

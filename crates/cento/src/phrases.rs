@@ -76,7 +76,7 @@ pub(crate) struct PhrasesArguments {
     /// `cento copies` finds them. Without a value: yes.
     #[arg(
         long,
-        value_name = "YES",
+        value_name = "YES|NO",
         default_value = "yes",
         num_args = 0..=1,
         require_equals = true,

@@ -92,7 +92,7 @@ pub(crate) struct QuiltsArguments {
     /// `cento copies` finds them. Without a value: yes.
     #[arg(
         long,
-        value_name = "YES",
+        value_name = "YES|NO",
         default_value = "no",
         num_args = 0..=1,
         require_equals = true,

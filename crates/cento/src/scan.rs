@@ -378,7 +378,6 @@ fn summary(report: &Report, file: &Path) -> String {
             waiting,
         });
     }
-    let end = last_lines(report, file);
     let lines = |text: &str| match Stream::Output.columns() {
         Some(columns) => fitted(text, columns).lines().count(),
         None => text.lines().count(),
@@ -386,7 +385,21 @@ fn summary(report: &Report, file: &Path) -> String {
     let most = rows().map_or(LINES, |rows| rows.saturating_sub(2).clamp(24, LINES));
     let titles: usize = sections.iter().map(|section| lines(&section.title)).sum();
     let shown: usize = sections.iter().map(|section| lines(&section.shown)).sum();
-    let mut free = most.saturating_sub(lines(&begin) + lines(&end) + titles + shown);
+    let needed = lines(&begin) + titles + shown;
+    // The first sentence of a chapter is more important than what to run next, and that than an
+    // empty line between chapters.
+    let mut steps = STEPS;
+    let mut end = last_lines(report, file, steps);
+    while steps > 1 && needed + lines(&end) > most {
+        steps -= 1;
+        end = last_lines(report, file, steps);
+    }
+    if needed + lines(&end) > most {
+        for section in &mut sections {
+            section.title = section.title.trim_start().to_owned();
+        }
+    }
+    let mut free = most.saturating_sub(needed + lines(&end));
     // Chapters whose next part does not fit do not keep others from growing.
     let mut grows = true;
     while grows {
@@ -413,7 +426,7 @@ fn summary(report: &Report, file: &Path) -> String {
 }
 
 /// Renders which analyses were skipped, what to run next, and where the report is.
-fn last_lines(report: &Report, file: &Path) -> String {
+fn last_lines(report: &Report, file: &Path, steps: usize) -> String {
     let mut text = String::new();
     if !report.skipped.is_empty() {
         let skipped = report.skipped.iter().map(|skipped| skipped.title.clone());
@@ -428,7 +441,7 @@ fn last_lines(report: &Report, file: &Path) -> String {
         .chapters
         .iter()
         .filter_map(|chapter| chapter.section.suggestions.first());
-    let suggestions: Vec<_> = suggestions.take(STEPS).collect();
+    let suggestions: Vec<_> = suggestions.take(steps).collect();
     if !suggestions.is_empty() {
         text.push_str(&format!("\n{}\n", Stream::Output.bold("Next steps")));
     }

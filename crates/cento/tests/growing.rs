@@ -140,7 +140,7 @@ fn files_that_changed_or_vanished_are_an_error_until_the_corpus_is_refreshed() {
     // Refreshing again has nothing to do.
     let (said, cached) = scan(&sandbox);
     assert!(said.contains("nothing new"), "{said}");
-    assert_eq!(cached, [true, true]);
+    assert!(!cached.is_empty() && cached.iter().all(|&is_cached| is_cached));
     let said = sandbox.run(&[&INDEX[..], &["--refresh"]].concat());
     assert!(said.contains("nothing new"), "{said}");
 }

@@ -8,6 +8,7 @@
 mod support;
 
 use std::process::Command;
+use std::sync::OnceLock;
 
 use support::Sandbox;
 use unicode_width::UnicodeWidthStr;
@@ -49,7 +50,13 @@ fn plain(line: &str) -> String {
     text
 }
 
-fn sandbox() -> Sandbox {
+/// A corpus with findings of every kind, made once for all tests.
+fn sandbox() -> &'static Sandbox {
+    static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
+    SANDBOX.get_or_init(made)
+}
+
+fn made() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.succeed(&["synth", "-o", "s", "--pages", "300"]);
     sandbox.succeed(&["scan", "s/crawl", "-o", "s.cento", "--quiet"]);
@@ -87,7 +94,7 @@ fn no_line_is_longer_than_the_terminal_is_wide() {
     let sandbox = sandbox();
     for columns in [80, 120, 200] {
         for command in COMMANDS {
-            let Some(shown) = on_terminal(&sandbox, columns, command) else {
+            let Some(shown) = on_terminal(sandbox, columns, command) else {
                 return;
             };
             for line in shown.lines().map(plain) {
@@ -106,7 +113,7 @@ fn no_line_is_longer_than_the_terminal_is_wide() {
 fn the_summary_of_a_scan_fits_on_one_screen() {
     let sandbox = sandbox();
     for columns in [80, 120] {
-        let Some(shown) = on_terminal(&sandbox, columns, "scan s.cento --quiet") else {
+        let Some(shown) = on_terminal(sandbox, columns, "scan s.cento --quiet") else {
             return;
         };
         let lines = shown.lines().count();
@@ -124,9 +131,9 @@ fn output_is_coloured_only_on_a_terminal_or_on_request() {
     assert!(!piped.contains(escape), "{piped}");
     let forced = sandbox.succeed(&["quilts", "s.cento", "--color", "always"]);
     assert!(forced.contains(escape), "{forced}");
-    if let Some(shown) = on_terminal(&sandbox, 80, "quilts s.cento -q") {
+    if let Some(shown) = on_terminal(sandbox, 80, "quilts s.cento -q") {
         assert!(shown.contains(escape), "{shown}");
-        let plain = on_terminal(&sandbox, 80, "quilts s.cento -q --color never").unwrap();
+        let plain = on_terminal(sandbox, 80, "quilts s.cento -q --color never").unwrap();
         assert!(!plain.contains(escape), "{plain}");
         let bare = format!("NO_COLOR=1 {}", env!("CARGO_BIN_EXE_cento"));
         let output = Command::new("script")
