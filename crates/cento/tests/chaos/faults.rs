@@ -10,6 +10,7 @@ use crate::{ANALYSES, corrupt, plan, results, set_up};
 
 const NO_SPACE: &str = "28";
 const INPUT_OUTPUT: &str = "5";
+const MANIFEST: &str = "manifest.json";
 
 /// Compiles the library that makes system calls fail.
 fn library(sandbox: &Sandbox) -> Option<PathBuf> {
@@ -130,6 +131,9 @@ fn an_index_survives_failing_reads_and_writes_and_jumps_of_the_clock() {
             let found = contents(&sandbox.path("d.cento"));
             let pairs = found.iter().zip(&right);
             let differing = pairs.filter(|(found, right)| found != right);
+            // A file that could not be read for its digest has none; its pages are read again.
+            let differing =
+                differing.filter(|(found, _)| !found.0.contains("inputs/") && found.0 != MANIFEST);
             differing.map(|(found, _)| found.0.clone()).collect()
         };
         if succeeded && !differing().is_empty() {
