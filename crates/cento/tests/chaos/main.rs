@@ -93,7 +93,7 @@ const ANALYSES: [&[&str]; 9] = [
 fn set_up(sandbox: &Sandbox, random: &mut Random) {
     inputs(sandbox, random);
     sandbox.succeed(&["index", "in", "--part-size", "20K", "-o", "c.cento"]);
-    sandbox.succeed(&["discover", "c.cento", "--threshold", "2", "-o", "l.labels"]);
+    sandbox.succeed(&["discover", "c.cento", "--more-than", "2", "-o", "l.labels"]);
 }
 
 fn results(sandbox: &Sandbox) -> Vec<String> {
