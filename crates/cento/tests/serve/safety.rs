@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::net::TcpStream;
 
+use serde_json::json;
+
 use crate::harness::{TestServer, corpus, server};
 
 #[test]
