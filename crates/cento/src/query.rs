@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use cento_file::PrivateFolder;
 use cento_find::reuse::{Threshold, Thresholds};
@@ -28,6 +29,8 @@ use crate::top::TopArguments;
 
 /// The most characters of an excerpt.
 const EXCERPT: usize = 160;
+/// How often a query looks whether another process has finished the index.
+const INDEX_RETRY: Duration = Duration::from_millis(100);
 /// The passages of a match that are shown.
 const PASSAGES: usize = 2;
 
@@ -200,7 +203,8 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<ExitCode, CommandError> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Builds or extends the index of a corpus, shows progress, and stops on Ctrl-C.
+/// Builds or extends the index of a corpus, shows progress, and stops on Ctrl-C. If another process
+/// writes the index, waits for it; the lock is released however that process ends.
 pub(crate) fn extend(
     corpus: &Path,
     temp: Option<&Path>,
@@ -209,16 +213,32 @@ pub(crate) fn extend(
 ) -> Result<UpdatedIndex, CommandError> {
     let progress = Progress::new();
     let meter = Meter::start(&AnalysisStep::new(&progress));
-    let updated = update(
-        corpus,
-        &IndexResources {
-            threads: machine.threads(),
-            memory: machine.memory(),
-            temp: temp.map(Path::to_owned),
-            again,
-            progress,
-        },
-    );
+    let resources = IndexResources {
+        threads: machine.threads(),
+        memory: machine.memory(),
+        temp: temp.map(Path::to_owned),
+        again,
+        progress,
+    };
+    let mut waited = false;
+    let updated = loop {
+        match update(corpus, &resources) {
+            Err(cento_query::Error::Busy(_)) if !resources.progress.is_cancelled() => {
+                if !waited {
+                    let corpus = corpus.display().to_string();
+                    say(&format!(
+                        "note: another process is writing the index of {}; waiting for it",
+                        clean(&corpus)
+                    ));
+                }
+                waited = true;
+                std::thread::sleep(INDEX_RETRY);
+            }
+            // Ctrl-C while waiting.
+            Err(cento_query::Error::Busy(_)) => break Err(cento_flow::Error::Cancelled.into()),
+            updated => break updated,
+        }
+    };
     drop(meter);
     Ok(updated?)
 }
