@@ -29,6 +29,7 @@ use crate::figures::FigureArguments;
 use crate::originals::{OriginalArguments, Originals};
 use crate::output::{Lines, number, print, say, shortened, table};
 use crate::sample::SampleArguments;
+use crate::terminal::sentences;
 use crate::top::TopArguments;
 use crate::truth::{rates_text, read_truth};
 
@@ -141,8 +142,8 @@ pub(crate) struct DetectArguments {
     pub(crate) originals: OriginalArguments,
     /// What is to be found: the truth.jsonl of `cento synth`
     ///
-    /// Also prints true and false positive rates of pages over all thresholds. The file may also be a
-    /// list of the URLs of the pages that are copies, one per line.
+    /// Also prints true and false positive rates of pages over all thresholds. The file may also be
+    /// a list of the URLs of the pages that are copies, one per line.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["grams", "own", "json", "sample"], help_heading = "Output")]
     pub(crate) truth: Option<PathBuf>,
     /// Where to write the result
@@ -511,7 +512,12 @@ fn summary(
         set.has_originals(),
         arguments.top.rows(),
     )?);
-    text.push_str(&advice(&counts, set, findings, arguments.fuzzy.is_some()));
+    text.push_str(&sentences(&advice(
+        &counts,
+        set,
+        findings,
+        arguments.fuzzy.is_some(),
+    )));
     Ok(text)
 }
 

@@ -24,6 +24,7 @@ use crate::command_line::refuse;
 use crate::corpora::open_corpora;
 use crate::figures::FigureArguments;
 use crate::output::{Lines, number, print, shortened, table};
+use crate::terminal::sentences;
 use crate::top::TopArguments;
 
 /// Find popular phrases, and the pages and sites made of them
@@ -135,8 +136,8 @@ pub(crate) struct PhrasesArguments {
         help_heading = "Covering sets"
     )]
     pub(crate) candidates: u32,
-    /// Which pages are foreign to a page. A page without a domain, host or ip, such as a local file,
-    /// is foreign to all
+    /// Which pages are foreign to a page. A page without a domain, host or ip, such as a local
+    /// file, is foreign to all
     ///
     /// Those of another domain and another ip (both), of another ip, or of another domain.
     #[arg(
@@ -326,7 +327,7 @@ fn summary(
             &cells,
         ));
     }
-    text.push_str(&advice(params, &counts));
+    text.push_str(&sentences(&advice(params, &counts)));
     Ok(text)
 }
 

@@ -39,8 +39,8 @@ const ROWS: usize = 5;
 /// Find all reuse in files or in a corpus, and write a report
 ///
 /// Indexes the inputs, or opens an existing corpus; runs all analyses that suit it; prints a
-/// summary, and writes an HTML report. Run the same command again to resume after an interruption, or
-/// to add the files that are new in a folder; cached results are used again.
+/// summary, and writes an HTML report. Run the same command again to resume after an interruption,
+/// or to add the files that are new in a folder; cached results are used again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
