@@ -1,8 +1,10 @@
 //! Questions about pages: which labels they match, and with which pages they share text.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
-use crate::harness::{TestServer, corpus, server};
+use crate::harness::{Reply, TestServer, corpus, server};
 use crate::support::Sandbox;
 
 #[test]
@@ -90,17 +92,17 @@ fn pages_are_compared_with_labels_one_by_one_and_as_a_stream() {
     );
 }
 
-/// Waits until a request is answered with a status.
-fn eventually(status: u16, request: impl Fn() -> crate::harness::Reply) -> crate::harness::Reply {
+/// Repeats a request until the index is built.
+fn when_built(request: impl Fn() -> Reply) -> Reply {
+    let mut reply = request();
     for _ in 0..600 {
-        let reply = request();
-        if reply.status == status {
-            return reply;
+        if reply.status != 503 {
+            break;
         }
-        assert_eq!(reply.status, 503, "{}", reply.body);
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(50));
+        reply = request();
     }
-    panic!("still not {status}")
+    reply
 }
 
 const SENTENCE: &str = "Der Bär läuft über die große Brücke und hört drüben im Süden fünf Glöckchen läuten, \
@@ -126,9 +128,8 @@ fn the_server_builds_the_index_and_answers_about_files_of_any_encoding() {
             scope.spawn(|| assert_eq!(server.request("POST", "/ask/index", &[], "").status, 303));
         }
     });
-    let answer = eventually(200, || {
-        server.post_json("/api/query", &json!({"text": SENTENCE}))
-    });
+    let answer = when_built(|| server.post_json("/api/query", &json!({"text": SENTENCE})));
+    assert_eq!(answer.status, 200, "{}", answer.body);
     assert_eq!(answer.json()["pages"], 1, "{}", answer.body);
     let form = server.get("/ask");
     assert!(form.body.contains("type=\"file\""), "{}", form.body);
@@ -166,7 +167,7 @@ fn the_server_builds_the_index_and_answers_about_files_of_any_encoding() {
 }
 
 /// Uploads a file as a browser does.
-fn upload(server: &TestServer, name: &str, content: &[u8]) -> crate::harness::Reply {
+fn upload(server: &TestServer, name: &str, content: &[u8]) -> Reply {
     let mut body = format!(
         "--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n"
     )
