@@ -314,25 +314,36 @@ const PLAIN: [(&str, &str); 7] = [
     ),
 ];
 
-/// What to do about options that another command has under another name.
-const TIPS: [(&str, &str); 4] = [
+/// An option that some commands do not have, these commands, and what to use there.
+const TIPS: [(&str, &[&str], &str); 5] = [
+    ("-o", TABLES, "--out FILE writes the main table"),
+    ("--output", TABLES, "--out FILE writes the main table"),
     (
-        "unexpected argument '-o' found",
-        "--out FILE writes the main table",
+        "--threshold",
+        &["overlap"],
+        "--min-shared N is the minimum number of shared chunks",
     ),
     (
-        "unexpected argument '--output' found",
-        "--out FILE writes the main table",
+        "--threshold",
+        &["discover", "trial inject"],
+        "--more-than N labels what occurs more often than N times",
     ),
-    (
-        "unexpected argument '--threshold' found",
-        "--min-shared or --more-than sets a number",
-    ),
-    (
-        "unexpected argument '-k' found",
-        "--grams K sets the words per gram",
-    ),
+    ("-k", &["detect"], "--grams K matches runs of K words"),
 ];
+
+/// The commands whose only result is a table.
+const TABLES: &[&str] = &["overlap", "reuse", "query", "quilts", "phrases", "trial"];
+
+/// Returns what to use instead of an option that the command does not have.
+fn tip(message: &str) -> Option<&'static str> {
+    let is_about =
+        |option: &str| message.contains(&format!("unexpected argument '{option}' found"));
+    let is_of_name = |command: &str| message.contains(&format!("Usage: cento {command} "));
+    let found = TIPS.iter().find(|(option, commands, _)| {
+        is_about(option) && commands.iter().any(|name| is_of_name(name))
+    });
+    found.map(|(_, _, tip)| *tip)
+}
 
 /// Renders an error of the command line in plain words.
 pub(crate) fn plain(error: &clap::Error, colour: bool) -> String {
@@ -344,13 +355,13 @@ pub(crate) fn plain(error: &clap::Error, colour: bool) -> String {
     for (technical, plain) in PLAIN {
         text = text.replace(technical, plain);
     }
-    let shown = rendered.to_string();
-    if let (Some((_, tip)), Some(usage)) = (
-        TIPS.iter()
-            .find(|(mistake, _)| shown.contains(mistake) && !shown.contains("tip:")),
-        text.find("\n\n"),
-    ) {
-        text.insert_str(usage, &format!("\n\n  tip: {tip}"));
+    if let Some(tip) = tip(&rendered.to_string()) {
+        // In place of the tip of the parser, which only knows the letters.
+        let mut paragraphs: Vec<&str> = text.split("\n\n").collect();
+        paragraphs.retain(|paragraph| !paragraph.contains("tip:"));
+        let tip = format!("  tip: {tip}");
+        paragraphs.insert(1.min(paragraphs.len()), &tip);
+        text = paragraphs.join("\n\n");
     }
     text
 }

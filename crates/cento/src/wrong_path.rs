@@ -111,16 +111,23 @@ pub(crate) fn missing_input(name: &str) -> Option<CommandError> {
 /// A file that cannot be read or written, in plain words.
 pub(crate) fn io_message(path: &Path, error: &io::Error) -> (String, Option<&'static str>) {
     let shown = path.display();
-    match error.kind() {
-        io::ErrorKind::NotFound if !path.exists() => (
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    match (error.kind(), parent) {
+        (io::ErrorKind::NotFound, Some(parent)) if !parent.exists() => (
+            format!("the folder {} does not exist", parent.display()),
+            Some("check the spelling; paths are relative to the current folder"),
+        ),
+        (io::ErrorKind::NotFound, _) if !path.exists() => (
             format!("{shown} does not exist"),
             Some("check the spelling; paths are relative to the current folder"),
         ),
-        io::ErrorKind::IsADirectory => (
+        (io::ErrorKind::IsADirectory, _) => (
             format!("{shown} is a folder, and a file is expected"),
             Some("name a file"),
         ),
-        io::ErrorKind::PermissionDenied => (
+        (io::ErrorKind::PermissionDenied, _) => (
             format!("{shown}: permission denied"),
             Some("change its permissions, or run as a user who may use it"),
         ),
@@ -147,11 +154,9 @@ fn similar(path: &Path) -> Vec<String> {
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|other| !other.starts_with('.'))
         .filter_map(|other| {
-            let distance = match stem(&other) == stem(name) {
-                true => 0,
-                false => distance(&other.to_lowercase(), &name.to_lowercase()),
-            };
-            let near = distance <= (stem(name).chars().count() / 4).max(1);
+            let distance = distance(&other.to_lowercase(), &name.to_lowercase());
+            let most = (stem(name).chars().count() / 4).max(1);
+            let near = distance <= most || stem(&other) == stem(name);
             near.then(|| {
                 let beside = path.with_file_name(&other);
                 (distance, beside.display().to_string())
@@ -159,6 +164,9 @@ fn similar(path: &Path) -> Vec<String> {
         })
         .collect();
     names.sort();
+    // Names that are much less like it only distract.
+    let best = names.first().map_or(0, |(distance, _)| *distance);
+    names.retain(|(distance, _)| *distance <= best + 1);
     names.truncate(SUGGESTED);
     names.into_iter().map(|(_, name)| name).collect()
 }
