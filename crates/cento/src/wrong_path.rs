@@ -78,13 +78,13 @@ pub(crate) fn not_labels(path: &Path) -> CommandError {
     if is_corpus(path) {
         return CommandError::usage(
             format!("{shown} is a corpus and not a file of labels"),
-            &format!("use `--against {quoted}` to find its text, or {make}"),
+            &format!("find its text with `cento detect CORPUS --against {quoted}`, or {make}"),
         );
     }
     let what = if path.is_dir() { "a folder" } else { "a file" };
     CommandError::usage(
         format!("{shown} is {what} without labels"),
-        &format!("use `--against {quoted}` to find its text, or {make}"),
+        &format!("find its text with `cento detect CORPUS --against {quoted}`, or {make}"),
     )
 }
 
