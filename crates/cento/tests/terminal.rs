@@ -1,9 +1,5 @@
 //! What is printed fits the terminal that it is printed on.
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test that cannot be set up fails or says why it is skipped"
-)]
+#![expect(clippy::print_stderr, reason = "a test that is skipped says why")]
 
 mod support;
 

@@ -113,7 +113,7 @@ fn a_file_that_may_not_be_read_is_reported_as_such() {
     use std::os::unix::fs::PermissionsExt;
     let sandbox = sandbox();
     let path = sandbox.path("train/a.txt");
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o0)).unwrap();
     if std::fs::read(&path).is_ok() {
         // The superuser may read everything.
         return;
