@@ -225,10 +225,10 @@ pub fn grams(
     }
     let settings =
         json!({ "k": params.k, "min_share": params.min_share, "items": items.identity() });
-    workplace.run(
+    workplace.run_naming(
         GRAMS,
         &settings,
-        corpus,
+        &[corpus, items],
         || {
             let flow = flow(corpus, items, params, &settings, workplace.memory);
             Ok((registry(corpus, items, params), flow))
