@@ -79,6 +79,7 @@ mod row_json;
 mod run;
 mod sites;
 
+mod swept;
 mod tables;
 mod tally;
 pub mod words;
