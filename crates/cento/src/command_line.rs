@@ -14,6 +14,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, CommandFactory, FromArgMatches};
 
+use crate::aliases::{self, CONTAMINATION, DEDUP, expanded};
 use crate::arguments::Arguments;
 use crate::command_error::CommandError;
 use crate::corpora::is_corpus;
@@ -255,11 +256,18 @@ thread_local! {
     static TYPED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Returns the definition of the command line.
+pub(crate) fn definition() -> Command {
+    Arguments::command()
+        .mut_subcommand(DEDUP, aliases::dedup)
+        .mut_subcommand(CONTAMINATION, aliases::contamination)
+}
+
 /// Parses the words of a command, the first of which is the name of the program, and remembers
 /// which options were typed.
 pub(crate) fn parse(words: Vec<OsString>) -> Result<Arguments, clap::Error> {
-    let mut command = Arguments::command();
-    let words = in_order(words, &mut command);
+    let mut command = definition();
+    let words = in_order(expanded(words), &mut command);
     let matches = command.try_get_matches_from_mut(words)?;
     let mut typed = Vec::new();
     let mut verb = Some(&matches);

@@ -20,7 +20,7 @@ use serde_json::json;
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
 use crate::command_line::refuse;
-use crate::corpora::open_corpora;
+use crate::corpus_input::CorpusArguments;
 use crate::figures::FigureArguments;
 use crate::output::{Lines, number, print, shortened, table};
 
@@ -54,9 +54,8 @@ Examples:
   cento phrases crawl.cento --exact --min-pages 20 --out sites.csv
   cento phrases crawl.cento --cover-pages all --figures figures/")]
 pub(crate) struct PhrasesArguments {
-    /// The corpus
-    #[arg(value_name = "CORPUS")]
-    pub(crate) corpus: PathBuf,
+    #[command(flatten)]
+    pub(crate) corpus: CorpusArguments,
     /// Words per phrase
     #[arg(short, long, value_name = "K", default_value_t = 5)]
     pub(crate) k: u32,
@@ -189,11 +188,9 @@ impl PhrasesArguments {
 
 pub(crate) fn run(arguments: &PhrasesArguments) -> Result<ExitCode, CommandError> {
     let params = arguments.resolve()?;
-    let source = Arc::new(open_corpora(
-        &[&arguments.corpus],
-        arguments.analysis.partial,
-    )?);
-    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
+    let corpus = arguments.corpus.open(&arguments.analysis)?;
+    let source = Arc::clone(&corpus.source);
+    let findings = arguments.analysis.run(&corpus.path, |workplace| {
         Phrases.run(&source, &json!(params), workplace)
     })?;
     if let Some(folder) = &arguments.figures {

@@ -18,11 +18,13 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::command_error::CommandError;
-use crate::corpora::check_not_input;
+use crate::command_line::refuse;
+use crate::corpora::{check_not_input, is_corpus};
+use crate::corpus_input::refuse_reading;
 use crate::files::{check_table_file, export_table};
 use crate::machine::MachineArguments;
 use crate::meter::Meter;
-use crate::originals::private_folder;
+use crate::originals::{OriginalArguments, Originals, private_folder};
 use crate::output::{clean, number, print, say, size};
 
 /// The most characters of an excerpt.
@@ -60,13 +62,14 @@ query_containment, page_containment, words, query_ranges, page_ranges.
 
 Examples:
   cento query crawl.cento article.html
+  cento query pages.jsonl draft.txt
   cento query crawl.cento http://www.example.org/article.html --top 50
   pbpaste | cento query crawl.cento - --json
   cento query crawl.cento suspicious/*.txt --top 0 --out matches.csv")]
 pub(crate) struct QueryArguments {
-    /// The corpus
+    /// A corpus, or a file or folder that `cento index` reads. The query index of a corpus is kept
     #[arg(value_name = "CORPUS")]
-    corpus: PathBuf,
+    corpus: String,
     /// Files, URLs of pages of the corpus, or - for text on standard input
     #[arg(value_name = "PAGE", required = true)]
     pages: Vec<String>,
@@ -101,6 +104,8 @@ pub(crate) struct QueryArguments {
     /// Folder for temporary files [default: CORPUS/query to build the index, and the system's]
     #[arg(long, value_name = "FOLDER", help_heading = "Machine")]
     temp: Option<PathBuf>,
+    #[command(flatten)]
+    reading: OriginalArguments,
     #[command(flatten)]
     machine: MachineArguments,
 }
@@ -148,7 +153,28 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<ExitCode, CommandError> 
             "name - once",
         ));
     }
-    let corpus = Corpus::open(&arguments.corpus)?;
+    // Lives until the end: a temporary corpus is removed when it is dropped.
+    let (place, made) = match is_corpus(&arguments.corpus) {
+        true => {
+            refuse_reading()?;
+            (PathBuf::from(&arguments.corpus), None)
+        }
+        false => {
+            refuse(&["again"], "the query index of inputs is built each time")?;
+            let made = Originals::open_in(
+                std::slice::from_ref(&arguments.corpus),
+                &arguments.reading,
+                &Parameters::default(),
+                arguments.temp.as_deref(),
+                &arguments.machine,
+            )?;
+            (
+                made.made().map(Path::to_owned).unwrap_or_default(),
+                Some(made),
+            )
+        }
+    };
+    let corpus = Corpus::open(&place)?;
     if let Some(out) = &arguments.out {
         check_table_file(out)?;
         check_not_input(out, &corpus)?;
@@ -159,9 +185,9 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<ExitCode, CommandError> 
         queries.extend(read(page, &corpus, arguments)?);
     }
     let machine = &arguments.machine;
-    let updated = extend(&arguments.corpus, temp, machine, arguments.again)?;
-    let index = QueryIndex::open(&arguments.corpus)?;
-    if updated.added_pages > 0 {
+    let updated = extend(&place, temp, machine, arguments.again)?;
+    let index = QueryIndex::open(&place)?;
+    if updated.added_pages > 0 && made.is_none() {
         say(&format!("note: {}", built(&updated)));
     }
     let mut rows = Vec::new();
@@ -256,9 +282,9 @@ fn read(
         let message = match found.is_empty() {
             true => format!(
                 "{page} is neither a file nor the URL of a page of {}",
-                arguments.corpus.display()
+                arguments.corpus
             ),
-            false => format!("{page} has no text in {}", arguments.corpus.display()),
+            false => format!("{page} has no text in {}", arguments.corpus),
         };
         let hint = "use the path of a file, the URL as in the pages table, or - for standard input";
         return Err(CommandError::missing(message, hint.to_owned()));

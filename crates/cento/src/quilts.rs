@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use crate::analysis::AnalysisArguments;
 use crate::command_error::CommandError;
-use crate::corpora::open_corpora;
+use crate::corpus_input::{CorpusArguments, OpenedCorpus};
 use crate::figures::FigureArguments;
 use crate::files::write_file;
 use crate::output::{Lines, clean, number, print, table};
@@ -53,9 +53,8 @@ Examples:
       --sweep theta=0.4..1.0 --figures figures
   cento quilts crawl.cento --sample 100 --seed 1 --out to-judge.jsonl")]
 pub(crate) struct QuiltsArguments {
-    /// The corpus
-    #[arg(value_name = "CORPUS")]
-    pub(crate) corpus: PathBuf,
+    #[command(flatten)]
+    pub(crate) corpus: CorpusArguments,
     /// Words per gram
     #[arg(short, long, value_name = "K", default_value_t = 5)]
     pub(crate) k: u32,
@@ -117,12 +116,10 @@ const SEED: u64 = 1;
 
 pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, CommandError> {
     let params = arguments.resolve()?;
-    let source = Arc::new(open_corpora(
-        &[&arguments.corpus],
-        arguments.analysis.partial,
-    )?);
+    let corpus = arguments.corpus.open(&arguments.analysis)?;
+    let source = Arc::clone(&corpus.source);
     let mut swept = None;
-    let findings = arguments.analysis.run(&arguments.corpus, |workplace| {
+    let findings = arguments.analysis.run(&corpus.path, |workplace| {
         let findings = Quilts.run(&source, &json!(params), workplace)?;
         if !arguments.sweep.is_empty() {
             let settings = json!({ "pivot": params, "sweeps": arguments.sweep });
@@ -155,7 +152,7 @@ pub(crate) fn run(arguments: &QuiltsArguments) -> Result<ExitCode, CommandError>
         None => findings.table("quilts"),
     };
     if !arguments.analysis.export(&exported)? {
-        print(&summary(arguments, &findings)?)?;
+        print(&summary(arguments, &corpus, &findings)?)?;
         if let Some(swept) = &swept {
             print(&sweep_table(swept)?)?;
         }
@@ -283,7 +280,11 @@ fn described(quilt: &Value) -> String {
     text
 }
 
-fn summary(arguments: &QuiltsArguments, findings: &Findings) -> Result<String, CommandError> {
+fn summary(
+    arguments: &QuiltsArguments,
+    corpus: &OpenedCorpus,
+    findings: &Findings,
+) -> Result<String, CommandError> {
     let counts: QuiltsSummary = findings.summary()?;
     let mut text = format!(
         "{} of {} pages are quilted (k={}, m={}, c={}, theta={})\n",
@@ -355,15 +356,7 @@ fn summary(arguments: &QuiltsArguments, findings: &Findings) -> Result<String, C
             _ => "No patchy page needs enough sources: try a lower -c or a wider --foreign.\n",
         });
     }
-    text.push_str(&format!(
-        "{}: {}\n",
-        if findings.known {
-            "cached results"
-        } else {
-            "findings"
-        },
-        clean(&findings.path.display().to_string())
-    ));
+    text.push_str(&corpus.findings_line(findings));
     Ok(text)
 }
 
