@@ -132,8 +132,9 @@ impl PageOrigins {
     }
 
     /// Adds the columns to all tables that a registry writes.
-    pub(crate) fn extend_tables(self, registry: &mut Registry) {
-        registry.extend_tables(move |batch| self.extend(batch));
+    pub fn extend_tables(self: &Arc<Self>, registry: &mut Registry) {
+        let origins = Arc::clone(self);
+        registry.extend_tables(move |batch| origins.extend(batch));
     }
 
     /// Returns the origin of a page. The URL is compared if it is given, which tells pages of two

@@ -142,7 +142,7 @@ impl Workplace {
         fs::create_dir_all(&path).map_err(|error| Error::io(&path, error))?;
         let temp = self.temp.clone().unwrap_or_else(|| path.clone());
         if let Some(origins) = PageOrigins::new(sources, &temp) {
-            origins.extend_tables(&mut registry);
+            Arc::new(origins).extend_tables(&mut registry);
         }
         let _ = fs::remove_file(path.join(RUN));
         let runner = Runner {

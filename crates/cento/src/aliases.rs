@@ -74,7 +74,7 @@ pub(crate) fn contamination(command: Command) -> Command {
             option.help("The items of the benchmark: a corpus, or anything that `cento index` reads")
         })
         .mut_arg("grams", |option| {
-            option.help(format!(
+            option.short('k').help(format!(
                 "Compare overlapping runs of K words; shorter items are ignored \
                  [default: {DEFAULT_K}]"
             ))

@@ -70,7 +70,7 @@ Examples:
   cento passages pages.jsonl --strip -o pages-stripped/
   cento passages crawl.cento --format tei > passages.xml")]
 pub(crate) struct PassagesArguments {
-    /// Two text or HTML files; or a corpus; or folders, tables and archives that `cento index` reads
+    /// Two text or HTML files; or a corpus; or folders, tables and archives, as `cento index` reads
     #[arg(value_name = "A B|CORPUS", required = true)]
     pub(crate) inputs: Vec<String>,
     #[command(flatten)]

@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use cento_file::PrivateFolder;
 use cento_find::reuse::{Threshold, Thresholds};
+use cento_find::{CorpusPages, PageOrigins};
 use cento_flow::Progress;
 use cento_query::{
     Answer, IndexResources, MatchRow, PageMatch, QueryIndex, QuerySettings, UpdatedIndex, update,
@@ -180,6 +182,15 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<ExitCode, CommandError> 
         check_not_input(out, &corpus)?;
     }
     let temp = arguments.temp.as_deref();
+    let with_rows = corpus.manifest().counts().rows > 0;
+    let origins = match with_rows && (arguments.json || arguments.out.is_some()) {
+        true => {
+            let source = CorpusPages::open(&[&place])?;
+            let folder = temp.map_or_else(std::env::temp_dir, Path::to_owned);
+            PageOrigins::new(&[&source], &folder).map(Arc::new)
+        }
+        false => None,
+    };
     let mut queries = VecDeque::new();
     for page in &arguments.pages {
         queries.extend(read(page, &corpus, arguments)?);
@@ -202,7 +213,7 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<ExitCode, CommandError> 
             rows.extend(MatchRow::of(&query.name, &answer));
         }
         if arguments.json {
-            print(&json_line(&query.name, &answer))?;
+            print(&json_line(&query.name, &answer, origins.as_deref())?)?;
         } else {
             if several && !first {
                 print("\n")?;
@@ -213,7 +224,7 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<ExitCode, CommandError> 
     }
     if let Some(out) = &arguments.out {
         let folder = private_folder(temp)?;
-        let table = MatchRow::write(rows, folder.path())?;
+        let table = MatchRow::write(rows, folder.path(), origins.as_ref())?;
         export_table(&table, Some(out), false)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -374,12 +385,28 @@ fn read_file(
     Ok(queries)
 }
 
-fn json_line(name: &str, answer: &Answer) -> String {
+fn json_line(
+    name: &str,
+    answer: &Answer,
+    origins: Option<&PageOrigins>,
+) -> Result<String, CommandError> {
     let mut object = json!(answer);
+    let matches = object.get_mut("matches").and_then(Value::as_array_mut);
+    for found in matches.into_iter().flatten() {
+        let id = found.get("page_id").and_then(Value::as_u64);
+        let (Some(origins), Some(id), Value::Object(fields)) = (origins, id, found) else {
+            continue;
+        };
+        if let Some(origin) = origins.get(id, None, true)? {
+            fields.insert("page_key".to_owned(), json!(origin.key));
+            fields.insert("page_file".to_owned(), json!(origin.file));
+            fields.insert("page_row".to_owned(), json!(origin.row));
+        }
+    }
     if let Value::Object(fields) = &mut object {
         fields.insert("query".to_owned(), json!(name));
     }
-    format!("{object}\n")
+    Ok(format!("{object}\n"))
 }
 
 /// Renders an answer.

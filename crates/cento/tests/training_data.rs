@@ -61,7 +61,10 @@ fn documents() -> Vec<String> {
     texts.push(words(2, 120, 0, 0));
     for pair in 0..4 {
         let (one, other) = (words(pair, 60, 0, 0), words(pair + 5, 60, 0, 0));
-        texts.push(format!("{one}\n\n{other}\n\n{}", words(90 + pair, 30, 0, 0)));
+        texts.push(format!(
+            "{one}\n\n{other}\n\n{}",
+            words(90 + pair, 30, 0, 0)
+        ));
     }
     texts
 }
@@ -99,7 +102,10 @@ const FIELDS: [&str; 4] = ["--field", "text=body", "--field", "id=doc"];
 fn ids_and_rows_of_the_input_are_in_every_table_that_names_pages() {
     let (sandbox, keys) = with_ids();
     sandbox.succeed(&[&["index", "pages.jsonl", "-o", "p.cento"][..], &FIELDS].concat());
-    sandbox.write("items.jsonl", format!("{}\n", json!({ "id": 7, "text": words(3, 40, 0, 0) })));
+    sandbox.write(
+        "items.jsonl",
+        format!("{}\n", json!({ "id": 7, "text": words(3, 40, 0, 0) })),
+    );
     for arguments in [
         &["copies", "p.cento"][..],
         &["overlap", "p.cento", "--threshold", "1"],
@@ -107,10 +113,24 @@ fn ids_and_rows_of_the_input_are_in_every_table_that_names_pages() {
         &["passages", "p.cento"],
         &["passages", "p.cento", "--clusters"],
         &["quilts", "p.cento", "-c", "2", "--theta", "0.1"],
-        &["phrases", "p.cento", "--min-pages", "2", "--cover-pages", "all"],
+        &[
+            "phrases",
+            "p.cento",
+            "--min-pages",
+            "2",
+            "--cover-pages",
+            "all",
+        ],
         &["discover", "p.cento", "--threshold", "1", "-o", "l.labels"],
         &["detect", "p.cento", "--labels", "l.labels", "--fuzzy"],
-        &["detect", "p.cento", "--against", "items.jsonl", "--grams", "8"],
+        &[
+            "detect",
+            "p.cento",
+            "--against",
+            "items.jsonl",
+            "--grams",
+            "8",
+        ],
     ] {
         sandbox.succeed(arguments);
     }
@@ -135,7 +155,13 @@ fn ids_and_rows_of_the_input_are_in_every_table_that_names_pages() {
                     assert_eq!(row[&format!("{name}_row")], json!(at), "{place}");
                     assert_eq!(row[&format!("{name}_key")], json!(key), "{place}");
                     assert_eq!(row[&format!("{name}_file")], json!(file), "{place}");
-                    let table = path.parent().unwrap().parent().unwrap().file_name().unwrap();
+                    let table = path
+                        .parent()
+                        .unwrap()
+                        .parent()
+                        .unwrap()
+                        .file_name()
+                        .unwrap();
                     let table = table.to_string_lossy();
                     let stem = path.file_stem().unwrap().to_string_lossy();
                     checked.insert(format!("{table}/{stem} {name}"));
@@ -153,9 +179,19 @@ fn ids_of_parquet_tables_are_kept_and_findings_join_the_rows() {
     sandbox.succeed(&[&["index", "pages.jsonl", "-o", "p.cento"][..], &FIELDS].concat());
     sandbox.succeed(&["copies", "p.cento", "--out", "pairs.parquet"]);
     // A table of findings is a Parquet table like any other: the URLs are its texts.
-    let fields = ["--field", "text=page", "--field", "id=page_id", "--field", "url=of"];
+    let fields = [
+        "--field",
+        "text=page",
+        "--field",
+        "id=page_id",
+        "--field",
+        "url=of",
+    ];
     let more = ["--resemblance", "0.1", "-k", "1", "--json"];
-    let found = rows(&sandbox, &[&["copies", "pairs.parquet"][..], &fields, &more].concat());
+    let found = rows(
+        &sandbox,
+        &[&["copies", "pairs.parquet"][..], &fields, &more].concat(),
+    );
     let pairs = rows(&sandbox, &["copies", "p.cento", "--json"]);
     assert!(!found.is_empty());
     for row in found {
@@ -195,12 +231,26 @@ fn each_row_of_a_sweep_is_what_copies_removes_at_its_threshold() {
     for row in &swept {
         let threshold = row["resemblance"].to_string();
         let removed = row["removed"].as_u64().unwrap();
-        let arguments = ["copies", "p.cento", "--resemblance", &threshold, "--again", "--json"];
-        assert_eq!(rows(&sandbox, &arguments).len() as u64, removed, "{threshold}");
+        let arguments = [
+            "copies",
+            "p.cento",
+            "--resemblance",
+            &threshold,
+            "--again",
+            "--json",
+        ];
+        assert_eq!(
+            rows(&sandbox, &arguments).len() as u64,
+            removed,
+            "{threshold}"
+        );
         assert!(removed <= before.max(removed));
         before = removed;
     }
-    let counts: BTreeSet<u64> = swept.iter().map(|row| row["removed"].as_u64().unwrap()).collect();
+    let counts: BTreeSet<u64> = swept
+        .iter()
+        .map(|row| row["removed"].as_u64().unwrap())
+        .collect();
     assert!(counts.len() > 4, "{counts:?}");
     let text = sandbox.succeed(&["copies", "pages.jsonl", "--sweep", sweep, "--figures", "f"]);
     assert_snapshot!(text);
@@ -213,7 +263,10 @@ fn every_analysis_reads_inputs_as_the_corpus_of_the_same_inputs() {
     for (at, text) in documents().iter().enumerate() {
         sandbox.write(&format!("texts/{at}.txt"), text);
     }
-    sandbox.write("items.jsonl", format!("{}\n", json!({ "id": 7, "text": words(3, 40, 0, 0) })));
+    sandbox.write(
+        "items.jsonl",
+        format!("{}\n", json!({ "id": 7, "text": words(3, 40, 0, 0) })),
+    );
     sandbox.write("draft.txt", words(2, 70, 0, 0));
     sandbox.succeed(&["index", "texts", "-o", "texts.cento"]);
     sandbox.succeed(&[&["index", "pages.jsonl", "-o", "pages.cento"][..], &FIELDS].concat());
@@ -232,14 +285,38 @@ fn every_analysis_reads_inputs_as_the_corpus_of_the_same_inputs() {
             &["quilts", "-c", "2", "--theta", "0.1"],
             &["phrases", "--min-pages", "2"],
             &["discover", "--threshold", "1", "-o", "l.labels"],
-            &["detect", "--against", "items.jsonl", "--against-field", "text=text"],
-            &["detect", "--against", "items.jsonl", "--against-field", "text=text", "--grams", "8"],
-            &["contamination", "--against", "items.jsonl", "--against-field", "text=text"],
+            &[
+                "detect",
+                "--against",
+                "items.jsonl",
+                "--against-field",
+                "text=text",
+            ],
+            &[
+                "detect",
+                "--against",
+                "items.jsonl",
+                "--against-field",
+                "text=text",
+                "--grams",
+                "8",
+            ],
+            &[
+                "contamination",
+                "--against",
+                "items.jsonl",
+                "--against-field",
+                "text=text",
+            ],
         ] {
             let (verb, options) = more.split_first().unwrap();
             let direct = [&[*verb, input][..], options, fields, &["--json"]].concat();
             let indexed = [&[*verb, corpus][..], options, &["--json"]].concat();
-            assert_eq!(sandbox.succeed(&direct), sandbox.succeed(&indexed), "{direct:?}");
+            assert_eq!(
+                sandbox.succeed(&direct),
+                sandbox.succeed(&indexed),
+                "{direct:?}"
+            );
         }
         let direct = [&["query", input, "draft.txt", "--json"][..], fields].concat();
         assert_eq!(
@@ -260,9 +337,16 @@ fn training_data() -> Sandbox {
     for at in 0..8u64 {
         let mut text = words(at, 50, 0, 0);
         if at % 3 == 0 {
-            text = format!("{text} {} {}", words(500 + at, 20, 0, 0), words(at + 50, 20, 0, 0));
+            text = format!(
+                "{text} {} {}",
+                words(500 + at, 20, 0, 0),
+                words(at + 50, 20, 0, 0)
+            );
         }
-        lines.push_str(&format!("{}\n", json!({ "n": at, "text": text, "more": { "x": [at] } })));
+        lines.push_str(&format!(
+            "{}\n",
+            json!({ "n": at, "text": text, "more": { "x": [at] } })
+        ));
     }
     sandbox.write("train.jsonl", lines);
     let items = [500, 503, 700].map(|seed| {
@@ -273,14 +357,23 @@ fn training_data() -> Sandbox {
     sandbox
 }
 
-const AGAINST: [&str; 4] = ["--against", "benchmark.jsonl", "--against-field", "text=question"];
+const AGAINST: [&str; 4] = [
+    "--against",
+    "benchmark.jsonl",
+    "--against-field",
+    "text=question",
+];
 
 #[test]
 fn contamination_is_found_reported_and_removed() {
     let sandbox = training_data();
     let check = [&["contamination", "train.jsonl"][..], &AGAINST].concat();
     assert_snapshot!(sandbox.run(&check));
-    let detect = [&["detect", "train.jsonl", "--grams", "8", "--json"][..], &AGAINST].concat();
+    let detect = [
+        &["detect", "train.jsonl", "--grams", "8", "--json"][..],
+        &AGAINST,
+    ]
+    .concat();
     let alias = [&check[..], &["--json"]].concat();
     assert_eq!(sandbox.succeed(&alias), sandbox.succeed(&detect));
     assert_snapshot!(sandbox.run(&[&check[..], &["--filter", "-o", "clean"]].concat()));
@@ -312,7 +405,10 @@ fn contamination_is_found_reported_and_removed() {
 #[test]
 fn detected_pages_are_removed() {
     let sandbox = training_data();
-    sandbox.write("spam.txt", format!("{}\n\n{}", words(0, 50, 0, 0), words(1, 50, 0, 0)));
+    sandbox.write(
+        "spam.txt",
+        format!("{}\n\n{}", words(0, 50, 0, 0), words(1, 50, 0, 0)),
+    );
     let lines: Vec<String> = (0..6)
         .map(|at| {
             let text = format!("{}\n\n{}", words(at, 50, 0, 0), words(at + 9, 50, 0, 0));
@@ -321,42 +417,76 @@ fn detected_pages_are_removed() {
         })
         .collect();
     sandbox.write("pages.jsonl", lines.concat());
-    let arguments = ["detect", "pages.jsonl", "--against", "spam.txt", "--threshold", "0.4"];
+    let arguments = [
+        "detect",
+        "pages.jsonl",
+        "--against",
+        "spam.txt",
+        "--threshold",
+        "0.4",
+    ];
     assert_snapshot!(sandbox.run(&[&arguments[..], &["--filter", "-o", "clean"]].concat()));
     let after = fs::read_to_string(sandbox.path("clean/pages.jsonl")).unwrap();
     assert_eq!(after, lines[2..].concat());
     // The output must not be read as input by the next run.
     sandbox.write("folder/pages.jsonl", lines.concat());
-    let inside = ["detect", "folder", "--against", "spam.txt", "--filter", "-o", "folder/clean"];
+    let inside = [
+        "detect",
+        "folder",
+        "--against",
+        "spam.txt",
+        "--filter",
+        "-o",
+        "folder/clean",
+    ];
     assert_snapshot!(sandbox.run(&inside));
 }
 
 #[test]
 fn passages_are_stripped_from_inputs() {
     let (sandbox, _) = with_ids();
-    let arguments = [&["passages", "pages.jsonl", "--strip", "-o", "clean"][..], &FIELDS].concat();
+    let arguments = [
+        &["passages", "pages.jsonl", "--strip", "-o", "clean"][..],
+        &FIELDS,
+    ]
+    .concat();
     sandbox.succeed(&arguments);
     let before = fs::read_to_string(sandbox.path("pages.jsonl")).unwrap();
     let after = fs::read_to_string(sandbox.path("clean/pages.jsonl")).unwrap();
     assert_eq!(before.lines().count(), after.lines().count());
     let mut cut = 0;
-    for (before, after) in before.lines().zip(after.lines()).filter(|(line, _)| !line.is_empty()) {
-        let (mut before, mut after): (Value, Value) =
-            (serde_json::from_str(before).unwrap(), serde_json::from_str(after).unwrap());
+    for (before, after) in before
+        .lines()
+        .zip(after.lines())
+        .filter(|(line, _)| !line.is_empty())
+    {
+        let (mut before, mut after): (Value, Value) = (
+            serde_json::from_str(before).unwrap(),
+            serde_json::from_str(after).unwrap(),
+        );
         cut += u32::from(before["body"] != after["body"]);
         (before["body"], after["body"]) = (json!(""), json!(""));
         assert_eq!(before, after);
     }
     assert!(cut > 0);
     let cuts = fs::read_to_string(sandbox.path("clean/cuts.csv")).unwrap();
-    assert!(cuts.lines().next().unwrap().ends_with("page_key,page_file,page_row"));
+    assert!(
+        cuts.lines()
+            .next()
+            .unwrap()
+            .ends_with("page_key,page_file,page_row")
+    );
     assert!(cuts.contains("pages.jsonl"));
 }
 
 #[test]
 fn dedup_writes_what_copies_filter_writes() {
     let (sandbox, _) = with_ids();
-    let copies = [&["copies", "pages.jsonl", "--filter", "-o", "one"][..], &FIELDS].concat();
+    let copies = [
+        &["copies", "pages.jsonl", "--filter", "-o", "one"][..],
+        &FIELDS,
+    ]
+    .concat();
     let dedup = [&["dedup", "pages.jsonl", "-o", "two"][..], &FIELDS].concat();
     assert_eq!(sandbox.succeed(&copies), sandbox.succeed(&dedup));
     assert_eq!(
