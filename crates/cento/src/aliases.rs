@@ -54,7 +54,7 @@ pub(crate) fn dedup(command: Command) -> Command {
             option.help("Write only these of the inputs, if CORPUS is a corpus")
         })
         .mut_arg("output", |option| {
-            option.help(
+            option.required(true).help(
                 "The folder for the inputs without duplicates. It must not contain inputs or be \
                  inside an input folder; existing files are not replaced",
             )
@@ -70,8 +70,9 @@ pub(crate) fn dedup(command: Command) -> Command {
 /// Describes `contamination`. Options that cannot be combined with runs of words are not listed.
 pub(crate) fn contamination(command: Command) -> Command {
     command
+        .mut_group("what", |group| group.required(false))
         .mut_arg("against", |option| {
-            option.help("The items of the benchmark: a corpus, or anything that `cento index` reads")
+            option.required(true).help("The items of the benchmark: a corpus, or anything that `cento index` reads")
         })
         .mut_arg("grams", |option| {
             option.short('k').help(format!(

@@ -424,14 +424,6 @@ mod tests {
                 "cento labels merge -o all.labels a.labels b.labels",
                 "cento labels merge -o all.labels a.labels b.labels",
             ),
-            (
-                "cento overlap crawl.cento --servers page",
-                "cento overlap crawl.cento --servers=page",
-            ),
-            (
-                "cento overlap --servers page crawl.cento",
-                "cento overlap --servers=page crawl.cento",
-            ),
             ("cento copies --nonsense a b", "cento copies --nonsense a b"),
             ("cento", "cento"),
         ] {

@@ -108,7 +108,20 @@ fn contexts<'v>(verb: &Command, option: &'v Arg, others: &[&'v Arg]) -> Vec<Vec<
             }
         }
     }
-    two
+    if !two.is_empty() {
+        return two;
+    }
+    let mut three = Vec::new();
+    for (at, &first) in others.iter().enumerate() {
+        for (next, &second) in others.iter().enumerate().skip(at + 1) {
+            for &third in &others[next + 1..] {
+                if with(&[first, second, third]) {
+                    three.push(vec![first, second, third]);
+                }
+            }
+        }
+    }
+    three
 }
 
 /// Appends a line per option of a verb: what it needs and what it conflicts with.

@@ -24,13 +24,16 @@ use crate::reading::field_map;
 
 /// How inputs other than a corpus are read.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Inputs other than a corpus")]
 pub(crate) struct OriginalArguments {
     /// URL of the input folder
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", help_heading = "Inputs other than a corpus")]
     pub(crate) base_url: Option<String>,
     /// Assign a field of a table to a role, as for `cento index`
-    #[arg(long = "field", value_name = "ROLE=NAME")]
+    #[arg(
+        long = "field",
+        value_name = "ROLE=NAME",
+        help_heading = "Inputs other than a corpus"
+    )]
     pub(crate) fields: Vec<String>,
 }
 
@@ -54,20 +57,19 @@ impl OriginalArguments {
 
 /// How labels are made if no corpus determines it.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Text and chunks of inputs other than a corpus")]
 pub(crate) struct RecipeArguments {
     /// Keep only the main content of HTML pages
-    #[arg(long)]
+    #[arg(long, help_heading = "Text and chunks of inputs")]
     pub(crate) main: bool,
     /// Unit of text: paragraph, lines:N (wrapped at 80 columns), sentences:N, words:N or document
     /// [default: paragraph]
-    #[arg(long, value_name = "KIND")]
+    #[arg(long, value_name = "KIND", help_heading = "Text and chunks of inputs")]
     pub(crate) chunk: Option<ChunkKind>,
     /// Normalise chunks before hashing: none, space or space+case [default: space+case]
-    #[arg(long, value_name = "HOW")]
+    #[arg(long, value_name = "HOW", help_heading = "Text and chunks of inputs")]
     pub(crate) normalise: Option<Normalisation>,
     /// Hash function for chunks: blake3 or sha1 [default: blake3]
-    #[arg(long, value_name = "HASH")]
+    #[arg(long, value_name = "HASH", help_heading = "Text and chunks of inputs")]
     pub(crate) hash: Option<ChunkHash>,
 }
 
