@@ -193,7 +193,7 @@ def run_everything(cento: Path, folder: Path) -> tuple[Path, Path]:
     run("copies", corpus, "--sweep", "resemblance=0.8,1")
     run("discover", corpus, "--from", folder / "s/originals", "-o", labels)
     run("detect", corpus, "--labels", labels, "--fuzzy", "--truth", folder / "s/truth.jsonl")
-    run("trial", "inject", corpus, "--site", folder / "s/originals")
+    run("trial", "inject", corpus, "--inject", folder / "s/originals")
     run("trial", "mutate", corpus, "--runs", 2)
     run("detect", corpus, "--against", folder / "s/originals", "--grams", 8)
     return corpus, labels

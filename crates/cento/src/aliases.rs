@@ -12,7 +12,7 @@
 use std::ffi::OsString;
 
 use cento_scan::analyses::contamination::DEFAULT_K;
-use clap::Command;
+use clap::{Arg, Command};
 
 /// The alias of `copies --filter`.
 pub(crate) const DEDUP: &str = "dedup";
@@ -47,19 +47,20 @@ pub(crate) fn expanded(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
+/// Replaces the help of an option.
+fn described(option: Arg, text: impl Into<String>) -> Arg {
+    let text = text.into();
+    option.help(text.clone()).long_help(text)
+}
+
 /// Describes `dedup`. Options that say how duplicates are used otherwise are not listed.
 pub(crate) fn dedup(command: Command) -> Command {
     command
         .mut_arg("filter", |option| {
-            option.help("Write only these of the inputs, if CORPUS is a corpus")
+            let text = "Write only these of the inputs, if CORPUS is a corpus";
+            described(option, text)
         })
-        .mut_arg("output", |option| {
-            option.required(true).help(
-                "The folder for the inputs without duplicates. It must not contain inputs or be \
-                 inside an input folder; existing files are not replaced",
-            )
-        })
-        .mut_arg("overwrite", |option| option.help("Replace existing files"))
+        .mut_arg("output", |option| option.required(true))
         .mut_args(|option| {
             let hidden = ["emit", "skip_list", "sweep", "figures", "figure_format"];
             let hide = hidden.contains(&option.get_id().as_str());
@@ -72,25 +73,20 @@ pub(crate) fn contamination(command: Command) -> Command {
     command
         .mut_group("what", |group| group.required(false))
         .mut_arg("against", |option| {
-            option.required(true).help("The items of the benchmark: a corpus, or anything that `cento index` reads")
+            let text = "The items of the benchmark: a corpus, or anything that `cento index` reads";
+            described(option, text).required(true)
         })
         .mut_arg("grams", |option| {
-            option.short('k').help(format!(
+            let text = format!(
                 "Compare overlapping runs of K words; shorter items are ignored \
                  [default: {DEFAULT_K}]"
-            ))
+            );
+            described(option, text).short('k')
         })
         .mut_arg("min_share", |option| {
-            option.help(
-                "An item is found on a page that has at least this share of its runs [default: 0.5]",
-            )
-        })
-        .mut_arg("filter", |option| {
-            option.help(
-                "Write the inputs of CORPUS without the pages on which an item is found to the \
-                 folder of --output, in the same formats and files, with a table removed.csv of \
-                 these pages. Without INPUT, all inputs",
-            )
+            let text = "An item is found on a page that has at least this share of its runs \
+                        [default: 0.5]";
+            described(option, text)
         })
         .mut_args(|option| {
             let hidden = [
@@ -103,7 +99,7 @@ pub(crate) fn contamination(command: Command) -> Command {
                 "mean_threshold",
                 "ratio_threshold",
                 "depth",
-                "no_stop",
+                "count_stops",
                 "stop",
                 "stop_proposed",
                 "truth",

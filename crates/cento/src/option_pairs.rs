@@ -22,21 +22,23 @@ fn value(option: &Arg) -> String {
         .get_value_names()
         .and_then(|names| names.first())
         .map_or("", |name| name.as_str());
+    let text = option.get_long_help().map(ToString::to_string);
+    let of_copies = text.is_some_and(|text| text.contains("resemblance="));
     let value = match (option.get_id().as_str(), name) {
+        ("sweep", _) if of_copies => "resemblance=0.5,1",
+        ("sweep", _) => "k=2..3",
         ("format", _) => "jsonl",
         ("chunk", _) => "lines:2",
         ("content", _) => "slope",
         ("normalise", _) => "space",
         ("hash", _) => "sha1",
-        ("of", _) => "files",
-        ("scheme", "METHOD") => "dct",
-        ("scheme", _) => "resemblance",
+        ("unit", _) => "files",
+        ("scheme", _) => "dct",
+        ("rule", _) => "resemblance",
         ("style", _) => "reuse",
         ("keep", "WHICH") => "longest",
         ("foreign", _) => "ip",
         ("site", _) => "ip",
-        ("sweep", "NAME=VALUES") => "k=2..3",
-        ("sweep", _) => "resemblance=0.5,1",
         ("edit_rates", _) => "0.5",
         ("cover_pages" | "copies", _) => "3",
         (_, "URL") => "http://a.example/",
