@@ -112,7 +112,7 @@ fn ids_and_rows_of_the_input_are_in_every_table_that_names_pages() {
     );
     for arguments in [
         &["copies", "p.cento"][..],
-        &["overlap", "p.cento", "--threshold", "1"],
+        &["overlap", "p.cento", "--min-shared", "1"],
         &["reuse", "p.cento"],
         &["passages", "p.cento"],
         &["passages", "p.cento", "--clusters"],
@@ -125,7 +125,7 @@ fn ids_and_rows_of_the_input_are_in_every_table_that_names_pages() {
             "--cover-pages",
             "all",
         ],
-        &["discover", "p.cento", "--threshold", "1", "-o", "l.labels"],
+        &["discover", "p.cento", "--more-than", "1", "-o", "l.labels"],
         &["detect", "p.cento", "--labels", "l.labels", "--fuzzy"],
         &["detect", "p.cento", "--against", "items.jsonl"],
         &[
@@ -282,14 +282,14 @@ fn every_analysis_reads_inputs_as_the_corpus_of_the_same_inputs() {
         for more in [
             &["copies"][..],
             &["copies", "--sweep", "resemblance=0.5,1"],
-            &["overlap", "--threshold", "1"],
+            &["overlap", "--min-shared", "1"],
             &["overlap", "--replication"],
             &["reuse"],
             &["passages"],
             &["passages", "--clusters"],
             &["quilts", "-c", "2", "--theta", "0.1"],
             &["phrases", "--min-pages", "2"],
-            &["discover", "--threshold", "1", "-o", "l.labels"],
+            &["discover", "--more-than", "1", "-o", "l.labels"],
             &[
                 "detect",
                 "--against",
