@@ -41,13 +41,29 @@
 //! ```
 
 use crate::html::Extract;
+use decide::{Decision, decide};
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
+use view::PageView;
 
 mod article;
+mod decide;
+mod described;
+pub mod evidence;
+mod explain;
+mod features;
 mod hint;
+mod measure;
+mod model;
+mod names;
+mod page_type;
 pub mod slope;
+mod view;
+
+pub use decide::ContentRule;
+pub use explain::{ExplainedBlock, Explanation, explain};
+pub use page_type::{PageType, UnknownPageType};
 
 /// A method of main-content selection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -110,6 +126,15 @@ impl FromStr for Selection {
     }
 }
 
+/// What is known about the content of a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageContent {
+    /// The ranges of the page's text to keep: non-empty, ascending and disjoint.
+    pub ranges: Vec<Range<usize>>,
+    /// The type of the page; `None` without an outline or text.
+    pub page_type: Option<PageType>,
+}
+
 /// Returns the ranges of the page's text that `selection` keeps: non-empty, ascending and disjoint.
 ///
 /// [`Selection::Slope`] and [`Selection::Main`] need the page's outline, see [`Options::outline`];
@@ -119,15 +144,50 @@ impl FromStr for Selection {
 /// [`Options::outline`]: crate::html::Options::outline
 #[must_use]
 pub fn select(page: &Extract, selection: Selection) -> Vec<Range<usize>> {
-    let blocks = match selection {
-        Selection::All => None,
-        Selection::Slope => slope::window(page).map(|window| vec![window]),
-        Selection::Main => article::blocks(&page.outline),
+    match selection {
+        Selection::Main => analyse(page, selection).ranges,
+        Selection::Slope => ranges_of(page, slope::window(page).map(|window| vec![window])),
+        Selection::All => ranges_of(page, None),
+    }
+}
+
+/// Like [`select`], and recognises the type of the page.
+#[must_use]
+pub fn analyse(page: &Extract, selection: Selection) -> PageContent {
+    let view = PageView::new(page);
+    let page_type = PageType::recognise(&view);
+    let ranges = match selection {
+        Selection::Main => {
+            let kept = page_type.map(|page_type| kept_runs(&decide(&view, page_type)));
+            ranges_of(page, kept)
+        }
+        _ => select(page, selection),
     };
-    let ranges = match blocks {
-        Some(blocks) => blocks
+    PageContent { ranges, page_type }
+}
+
+/// The runs of kept blocks.
+fn kept_runs(decisions: &[Decision]) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for (index, _) in decisions
+        .iter()
+        .enumerate()
+        .filter(|(_, decision)| decision.is_kept())
+    {
+        match runs.last_mut() {
+            Some(run) if run.end == index => run.end = index + 1,
+            _ => runs.push(index..index + 1),
+        }
+    }
+    runs
+}
+
+/// The text of runs of blocks; all text if there are none.
+fn ranges_of(page: &Extract, runs: Option<Vec<Range<usize>>>) -> Vec<Range<usize>> {
+    let ranges = match runs {
+        Some(runs) => runs
             .into_iter()
-            .filter_map(|blocks| text_of(page, blocks))
+            .filter_map(|run| text_of(page, run))
             .collect(),
         None => {
             let whole = 0..page.text.len();

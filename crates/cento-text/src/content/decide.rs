@@ -1,0 +1,195 @@
+//! Decides for each block of a page whether it is main content.
+//!
+//! 1. **Rules** remove what is never content, however it scores ([`ContentRule`]).
+//! 2. **Scores**: the fitted [`model`] gives each other block the probability that it is content.
+//!    Among its evidence is the decision of the [`article`](super::article) method.
+//! 3. **Threshold**: a block is kept if its probability is at least a fixed share of that of the
+//!    page's best blocks. The share depends on the [`PageType`]. A relative threshold finds the
+//!    content of a page that looks like no other, where all probabilities are low. On an article
+//!    for which the model confirms the article method, the method decides.
+//! 4. **Copies**: in threads and on product pages, a text that occurs again is kept once: quoted
+//!    posts, and descriptions that are repeated for small screens.
+
+use super::features::BlockWalk;
+use super::model::{self, Row, chance};
+use super::names::NameClass;
+use super::page_type::PageType;
+use super::view::PageView;
+use crate::html::{Tag, TextBlock};
+use std::collections::HashSet;
+
+/// Why a block is removed regardless of its score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ContentRule {
+    /// It is part of a consent dialogue.
+    Consent,
+    /// It is part of a form to log in or to subscribe.
+    Account,
+    /// It is the signature of a user under a post.
+    Signature,
+    /// It is a review, on the page of a product.
+    Review,
+    /// It is a choice of a form.
+    Choice,
+    /// Its text is kept elsewhere on the page.
+    Copy,
+}
+
+impl ContentRule {
+    /// A description for explanations.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            ContentRule::Consent => "consent dialogue",
+            ContentRule::Account => "form to log in or subscribe",
+            ContentRule::Signature => "signature",
+            ContentRule::Review => "review of a product",
+            ContentRule::Choice => "choice of a form",
+            ContentRule::Copy => "copy of a kept text",
+        }
+    }
+}
+
+/// The decision about one block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Decision {
+    /// The probability that it is content, in units of 1/[`model::CERTAIN`].
+    pub(super) chance: u32,
+    /// The least probability with which it is kept.
+    pub(super) least: u32,
+    pub(super) rule: Option<ContentRule>,
+}
+
+impl Decision {
+    pub(super) fn is_kept(self) -> bool {
+        self.rule.is_none() && self.chance > self.least
+    }
+}
+
+/// The share of the best probability that a block must exceed, in hundredths. These and the other
+/// numbers below were chosen by cross-validation on the pages of the fit.
+fn share(page_type: PageType) -> u32 {
+    match page_type {
+        PageType::Article | PageType::Thread | PageType::Product => 60,
+        _ => 50,
+    }
+}
+
+/// The article method is trusted with an article if it keeps at least this share of what the model
+/// expects, in hundredths. Then a block is kept if the method keeps it and the model does not
+/// strongly disagree: its probability is at least [`TRUSTED_SHARE`] hundredths of the best.
+const TRUSTED_COVERAGE: u64 = 30;
+const TRUSTED_SHARE: u32 = 10;
+
+/// One in this many blocks, and at least one, is among the best of a page.
+const BEST_PART: usize = 50;
+
+/// Shorter texts are repeated without being copies.
+const LEAST_COPY_BYTES: u32 = 40;
+
+/// Decides about all blocks of a page.
+pub(super) fn decide(view: &PageView<'_>, page_type: PageType) -> Vec<Decision> {
+    let blocks = &view.page.outline.blocks;
+    let mut walk = BlockWalk::new(view);
+    let mut row = Row::new();
+    let mut hidden = vec![false; blocks.len()];
+    let mut decisions: Vec<Decision> = Vec::with_capacity(blocks.len());
+    for (index, block) in blocks.iter().enumerate() {
+        row.clear();
+        walk.block_row(index, &mut row);
+        let rule = rule(&walk, block, page_type);
+        if let Some(hidden) = hidden.get_mut(index) {
+            *hidden = walk.hidden_share().is_some();
+        }
+        decisions.push(Decision {
+            chance: chance(model::BLOCKS.score(&row)),
+            least: 0,
+            rule,
+        });
+    }
+    set_thresholds(view, page_type, &mut decisions);
+    if matches!(page_type, PageType::Thread | PageType::Product) {
+        remove_copies(view, &hidden, &mut decisions);
+    }
+    decisions
+}
+
+/// The rule that removes a block. Shares are in thousandths of the page: an element with most of
+/// the page is the page, whatever its name.
+fn rule(walk: &BlockWalk<'_, '_>, block: &TextBlock, page_type: PageType) -> Option<ContentRule> {
+    let within =
+        |class: NameClass, most: u16| walk.sign_share(class).is_some_and(|share| share < most);
+    if matches!(block.tag, Tag::Option | Tag::Select) {
+        Some(ContentRule::Choice)
+    } else if within(NameClass::Cookie, 500) {
+        Some(ContentRule::Consent)
+    } else if within(NameClass::Login, 200) || within(NameClass::Subscribe, 200) {
+        Some(ContentRule::Account)
+    } else if within(NameClass::Signature, 300) {
+        Some(ContentRule::Signature)
+    } else if page_type == PageType::Product && within(NameClass::Review, 700) {
+        Some(ContentRule::Review)
+    } else {
+        None
+    }
+}
+
+fn set_thresholds(view: &PageView<'_>, page_type: PageType, decisions: &mut [Decision]) {
+    let mut chances: Vec<u32> = decisions
+        .iter()
+        .map(|decision| {
+            if decision.rule.is_none() {
+                decision.chance
+            } else {
+                0
+            }
+        })
+        .collect();
+    if chances.is_empty() {
+        return;
+    }
+    let rank = (chances.len() / BEST_PART).max(1) - 1;
+    let (_, &mut best, _) = chances.select_nth_unstable_by(rank, |one, other| other.cmp(one));
+    let is_trusted = page_type == PageType::Article && covers(view, decisions, best / 2);
+    for (decision, &kept) in decisions.iter_mut().zip(&view.kept) {
+        if is_trusted && kept && decision.rule == Some(ContentRule::Account) {
+            decision.rule = None;
+        }
+        decision.least = match (is_trusted, kept) {
+            (false, _) => best / 100 * share(page_type),
+            (true, true) => best / 100 * TRUSTED_SHARE,
+            (true, false) => model::CERTAIN,
+        };
+    }
+}
+
+/// Whether the article method keeps most of the bytes that the model expects to be content, among
+/// blocks with more than the `least` probability.
+fn covers(view: &PageView<'_>, decisions: &[Decision], least: u32) -> bool {
+    let (mut expected, mut covered) = (0, 0);
+    for ((decision, measure), &kept) in decisions.iter().zip(&view.measures).zip(&view.kept) {
+        if decision.rule.is_none() && decision.chance > least {
+            let bytes = u64::from(measure.bytes) * u64::from(decision.chance);
+            expected += bytes;
+            covered += if kept { bytes } else { 0 };
+        }
+    }
+    covered > 0 && 100 * u128::from(covered) >= u128::from(TRUSTED_COVERAGE) * u128::from(expected)
+}
+
+/// Keeps each longer text once: the first copy, or the first that is shown if there is one.
+fn remove_copies(view: &PageView<'_>, hidden: &[bool], decisions: &mut [Decision]) {
+    let mut known: HashSet<u64> = HashSet::new();
+    for pass in [false, true] {
+        for ((decision, measure), &hidden) in decisions.iter_mut().zip(&view.measures).zip(hidden) {
+            if hidden == pass
+                && measure.bytes >= LEAST_COPY_BYTES
+                && decision.is_kept()
+                && !known.insert(measure.hash)
+            {
+                decision.rule = Some(ContentRule::Copy);
+            }
+        }
+    }
+}

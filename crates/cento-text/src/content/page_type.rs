@@ -1,0 +1,129 @@
+//! The type of a page: what kind of content it has.
+
+use super::features::page_row;
+use super::model::{self, Row};
+use super::view::PageView;
+use std::fmt;
+use std::str::FromStr;
+
+/// What kind of content a page has, recognised from its structure, from schema.org types and
+/// OpenGraph, from its address, and from the names of its elements.
+///
+/// It decides how many blocks of the page are content, see [`main`](super::Selection::Main).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum PageType {
+    /// `article`: one text, such as news or a blog post.
+    Article,
+    /// `documentation`: a manual, a reference or a tutorial.
+    Documentation,
+    /// `service`: a company or an organisation presents itself or what it does.
+    Service,
+    /// `thread`: the posts of a forum, or questions and answers.
+    Thread,
+    /// `listing`: teasers or entries that lead elsewhere, such as a front page or search results.
+    Listing,
+    /// `product`: one thing for sale.
+    Product,
+    /// `collection`: several things for sale, or a category.
+    Collection,
+}
+
+impl PageType {
+    /// All types, in the order of the fitted table.
+    pub const ALL: [PageType; 7] = [
+        PageType::Article,
+        PageType::Documentation,
+        PageType::Service,
+        PageType::Thread,
+        PageType::Listing,
+        PageType::Product,
+        PageType::Collection,
+    ];
+
+    /// Its name, which [`FromStr`] parses.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            PageType::Article => "article",
+            PageType::Documentation => "documentation",
+            PageType::Service => "service",
+            PageType::Thread => "thread",
+            PageType::Listing => "listing",
+            PageType::Product => "product",
+            PageType::Collection => "collection",
+        }
+    }
+
+    /// Recognises the type of a page; `None` if it has no text.
+    pub(super) fn recognise(view: &PageView<'_>) -> Option<PageType> {
+        if view.measures.is_empty() {
+            return None;
+        }
+        let mut row = Row::new();
+        page_row(view, &mut row);
+        let mut scores = [0; PageType::ALL.len()];
+        model::PAGE_TYPES.score_classes(&row, &mut scores);
+        // On ties, the first.
+        let best = scores.iter().max()?;
+        let place = scores.iter().position(|score| score == best)?;
+        PageType::ALL.get(place).copied()
+    }
+}
+
+impl fmt::Display for PageType {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+/// The error for an unknown [`PageType`] name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownPageType(String);
+
+impl fmt::Display for UnknownPageType {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "unknown page type '{}': expected one of", self.0)?;
+        for (place, page_type) in PageType::ALL.into_iter().enumerate() {
+            write!(
+                formatter,
+                "{} {page_type}",
+                if place == 0 { "" } else { "," }
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for UnknownPageType {}
+
+impl FromStr for PageType {
+    type Err = UnknownPageType;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        PageType::ALL
+            .into_iter()
+            .find(|page_type| page_type.name() == name)
+            .ok_or_else(|| UnknownPageType(name.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_type_parses_its_name_only() {
+        for page_type in PageType::ALL {
+            assert_eq!(page_type.to_string().parse(), Ok(page_type));
+        }
+        assert_eq!(
+            "forum"
+                .parse::<PageType>()
+                .expect_err("it is a thread")
+                .to_string(),
+            "unknown page type 'forum': expected one of article, documentation, service, thread, \
+             listing, product, collection"
+        );
+    }
+}
