@@ -16,7 +16,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::statistics::Statistics;
 
-use crate::column::{Column, Projection, TableColumn};
+use crate::column::{ADDED_COLUMNS, Column, Projection, TableColumn};
 use crate::error::{Error, Result};
 use crate::manifest::{FileEntry, Manifest, Part};
 use crate::parameters::Parameters;
@@ -444,7 +444,13 @@ fn check_table(
             .map(|field| (field.name().clone(), field.data_type().clone()))
             .collect()
     };
-    if columns(found) != columns(&expected) {
+    // Earlier versions of the format lack columns that were added since.
+    let is_added = |name: &str| ADDED_COLUMNS.contains(&(table, name));
+    let mut expected = columns(&expected);
+    if !columns(found).iter().any(|(name, _)| is_added(name)) {
+        expected.retain(|(name, _)| !is_added(name));
+    }
+    if columns(found) != expected {
         let detail = format!("its columns are not those of the table of {}", table.name());
         return Err(Error::corrupted(path, detail));
     }

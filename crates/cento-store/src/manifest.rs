@@ -20,7 +20,9 @@ use crate::parameters::Parameters;
 use crate::schema::Table;
 
 /// The format version that this program writes.
-pub const FORMAT_NEWEST: u32 = 1;
+///
+/// 1: the first. 2: the table of pages has the column `page_type`.
+pub const FORMAT_NEWEST: u32 = 2;
 /// The oldest format version that this program reads.
 pub const FORMAT_OLDEST: u32 = 1;
 

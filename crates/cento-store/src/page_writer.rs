@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use cento_fingerprint::{link_hash, text_hash};
 use cento_read::{Content, Decoded, Input, Page, Settings};
-use cento_text::content::{self, Selection};
+use cento_text::content::{self, PageType, Selection};
 use cento_text::html::{Extractor, LONGEST_PAGE, Options};
 use cento_text::url::{LinkResolver, PageUrl};
 use cento_text::{chunk, date, language, normal, plain, words};
@@ -75,6 +75,7 @@ struct PageAttributes {
     title: Option<String>,
     published: Option<i64>,
     language: Option<String>,
+    page_type: Option<PageType>,
     words: u32,
     /// The nesting depth of its elements.
     depth: u32,
@@ -284,6 +285,7 @@ impl<'run> Worker<'run> {
             link_hashes: &self.link_hashes,
             reject: reject.as_ref().map(|(reason, _)| *reason),
             reject_detail: reject.as_ref().map(|(_, detail)| detail.as_str()),
+            page_type: attributes.page_type.map(PageType::name),
         });
     }
 
@@ -337,8 +339,9 @@ impl<'run> Worker<'run> {
                     return attributes;
                 }
                 if outline {
-                    let ranges = content::select(extract, self.parameters.content);
-                    content::apply(&extract.text, &ranges, &mut self.selected);
+                    let found = content::analyse(extract, self.parameters.content);
+                    content::apply(&extract.text, &found.ranges, &mut self.selected);
+                    attributes.page_type = found.page_type;
                 } else {
                     self.selected.push_str(&extract.text);
                 }

@@ -167,6 +167,8 @@ table! {
         reject: Nullable<Text>,
         /// Details of the rejection.
         reject_detail: Nullable<Text>,
+        /// The type of the page, such as `article`, if main content was selected.
+        page_type: Nullable<Text>,
     }
 }
 
@@ -239,6 +241,7 @@ mod tests {
             link_hashes: &[14, 15],
             reject: Some("reject"),
             reject_detail: Some("reject_detail"),
+            page_type: Some("page_type"),
         }
     }
 
@@ -310,7 +313,7 @@ mod tests {
             list("link_hashes").as_primitive::<UInt64Type>().values(),
             &[14, 15]
         );
-        assert_eq!(batch.num_columns(), 26);
+        assert_eq!(batch.num_columns(), 27);
     }
 
     #[test]

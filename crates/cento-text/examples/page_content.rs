@@ -28,12 +28,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         let path = path?;
         let bytes = std::fs::read(&path)?;
         let begin = Instant::now();
-        let html = String::from_utf8_lossy(&bytes);
+        let size_of_page = bytes.len();
+        let html = String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         let page = extractor.extract(&html, &Options { outline: true });
         let content = analyse(page, selection);
         apply(&page.text, &content.ranges, &mut text);
         spent += begin.elapsed();
-        size += bytes.len();
+        size += size_of_page;
         let page_type = content.page_type.map(|page_type| page_type.name());
         serde_json::to_writer(&mut out, &(path, page_type, &text))?;
         writeln!(out)?;

@@ -42,6 +42,7 @@ mod scan;
 mod scheme_comparison;
 mod score;
 mod synth;
+mod why_main;
 
 use std::process::ExitCode;
 

@@ -7,6 +7,7 @@
 //!    page's best blocks. The share depends on the [`PageType`]. A relative threshold finds the
 //!    content of a page that looks like no other, where all probabilities are low. On an article
 //!    for which the model confirms the article method, the method decides.
+//!    In threads and lists, a block follows its counterparts in similar siblings.
 //! 4. **Copies**: in threads and on product pages, a text that occurs again is kept once: quoted
 //!    posts, and descriptions that are repeated for small screens.
 
@@ -16,7 +17,7 @@ use super::names::NameClass;
 use super::page_type::PageType;
 use super::view::PageView;
 use crate::html::{Tag, TextBlock};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Why a block is removed regardless of its score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +110,12 @@ pub(super) fn decide(view: &PageView<'_>, page_type: PageType) -> Vec<Decision> 
         });
     }
     set_thresholds(view, page_type, &mut decisions);
+    if matches!(
+        page_type,
+        PageType::Thread | PageType::Listing | PageType::Collection
+    ) {
+        follow_siblings(view, &mut decisions);
+    }
     if matches!(page_type, PageType::Thread | PageType::Product) {
         remove_copies(view, &hidden, &mut decisions);
     }
@@ -176,6 +183,50 @@ fn covers(view: &PageView<'_>, decisions: &[Decision], least: u32) -> bool {
         }
     }
     covered > 0 && 100 * u128::from(covered) >= u128::from(TRUSTED_COVERAGE) * u128::from(expected)
+}
+
+/// Fewer siblings have no say.
+const LEAST_VOTES: u32 = 4;
+
+/// Keeps a block if three quarters of its counterparts are kept: the blocks at the same place in
+/// similar siblings, such as the text of each card. The first and the last sibling have other
+/// neighbours than the rest, and would else be judged by them.
+fn follow_siblings(view: &PageView<'_>, decisions: &mut [Decision]) {
+    let outline = &view.page.outline;
+    let mut votes: HashMap<(u32, u32, Tag), (u32, u32)> = HashMap::new();
+    let mut places = Vec::with_capacity(decisions.len());
+    for (index, block) in outline.blocks.iter().enumerate() {
+        let mut container = block.container;
+        let place = loop {
+            if view.repetition(container as usize).is_some() {
+                let group = view.group_of.get(container as usize).copied();
+                let begin = outline.containers.get(container as usize);
+                let begin = begin.map_or(0, |container| container.blocks.start);
+                let offset = u32::try_from(index)
+                    .unwrap_or(u32::MAX)
+                    .saturating_sub(begin);
+                break group.map(|group| (group, offset, block.tag));
+            }
+            match outline.containers.get(container as usize) {
+                Some(inner) if inner.parent < container => container = inner.parent,
+                _ => break None,
+            }
+        };
+        if let (Some(place), Some(decision)) = (place, decisions.get(index)) {
+            let vote = votes.entry(place).or_default();
+            vote.0 += 1;
+            vote.1 += u32::from(decision.is_kept());
+        }
+        places.push(place);
+    }
+    for (decision, place) in decisions.iter_mut().zip(places) {
+        let (all, kept) = place
+            .and_then(|place| votes.get(&place).copied())
+            .unwrap_or_default();
+        if all >= LEAST_VOTES && 4 * kept >= 3 * all {
+            decision.least = decision.least.min(decision.chance.saturating_sub(1));
+        }
+    }
 }
 
 /// Keeps each longer text once: the first copy, or the first that is shown if there is one.

@@ -7,7 +7,7 @@ use super::measure::{Cue, Measure, heading_level, text_of};
 use super::model::Row;
 use super::names::{self, NameClass, SIGNS};
 use super::view::{LEAST_SIBLINGS, PageView, SiblingGroup, Sums};
-use crate::html::{Container, Extract, SchemaKind, Tag};
+use crate::html::{Container, Extract, SchemaCounts, SchemaKind, Tag};
 
 /// Receives the numbers of a row.
 pub(super) trait FeatureSink {
@@ -95,6 +95,21 @@ fn address_words(page: &Extract) -> (&str, [i64; 6]) {
     (path, found)
 }
 
+/// The schema.org types of a page, in JSON-LD and in the elements that have text.
+pub(super) fn declared_schema(page: &Extract) -> SchemaCounts {
+    let mut schema = page.declared.schema;
+    for container in &page.outline.containers {
+        if !container.blocks.is_empty() {
+            for name in page.outline.hint(container).split(' ') {
+                if name.contains("schema.org/") {
+                    schema.add(name);
+                }
+            }
+        }
+    }
+    schema
+}
+
 /// Writes the evidence about the kind of a page.
 pub(super) fn page_row(view: &PageView<'_>, sink: &mut impl FeatureSink) {
     let page = view.page;
@@ -151,21 +166,14 @@ pub(super) fn page_row(view: &PageView<'_>, sink: &mut impl FeatureSink) {
     }
     groups_row(view, sink);
     let mut counts = [0_i64; SIGNS];
-    let mut schema = page.declared.schema;
-    for (container, &signs) in page.outline.containers.iter().zip(&view.signs) {
+    let schema = declared_schema(page);
+    for &signs in &view.signs {
         let mut rest = signs;
         while rest != 0 {
             if let Some(count) = counts.get_mut(rest.trailing_zeros() as usize) {
                 *count += 1;
             }
             rest &= rest - 1;
-        }
-        if signs != 0 || !container.blocks.is_empty() {
-            for name in page.outline.hint(container).split(' ') {
-                if name.contains("schema.org/") {
-                    schema.add(name);
-                }
-            }
         }
     }
     for (sign, count) in counts.into_iter().enumerate() {
