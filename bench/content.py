@@ -61,7 +61,7 @@ def run(command, paths):
     ended = os.times()
     seconds = ended.children_user + ended.children_system - begun.children_user - begun.children_system
     texts, types = {}, {}
-    for line in done.stdout.splitlines():
+    for line in done.stdout.rstrip("\n").split("\n"):
         path, *rest = json.loads(line)
         if isinstance(path, str):
             page = pathlib.Path(path).stem

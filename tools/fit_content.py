@@ -194,7 +194,7 @@ def main():
         return
     TABLES.mkdir(exist_ok=True)
     write(fit_blocks(pages), BLOCK_DEPTH, TABLES / "block_table.rs", "The trees that score a block.")
-    write(fit_types(pages), TYPE_DEPTH, TABLES / "type_table.rs", "The trees that recognise the type of a page, one for each type in turn.")
+    write(fit_types(pages), TYPE_DEPTH, TABLES / "type_table.rs", "The trees that recognise the type of a page, in turn.")
 
 
 if __name__ == "__main__":

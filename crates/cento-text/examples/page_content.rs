@@ -4,9 +4,9 @@
 //! cargo run --release -p cento-text --example page_content [main|slope|all] < PATHS
 //! ```
 //!
-//! Each line of the input is the path of an HTML file. Each line of the output is the path, the page
-//! type and the text; the last line has the bytes and the processor seconds of decoding, extraction
-//! and selection, on one thread.
+//! Each line of the input is the path of an HTML file. Each line of the output is the path, the
+//! page type and the text; the last line has the bytes and the processor seconds of decoding,
+//! extraction and selection, on one thread.
 
 use cento_text::content::{Selection, analyse, apply};
 use cento_text::html::{Extractor, Options};

@@ -84,7 +84,8 @@ impl WhyMain {
         let mut out = format!("\npage type: {page_type}\n");
         for (block, text) in &self.blocks {
             let verdict = if block.kept { "kept   " } else { "removed" };
-            let text = clean(&text.replace('\n', " "));
+            let line = text.replace('\n', " ");
+            let text = clean(&line);
             out.push_str(&format!(
                 "{verdict} {:>4}  <{}> {text}\n",
                 block.score,

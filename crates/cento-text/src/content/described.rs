@@ -1,8 +1,8 @@
 //! Which blocks repeat what a page says about itself.
 //!
 //! A page states its description, and some state their whole text, in metadata
-//! ([`Declarations::descriptions`]). A block that shares phrases with it belongs to the content, and
-//! so does what is around it.
+//! ([`Declarations::descriptions`]). A block that shares phrases with it belongs to the content,
+//! and so does what is around it.
 //!
 //! [`Declarations::descriptions`]: crate::html::Declarations::descriptions
 

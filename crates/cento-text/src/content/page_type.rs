@@ -75,9 +75,9 @@ impl PageType {
     }
 }
 
-/// The type that a page declares, where declarations are reliable: on the pages of the fit, 24 of 25
-/// pages that declare posts or answers are threads, and all that declare one product in both ways
-/// are products. Articles have comments and shops have lists of products, so that other
+/// The type that a page declares, where declarations are reliable: on the pages of the fit, 24 of
+/// 25 pages that declare posts or answers are threads, and all that declare one product in both
+/// ways are products. Articles have comments and shops have lists of products, so that other
 /// declarations are only evidence.
 fn declared(view: &PageView<'_>) -> Option<PageType> {
     let schema = declared_schema(view.page);

@@ -1,4 +1,4 @@
-//! The trees that recognise the type of a page, one for each type in turn. Written by `tools/fit_content.py`.
+//! The trees that recognise the type of a page, in turn. Written by `tools/fit_content.py`.
 
 use super::Tree;
 
